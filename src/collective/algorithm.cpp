@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collective/algorithm.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace convene {
+
+bool Algorithm::serves(Collective collective) const {
+  return std::find(collectives.begin(), collectives.end(), collective) != collectives.end();
+}
+
+int Algorithm::find_parameter(std::string_view wanted) const {
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].name == wanted) return static_cast<int>(i);
+  return -1;
+}
+
+std::vector<std::int64_t> Algorithm::default_parameters() const {
+  std::vector<std::int64_t> values;
+  for (const Parameter& parameter : parameters) values.push_back(parameter.fallback);
+  return values;
+}
+
+std::vector<std::vector<std::int64_t>> Algorithm::sample_parameters() const {
+  std::vector<std::vector<std::int64_t>> grid{{}};
+  for (const Parameter& parameter : parameters) {
+    const auto samples = parameter.samples.empty() ? std::vector{parameter.fallback} : parameter.samples;
+    std::vector<std::vector<std::int64_t>> wider;
+    for (const auto& values : grid)
+      for (std::int64_t sample : samples) {
+        wider.push_back(values);
+        wider.back().push_back(sample);
+      }
+    grid = std::move(wider);
+  }
+  return grid;
+}
+
+std::string unmet_requirement(const Algorithm& algorithm, Rank procs) {
+  switch (algorithm.requirement) {
+    case Requirement::none: return "";
+    case Requirement::power_of_two:
+      return std::has_single_bit(procs) ? "" : "needs a number of processes that is a power of two";
+    case Requirement::even: return procs % 2 == 0 || procs == 1 ? "" : "needs an even number of processes";
+  }
+  return "";
+}
+
+std::vector<const Algorithm*> catalogue(Collective collective) {
+  std::vector<const Algorithm*> result;
+  for (const Algorithm* algorithm : catalogue())
+    if (algorithm->serves(collective)) result.push_back(algorithm);
+  return result;
+}
+
+std::uint32_t segments(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
+  const int i = algorithm.find_parameter("segments");
+  return i < 0 ? 1 : static_cast<std::uint32_t>(parameters[static_cast<std::size_t>(i)]);
+}
+
+Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder) {
+  const std::uint32_t per_block = segments(algorithm, call.parameters);
+  const Places size = places(call.collective, call.procs, per_block);
+  builder.begin(call.procs, call.rank);
+  builder.buffer(Buffer::input, size.input);
+  builder.buffer(Buffer::output, size.output);
+  if (call.in_place) builder.alias_input(in_place_at(call.collective, call.rank, per_block));
+  algorithm.generate(call, builder);
+  return builder.finish();
+}
+
+Plan build_plan(const Algorithm& algorithm, Call call) {
+  Builder builder;
+  Plan plan;
+  plan.reserve(call.procs);
+  for (call.rank = 0; call.rank < call.procs; ++call.rank) plan.push_back(build_schedule(algorithm, call, builder));
+  return plan;
+}
+
+}  // namespace convene

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an algorithm is to everybody else: a descriptor with a generator. Help, docs, the command line, the checker's
+// loop and the benchmark's list are derived from it.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collective/collective.hpp"
+#include "schedule/builder.hpp"
+
+namespace convene {
+
+/// A parameter of an algorithm: a whole number, or one of a list of words (then its value is the word's index).
+struct Parameter {
+  std::string_view name;
+  std::string_view summary;
+  std::int64_t fallback;  ///< its value where nobody gives one
+  std::int64_t least = 0, most = 0;
+  std::vector<std::string_view> words = {};
+  std::vector<std::int64_t> samples = {};  ///< values that the checker's grid tries
+};
+
+/// What an algorithm needs beyond "any P": each one is a question that has an answer for every call.
+enum class Requirement : std::uint8_t { none, power_of_two, even };
+
+/// A relabelling under which the schedules of all ranks are one: rank r's is rank 0's with every peer and every place p
+/// of the output replaced by p + r (rotation) or p ^ r (exchange). Stated here, proved by a test for small P.
+enum class Symmetry : std::uint8_t { none, rotation, exchange };
+
+struct Algorithm;
+
+/// A call as a generator sees it. All but `rank` is equal on all ranks.
+struct Call {
+  Collective collective = Collective::allgather;
+  Rank procs = 1, rank = 0, root = 0;
+  bool in_place = false;
+  std::vector<std::int64_t> parameters = {};  ///< values, in the order of the descriptor's parameters
+
+  // The ranks `distance` above and below, around the end. Distances are at most the number of processes.
+  Rank up(Rank distance = 1) const { return rank + distance < procs ? rank + distance : rank + distance - procs; }
+  Rank down(Rank distance = 1) const { return rank >= distance ? rank - distance : rank + procs - distance; }
+};
+
+struct Algorithm {
+  std::string_view name;
+  std::string_view summary;  ///< one sentence
+  std::string_view source;   ///< work, section
+  std::vector<Collective> collectives;
+  Requirement requirement = Requirement::none;
+  Symmetry symmetry = Symmetry::none;
+  std::string_view rounds;  ///< rounds as a formula, for people
+  std::vector<Parameter> parameters = {};
+  /// Writes one rank's steps. Null for `native`: that one is the MPI's own.
+  void (*generate)(const Call& call, Builder& builder) = nullptr;
+
+  bool serves(Collective collective) const;
+  bool is_native() const { return generate == nullptr; }
+  /// Index of a parameter, or -1.
+  int find_parameter(std::string_view name) const;
+  std::vector<std::int64_t> default_parameters() const;
+  /// Every combination of the parameters' samples (the defaults alone where there are none).
+  std::vector<std::vector<std::int64_t>> sample_parameters() const;
+};
+
+/// Empty where the requirement holds, else a clause such as "needs an even number of processes".
+std::string unmet_requirement(const Algorithm& algorithm, Rank procs);
+
+/// All algorithms, in the order in which people should read them.
+std::span<const Algorithm* const> catalogue();
+/// The algorithms of one collective.
+std::vector<const Algorithm*> catalogue(Collective collective);
+
+/// How many places a block takes under these parameters: the value of "segments", else 1.
+std::uint32_t segments(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
+
+/// One rank's schedule. The requirement must hold; throws std::logic_error where a generator breaks its own rules.
+Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder);
+/// All ranks' schedules.
+Plan build_plan(const Algorithm& algorithm, Call call);
+
+}  // namespace convene

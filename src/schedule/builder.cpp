@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedule/builder.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace convene {
+namespace {
+
+constexpr StepId none = 0xffffffffu;
+// From this many predecessors on, a set that comes a second time gets a join step. Below, a join saves nothing.
+constexpr std::size_t join_from = 4;
+
+struct Edge {
+  StepId from, to;
+};
+
+// A linked list of the steps that read a place since it was last written.
+struct Reader {
+  StepId step;
+  std::uint32_t next;
+};
+
+}  // namespace
+
+struct Builder::Work {
+  Rank procs = 0, rank = 0;
+  std::uint32_t round = 0, rounds = 0;
+  std::uint32_t places[max_buffers] = {};
+  std::uint32_t base[max_buffers] = {};  // where a buffer's places start in `writer` and `readers`
+  std::uint32_t all_places = 0;
+  bool aliased = false;
+  Place alias_first = 0;
+
+  std::vector<Step> steps;
+  std::vector<Range> ranges;
+  std::vector<Edge> edges;
+
+  std::vector<StepId> writer;          // by place: the step that wrote it last
+  std::vector<std::uint32_t> readers;  // by place: head of the list of readers since
+  std::vector<Reader> pool;
+  std::vector<StepId> seen;  // by step: the last step that found itself depending on it
+  std::vector<StepId> depends, last_large;
+  StepId last_join = none;
+  bool last_large_known = false;
+
+  std::vector<std::uint32_t> sent, received;  // by peer: messages so far
+  bool beyond_window = false;
+
+  Range normalised(Range range);
+  StepId add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to, Transfer transfer);
+  void depend(StepId on, StepId step) {
+    if (on == none || seen[on] == step) return;
+    seen[on] = step;
+    depends.push_back(on);
+  }
+  void read(const Range& range, StepId step);
+  void write(const Range& range, StepId step);
+  void note_read(const Range& range, StepId step);
+  void note_write(const Range& range, StepId step);
+  void share_large_set();
+  void add_window_edges();
+};
+
+Builder::Builder() : work_(std::make_unique<Work>()) {}
+Builder::~Builder() = default;
+
+void Builder::begin(Rank procs, Rank rank) {
+  Work& w = *work_;
+  w.procs = procs;
+  w.rank = rank;
+  w.round = w.rounds = 0;
+  std::fill(std::begin(w.places), std::end(w.places), 0);
+  w.all_places = 0;
+  w.aliased = false;
+  w.steps.clear();
+  w.ranges.clear();
+  w.edges.clear();
+  w.writer.clear();
+  w.readers.clear();
+  w.pool.clear();
+  w.seen.clear();
+  w.last_large.clear();
+  w.last_join = none;
+  w.sent.assign(procs, 0);
+  w.received.assign(procs, 0);
+  w.beyond_window = false;
+}
+
+void Builder::buffer(Buffer buffer, std::uint32_t places) {
+  Work& w = *work_;
+  w.places[index(buffer)] = places;
+  w.base[index(buffer)] = w.all_places;
+  w.all_places += places;
+  w.writer.resize(w.all_places, none);
+  w.readers.resize(w.all_places, none);
+}
+
+void Builder::alias_input(Place first) {
+  work_->aliased = true;
+  work_->alias_first = first;
+}
+
+void Builder::round(std::uint32_t label) { work_->round = label; }
+
+/// The range with its places below the buffer's number, and on the output where the input is an alias of it.
+Range Builder::Work::normalised(Range range) {
+  if (aliased && range.buffer() == Buffer::input)
+    range = Range(Buffer::output, range.first + alias_first, range.count(), range.stride);
+  const std::uint32_t n = places[index(range.buffer())];
+  if (n == 0) throw std::logic_error("a step names a buffer that was not declared");
+  if (range.first >= n) range.first %= n;
+  if (range.stride >= n) range.stride %= n;
+  return range;
+}
+
+void Builder::Work::read(const Range& range, StepId step) {
+  const StepId* from = writer.data() + base[index(range.buffer())];
+  for_each_place(range, places[index(range.buffer())], [&](Place place) { depend(from[place], step); });
+}
+
+void Builder::Work::write(const Range& range, StepId step) {
+  const std::uint32_t at = base[index(range.buffer())];
+  for_each_place(range, places[index(range.buffer())], [&](Place place) {
+    depend(writer[at + place], step);
+    for (std::uint32_t r = readers[at + place]; r != none; r = pool[r].next) depend(pool[r].step, step);
+  });
+}
+
+void Builder::Work::note_read(const Range& range, StepId step) {
+  std::uint32_t* heads = readers.data() + base[index(range.buffer())];
+  for_each_place(range, places[index(range.buffer())], [&](Place place) {
+    pool.push_back({step, heads[place]});
+    heads[place] = static_cast<std::uint32_t>(pool.size() - 1);
+  });
+}
+
+void Builder::Work::note_write(const Range& range, StepId step) {
+  const std::uint32_t at = base[index(range.buffer())];
+  for_each_place(range, places[index(range.buffer())], [&](Place place) {
+    writer[at + place] = step;
+    readers[at + place] = none;
+  });
+}
+
+/// Replaces a large set of predecessors that the step before had too by one join step that stands for it.
+void Builder::Work::share_large_set() {
+  if (depends.size() < join_from) return;
+  if (depends != last_large) {
+    last_large = depends;
+    last_join = none;
+    return;
+  }
+  if (last_join == none) {
+    last_join = static_cast<StepId>(steps.size());
+    for (StepId from : depends) edges.push_back({from, last_join});
+    Step join;
+    join.round = round;
+    join.ranges = static_cast<std::uint32_t>(ranges.size());
+    join.predecessors = static_cast<std::uint32_t>(depends.size());
+    steps.push_back(join);
+    seen.push_back(none);
+  }
+  depends.assign(1, last_join);
+}
+
+StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
+                          Transfer transfer) {
+  const auto first_range = static_cast<std::uint32_t>(ranges.size());
+  std::uint32_t from_places = 0, to_places = 0;
+  std::uint8_t touches = 0;
+  const auto take = [&](std::span<const Range> given, std::uint32_t& total) {
+    std::uint8_t taken = 0;
+    for (const Range& range : given) {
+      if (range.count() == 0) continue;
+      ranges.push_back(normalised(range));
+      total += range.count();
+      touches |= static_cast<std::uint8_t>(1u << std::min(7u, index(ranges.back().buffer())));
+      ++taken;
+    }
+    return taken;
+  };
+  const std::uint8_t from_taken = take(from, from_places);
+  take(to, to_places);
+  if (from_places + to_places == 0) return none;
+  if (kind == StepKind::copy) {
+    if (from_places != to_places) throw std::logic_error("a copy's source and target differ in size");
+    const bool onto_itself = ranges.size() == first_range + 2 && ranges[first_range] == ranges[first_range + 1];
+    if (onto_itself) {
+      ranges.resize(first_range);
+      return none;
+    }
+  } else if (peer >= procs || peer == rank) {
+    throw std::logic_error("a message to a rank that is not another rank of this plan");
+  }
+
+  // The step's own id is not known before it is clear whether a join comes first; `candidate` only marks what was seen.
+  const auto candidate = static_cast<StepId>(steps.size());
+  const std::span<const Range> mine(ranges.data() + first_range, ranges.size() - first_range);
+  depends.clear();
+  for (const Range& range : mine.first(from_taken)) read(range, candidate);
+  for (const Range& range : mine.subspan(from_taken)) write(range, candidate);
+  share_large_set();
+
+  const auto id = static_cast<StepId>(steps.size());
+  for (StepId on : depends) edges.push_back({on, id});
+  Step step;
+  step.kind = kind;
+  step.peer = peer;
+  step.transfer = transfer;
+  step.round = round;
+  step.ranges = first_range;
+  step.from_ranges = from_taken;
+  step.touches = touches;
+  step.predecessors = static_cast<std::uint32_t>(depends.size());
+  if (step.is_message()) {
+    step.match = (kind == StepKind::send ? sent : received)[peer]++;
+    beyond_window |= step.match >= match_window;
+    rounds = std::max(rounds, round + 1);
+  }
+  steps.push_back(step);
+  seen.push_back(none);
+  for (const Range& range : mine.first(from_taken)) note_read(range, id);
+  for (const Range& range : mine.subspan(from_taken)) note_write(range, id);
+  return id;
+}
+
+/// Message n + match_window may carry the tag of message n to the same peer: it waits until that one is complete.
+void Builder::Work::add_window_edges() {
+  std::vector<std::vector<StepId>> lists;
+  std::vector<std::uint32_t> list_of[2] = {std::vector<std::uint32_t>(procs, none),
+                                           std::vector<std::uint32_t>(procs, none)};
+  for (StepId id = 0; id < steps.size(); ++id) {
+    Step& step = steps[id];
+    if (!step.is_message()) continue;
+    const bool sends = step.kind == StepKind::send;
+    if ((sends ? sent : received)[step.peer] <= match_window) continue;
+    std::uint32_t& list = list_of[sends][step.peer];
+    if (list == none) {
+      list = static_cast<std::uint32_t>(lists.size());
+      lists.emplace_back().reserve((sends ? sent : received)[step.peer]);
+    }
+    if (step.match >= match_window) {
+      edges.push_back({lists[list][step.match - match_window], id});
+      ++step.predecessors;
+    }
+    lists[list].push_back(id);
+  }
+}
+
+void Builder::send(Rank peer, std::span<const Range> what, Transfer transfer) {
+  work_->add(StepKind::send, peer, what, {}, transfer);
+}
+
+void Builder::recv(Rank peer, std::span<const Range> where, Transfer transfer) {
+  work_->add(StepKind::recv, peer, {}, where, transfer);
+}
+
+void Builder::copy(std::span<const Range> from, std::span<const Range> to) {
+  work_->add(StepKind::copy, work_->rank, from, to, Transfer::automatic);
+}
+
+Schedule Builder::finish() {
+  Work& w = *work_;
+  if (w.beyond_window) w.add_window_edges();
+  Schedule schedule;
+  schedule.procs_ = w.procs;
+  schedule.rank_ = w.rank;
+  schedule.rounds_ = w.rounds;
+  std::copy(std::begin(w.places), std::end(w.places), schedule.places_);
+  for (unsigned b = 0; b < max_buffers; ++b)
+    if (w.places[b] > 0) schedule.buffers_ = b + 1;
+
+  const std::size_t n = w.steps.size();
+  schedule.steps_.reserve(n + 1);
+  schedule.steps_.assign(w.steps.begin(), w.steps.end());
+  Step& end = schedule.steps_.emplace_back();
+  end.ranges = static_cast<std::uint32_t>(w.ranges.size());
+  schedule.ranges_.assign(w.ranges.begin(), w.ranges.end());
+
+  // Edges by their first step: count, add up, place (a counting sort).
+  std::vector<Step>& steps = schedule.steps_;
+  for (const Edge& edge : w.edges) ++steps[edge.from].edges;
+  std::uint32_t total = 0;
+  for (Step& step : steps) {
+    const std::uint32_t count = step.edges;
+    step.edges = total;
+    total += count;
+  }
+  schedule.edges_.resize(total);
+  for (const Edge& edge : w.edges) schedule.edges_[steps[edge.from].edges++] = edge.to;
+  for (std::size_t id = n; id > 0; --id) steps[id].edges = steps[id - 1].edges;
+  steps[0].edges = 0;
+  return schedule;
+}
+
+}  // namespace convene

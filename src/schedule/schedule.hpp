@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A schedule: what one rank does in one collective, as a constant graph of steps over slots.
+// It names slots, never pointers, bytes, datatypes, tags or requests.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "schedule/slots.hpp"
+
+namespace convene {
+
+using StepId = std::uint32_t;
+
+enum class StepKind : std::uint8_t {
+  send,  ///< the slots, in order, as one message to `peer`
+  recv,  ///< one message from `peer` into the slots, in order
+  copy,  ///< from the first slots to the second, place by place
+  join,  ///< does nothing: stands for "all of these are done" where many steps would share a large set
+};
+
+/// How a message whose slots are not contiguous in memory is to travel. Both sides see the same bytes, so each side
+/// may choose for itself; `automatic` leaves it to the executor.
+enum class Transfer : std::uint8_t { automatic, packed, datatype };
+
+/// One step. What depends on it stands in Schedule::successors(); ids grow along every dependency.
+struct Step {
+  Rank peer = 0;                  ///< send, recv: the other rank
+  std::uint32_t match = 0;        ///< send, recv: the n-th message from the one rank to the other, counted from 0
+  std::uint32_t round = 0;        ///< a label for models and pictures; orders nothing
+  std::uint32_t ranges = 0;       ///< index of the first range
+  std::uint32_t edges = 0;        ///< index of the first successor
+  std::uint32_t predecessors = 0; ///< how many steps must be complete before this one may start
+  StepKind kind = StepKind::join;
+  Transfer transfer = Transfer::automatic;
+  std::uint8_t from_ranges = 0;   ///< copy: how many of its ranges are the source; the rest is the target
+  std::uint8_t touches = 0;       ///< bit b: touches buffer b directly (input and output have a moment: DESIGN "available-from")
+
+  bool is_message() const { return kind == StepKind::send || kind == StepKind::recv; }
+};
+
+/// Messages n and n + match_window between two ranks may carry the same tag, so the later one waits for the earlier.
+inline constexpr std::uint32_t match_bits = 8;
+inline constexpr std::uint32_t match_window = 1u << match_bits;
+
+class Schedule {
+ public:
+  Rank procs() const { return procs_; }
+  Rank rank() const { return rank_; }
+  std::uint32_t rounds() const { return rounds_; }
+
+  /// The number of places of a buffer; 0 where the schedule does not use it.
+  std::uint32_t places(Buffer buffer) const { return places_[index(buffer)]; }
+  unsigned buffers() const { return buffers_; }
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(steps_.size()) - 1; }
+  const Step& operator[](StepId id) const { return steps_[id]; }
+  std::span<const Step> steps() const { return {steps_.data(), size()}; }
+
+  /// All ranges of a step; for a copy the source's, then the target's.
+  std::span<const Range> ranges(StepId id) const {
+    return {ranges_.data() + steps_[id].ranges, steps_[id + 1].ranges - steps_[id].ranges};
+  }
+  std::span<const Range> from(StepId id) const { return ranges(id).first(steps_[id].from_ranges); }
+  std::span<const Range> to(StepId id) const { return ranges(id).subspan(steps_[id].from_ranges); }
+  std::span<const StepId> successors(StepId id) const {
+    return {edges_.data() + steps_[id].edges, steps_[id + 1].edges - steps_[id].edges};
+  }
+  std::size_t edges() const { return edges_.size(); }
+
+  /// The steps that must be complete before each step, gathered from the successors. O(steps + edges).
+  std::vector<std::vector<StepId>> predecessors() const;
+
+  /// Bytes of memory that this schedule holds.
+  std::size_t memory() const;
+
+  /// Throws std::logic_error where a count, an index or an id does not fit the others. (What the schedule *does* is
+  /// the checker's business.)
+  void validate() const;
+
+ private:
+  friend class Builder;
+  friend class Mutation;  // the checker's own test breaks schedules on purpose
+
+  Rank procs_ = 0, rank_ = 0;
+  std::uint32_t rounds_ = 0;
+  unsigned buffers_ = 0;
+  std::uint32_t places_[max_buffers] = {};
+  std::vector<Step> steps_;  // one more than there are steps: the last one only closes ranges and edges
+  std::vector<Range> ranges_;
+  std::vector<StepId> edges_;
+};
+
+/// The schedules of all ranks, by rank.
+using Plan = std::vector<Schedule>;
+
+}  // namespace convene
