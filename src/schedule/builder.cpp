@@ -8,7 +8,8 @@ namespace convene {
 namespace {
 
 constexpr StepId none = 0xffffffffu;
-// From this many predecessors on, a set that comes a second time gets a join step. Below, a join saves nothing.
+// From this many predecessors on, a set that comes a second time gets a join step. Below, a join saves
+// nothing.
 constexpr std::size_t join_from = 4;
 
 struct Edge {
@@ -48,7 +49,8 @@ struct Builder::Work {
   bool beyond_window = false;
 
   Range normalised(Range range);
-  StepId add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to, Transfer transfer);
+  StepId add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
+             Transfer transfer);
   void depend(StepId on, StepId step) {
     if (on == none || seen[on] == step) return;
     seen[on] = step;
@@ -59,6 +61,7 @@ struct Builder::Work {
   void note_read(const Range& range, StepId step);
   void note_write(const Range& range, StepId step);
   void share_large_set();
+  StepId add_join();
   void add_window_edges();
 };
 
@@ -151,17 +154,21 @@ void Builder::Work::share_large_set() {
     last_join = none;
     return;
   }
-  if (last_join == none) {
-    last_join = static_cast<StepId>(steps.size());
-    for (StepId from : depends) edges.push_back({from, last_join});
-    Step join;
-    join.round = round;
-    join.ranges = static_cast<std::uint32_t>(ranges.size());
-    join.predecessors = static_cast<std::uint32_t>(depends.size());
-    steps.push_back(join);
-    seen.push_back(none);
-  }
+  if (last_join == none) last_join = add_join();
   depends.assign(1, last_join);
+}
+
+/// A step that does nothing and is complete when all of `depends` are.
+StepId Builder::Work::add_join() {
+  const auto id = static_cast<StepId>(steps.size());
+  for (StepId from : depends) edges.push_back({from, id});
+  Step join;
+  join.round = round;
+  join.ranges = static_cast<std::uint32_t>(ranges.size());
+  join.predecessors = static_cast<std::uint32_t>(depends.size());
+  steps.push_back(join);
+  seen.push_back(none);
+  return id;
 }
 
 StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
@@ -185,7 +192,8 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
   if (from_places + to_places == 0) return none;
   if (kind == StepKind::copy) {
     if (from_places != to_places) throw std::logic_error("a copy's source and target differ in size");
-    const bool onto_itself = ranges.size() == first_range + 2 && ranges[first_range] == ranges[first_range + 1];
+    const bool onto_itself =
+        ranges.size() == first_range + 2 && ranges[first_range] == ranges[first_range + 1];
     if (onto_itself) {
       ranges.resize(first_range);
       return none;
@@ -194,7 +202,8 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
     throw std::logic_error("a message to a rank that is not another rank of this plan");
   }
 
-  // The step's own id is not known before it is clear whether a join comes first; `candidate` only marks what was seen.
+  // The step's own id is not known before it is clear whether a join comes first; `candidate` only marks what
+  // was seen.
   const auto candidate = static_cast<StepId>(steps.size());
   const std::span<const Range> mine(ranges.data() + first_range, ranges.size() - first_range);
   depends.clear();
@@ -225,7 +234,8 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
   return id;
 }
 
-/// Message n + match_window may carry the tag of message n to the same peer: it waits until that one is complete.
+/// Message n + match_window may carry the tag of message n to the same peer: it waits until that one is
+/// complete.
 void Builder::Work::add_window_edges() {
   std::vector<std::vector<StepId>> lists;
   std::vector<std::uint32_t> list_of[2] = {std::vector<std::uint32_t>(procs, none),
@@ -258,6 +268,17 @@ void Builder::recv(Rank peer, std::span<const Range> where, Transfer transfer) {
 
 void Builder::copy(std::span<const Range> from, std::span<const Range> to) {
   work_->add(StepKind::copy, work_->rank, from, to, Transfer::automatic);
+}
+
+void Builder::join(const Range& written) {
+  Work& w = *work_;
+  const Range range = w.normalised(written);
+  w.depends.clear();
+  w.read(range, static_cast<StepId>(w.steps.size()));
+  if (w.depends.size() < 2) return;
+  const StepId join = w.add_join();
+  StepId* writer = w.writer.data() + w.base[index(range.buffer())];
+  for_each_place(range, w.places[index(range.buffer())], [&](Place place) { writer[place] = join; });
 }
 
 Schedule Builder::finish() {

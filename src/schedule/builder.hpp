@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The builder: takes steps in the order in which one would write them down and infers what depends on what from the
-// slots that they touch. Nobody writes step numbers by hand.
+// The builder: takes steps in the order in which one would write them down and infers what depends on what
+// from the slots that they touch. Nobody writes step numbers by hand.
 #pragma once
 
 #include <initializer_list>
@@ -35,11 +35,24 @@ class Builder {
   void recv(Rank peer, std::span<const Range> where, Transfer transfer = Transfer::automatic);
   void copy(std::span<const Range> from, std::span<const Range> to);
 
-  void send(Rank peer, const Range& what, Transfer transfer = Transfer::automatic) { send(peer, {&what, 1}, transfer); }
-  void recv(Rank peer, const Range& where, Transfer transfer = Transfer::automatic) { recv(peer, {&where, 1}, transfer); }
+  void send(Rank peer, const Range& what, Transfer transfer = Transfer::automatic) {
+    send(peer, {&what, 1}, transfer);
+  }
+  void recv(Rank peer, const Range& where, Transfer transfer = Transfer::automatic) {
+    recv(peer, {&where, 1}, transfer);
+  }
   void copy(const Range& from, const Range& to) { copy(std::span(&from, 1), std::span(&to, 1)); }
-  void send(Rank peer, std::initializer_list<Range> what) { send(peer, std::span(what.begin(), what.size())); }
-  void recv(Rank peer, std::initializer_list<Range> where) { recv(peer, std::span(where.begin(), where.size())); }
+  void send(Rank peer, std::initializer_list<Range> what) {
+    send(peer, std::span(what.begin(), what.size()));
+  }
+  void recv(Rank peer, std::initializer_list<Range> where) {
+    recv(peer, std::span(where.begin(), where.size()));
+  }
+
+  /// From here on these places count as written together: what reads any of them waits for all. For places
+  /// that many steps are going to read in ever different selections, which would otherwise need an edge for
+  /// each pair.
+  void join(const Range& written);
 
   /// Ends the schedule and hands it over.
   Schedule finish();

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bruck with k ports: a rank that holds the n blocks from its own on gets the next k·n from the k ranks n,
+// 2n, …, kn above. Blocks go straight to their places, so no final rotation is needed; a run around the end
+// is two pieces.
+//
+// Source:   Bruck et al. 1997; Viertel, section 5.3.2 (k ports, both variants of the last round); Loch,
+// section 2.4.4. Requires: nothing. Cost:     ⌈log_{k+1} P⌉ rounds of up to k messages, P − 1 blocks per
+// rank, no extra memory.
+//
+//            before      round 0     round 1                   (k = 1)
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3
+//   block 0  0 . . .     0 . . *     0 * * 0
+//   block 1  . 1 . .     * 1 . .     1 1 * *
+//   block 2  . . 2 .     . * 2 .     * 2 2 *
+//   block 3  . . . 3     . . * 3     * * 3 3       (* arrives in this round)
+//
+//            before      round 0     round 1     round 2       (the last round lacks only one block of P = 5)
+//   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4
+//   block 0  0 . . . .   0 . . . *   0 . * * 0   0 * 0 0 0
+//   block 1  . 1 . . .   * 1 . . .   1 1 . * *   1 1 * 1 1
+#include <algorithm>
+
+#include "collective/allgather/allgather_blocks.hpp"
+
+namespace convene {
+namespace {
+
+enum class Last : std::int64_t { fewest, balanced };
+
+/// How many blocks each port carries. In a full round that is all that a rank holds; in the last one either
+/// as many as possible for as few messages as possible, or equal shares of what lacks.
+Rank share_of_port(Rank held, Rank lacking, Rank ports, Last last) {
+  if (lacking >= held * ports || last == Last::fewest) return held;
+  return (lacking + ports - 1) / ports;
+}
+
+void generate(const Call& call, Builder& builder) {
+  const auto ports = static_cast<Rank>(call.parameters[0]);
+  const auto last = static_cast<Last>(call.parameters[1]);
+  const auto wrap = static_cast<Wrap>(call.parameters[2]);
+  place_own_block(call, builder);
+  Rank round = 0;
+  for (Rank held = 1; held < call.procs; ++round) {
+    builder.round(round);
+    const Rank share = share_of_port(held, call.procs - held, ports, last);
+    Rank next = held;
+    for (Rank port = 0; port < ports && next < call.procs; ++port) {
+      const Rank count = std::min(share, call.procs - next);
+      const Range mine = held == 1 ? own_block() : blocks(call.rank, count);
+      each_piece(mine, call.procs, wrap, [&](const Range& piece) { builder.send(call.down(next), piece); });
+      each_piece(blocks(call.up(next), count), call.procs, wrap,
+                 [&](const Range& piece) { builder.recv(call.up(next), piece); });
+      next += count;
+    }
+    held = next;
+  }
+}
+
+}  // namespace
+
+extern const Algorithm allgather_bruck = {
+    .name = "bruck",
+    .summary = "A rank that holds n blocks gets the next k·n from the k ranks n, 2n, …, kn above.",
+    .source = "Bruck et al. 1997; Viertel 2007, section 5.3.2",
+    .collectives = allgathers,
+    .symmetry = Symmetry::rotation,
+    .rounds = "⌈log_{k+1} P⌉, k ports",
+    .parameters = {{.name = "ports",
+                    .summary = "messages that a rank has in flight each way in a round",
+                    .fallback = 1,
+                    .least = 1,
+                    .most = 64,
+                    .samples = {1, 2, 3, 4, 7}},
+                   {.name = "last",
+                    .summary = "the last round with the fewest messages, or with equal shares for all ports",
+                    .fallback = 0,
+                    .words = {"fewest", "balanced"},
+                    .samples = {0, 1}},
+                   wrap_parameter},
+    .generate = generate,
+};
+
+}  // namespace convene

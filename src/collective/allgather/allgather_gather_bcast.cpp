@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gather + broadcast: all blocks go up a tree to rank 0, and down the same tree again. On the way down a rank
+// is not sent what came from its own subtree.
+//
+// Source:   Viertel, section 5.3.2; Proficz, section 2 (as a rival).
+// Requires: nothing.
+// Cost:     2⌈log₂P⌉ rounds with the binomial tree, 2 with the flat one; the root sends up to (P − 1)·log₂P
+// blocks.
+//
+//            before      round 0     round 1     round 2     round 3       (binomial tree)
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3
+//   block 0  0 . . .     0 . . .     0 . . .     0 . * .     0 * 0 *
+//   block 1  . 1 . .     * 1 . .     1 1 . .     1 1 * .     1 1 1 *
+//   block 2  . . 2 .     . . 2 .     * . 2 .     2 . 2 .     2 * 2 *
+//   block 3  . . . 3     . . * 3     * . 3 3     3 . 3 3     3 * 3 3       (* arrives in this round)
+//
+// P = 5 adds rank 4 as a third child of rank 0: its block goes up in round 2, and the others come down in
+// round 3.
+#include <bit>
+
+#include "collective/allgather/allgather_blocks.hpp"
+#include "shape/tree.hpp"
+
+namespace convene {
+namespace {
+
+enum class Shape : std::int64_t { binomial, flat };
+
+/// The round in which a rank of the binomial tree sends upwards: its subtree of 2^j ranks is complete after j
+/// rounds.
+Rank round_up(Shape shape, Rank child, Rank parent) {
+  return shape == Shape::flat ? 0 : static_cast<Rank>(std::countr_zero(child - parent));
+}
+
+void generate(const Call& call, Builder& builder) {
+  const auto shape = static_cast<Shape>(call.parameters[0]);
+  const auto node_of = shape == Shape::binomial ? binomial_node : flat_node;
+  const TreeNode node = node_of(call.rank, call.procs);
+  const Rank levels = shape == Shape::flat ? 1 : static_cast<Rank>(std::bit_width(call.procs - 1));
+  const auto subtree_of = [&](Rank rank) { return blocks(rank, node_of(rank, call.procs).subtree); };
+  const auto others_than = [&](Rank rank) {  // all blocks that a rank does not have from its own subtree
+    const Rank subtree = node_of(rank, call.procs).subtree;
+    return blocks(rank + subtree, call.procs - subtree);
+  };
+
+  place_own_block(call, builder);
+  for (auto child = node.children.rbegin(); child != node.children.rend();
+       ++child) {  // the smallest is ready first
+    builder.round(round_up(shape, *child, call.rank));
+    builder.recv(*child, subtree_of(*child));
+  }
+  if (call.rank != 0) {
+    const Rank up = round_up(shape, call.rank, node.parent);
+    builder.round(up);
+    builder.send(node.parent, held_blocks(call.rank, node.subtree));
+    builder.round(2 * levels - 1 - up);  // the way down is the way up backwards
+    builder.recv(node.parent, others_than(call.rank));
+  }
+  builder.join(blocks(0, call.procs));
+  for (Rank child : node.children) {
+    builder.round(2 * levels - 1 - round_up(shape, child, call.rank));
+    builder.send(child, others_than(child));
+  }
+}
+
+}  // namespace
+
+extern const Algorithm allgather_gather_bcast = {
+    .name = "gather_bcast",
+    .summary = "All blocks go up a tree to rank 0 and down the same tree again.",
+    .source = "Viertel 2007, section 5.3.2",
+    .collectives = allgathers,
+    .rounds = "2⌈log₂P⌉ (binomial), 2 (flat)",
+    .parameters = {{.name = "tree",
+                    .summary = "the tree: binomial, or all ranks directly below rank 0",
+                    .fallback = 0,
+                    .words = {"binomial", "flat"},
+                    .samples = {0, 1}}},
+    .generate = generate,
+};
+
+}  // namespace convene

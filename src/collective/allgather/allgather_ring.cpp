@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ring: every rank passes on, to the rank above, the block that it got last from the rank below.
+// Only neighbours talk, so it moves no byte further than it must; it needs P − 1 rounds.
+//
+// Source:   Loch, Sparbit, section 2.4.1; Viertel, section 5.3.2.
+// Requires: nothing.
+// Cost:     P − 1 rounds, P − 1 messages and blocks per rank, no extra memory.
+//
+//            before      round 0     round 1     round 2
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3
+//   block 0  0 . . .     0 * . .     0 0 * .     0 0 0 *
+//   block 1  . 1 . .     . 1 * .     . 1 1 *     * 1 1 1
+//   block 2  . . 2 .     . . 2 *     * . 2 2     2 * 2 2
+//   block 3  . . . 3     * . . 3     3 * . 3     3 3 * 3       (* arrives in this round)
+//
+//            before      round 0     round 1     round 2     round 3
+//   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4
+//   block 0  0 . . . .   0 * . . .   0 0 * . .   0 0 0 * .   0 0 0 0 *
+//   block 4  . . . . 4   * . . . 4   4 * . . 4   4 4 * . 4   4 4 4 * 4
+#include "collective/allgather/allgather_blocks.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) {
+  place_own_block(call, builder);
+  for (Rank round = 0; round + 1 < call.procs; ++round) {
+    builder.round(round);
+    builder.send(call.up(), round == 0 ? own_block() : blocks(call.down(round)));
+    builder.recv(call.down(), blocks(call.down(round + 1)));
+  }
+}
+
+}  // namespace
+
+extern const Algorithm allgather_ring = {
+    .name = "ring",
+    .summary = "Every rank passes on to the rank above the block that it got last from the rank below.",
+    .source = "Loch 2021, section 2.4.1; Viertel 2007, section 5.3.2",
+    .collectives = allgathers,
+    .symmetry = Symmetry::rotation,
+    .rounds = "P − 1",
+    .generate = generate,
+};
+
+}  // namespace convene

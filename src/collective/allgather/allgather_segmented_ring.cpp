@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Segmented ring: the ring with every block cut into N segments, so that a rank passes on the first part of a
+// large block while the rest still arrives. Meant for allgatherv with very unequal blocks; with equal ones it
+// is the ring with smaller messages.
+//
+// Source:   pipelining as in the linear pipelines of Marendic et al. 2016, applied to the ring of Loch,
+// section 2.4.1. Requires: nothing. Cost:     N(P − 1) messages and segments per rank, no extra memory. One
+// large block needs P − 2 + N steps of m/N bytes
+//           where the ring needs P − 1 of m.
+//
+//            round 0    round 1    round 2    round 3          (P = 3, N = 2: block 0's segments a, b; the
+//            others alike)
+//   rank     0  1  2    0  1  2    0  1  2    0  1  2
+//   0a       a  *  .    a  a  .    a  a  *    a  a  a
+//   0b       b  .  .    b  *  .    b  b  .    b  b  *          (* arrives in this round)
+//
+// For P = 5 the two segments go on to ranks 3 and 4 in rounds 4 to 7.
+#include "collective/allgather/allgather_blocks.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) {
+  const auto segments = static_cast<Rank>(call.parameters[0]);
+  const auto segment = [&](Rank block, Rank which) {
+    return Range(Buffer::output, block * segments + which);
+  };
+  builder.copy(Range(Buffer::input, 0, segments), Range(Buffer::output, call.rank * segments, segments));
+  for (Rank round = 0; round + 1 < call.procs; ++round)
+    for (Rank which = 0; which < segments; ++which) {
+      builder.round(round * segments + which);
+      builder.send(call.up(), round == 0 ? Range(Buffer::input, which) : segment(call.down(round), which));
+      builder.recv(call.down(), segment(call.down(round + 1), which));
+    }
+}
+
+}  // namespace
+
+extern const Algorithm allgather_segmented_ring = {
+    .name = "segmented_ring",
+    .summary = "The ring with every block cut into segments that are passed on as they arrive.",
+    .source = "pipelining after Marendic et al. 2016; Loch 2021, section 2.4.1",
+    .collectives = allgathers,
+    .rounds = "N(P − 1) of 1/N block each",
+    .parameters = {{.name = "segments",
+                    .summary = "how many parts a block is cut into",
+                    .fallback = 8,
+                    .least = 1,
+                    .most = 4096,
+                    .samples = {1, 2, 3, 8}}},
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one list of algorithms: each has a file of its own, and a line here.
+#include "collective/algorithm.hpp"
+
+#define CONVENE_ALGORITHMS(X)               \
+  X(allgather_native)                       \
+  X(allgather_ring)                         \
+  X(allgather_neighbor_exchange)            \
+  X(allgather_recursive_doubling)           \
+  X(allgather_recursive_doubling_two_phase) \
+  X(allgather_bruck)                        \
+  X(allgather_modified_ring)                \
+  X(allgather_dissemination)                \
+  X(allgather_gather_bcast)                 \
+  X(allgather_segmented_ring)               \
+  X(allgather_sparbit)
+
+namespace convene {
+
+#define CONVENE_DECLARE(algorithm) extern const Algorithm algorithm;
+CONVENE_ALGORITHMS(CONVENE_DECLARE)
+#undef CONVENE_DECLARE
+
+std::span<const Algorithm* const> catalogue() {
+#define CONVENE_LIST(algorithm) &algorithm,
+  static const Algorithm* const list[] = {CONVENE_ALGORITHMS(CONVENE_LIST)};
+#undef CONVENE_LIST
+  return list;
+}
+
+}  // namespace convene
