@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/error.hpp"
+#include "base/names.hpp"
+#include "base/sizes.hpp"
+
+namespace convene {
+namespace {
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "(no error)";
+}
+
+TEST(Names, DistanceCountsEdits) {
+  EXPECT_EQ(edit_distance("", ""), 0u);
+  EXPECT_EQ(edit_distance("ring", ""), 4u);
+  EXPECT_EQ(edit_distance("ring", "rung"), 1u);
+  EXPECT_EQ(edit_distance("sparbti", "sparbit"), 1u);  // a swap of neighbours is one edit
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+}
+
+RC_GTEST_PROP(Names, DistanceIsAMetricWithinItsBounds, (const std::string& a, const std::string& b)) {
+  const std::size_t distance = edit_distance(a, b);
+  RC_ASSERT(distance == edit_distance(b, a));
+  RC_ASSERT((distance == 0) == (a == b));
+  RC_ASSERT(distance <= std::max(a.size(), b.size()));
+}
+
+TEST(Names, NearestFirst) {
+  const std::string_view known[] = {"ring", "bruck", "sparbit", "recursive_doubling"};
+  EXPECT_EQ(nearest("sparbti", known), std::vector<std::string_view>{"sparbit"});
+  EXPECT_EQ(nearest("rec", known), std::vector<std::string_view>{"recursive_doubling"});
+  EXPECT_TRUE(nearest("xyzzy", known).empty());
+  EXPECT_TRUE(nearest("", known).empty());
+}
+
+TEST(Names, SentenceNamesTheValueAndTheNearest) {
+  const std::string_view known[] = {"ring", "sparbit"};
+  EXPECT_EQ(no_such("algorithm", "sparbti", known),
+            "there is no algorithm 'sparbti'; did you mean sparbit? Known: ring, sparbit");
+  EXPECT_EQ(no_such("algorithm", "xyzzy", known), "there is no algorithm 'xyzzy'; known: ring, sparbit");
+}
+
+RC_GTEST_PROP(Names, QuotesAreShortPrintableLines, (const std::string& text)) {
+  const std::string quote = in_quotes(text);
+  RC_ASSERT(quote.size() <= 2u + 3u + 4u * 60u);
+  for (char c : quote) RC_ASSERT(c >= 0x20 && c < 0x7f);
+}
+
+TEST(Sizes, UnitsArePowersOf1024) {
+  EXPECT_EQ(parse_size("0"), 0u);
+  EXPECT_EQ(parse_size("8"), 8u);
+  EXPECT_EQ(parse_size("8B"), 8u);
+  EXPECT_EQ(parse_size("4KiB"), 4096u);
+  EXPECT_EQ(parse_size("4k"), 4096u);
+  EXPECT_EQ(parse_size(" 1 MiB "), 1048576u);
+  EXPECT_EQ(parse_size("3GiB"), 3ull << 30);
+}
+
+TEST(Sizes, ErrorsNameTheValue) {
+  EXPECT_EQ(error_of([] { parse_size("4KB"); }),
+            "'4KB' is not a size: there is no unit 'KB'; write bytes as 8, 4KiB or 1MiB");
+  EXPECT_EQ(error_of([] { parse_size(""); }), "'' is not a size; write bytes as 8, 4KiB or 1MiB");
+  EXPECT_EQ(error_of([] { parse_size("-1"); }), "'-1' is not a size; write bytes as 8, 4KiB or 1MiB");
+  EXPECT_NE(error_of([] { parse_size("99999999999TiB"); }).find("too large"), std::string::npos);
+  EXPECT_NE(error_of([] { parse_size("999999999999999999999"); }).find("too large"), std::string::npos);
+}
+
+TEST(Sizes, Ranges) {
+  EXPECT_EQ(parse_size_range("8:1MiB").least, 8u);
+  EXPECT_EQ(parse_size_range("8:1MiB").most, 1048576u);
+  EXPECT_EQ(parse_size_range("4KiB").least, parse_size_range("4KiB").most);
+  EXPECT_EQ(error_of([] { parse_size_range("1MiB:8"); }),
+            "the range '1MiB:8' is empty; write the smaller size first, as in 8:1MiB");
+}
+
+RC_GTEST_PROP(Sizes, FormatIsParsedBack, ()) {
+  const auto bytes = *rc::gen::inRange<std::uint64_t>(0, INT64_MAX);
+  const auto shift = *rc::gen::inRange(0, 40);
+  const std::uint64_t size = bytes >> shift << shift;
+  RC_ASSERT(parse_size(format_size(size)) == size);
+}
+
+RC_GTEST_PROP(Sizes, AnyTextIsASizeOrAnError, (const std::string& text)) {
+  try {
+    parse_size_range(text);
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace
+}  // namespace convene

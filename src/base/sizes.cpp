@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/sizes.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.hpp"
+#include "base/names.hpp"
+
+namespace convene {
+
+namespace {
+
+constexpr std::string_view prefixes = "KMGT";
+constexpr std::uint64_t largest = INT64_MAX;  // what an MPI_Count can say
+
+char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+/// By how many bits a number with this unit is to be shifted; -1 where it is not a unit.
+int shift_of(std::string_view unit) {
+  std::string capitals(unit);
+  std::transform(capitals.begin(), capitals.end(), capitals.begin(), upper);
+  if (capitals.empty() || capitals == "B") return 0;
+  const auto prefix = prefixes.find(capitals[0]);
+  const bool is_unit = capitals.size() == 1 || capitals.substr(1) == "IB";
+  return is_unit && prefix != std::string_view::npos ? static_cast<int>(10 * (prefix + 1)) : -1;
+}
+
+[[noreturn]] void fail(std::string_view text, const std::string& why) {
+  throw Error(in_quotes(text) + " is not a size" + why + "; write bytes as 8, 4KiB or 1MiB");
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_whole(std::string_view text) {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+std::uint64_t parse_size(std::string_view text) {
+  const std::string_view number_and_unit = trimmed(text);
+  const auto digits = std::min(number_and_unit.find_first_not_of("0123456789"), number_and_unit.size());
+  const std::string_view unit = trimmed(number_and_unit.substr(digits));
+  const int shift = shift_of(unit);
+  if (digits == 0) fail(text, "");
+  if (shift < 0) fail(text, ": there is no unit " + in_quotes(unit));
+  const auto number = parse_whole(number_and_unit.substr(0, digits));
+  if (!number || *number > largest >> shift) fail(text, ": it is too large");
+  return *number << shift;
+}
+
+SizeRange parse_size_range(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) {
+    const std::uint64_t size = parse_size(text);
+    return {size, size};
+  }
+  const SizeRange range{parse_size(text.substr(0, colon)), parse_size(text.substr(colon + 1))};
+  if (range.least > range.most)
+    throw Error("the range " + in_quotes(text) + " is empty; write the smaller size first, as in 8:1MiB");
+  return range;
+}
+
+std::string format_size(std::uint64_t bytes) {
+  std::size_t unit = 0;
+  while (unit < prefixes.size() && bytes != 0 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  std::string text = std::to_string(bytes);
+  if (unit > 0) text += {prefixes[unit - 1], 'i', 'B'};
+  return text;
+}
+
+}  // namespace convene
