@@ -60,8 +60,8 @@ struct Builder::Work {
   void write(const Range& range, StepId step);
   void note_read(const Range& range, StepId step);
   void note_write(const Range& range, StepId step);
-  void share_large_set();
-  StepId add_join();
+  void share_large_set(std::uint32_t first_range);
+  StepId add_join(std::uint32_t first_range);
   void add_window_edges();
 };
 
@@ -147,24 +147,24 @@ void Builder::Work::note_write(const Range& range, StepId step) {
 }
 
 /// Replaces a large set of predecessors that the step before had too by one join step that stands for it.
-void Builder::Work::share_large_set() {
+void Builder::Work::share_large_set(std::uint32_t first_range) {
   if (depends.size() < join_from) return;
   if (depends != last_large) {
     last_large = depends;
     last_join = none;
     return;
   }
-  if (last_join == none) last_join = add_join();
+  if (last_join == none) last_join = add_join(first_range);
   depends.assign(1, last_join);
 }
 
 /// A step that does nothing and is complete when all of `depends` are.
-StepId Builder::Work::add_join() {
+StepId Builder::Work::add_join(std::uint32_t first_range) {
   const auto id = static_cast<StepId>(steps.size());
   for (StepId from : depends) edges.push_back({from, id});
   Step join;
   join.round = round;
-  join.ranges = static_cast<std::uint32_t>(ranges.size());
+  join.ranges = first_range;
   join.predecessors = static_cast<std::uint32_t>(depends.size());
   steps.push_back(join);
   seen.push_back(none);
@@ -209,7 +209,7 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
   depends.clear();
   for (const Range& range : mine.first(from_taken)) read(range, candidate);
   for (const Range& range : mine.subspan(from_taken)) write(range, candidate);
-  share_large_set();
+  share_large_set(first_range);
 
   const auto id = static_cast<StepId>(steps.size());
   for (StepId on : depends) edges.push_back({on, id});
@@ -276,7 +276,7 @@ void Builder::join(const Range& written) {
   w.depends.clear();
   w.read(range, static_cast<StepId>(w.steps.size()));
   if (w.depends.size() < 2) return;
-  const StepId join = w.add_join();
+  const StepId join = w.add_join(static_cast<std::uint32_t>(w.ranges.size()));
   StepId* writer = w.writer.data() + w.base[index(range.buffer())];
   for_each_place(range, w.places[index(range.buffer())], [&](Place place) { writer[place] = join; });
 }

@@ -14,6 +14,7 @@ class Compiler {
  public:
   Compiler(const Schedule& schedule, const Limits& limits) : schedule_(schedule), limits_(limits) {
     waiting_for_.reserve(schedule.size());
+    unready_ = schedule.size();
     for (const Step& step : schedule.steps()) waiting_for_.push_back(step.predecessors);
     order_.reserve(2 * schedule.size());
   }
@@ -30,6 +31,7 @@ class Compiler {
  private:
   /// A step whose predecessors are all complete. Joins are complete at once.
   void ready(StepId id) {
+    --unready_;
     switch (schedule_[id].kind) {
       case StepKind::recv:
         ready_receives_.push(id);
@@ -77,7 +79,8 @@ class Compiler {
     const bool sends_block = !ready_sends_.empty() && sends_.size() >= limits_.sends;
     Earliest& in_flight = receives_.empty() || sends_block ? sends_ : receives_;
     if (in_flight.empty()) return false;
-    if (&in_flight == &sends_ && nothing_left_to_issue()) return false;
+    if (&in_flight == &sends_ && unready_ == 0 && ready_sends_.empty() && ready_receives_.empty())
+      return false;
     const StepId id = in_flight.top();
     in_flight.pop();
     order_.emplace_back(Action::wait, id);
@@ -85,14 +88,10 @@ class Compiler {
     return true;
   }
 
-  bool nothing_left_to_issue() {
-    if (!ready_sends_.empty() || !ready_receives_.empty()) return false;
-    return std::none_of(waiting_for_.begin(), waiting_for_.end(), [](std::uint32_t n) { return n > 0; });
-  }
-
   const Schedule& schedule_;
   const Limits limits_;
   std::vector<std::uint32_t> waiting_for_;  // by step: predecessors that are not complete
+  std::uint32_t unready_ = 0;               // steps of which some predecessor is not complete
   Earliest ready_receives_, ready_sends_, ready_copies_;
   Earliest receives_, sends_;  // in flight
   Order order_;
