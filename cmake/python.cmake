@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The Python module convene._core: the pure rooms, bound with nanobind.
+
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+execute_process(
+  COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+  OUTPUT_VARIABLE nanobind_ROOT
+  OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed)
+if(failed)
+  message(FATAL_ERROR "${Python_EXECUTABLE} has no nanobind; run ./dev setup, or pip install nanobind")
+endif()
+find_package(nanobind CONFIG REQUIRED)
+
+file(GLOB binding CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/binding/*.cpp)
+if(binding)
+  nanobind_add_module(_core NB_STATIC ${binding})
+  target_link_libraries(_core PRIVATE convene_select convene_collective)
+  if(SKBUILD)
+    install(TARGETS _core DESTINATION convene COMPONENT python)
+  else()
+    # A checkout's package is used where it stands.
+    set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_SOURCE_DIR}/python/convene)
+  endif()
+endif()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The rooms under src/ as CMake targets. A new source file needs no change here: each room is what its directory holds.
+
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Threads REQUIRED)
+
+# What every C++ source of this project is compiled with.
+add_library(convene_settings INTERFACE)
+target_include_directories(convene_settings INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(convene_settings INTERFACE CONVENE_VERSION="${PROJECT_VERSION}")
+target_compile_options(
+  convene_settings
+  INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers>
+            $<$<BOOL:${CONVENE_WERROR}>:-Werror> -ffunction-sections -fdata-sections)
+target_link_libraries(convene_settings INTERFACE fmt::fmt-header-only nlohmann_json::nlohmann_json)
+if(CONVENE_SANITIZE)
+  target_compile_options(convene_settings INTERFACE -fsanitize=${CONVENE_SANITIZE} -fno-sanitize-recover=undefined)
+  target_link_options(convene_settings INTERFACE -fsanitize=${CONVENE_SANITIZE})
+endif()
+
+# Sets CONVENE_PURE_ROOMS, CONVENE_MPI_ROOMS and, for each room, CONVENE_ROOM_<room>: the rooms it may look at.
+function(convene_read_rooms file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(STRINGS ${file} lines REGEX "^[a-z]")
+  foreach(line IN LISTS lines)
+    if(NOT line MATCHES "^([a-z]+)( mpi)?:(.*)$")
+      message(FATAL_ERROR "${file}: not a room: '${line}'; write 'name: rooms' or 'name mpi: rooms'")
+    endif()
+    set(room ${CMAKE_MATCH_1})
+    string(REPLACE " " "_" kind "rooms${CMAKE_MATCH_2}")
+    list(APPEND ${kind} ${room})
+    separate_arguments(seen UNIX_COMMAND "${CMAKE_MATCH_3}")
+    set(CONVENE_ROOM_${room} ${seen} PARENT_SCOPE)
+  endforeach()
+  set(CONVENE_PURE_ROOMS ${rooms} PARENT_SCOPE)
+  set(CONVENE_MPI_ROOMS ${rooms_mpi} PARENT_SCOPE)
+endfunction()
+
+# Sets `variable` to a room's sources without its tests.
+function(convene_room_sources room variable)
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
+  list(FILTER found EXCLUDE REGEX "_test\\.cpp$")
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
+# A room is a static library convene_<room>[_<stack>]; one of headers only is an interface library of the same name.
+function(convene_add_room room target settings)
+  convene_room_sources(${room} sources)
+  set(links)
+  foreach(seen IN LISTS CONVENE_ROOM_${room})
+    if(seen IN_LIST CONVENE_PURE_ROOMS)
+      list(APPEND links convene_${seen})
+    else()
+      list(APPEND links convene_${seen}_${ARGV3})
+    endif()
+  endforeach()
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    target_link_libraries(${target} PUBLIC ${settings} ${links})
+  else()
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE ${settings} ${links})
+  endif()
+endfunction()
+
+function(convene_add_pure_rooms)
+  foreach(room IN LISTS CONVENE_PURE_ROOMS)
+    convene_add_room(${room} convene_${room} convene_settings)
+  endforeach()
+  # One word for all of them: `ninja pure`.
+  add_custom_target(pure)
+  foreach(room IN LISTS CONVENE_PURE_ROOMS)
+    add_dependencies(pure convene_${room})
+  endforeach()
+endfunction()

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The MPI stacks. Of each, Convene's libraries use the header and nothing else: MPI's functions are looked up at run
+# time. Only test programs and tools are linked against the MPI itself.
+
+set(CONVENE_STACKS_DIR ${PROJECT_SOURCE_DIR}/.stacks CACHE PATH "Where ./dev setup puts MPI stacks of its own")
+
+# Where a stack's compiler wrapper may be, and the macro by which its mpi.h is known.
+set(CONVENE_WRAPPERS_openmpi mpicc.openmpi openmpi5/bin/mpicc mpicc)
+set(CONVENE_WRAPPERS_mpich mpicc.mpich mpich5/bin/mpicc mpicc)
+set(CONVENE_WRAPPERS_abi mpicc_abi mpich5/bin/mpicc_abi)
+set(CONVENE_MACRO_openmpi OPEN_MPI)
+set(CONVENE_MACRO_mpich MPICH)
+set(CONVENE_MACRO_abi MPI_ABI_VERSION)
+
+# Asks a wrapper for its command line; sets <prefix>_COMPILE (-I, -D) and <prefix>_LINK (-L, -l, -Wl).
+function(convene_ask_wrapper wrapper prefix)
+  execute_process(
+    COMMAND ${wrapper} -show
+    OUTPUT_VARIABLE line
+    ERROR_QUIET RESULT_VARIABLE failed
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(failed)
+    set(line "")
+  endif()
+  separate_arguments(words UNIX_COMMAND "${line}")
+  set(compile)
+  set(link)
+  foreach(word IN LISTS words)
+    if(word MATCHES "^-[ID]")
+      list(APPEND compile ${word})
+    elseif(word MATCHES "^-(L|l|Wl,|pthread)")
+      list(APPEND link ${word})
+    endif()
+  endforeach()
+  # `-Wl,-rpath -Wl,DIR` must stay together: CMake would otherwise drop repeated words.
+  string(REPLACE "-Wl,-rpath;-Wl," "-Wl,-rpath," link "${link}")
+  set(${prefix}_COMPILE "${compile}" PARENT_SCOPE)
+  set(${prefix}_LINK "${link}" PARENT_SCOPE)
+endfunction()
+
+# Is the mpi.h that these flags find the stack's? (A plain `mpicc` may be anybody's.)
+function(convene_check_header stack compile variable)
+  execute_process(
+    COMMAND ${CMAKE_C_COMPILER} ${compile} -E -dM -include mpi.h -x c /dev/null
+    OUTPUT_VARIABLE macros
+    ERROR_QUIET RESULT_VARIABLE failed)
+  if(NOT failed AND macros MATCHES "#define ${CONVENE_MACRO_${stack}}[ \n]")
+    set(${variable} TRUE PARENT_SCOPE)
+  else()
+    set(${variable} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Sets CONVENE_STACKS and, for each, CONVENE_MPICC_<stack>, CONVENE_<stack>_COMPILE and CONVENE_<stack>_LINK.
+function(convene_find_stacks)
+  set(found)
+  foreach(stack openmpi mpich abi)
+    set(candidates ${CONVENE_WRAPPERS_${stack}})
+    if(CONVENE_MPICC_${stack})
+      set(candidates ${CONVENE_MPICC_${stack}})
+    endif()
+    foreach(candidate IN LISTS candidates)
+      unset(wrapper)
+      find_program(wrapper ${candidate} HINTS ${CONVENE_STACKS_DIR} NO_CACHE)
+      if(NOT wrapper)
+        continue()
+      endif()
+      convene_ask_wrapper(${wrapper} asked)
+      convene_check_header(${stack} "${asked_COMPILE}" fits)
+      if(fits)
+        list(APPEND found ${stack})
+        set(CONVENE_MPICC_${stack} ${wrapper} CACHE FILEPATH "Compiler wrapper of the stack ${stack}")
+        set(CONVENE_${stack}_COMPILE "${asked_COMPILE}" PARENT_SCOPE)
+        set(CONVENE_${stack}_LINK "${asked_LINK}" PARENT_SCOPE)
+        message(STATUS "MPI stack ${stack}: ${wrapper}")
+        break()
+      endif()
+    endforeach()
+    if(NOT stack IN_LIST found)
+      if(CONVENE_MPICC_${stack})
+        message(FATAL_ERROR "CONVENE_MPICC_${stack}='${CONVENE_MPICC_${stack}}' is no compiler wrapper whose mpi.h "
+                            "is that of ${stack}; give another one, or unset it to have one looked for")
+      endif()
+      message(STATUS "MPI stack ${stack}: not found, left out")
+    endif()
+  endforeach()
+  set(CONVENE_STACKS ${found} PARENT_SCOPE)
+endfunction()
+
+# The header of a stack, and how this build names it.
+function(convene_add_stack_settings stack)
+  string(TOUPPER ${stack} upper)
+  add_library(convene_settings_${stack} INTERFACE)
+  target_link_libraries(convene_settings_${stack} INTERFACE convene_settings)
+  foreach(word IN LISTS CONVENE_${stack}_COMPILE)
+    if(word MATCHES "^-I(.*)$")
+      target_include_directories(convene_settings_${stack} SYSTEM INTERFACE ${CMAKE_MATCH_1})
+    else()
+      target_compile_options(convene_settings_${stack} INTERFACE ${word})
+    endif()
+  endforeach()
+  # The C++ bindings that old headers bring would need the MPI's C++ library.
+  target_compile_definitions(convene_settings_${stack} INTERFACE CONVENE_STACK_${upper} CONVENE_STACK_NAME="${stack}"
+                                                                 OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+endfunction()
+
+# A library that may enter any process: nothing but libc and the loader needed, nothing but `map`'s names exported.
+function(convene_seal target map)
+  target_link_options(
+    ${target}
+    PRIVATE
+    -static-libstdc++
+    -static-libgcc
+    -Wl,--as-needed
+    -Wl,--gc-sections
+    -Wl,--exclude-libs,ALL
+    -Wl,--version-script,${map}
+    -Wl,-z,lazy
+    -Wl,-z,defs)
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS ${map})
+endfunction()
+
+# libconvene-<stack>: the C API.
+function(convene_add_api stack)
+  convene_room_sources(runtime sources)
+  if(NOT sources)
+    return()
+  endif()
+  add_library(convene-${stack} SHARED $<TARGET_OBJECTS:convene_runtime_${stack}>)
+  target_link_libraries(convene-${stack} PRIVATE convene_runtime_${stack})
+  target_include_directories(convene-${stack} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  convene_seal(convene-${stack} ${PROJECT_SOURCE_DIR}/cmake/api.map)
+  set_target_properties(convene-${stack} PROPERTIES LINKER_LANGUAGE CXX)
+endfunction()
+
+# libconvene-preload-<stack>: the drop-in library.
+function(convene_add_preload stack)
+  convene_room_sources(interpose sources)
+  if(NOT sources)
+    return()
+  endif()
+  add_library(convene-preload-${stack} SHARED $<TARGET_OBJECTS:convene_interpose_${stack}>)
+  target_link_libraries(convene-preload-${stack} PRIVATE convene_interpose_${stack})
+  convene_seal(convene-preload-${stack} ${PROJECT_SOURCE_DIR}/src/interpose/exports.map)
+  set_target_properties(convene-preload-${stack} PROPERTIES LINKER_LANGUAGE CXX)
+endfunction()
+
+# Links a program against the stack's MPI.
+function(convene_link_mpi target stack)
+  target_link_libraries(${target} PRIVATE convene_settings_${stack} ${CONVENE_${stack}_LINK})
+endfunction()
+
+# tools/<name>.cpp is convene-<name>-<stack>.
+function(convene_add_tools stack)
+  file(GLOB tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.cpp)
+  if(NOT tools OR NOT TARGET convene-${stack})
+    return()
+  endif()
+  find_package(CLI11 REQUIRED)
+  foreach(tool IN LISTS tools)
+    get_filename_component(name ${tool} NAME_WE)
+    add_executable(convene-${name}-${stack} ${tool})
+    target_link_libraries(convene-${name}-${stack} PRIVATE convene-${stack} CLI11::CLI11)
+    convene_link_mpi(convene-${name}-${stack} ${stack})
+    set_target_properties(convene-${name}-${stack} PROPERTIES INSTALL_RPATH "\$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  endforeach()
+endfunction()
+
+function(convene_add_stack stack)
+  convene_add_stack_settings(${stack})
+  foreach(room IN LISTS CONVENE_MPI_ROOMS)
+    convene_add_room(${room} convene_${room}_${stack} convene_settings_${stack} ${stack})
+  endforeach()
+  convene_add_api(${stack})
+  convene_add_preload(${stack})
+  convene_add_tools(${stack})
+endfunction()

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Unit tests stand beside the code (src/<room>/*_test.cpp) and make one program per room; programs for real MPI runs
+# are in tests/mpi, one per file and stack.
+
+find_package(GTest REQUIRED)
+find_package(rapidcheck REQUIRED)
+
+# GoogleTest's report is the same everywhere; RapidCheck's counts are bounded so that a test run has a known length.
+function(convene_add_unit_test target folder)
+  add_executable(${target} ${ARGN})
+  target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest_main rapidcheck rapidcheck_gtest)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${folder})
+endfunction()
+
+foreach(room IN LISTS CONVENE_PURE_ROOMS)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*_test.cpp)
+  if(sources)
+    convene_add_unit_test(${room}_test unit ${sources})
+    target_link_libraries(${room}_test PRIVATE convene_${room})
+  endif()
+endforeach()
+
+# Unit tests of MPI rooms run as one process, without a launcher.
+foreach(stack IN LISTS CONVENE_STACKS)
+  foreach(room IN LISTS CONVENE_MPI_ROOMS)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*_test.cpp)
+    if(sources)
+      convene_add_unit_test(${room}_test_${stack} unit-${stack} ${sources})
+      target_link_libraries(${room}_test_${stack} PRIVATE convene_${room}_${stack})
+      convene_link_mpi(${room}_test_${stack} ${stack})
+      set_target_properties(${room}_test_${stack} PROPERTIES OUTPUT_NAME ${room}_test)
+    endif()
+  endforeach()
+endforeach()
+
+# A program is linked with what it uses: an unmodified one gets the MPI alone, one of the C API also that library, one
+# that looks inside also the rooms' archives.
+function(convene_add_mpi_program source stack)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name}_${stack} ${source})
+  set_target_properties(${name}_${stack} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE CXX
+                                                    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${stack})
+  target_link_options(${name}_${stack} PRIVATE -Wl,--as-needed)
+  if(TARGET convene-${stack})
+    target_link_libraries(${name}_${stack} PRIVATE convene-${stack} convene_runtime_${stack})
+  endif()
+  target_link_libraries(${name}_${stack} PRIVATE Threads::Threads)
+  convene_link_mpi(${name}_${stack} ${stack})
+endfunction()
+
+# Fortran goes through the stack's own wrapper: module files fit one compiler only.
+function(convene_add_fortran_program source stack wrapper)
+  get_filename_component(name ${source} NAME_WE)
+  set(folder ${PROJECT_BINARY_DIR}/tests/${stack})
+  add_custom_command(
+    OUTPUT ${folder}/${name}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}/modules-${name}
+    COMMAND ${wrapper} -g -O1 -J ${folder}/modules-${name} -o ${folder}/${name} ${source}
+    DEPENDS ${source}
+    VERBATIM)
+  add_custom_target(${name}_${stack} ALL DEPENDS ${folder}/${name})
+endfunction()
+
+file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/mpi/*.c ${PROJECT_SOURCE_DIR}/tests/mpi/*.cpp)
+file(GLOB fortran_programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/mpi/*.f90
+     ${PROJECT_SOURCE_DIR}/tests/mpi/*.F90)
+foreach(stack IN LISTS CONVENE_STACKS)
+  foreach(program IN LISTS programs)
+    convene_add_mpi_program(${program} ${stack})
+  endforeach()
+  # Beside mpicc.openmpi stands mpifort.openmpi.
+  get_filename_component(wrapper_folder ${CONVENE_MPICC_${stack}} DIRECTORY)
+  set(fortran_wrapper ${wrapper_folder}/mpifort.${stack})
+  if(EXISTS ${fortran_wrapper})
+    foreach(program IN LISTS fortran_programs)
+      convene_add_fortran_program(${program} ${stack} ${fortran_wrapper})
+    endforeach()
+  endif()
+endforeach()
+
+# Benchmarks of the pure rooms (Google Benchmark).
+file(GLOB benchmarks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/benchmarks/*.cpp)
+if(benchmarks)
+  find_package(benchmark REQUIRED)
+  foreach(source IN LISTS benchmarks)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(benchmark_${name} ${source})
+    target_link_libraries(benchmark_${name} PRIVATE convene_select convene_collective benchmark::benchmark)
+  endforeach()
+endif()
