@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "select/selection.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/error.hpp"
+
+namespace convene {
+
+namespace {
+
+const Algorithm& native(Collective collective) {
+  for (const Algorithm* algorithm : catalogue())
+    if (algorithm->is_native() && algorithm->serves(collective)) return *algorithm;
+  throw std::logic_error("the catalogue has no native algorithm of " + std::string(name(collective)));
+}
+
+std::string_view file_name(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+Choice choose_forced(const Spec& spec, const Situation& situation) {
+  const std::string unmet = unmet_requirement(*spec.algorithm, situation.procs);
+  if (!unmet.empty())
+    throw Error(std::string(name(situation.collective)) + "=" + std::string(spec.algorithm->name) + " " +
+                unmet + "; this communicator has " + std::to_string(situation.procs));
+  return {spec.algorithm, spec.parameters, "forced", ""};
+}
+
+}  // namespace
+
+Selection::Selection(const std::vector<Use>& uses, std::vector<Rule> rules, std::string_view rules_name)
+    : uses_(uses), rules_(std::move(rules)), rules_name_(rules_name) {}
+
+Selection Selection::from(std::string_view uses, const std::string& rules_path) {
+  const auto parsed = parse_uses(uses);
+  return {parsed, rules_path.empty() ? std::vector<Rule>{} : load_rules(rules_path), file_name(rules_path)};
+}
+
+const Spec* Selection::forced(Collective collective) const {
+  for (const Use& use : uses_)
+    if (use.collective == collective) return &use.spec;
+  return nullptr;
+}
+
+bool Selection::always_native(Collective collective) const {
+  if (const Spec* spec = forced(collective)) return spec->algorithm->is_native();
+  return std::all_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+    return rule.collective != collective || rule.use.algorithm->is_native();
+  });
+}
+
+bool Selection::all_native() const {
+  return std::all_of(std::begin(all_collectives), std::end(all_collectives),
+                     [&](Collective collective) { return always_native(collective); });
+}
+
+bool Selection::needs_topology() const {
+  return std::any_of(rules_.begin(), rules_.end(),
+                     [&](const Rule& rule) { return rule.needs_topology() && !forced(rule.collective); });
+}
+
+Choice Selection::choose(const Situation& situation) const {
+  const Spec* spec = forced(situation.collective);
+  return spec ? choose_forced(*spec, situation) : choose_by_rules(situation);
+}
+
+Choice Selection::choose_by_rules(const Situation& situation) const {
+  std::string skipped;
+  for (const Rule& rule : rules_) {
+    if (!rule.fits(situation)) continue;
+    const std::string reason = "rule " + std::to_string(rule.number) + " of " + rules_name_;
+    const std::string unmet = unmet_requirement(*rule.use.algorithm, situation.procs);
+    if (unmet.empty()) return {rule.use.algorithm, rule.use.parameters, reason, skipped};
+    if (!skipped.empty()) skipped += "; ";
+    skipped += reason + " is skipped: " + std::string(rule.use.algorithm->name) + " " + unmet +
+               "; this communicator has " + std::to_string(situation.procs);
+  }
+  return {&native(situation.collective), {}, "default", skipped};
+}
+
+}  // namespace convene

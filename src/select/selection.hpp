@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Selection: which algorithm runs a call, and why. Forced choices come first, then rules, then the MPI's own.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "select/rules.hpp"
+
+namespace convene {
+
+struct Choice {
+  const Algorithm* algorithm = nullptr;
+  std::vector<std::int64_t> parameters;
+  std::string reason;    ///< "default", "forced" or "rule 2 of rules.json"
+  std::string declared;  ///< a sentence for the log where a rule that fits was skipped; else empty
+};
+
+/// Constant once made; any thread may ask. All ranks that ask with equal situations get equal answers.
+class Selection {
+ public:
+  /// Everything native.
+  Selection() = default;
+
+  /// From what a user gave: "allgather=sparbit,…" and the path of a rules file, either may be empty. Throws
+  /// Error.
+  static Selection from(std::string_view uses, const std::string& rules_path);
+  Selection(const std::vector<Use>& uses, std::vector<Rule> rules, std::string_view rules_name);
+
+  /// Whether no call of this collective can get anything but the MPI's own.
+  bool always_native(Collective collective) const;
+  bool all_native() const;
+
+  /// Whether nodes and ranks per node must be found before choose() can answer.
+  bool needs_topology() const;
+
+  /// Throws Error where a forced algorithm cannot run with so many processes: the call must fail with its
+  /// text.
+  Choice choose(const Situation& situation) const;
+
+ private:
+  const Spec* forced(Collective collective) const;
+  Choice choose_by_rules(const Situation& situation) const;
+
+  std::vector<Use> uses_;
+  std::vector<Rule> rules_;
+  std::string rules_name_;
+};
+
+}  // namespace convene

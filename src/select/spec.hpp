@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How people write down a choice: "sparbit;send=packed" for one collective, and
+// "allgather=sparbit;send=packed, allgatherv=ring" for several. The same words on the command line, in rules
+// and in CONVENE_USE.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collective/algorithm.hpp"
+
+namespace convene {
+
+/// An algorithm with a value for each of its parameters.
+struct Spec {
+  const Algorithm* algorithm = nullptr;
+  std::vector<std::int64_t> parameters;
+};
+
+/// "sparbit", "sparbit;send=packed", "bruck;ports=2": parameters that are not given have their descriptor's
+/// value.
+/// '-' stands for '_' in names. Throws Error.
+Spec parse_spec(Collective collective, std::string_view text);
+
+/// One parameter's value: a word of its list, or a whole number (4KiB will do) within its bounds. Throws
+/// Error.
+std::int64_t parse_parameter(const Algorithm& algorithm, const Parameter& parameter, std::string_view text);
+
+/// The spec as text, with those parameters that differ from the descriptor's value.
+std::string spec_text(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
+
+struct Use {
+  Collective collective;
+  Spec spec;
+};
+
+/// "allgather=sparbit;send=packed,allgatherv=ring". Commas or line ends stand between collectives. Throws
+/// Error.
+std::vector<Use> parse_uses(std::string_view text);
+
+/// The collective of this name. Throws Error.
+Collective parse_collective(std::string_view text);
+
+}  // namespace convene
