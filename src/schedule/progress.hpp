@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The plays as the executor runs schedules: with limits on what is in flight, and with sends that complete only when
+// their receive is posted.
+#pragma once
+
+#include <string>
+
+#include "schedule/links.hpp"
+#include "schedule/order.hpp"
+
+namespace convene {
+
+/// Plays one order a rank. Empty where all ranks finish, no step is issued before what it depends on was waited for,
+/// every step is issued exactly once, and the limits are kept; else what went wrong. A rank that waits waits for one
+/// message, so one play is exact for all timings. `links` must be without fault.
+std::string play_compiled(const Plan& plan, const Links& links, const std::vector<Order>& orders,
+                          const Limits& limits);
+
+/// In which order a play takes what could happen next.
+enum class Timing { oldest_first, newest_first };
+
+/// Plays the dynamic loop: ready steps are issued by number, while the limits allow; whatever completes lets its
+/// successors go. Empty where all ranks finish, else who is stuck. `links` must be without fault.
+std::string play_dynamic(const Plan& plan, const Links& links, const Limits& limits, Timing timing);
+
+}  // namespace convene
