@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory for one run at a time: handed out front to back, taken back all at once, and kept for the next run. After the
+// first runs nothing is allocated any more.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace convene {
+
+class Arena {
+ public:
+  /// Memory for `bytes` bytes, aligned to 64, valid until the next reset.
+  std::byte* take(std::size_t bytes) {
+    bytes = (bytes + alignment - 1) & ~(alignment - 1);
+    if (used_ + bytes > room_) grow(bytes);
+    std::byte* memory = chunks_.back().get() + used_;
+    used_ += bytes;
+    return memory;
+  }
+
+  template <class T>
+  T* take_array(std::size_t count) {
+    return reinterpret_cast<T*>(take(count * sizeof(T)));
+  }
+
+  /// Takes everything back. Where the last run needed several chunks, the next one gets a single one of their size.
+  void reset() {
+    if (chunks_.size() > 1) {
+      const std::size_t total = total_;
+      chunks_.clear();
+      room_ = total_ = 0;
+      grow(total);
+    }
+    used_ = 0;
+  }
+
+  /// Bytes held.
+  std::size_t memory() const { return total_; }
+
+ private:
+  static constexpr std::size_t alignment = 64, least_chunk = 1024;
+
+  struct Free {
+    void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{alignment}); }
+  };
+
+  void grow(std::size_t bytes) {
+    room_ = bytes > least_chunk ? bytes : least_chunk;
+    chunks_.emplace_back(static_cast<std::byte*>(::operator new[](room_, std::align_val_t{alignment})));
+    total_ += room_;
+    used_ = 0;
+  }
+
+  std::vector<std::unique_ptr<std::byte[], Free>> chunks_;
+  std::size_t used_ = 0, room_ = 0, total_ = 0;  // used and room of the last chunk; bytes of all
+};
+
+}  // namespace convene

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "execute/executor.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "execute/tags.hpp"
+
+namespace convene {
+namespace {
+
+/// What both ways of running share: starting a message, and finishing one that is complete.
+class Messages {
+ public:
+  Messages(const Binding& binding, Arena& arena)
+      : binding_(binding), schedule_(*binding.schedule), arena_(arena), tags_(binding.collective_number) {
+    staging_ = arena.take_array<std::byte*>(schedule_.size());
+    std::fill_n(staging_, schedule_.size(), nullptr);
+  }
+
+  /// Starts a send or a receive. An empty message is left out, on the other side too: its request is null.
+  int start(StepId id, MPI_Request* request) {
+    const Step& step = schedule_[id];
+    const Message message = make_message(schedule_, id, binding_.buffers, arena_);
+    *request = MPI_REQUEST_NULL;
+    if (message.is_empty()) return MPI_SUCCESS;
+    const int peer = static_cast<int>(step.peer), tag = tags_.of(step);
+    int code;
+    if (step.kind == StepKind::send) {
+      code = mpi.Isend(message.buffer, message.count, message.type, peer, tag, binding_.comm, request);
+    } else {
+      staging_[id] = message.staging;
+      code = mpi.Irecv(message.buffer, message.count, message.type, peer, tag, binding_.comm, request);
+    }
+    if (message.owns_type) {
+      MPI_Datatype type = message.type;  // freed now, gone when the message is
+      mpi.Type_free(&type);
+    }
+    return code;
+  }
+
+  /// To be called once for a message that is complete.
+  void finish(StepId id) {
+    if (!staging_[id]) return;
+    unpack(schedule_, id, binding_.buffers, staging_[id]);
+    staging_[id] = nullptr;
+  }
+
+  void copy(StepId id) { copy_slots(schedule_, id, binding_.buffers); }
+
+ private:
+  const Binding& binding_;
+  const Schedule& schedule_;
+  Arena& arena_;
+  const Tags tags_;
+  std::byte** staging_;  // by step: where a receive that has to be unpacked was put
+};
+
+/// After an error nobody may touch the buffers any more: receives are cancelled, sends let go.
+void abandon(MPI_Request* requests, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    mpi.Cancel(&requests[i]);
+    mpi.Request_free(&requests[i]);
+  }
+}
+
+class CompiledRun {
+ public:
+  CompiledRun(const Binding& binding, const Order& order, Arena& arena)
+      : schedule_(*binding.schedule), order_(order), messages_(binding, arena) {
+    requests_ = arena.take_array<MPI_Request>(schedule_.size());
+    std::fill_n(requests_, schedule_.size(), MPI_REQUEST_NULL);
+  }
+
+  int run() {
+    for (const Op op : order_) {
+      const int code = act(op);
+      if (code == MPI_SUCCESS) continue;
+      abandon(requests_, schedule_.size());
+      return code;
+    }
+    return MPI_SUCCESS;
+  }
+
+ private:
+  int act(Op op) {
+    const StepId id = op.step();
+    switch (op.action()) {
+      case Action::issue:
+        if (schedule_[id].kind != StepKind::copy) return messages_.start(id, &requests_[id]);
+        messages_.copy(id);
+        return MPI_SUCCESS;
+      case Action::wait: {
+        const int code =
+            requests_[id] == MPI_REQUEST_NULL ? MPI_SUCCESS : mpi.Wait(&requests_[id], MPI_STATUS_IGNORE);
+        messages_.finish(id);
+        return code;
+      }
+      case Action::wait_all:
+        break;
+    }
+    const int code = mpi.Waitall(static_cast<int>(schedule_.size()), requests_, MPI_STATUSES_IGNORE);
+    for (StepId step = 0; step < schedule_.size(); ++step) messages_.finish(step);
+    return code;
+  }
+
+  const Schedule& schedule_;
+  const Order& order_;
+  Messages messages_;
+  MPI_Request* requests_;  // by step
+};
+
+/// Steps that are ready, taken from the front, or from anywhere when shuffling.
+class ReadyQueue {
+ public:
+  ReadyQueue(StepId* memory, std::uint64_t* random) : steps_(memory), random_(random) {}
+
+  bool empty() const { return head_ == tail_; }
+  void push(StepId id) { steps_[tail_++] = id; }
+  StepId pop() {
+    if (*random_ != 0) std::swap(steps_[head_], steps_[head_ + next_random() % (tail_ - head_)]);
+    return steps_[head_++];
+  }
+
+ private:
+  std::uint32_t next_random() {  // xorshift64*
+    *random_ ^= *random_ >> 12;
+    *random_ ^= *random_ << 25;
+    *random_ ^= *random_ >> 27;
+    return static_cast<std::uint32_t>(*random_ * 0x2545f4914f6cdd1dull >> 32);
+  }
+
+  StepId* steps_;  // every step is pushed once: no need to go around
+  std::uint32_t head_ = 0, tail_ = 0;
+  std::uint64_t* random_;
+};
+
+class DynamicRun {
+ public:
+  DynamicRun(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle)
+      : schedule_(*binding.schedule),
+        limits_(limits),
+        messages_(binding, arena),
+        random_(shuffle),
+        receives_(arena.take_array<StepId>(schedule_.size()), &random_),
+        sends_(arena.take_array<StepId>(schedule_.size()), &random_),
+        copies_(arena.take_array<StepId>(schedule_.size()), &random_) {
+    const std::size_t window =
+        std::min<std::size_t>(schedule_.size(), std::size_t{limits.receives} + limits.sends) + 1;
+    requests_ = arena.take_array<MPI_Request>(window);
+    step_of_ = arena.take_array<StepId>(window);
+    completed_ = arena.take_array<int>(window);
+    waiting_for_ = arena.take_array<std::uint32_t>(schedule_.size());
+    for (StepId id = 0; id < schedule_.size(); ++id) waiting_for_[id] = schedule_[id].predecessors;
+  }
+
+  int run() {
+    for (StepId id = 0; id < schedule_.size(); ++id)
+      if (schedule_[id].predecessors == 0) ready(id);
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS) {
+      if ((code = issue_all()) != MPI_SUCCESS) break;
+      if (in_flight_ == 0) return MPI_SUCCESS;
+      code = wait_for_some();
+    }
+    abandon(requests_, in_flight_);
+    return code;
+  }
+
+ private:
+  void ready(StepId id) {
+    switch (schedule_[id].kind) {
+      case StepKind::recv:
+        return receives_.push(id);
+      case StepKind::send:
+        return sends_.push(id);
+      case StepKind::copy:
+        return copies_.push(id);
+      case StepKind::join:
+        return complete(id);
+    }
+  }
+
+  void complete(StepId id) {
+    for (StepId next : schedule_.successors(id))
+      if (--waiting_for_[next] == 0) ready(next);
+  }
+
+  int issue_all() {
+    for (;;) {
+      int code = MPI_SUCCESS;
+      if (!receives_.empty() && receives_in_flight_ < limits_.receives) {
+        code = start(receives_.pop(), receives_in_flight_);
+      } else if (!sends_.empty() && sends_in_flight_ < limits_.sends) {
+        code = start(sends_.pop(), sends_in_flight_);
+      } else if (!copies_.empty()) {
+        const StepId id = copies_.pop();
+        messages_.copy(id);
+        complete(id);
+      } else {
+        return MPI_SUCCESS;
+      }
+      if (code != MPI_SUCCESS) return code;
+    }
+  }
+
+  int start(StepId id, std::uint32_t& of_its_kind) {
+    const int code = messages_.start(id, &requests_[in_flight_]);
+    if (code != MPI_SUCCESS) return code;
+    if (requests_[in_flight_] == MPI_REQUEST_NULL) {
+      complete(id);
+      return MPI_SUCCESS;
+    }
+    step_of_[in_flight_++] = id;
+    ++of_its_kind;
+    return MPI_SUCCESS;
+  }
+
+  int wait_for_some() {
+    int count = 0;
+    const int code =
+        mpi.Waitsome(static_cast<int>(in_flight_), requests_, &count, completed_, MPI_STATUSES_IGNORE);
+    if (code != MPI_SUCCESS) return code;
+    // From the back, so that moving the last entry into a gap never moves one that is still to be looked at.
+    std::sort(completed_, completed_ + count, std::greater<>());
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<std::uint32_t>(completed_[i]);
+      const StepId id = step_of_[at];
+      --in_flight_;
+      requests_[at] = requests_[in_flight_];
+      step_of_[at] = step_of_[in_flight_];
+      --(schedule_[id].kind == StepKind::send ? sends_in_flight_ : receives_in_flight_);
+      messages_.finish(id);
+      complete(id);
+    }
+    return MPI_SUCCESS;
+  }
+
+  const Schedule& schedule_;
+  const Limits limits_;
+  Messages messages_;
+  std::uint64_t random_;
+  ReadyQueue receives_, sends_, copies_;
+  std::uint32_t in_flight_ = 0, receives_in_flight_ = 0, sends_in_flight_ = 0;
+  MPI_Request* requests_;       // the messages in flight, and
+  StepId* step_of_;             // whose they are
+  int* completed_;              // what Waitsome reports
+  std::uint32_t* waiting_for_;  // by step: predecessors that are not complete
+};
+
+}  // namespace
+
+int run_compiled(const Binding& binding, const Order& order, Arena& arena) {
+  return CompiledRun(binding, order, arena).run();
+}
+
+int run_dynamic(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle) {
+  return DynamicRun(binding, limits, arena, shuffle).run();
+}
+
+}  // namespace convene

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The executor: runs one rank's schedule over PMPI point-to-point.
+//
+// Two ways to run the same schedule. The compiled order is a list of "issue" and "wait" that was fixed beforehand: it
+// does nothing per step but the MPI's own calls. The dynamic loop takes whatever completes first. Both keep to the same
+// limits on what is in flight, which the checker has played.
+//
+// One thread drives a run at a time. Nothing here takes a lock, and nothing is allocated once the arena has grown to
+// what the largest run needs (but the MPI may allocate, and makes a datatype for a large message of many pieces).
+#pragma once
+
+#include <cstdint>
+
+#include "execute/arena.hpp"
+#include "execute/message.hpp"
+#include "schedule/order.hpp"
+#include "schedule/schedule.hpp"
+
+namespace convene {
+
+/// A schedule bound to a communicator and to memory, ready to run.
+struct Binding {
+  const Schedule* schedule = nullptr;
+  Buffers buffers;
+  MPI_Comm comm = MPI_COMM_NULL;        ///< Convene's own; errors are returned
+  std::uint32_t collective_number = 0;  ///< on this communicator, equal on all ranks
+};
+
+/// Runs in the compiled order. Returns MPI_SUCCESS or the first error of the MPI. The arena must have been reset.
+int run_compiled(const Binding& binding, const Order& order, Arena& arena);
+
+/// Runs dynamically. With a non-zero `shuffle`, ready steps are issued in a random order drawn from it (a test's means
+/// to show that no order matters).
+int run_dynamic(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle = 0);
+
+}  // namespace convene

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One message: the slots of a send or receive step, as MPI is to see them.
+#pragma once
+
+#include <span>
+
+#include "execute/arena.hpp"
+#include "execute/memory.hpp"
+#include "execute/mpi.hpp"
+#include "schedule/schedule.hpp"
+
+namespace convene {
+
+/// The memory of all of a schedule's buffers.
+struct Buffers {
+  Memory of[max_buffers];
+  const Memory& operator[](Buffer buffer) const { return of[index(buffer)]; }
+};
+
+/// Scattered slots smaller than this are packed; larger ones are described to the MPI by a datatype, which costs one or
+/// two microseconds to make and saves both copies.
+inline constexpr std::size_t pack_below = 32 * 1024;
+
+/// What MPI gets for one message, and what is to be done when it is complete.
+struct Message {
+  void* buffer = nullptr;
+  int count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  std::byte* staging = nullptr;  ///< where scattered slots were packed, or are to be unpacked from
+  bool owns_type = false;
+
+  bool is_empty() const { return count == 0; }
+};
+
+/// The number of bytes in the slots of some ranges.
+std::size_t bytes_of(std::span<const Range> ranges, const Schedule& schedule, const Buffers& buffers);
+
+/// The message of a send or receive step. Staging comes from the arena; the slots of a send are packed already.
+Message make_message(const Schedule& schedule, StepId step, const Buffers& buffers, Arena& arena);
+
+/// Unpacks a received message's staging into its slots.
+void unpack(const Schedule& schedule, StepId step, const Buffers& buffers, const std::byte* staging);
+
+/// Does a copy step.
+void copy_slots(const Schedule& schedule, StepId step, const Buffers& buffers);
+
+}  // namespace convene

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The MPI as Convene calls it: a table of PMPI functions, looked up when the first call comes in.
+//
+// Nothing here is linked against an MPI. A drop-in library is loaded before the MPI is (and into shells and launchers
+// that never load one), and a program may load its MPI without showing its symbols to others, as Python does. So
+// every function is found at run time, and a form that the MPI does not have (the large-count ones, say) is null.
+#pragma once
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#ifdef OPEN_MPI
+// Open MPI's predefined handles are addresses of its objects: look these up by name, too.
+namespace convene {
+void* mpi_object(const char* name);
+}
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, global)                    \
+  (reinterpret_cast<type>([]() -> void* {                       \
+    static void* const object = ::convene::mpi_object(#global); \
+    return object;                                              \
+  }()))
+#endif
+
+namespace convene {
+
+#define CONVENE_MPI_FUNCTIONS(X)                                                                             \
+  X(Abort)                                                                                                   \
+  X(Allgather) X(Allgatherv) X(Allreduce) X(Cancel) X(Comm_call_errhandler) X(Comm_create)                   \
+      X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_get_name)            \
+          X(Comm_group) X(Comm_rank) X(Comm_set_attr) X(Comm_set_errhandler) X(Comm_size) X(Comm_split_type) \
+              X(Comm_test_inter) X(Errhandler_free) X(Finalized) X(Get_library_version)                      \
+                  X(Get_processor_name) X(Group_free) X(Initialized) X(Irecv) X(Isend) X(Pack)               \
+                      X(Query_thread) X(Request_free) X(Type_commit) X(Type_contiguous)                      \
+                          X(Type_create_struct) X(Type_free) X(Type_get_contents) X(Type_get_envelope)       \
+                              X(Type_get_extent) X(Type_size) X(Type_size_x) X(Unpack) X(Wait) X(Waitall)    \
+                                  X(Waitsome)
+
+#if MPI_VERSION >= 4
+#define CONVENE_MPI_LARGE_FUNCTIONS(X) X(Allgather_c) X(Allgatherv_c)
+#else
+#define CONVENE_MPI_LARGE_FUNCTIONS(X)
+#endif
+
+struct MpiTable {
+#define CONVENE_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
+  CONVENE_MPI_FUNCTIONS(CONVENE_MEMBER)
+  CONVENE_MPI_LARGE_FUNCTIONS(CONVENE_MEMBER)
+#undef CONVENE_MEMBER
+};
+
+/// The MPI of this process; all null before find_mpi().
+extern MpiTable mpi;
+
+/// How the MPI that this process has loaded fits the one that this library was built for.
+enum class MpiFit { none, fits, differs };
+
+/// Looks for the MPI that is loaded, and fills the table if it is the one that this library was built for. Any thread
+/// may call it, any number of times: the first call that finds an MPI decides.
+MpiFit find_mpi();
+
+/// The address of a function or object of the loaded MPI, or null. For what is not in the table.
+void* mpi_symbol(const char* name);
+
+/// What the MPI says of itself, first line; empty where none is loaded.
+const char* mpi_library_version();
+
+}  // namespace convene

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/datatype.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace convene {
+namespace {
+
+// Facts of named types, in a small table by handle. Entries are written once, under the lock, and published by their key.
+struct Entry {
+  std::atomic<std::uintptr_t> key{0};  // the handle + 1, so that no handle is 0
+  TypeFacts facts;
+};
+constexpr std::size_t table_size = 256;  // a power of two, a few times the number of predefined types
+Entry table[table_size];
+std::mutex table_writers;
+
+std::uintptr_t key_of(MPI_Datatype type) {
+  return (std::uintptr_t)(type) + 1;
+}  // a pointer or an int, by stack
+
+std::size_t slot_of(std::uintptr_t key) {
+  return static_cast<std::size_t>(key * 0x9e3779b97f4a7c15ull >> 56);
+}
+static_assert(table_size == 256, "slot_of takes 8 bits");
+
+const TypeFacts* find_named(std::uintptr_t key) {
+  for (std::size_t i = slot_of(key), tries = 0; tries < table_size; ++tries, i = (i + 1) % table_size) {
+    const std::uintptr_t there = table[i].key.load(std::memory_order_acquire);
+    if (there == key) return &table[i].facts;
+    if (there == 0) return nullptr;
+  }
+  return nullptr;
+}
+
+void remember_named(std::uintptr_t key, const TypeFacts& facts) {
+  const std::lock_guard lock(table_writers);
+  if (find_named(key)) return;
+  for (std::size_t i = slot_of(key), tries = 0; tries < table_size / 2; ++tries, i = (i + 1) % table_size) {
+    if (table[i].key.load(std::memory_order_relaxed) != 0) continue;
+    table[i].facts = facts;
+    table[i].key.store(key, std::memory_order_release);
+    return;
+  }
+}
+
+TypeFacts size_and_extent(MPI_Datatype type) {
+  TypeFacts facts;
+  MPI_Count size = 0;
+  mpi.Type_size_x(type, &size);
+  MPI_Aint lower = 0, extent = 0;
+  mpi.Type_get_extent(type, &lower, &extent);
+  facts.size = static_cast<std::size_t>(size);
+  facts.extent = extent;
+  facts.is_contiguous = lower == 0 && extent == static_cast<MPI_Aint>(size);
+  return facts;
+}
+
+struct Envelope {
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+};
+
+Envelope envelope_of(MPI_Datatype type) {
+  Envelope e;
+  mpi.Type_get_envelope(type, &e.integers, &e.addresses, &e.types, &e.combiner);
+  return e;
+}
+
+/// Whether a derived type is nothing but consecutive items of a type that is contiguous itself.
+bool is_run_of_contiguous(MPI_Datatype type, const Envelope& envelope) {
+  if (envelope.combiner != MPI_COMBINER_CONTIGUOUS && envelope.combiner != MPI_COMBINER_DUP) return false;
+  int integers[1];
+  MPI_Aint addresses[1];
+  MPI_Datatype inner;
+  if (envelope.integers > 1 || envelope.addresses > 0 || envelope.types != 1) return false;
+  if (mpi.Type_get_contents(type, envelope.integers, 0, 1, integers, addresses, &inner) != MPI_SUCCESS)
+    return false;
+  const Envelope of_inner = envelope_of(inner);
+  if (of_inner.combiner == MPI_COMBINER_NAMED) return size_and_extent(inner).is_contiguous;
+  const bool result = is_run_of_contiguous(inner, of_inner);
+  mpi.Type_free(&inner);  // what Type_get_contents returns of derived types is a new handle
+  return result;
+}
+
+/// How many items MPI_Pack may take at once: their bytes must fit an int.
+int items_at_once(const TypeFacts& facts, MPI_Count left) {
+  constexpr MPI_Count most_bytes = MPI_Count{1} << 30;
+  const auto size = static_cast<MPI_Count>(std::max<std::size_t>(facts.size, 1));
+  return static_cast<int>(std::min(left, std::max<MPI_Count>(1, most_bytes / size)));
+}
+
+}  // namespace
+
+TypeFacts facts_of(MPI_Datatype type) {
+  const std::uintptr_t key = key_of(type);
+  if (const TypeFacts* known = find_named(key)) return *known;
+  TypeFacts facts = size_and_extent(type);
+  const Envelope envelope = envelope_of(type);
+  if (envelope.combiner == MPI_COMBINER_NAMED)
+    remember_named(key, facts);
+  else
+    facts.is_contiguous = facts.is_contiguous && is_run_of_contiguous(type, envelope);
+  return facts;
+}
+
+int pack_items(const void* from, MPI_Count count, MPI_Datatype type, const TypeFacts& facts, std::byte* to,
+               MPI_Comm comm) {
+  for (MPI_Count done = 0; done < count;) {
+    const int now = items_at_once(facts, count - done);
+    const auto bytes = static_cast<int>(facts.size) * now;
+    int position = 0;
+    const int code = mpi.Pack(static_cast<const std::byte*>(from) + facts.extent * done, now, type, to, bytes,
+                              &position, comm);
+    if (code != MPI_SUCCESS) return code;
+    to += bytes;
+    done += now;
+  }
+  return MPI_SUCCESS;
+}
+
+int unpack_items(const std::byte* from, void* to, MPI_Count count, MPI_Datatype type, const TypeFacts& facts,
+                 MPI_Comm comm) {
+  for (MPI_Count done = 0; done < count;) {
+    const int now = items_at_once(facts, count - done);
+    const auto bytes = static_cast<int>(facts.size) * now;
+    int position = 0;
+    const int code = mpi.Unpack(from, bytes, &position, static_cast<std::byte*>(to) + facts.extent * done,
+                                now, type, comm);
+    if (code != MPI_SUCCESS) return code;
+    from += bytes;
+    done += now;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace convene

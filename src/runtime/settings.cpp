@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/settings.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "execute/mpi.hpp"
+
+namespace convene {
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// The index of the variable's value in a list of words; 0 where the variable is not set.
+int one_of(const char* name, std::initializer_list<std::string_view> words) {
+  const std::string_view value = variable(name);
+  if (value.empty()) return 0;
+  int i = 0;
+  std::string known;
+  for (const std::string_view word : words) {
+    if (word == value) return i;
+    ++i;
+    known += (known.empty() ? "" : ", ") + std::string(word);
+  }
+  throw Error(std::string(name) + "='" + std::string(value) + "' is not known; try one of: " + known);
+}
+
+std::uint64_t number(const char* name, std::uint64_t fallback) {
+  const std::string_view value = variable(name);
+  if (value.empty()) return fallback;
+  try {
+    return parse_size(value);
+  } catch (const Error& error) {
+    throw Error(std::string(name) + ": " + error.what());
+  }
+}
+
+Settings read_settings() {
+  Settings result;
+  result.selection = Selection::from(variable("CONVENE_USE"), std::string(variable("CONVENE_RULES")));
+  result.account_directory = variable("CONVENE_ACCOUNT_DIR");
+  result.log = static_cast<LogLevel>(one_of("CONVENE_LOG", {"quiet", "info", "debug"}));
+  result.execution = static_cast<Execution>(one_of("CONVENE_EXECUTE", {"automatic", "compiled", "dynamic"}));
+  result.check_agreement = one_of("CONVENE_CHECK", {"nothing", "agreement"}) == 1;
+  result.communicators =
+      static_cast<int>(number("CONVENE_COMMUNICATORS", static_cast<std::uint64_t>(result.communicators)));
+  result.cache_bytes = number("CONVENE_CACHE", result.cache_bytes);
+  result.shuffle = number("CONVENE_SHUFFLE", 0);
+  return result;
+}
+
+bool is_first_of_world() {
+  int rank = 0;
+  return mpi.Comm_rank && mpi.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0;
+}
+
+}  // namespace
+
+const Settings& settings() {
+  static const Settings once = [] {
+    try {
+      return read_settings();
+    } catch (const Error& error) {
+      refuse(error.what(), is_first_of_world());
+    }
+  }();
+  return once;
+}
+
+void refuse(const std::string& why, bool speaks) {
+  constexpr unsigned head_start_us = 2'000'000;  // for the rank that speaks: the first abort ends all
+  if (speaks)
+    std::fprintf(stderr, "convene: %s\n", why.c_str());
+  else
+    usleep(head_start_us);
+  std::fflush(stderr);
+  if (mpi.Abort) mpi.Abort(MPI_COMM_WORLD, 2);
+  std::_Exit(2);
+}
+
+}  // namespace convene

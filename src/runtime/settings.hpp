@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the environment asks of the library: CONVENE_*, read once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "select/selection.hpp"
+
+namespace convene {
+
+enum class LogLevel : std::uint8_t { quiet, info, debug };
+enum class Execution : std::uint8_t { automatic, compiled, dynamic };
+
+struct Settings {
+  Selection selection;                         ///< CONVENE_USE, CONVENE_RULES
+  std::string account_directory;               ///< CONVENE_ACCOUNT_DIR; empty: no account is written
+  LogLevel log = LogLevel::quiet;              ///< CONVENE_LOG=quiet|info|debug
+  Execution execution = Execution::automatic;  ///< CONVENE_EXECUTE=compiled|dynamic
+  bool check_agreement = false;                ///< CONVENE_CHECK=agreement
+  int communicators = 1000;             ///< CONVENE_COMMUNICATORS: duplicates held at one time, at most
+  std::size_t cache_bytes = 64u << 20;  ///< CONVENE_CACHE: bytes of cached schedules, at most
+  std::uint64_t shuffle = 0;            ///< CONVENE_SHUFFLE: a seed; ready steps are issued in random order
+};
+
+/// The settings of this process. The first call reads them; where one is wrong, it says so in one sentence and ends the
+/// program with status 2 (all ranks, through MPI_Abort).
+const Settings& settings();
+
+/// Ends the program because what was asked for is wrong: rank 0 of the program says why, status 2.
+[[noreturn]] void refuse(const std::string& why, bool speaks);
+
+}  // namespace convene
