@@ -51,7 +51,8 @@ function(convene_check_header stack compile variable)
   endif()
 endfunction()
 
-# Sets CONVENE_STACKS and, for each, CONVENE_MPICC_<stack>, CONVENE_<stack>_COMPILE and CONVENE_<stack>_LINK.
+# Sets CONVENE_STACKS and, for each, CONVENE_MPICC_<stack> (unless it is given), CONVENE_<stack>_COMPILE and
+# CONVENE_<stack>_LINK.
 function(convene_find_stacks)
   set(found)
   foreach(stack openmpi mpich abi)
@@ -69,7 +70,7 @@ function(convene_find_stacks)
       convene_check_header(${stack} "${asked_COMPILE}" fits)
       if(fits)
         list(APPEND found ${stack})
-        set(CONVENE_MPICC_${stack} ${wrapper} CACHE FILEPATH "Compiler wrapper of the stack ${stack}")
+        set(CONVENE_MPICC_${stack} ${wrapper} PARENT_SCOPE)
         set(CONVENE_${stack}_COMPILE "${asked_COMPILE}" PARENT_SCOPE)
         set(CONVENE_${stack}_LINK "${asked_LINK}" PARENT_SCOPE)
         message(STATUS "MPI stack ${stack}: ${wrapper}")
@@ -151,7 +152,14 @@ function(convene_link_mpi target stack)
   target_link_libraries(${target} PRIVATE convene_settings_${stack} ${CONVENE_${stack}_LINK})
 endfunction()
 
-# tools/<name>.cpp is convene-<name>-<stack>.
+# Where an installed tool finds the library: in a Python package both are in folders side by side.
+if(SKBUILD)
+  set(CONVENE_TOOLS_LIBDIR lib)
+else()
+  set(CONVENE_TOOLS_LIBDIR ${CMAKE_INSTALL_LIBDIR})
+endif()
+
+# tools/<name>.cpp is convene-<name>-<stack>. Sets CONVENE_TOOLS_<stack>.
 function(convene_add_tools stack)
   file(GLOB tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.cpp)
   if(NOT tools OR NOT TARGET convene-${stack})
@@ -163,8 +171,10 @@ function(convene_add_tools stack)
     add_executable(convene-${name}-${stack} ${tool})
     target_link_libraries(convene-${name}-${stack} PRIVATE convene-${stack} CLI11::CLI11)
     convene_link_mpi(convene-${name}-${stack} ${stack})
-    set_target_properties(convene-${name}-${stack} PROPERTIES INSTALL_RPATH "\$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+    set_target_properties(convene-${name}-${stack} PROPERTIES INSTALL_RPATH "\$ORIGIN/../${CONVENE_TOOLS_LIBDIR}")
+    list(APPEND targets convene-${name}-${stack})
   endforeach()
+  set(CONVENE_TOOLS_${stack} ${targets} PARENT_SCOPE)
 endfunction()
 
 function(convene_add_stack stack)
@@ -175,4 +185,5 @@ function(convene_add_stack stack)
   convene_add_api(${stack})
   convene_add_preload(${stack})
   convene_add_tools(${stack})
+  set(CONVENE_TOOLS_${stack} ${CONVENE_TOOLS_${stack}} PARENT_SCOPE)
 endfunction()

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all tests share: where things are, and an environment in which every MPI starts."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Launchers refuse to start as root, or more ranks than cores, unless told; idle ranks must give way.
+MPI_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16",
+}
+os.environ.update({name: os.environ.get(name, value) for name, value in MPI_ENVIRONMENT.items()})
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def build(root: Path) -> Path:
+    folder = root / "build"
+    if not (folder / "lib").is_dir():
+        pytest.fail("nothing is built; run ./dev build")
+    return folder

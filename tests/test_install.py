@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An installation can be moved, and C programs find it through CMake and through pkg-config."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+#include <mpi.h>
+
+#include <convene/convene.h>
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size, sum = 0, all[64];
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int status = convene_allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < size; ++i) sum += all[i];
+  MPI_Finalize();
+  return status != MPI_SUCCESS || sum != size * (size - 1) / 2;
+}
+"""
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.25)
+project(consumer LANGUAGES C)
+find_package(convene 0.1 REQUIRED COMPONENTS openmpi)
+add_executable(program program.c)
+target_link_libraries(program convene::convene-openmpi)
+"""
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, f"{command}:\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installation that was moved afterwards."""
+    if not (build / "lib" / "libconvene-openmpi.so").exists():
+        pytest.skip("the stack openmpi is not built here")
+    first = tmp_path_factory.mktemp("install") / "first"
+    run("cmake", "--install", build, "--prefix", first)
+    return first.rename(first.with_name("second"))
+
+
+@pytest.fixture
+def consumer(tmp_path: Path) -> Path:
+    (tmp_path / "program.c").write_text(PROGRAM)
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    return tmp_path
+
+
+def test_find_package(prefix: Path, consumer: Path) -> None:
+    run(
+        *("cmake", "-S", consumer, "-B", consumer / "build", "-G", "Ninja"),
+        *(f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_C_COMPILER=mpicc.openmpi"),
+    )
+    run("cmake", "--build", consumer / "build")
+    run("mpirun.openmpi", "-n", "3", consumer / "build" / "program")
+
+
+def test_find_package_names_a_stack_that_is_missing(prefix: Path, consumer: Path) -> None:
+    (consumer / "CMakeLists.txt").write_text(PROJECT.replace("openmpi", "nompi"))
+    done = subprocess.run(
+        ["cmake", "-S", consumer, "-B", consumer / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "nompi" in done.stderr
+
+
+def test_pkg_config(prefix: Path, consumer: Path) -> None:
+    (folder,) = prefix.rglob("pkgconfig")
+    flags = run("pkg-config", "--cflags", "--libs", "convene-openmpi", PKG_CONFIG_PATH=str(folder)).split()
+    program = consumer / "program"
+    run("mpicc.openmpi", consumer / "program.c", "-o", program, *flags)
+    run("mpirun.openmpi", "-n", "3", program, LD_LIBRARY_PATH=str(folder.parent))
+    assert run("pkg-config", "--modversion", "convene-openmpi", PKG_CONFIG_PATH=str(folder)).startswith("0.1")
