@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What CONTRIBUTING.md says about adding an algorithm is true: its file and its line, and nothing else."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+# Lists the catalogue's algorithms of allgather, and has the checker play the one that is named.
+PROGRAM = """
+#include <cstdio>
+#include <string_view>
+
+#include "collective/algorithm.hpp"
+
+int main(int, char** argv) {
+  using namespace convene;
+  int bad = 1;
+  for (const Algorithm* algorithm : catalogue(Collective::allgather)) {
+    std::printf("%s\\n", std::string(algorithm->name).c_str());
+    if (algorithm->name != std::string_view(argv[1])) continue;
+    bad = 0;
+    for (Rank procs = 1; procs <= 32; ++procs) {
+      if (!unmet_requirement(*algorithm, procs).empty()) continue;
+      Call call;
+      call.procs = procs;
+      call.parameters = algorithm->default_parameters();
+      const Verdict verdict = check(build_plan(*algorithm, call), contract(call.collective, procs, false, 1));
+      if (!verdict.ok()) std::printf("%u: %s\\n", procs, verdict.why.c_str()), ++bad;
+    }
+  }
+  return bad;
+}
+"""
+
+
+def code_blocks(document: Path) -> list[str]:
+    return re.findall(r"```cpp\n(.*?)```", document.read_text(), re.DOTALL)
+
+
+def run(*command: str | Path) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, f"{command}:\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture
+def copy(root: Path, tmp_path: Path) -> Path:
+    for name in ("src", "include", "cmake"):
+        shutil.copytree(root / name, tmp_path / name)
+    shutil.copy(root / "CMakeLists.txt", tmp_path)
+    return tmp_path
+
+
+def test_the_example_is_a_file_and_a_line(root: Path, copy: Path) -> None:
+    source, line = code_blocks(root / "CONTRIBUTING.md")
+    folder = copy / "src" / "collective" / "allgather"
+    (folder / "allgather_pairwise.cpp").write_text(source)
+    catalogue = copy / "src" / "collective" / "catalogue.cpp"
+    before = catalogue.read_text()
+    first = re.search(r"^  X\(allgather_ring\).*\n", before, re.MULTILINE)
+    assert first
+    catalogue.write_text(before[: first.end()] + line + before[first.end() :])
+
+    build = copy / "build"
+    run(
+        "cmake",
+        "-S",
+        copy,
+        "-B",
+        build,
+        "-G",
+        "Ninja",
+        "-DCONVENE_TESTS=OFF",
+        "-DCMAKE_CXX_FLAGS_RELEASE=-O0",
+    )
+    run("cmake", "--build", build, "-j", "2", "--target", "convene_collective")
+
+    (copy / "main.cpp").write_text(PROGRAM)
+    archives = [
+        build / "lib" / f"libconvene_{room}.a" for room in ("collective", "shape", "schedule", "base")
+    ]
+    run(
+        *(
+            "g++",
+            "-std=c++20",
+            "-DFMT_HEADER_ONLY",
+            f"-I{copy / 'src'}",
+            "-o",
+            copy / "main",
+            copy / "main.cpp",
+        ),
+        *(archive for archive in archives if archive.exists()),
+    )
+    assert "pairwise" in run(copy / "main", "pairwise").split()
+
+
+def test_the_example_is_in_form(root: Path, tmp_path: Path) -> None:
+    """The document's code follows the project's own style."""
+    source, _ = code_blocks(root / "CONTRIBUTING.md")
+    file = tmp_path / "allgather_pairwise.cpp"
+    file.write_text(source)
+    run("clang-format", "--dry-run", "-Werror", f"--style=file:{root / '.clang-format'}", file)
