@@ -98,11 +98,6 @@ void set_parameter(Spec& spec, std::vector<bool>& given, std::string_view text) 
   spec.parameters[i] = parse_parameter(algorithm, algorithm.parameters[i], named->second);
 }
 
-std::string value_text(const Parameter& parameter, std::int64_t value) {
-  const auto word = static_cast<std::size_t>(value);
-  return word < parameter.words.size() ? std::string(parameter.words[word]) : std::to_string(value);
-}
-
 [[noreturn]] void fail_without_collective(std::string_view text) {
   if (find_collective(canonical(text)))
     throw Error("it is not said which algorithm " + std::string(text) + " is to use; write " +
@@ -137,12 +132,17 @@ Spec parse_spec(Collective collective, std::string_view text) {
   return spec;
 }
 
+std::string parameter_text(const Parameter& parameter, std::int64_t value) {
+  const auto word = static_cast<std::size_t>(value);
+  return word < parameter.words.size() ? std::string(parameter.words[word]) : std::to_string(value);
+}
+
 std::string spec_text(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
   std::string text(algorithm.name);
   for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
     const Parameter& parameter = algorithm.parameters[i];
     if (parameters[i] == parameter.fallback) continue;
-    text += ";" + std::string(parameter.name) + "=" + value_text(parameter, parameters[i]);
+    text += ";" + std::string(parameter.name) + "=" + parameter_text(parameter, parameters[i]);
   }
   return text;
 }

@@ -29,6 +29,9 @@ Spec parse_spec(Collective collective, std::string_view text);
 /// Error.
 std::int64_t parse_parameter(const Algorithm& algorithm, const Parameter& parameter, std::string_view text);
 
+/// A parameter's value as text: a word of its list, or the number.
+std::string parameter_text(const Parameter& parameter, std::int64_t value);
+
 /// The spec as text, with those parameters that differ from the descriptor's value.
 std::string spec_text(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
 

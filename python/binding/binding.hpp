@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The module's parts. Everything crosses as text, numbers, lists and dictionaries: Python keeps no C++ objects, and an
+// algorithm with its parameters is written as in rules, "sparbit;send=packed".
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string_view>
+
+#include "select/spec.hpp"
+
+namespace convene::binding {
+
+void add_catalogue(nanobind::module_& module);
+void add_requests(nanobind::module_& module);
+void add_plans(nanobind::module_& module);
+
+/// A value as a word of the parameter's list, or as a number.
+nanobind::object parameter_value(const Parameter& parameter, std::int64_t value);
+
+/// {name: value} of all parameters.
+nanobind::dict parameter_values(const Spec& spec);
+
+inline nanobind::str str(std::string_view text) { return nanobind::str(text.data(), text.size()); }
+
+}  // namespace convene::binding

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Descriptors as dictionaries: every field, so that lists, help and completion can be derived from them.
+#include <nanobind/stl/string.h>
+
+#include "base/error.hpp"
+#include "binding.hpp"
+
+namespace nb = nanobind;
+
+namespace convene::binding {
+
+namespace {
+
+std::string_view word(Requirement requirement) {
+  switch (requirement) {
+    case Requirement::none:
+      return "none";
+    case Requirement::power_of_two:
+      return "power_of_two";
+    case Requirement::even:
+      return "even";
+  }
+  return "";
+}
+
+std::string_view word(Symmetry symmetry) {
+  switch (symmetry) {
+    case Symmetry::none:
+      return "none";
+    case Symmetry::rotation:
+      return "rotation";
+    case Symmetry::exchange:
+      return "exchange";
+  }
+  return "";
+}
+
+nb::list strings(const std::vector<std::string_view>& texts) {
+  nb::list list;
+  for (std::string_view text : texts) list.append(str(text));
+  return list;
+}
+
+nb::dict describe(const Parameter& parameter) {
+  nb::dict dict;
+  dict["name"] = str(parameter.name);
+  dict["summary"] = str(parameter.summary);
+  dict["default"] = parameter_value(parameter, parameter.fallback);
+  dict["words"] = strings(parameter.words);
+  const bool is_number = parameter.words.empty();
+  dict["least"] = is_number ? nb::object(nb::int_(parameter.least)) : nb::none();
+  dict["most"] = is_number ? nb::object(nb::int_(parameter.most)) : nb::none();
+  return dict;
+}
+
+nb::dict describe(const Algorithm& algorithm) {
+  nb::dict dict;
+  dict["name"] = str(algorithm.name);
+  dict["summary"] = str(algorithm.summary);
+  dict["source"] = str(algorithm.source);
+  nb::list collectives, parameters;
+  for (Collective collective : algorithm.collectives) collectives.append(str(name(collective)));
+  for (const Parameter& parameter : algorithm.parameters) parameters.append(describe(parameter));
+  dict["collectives"] = collectives;
+  dict["requirement"] = str(word(algorithm.requirement));
+  dict["symmetry"] = str(word(algorithm.symmetry));
+  dict["rounds"] = str(algorithm.rounds);
+  dict["native"] = algorithm.is_native();
+  dict["parameters"] = parameters;
+  return dict;
+}
+
+nb::list collectives() {
+  nb::list list;
+  for (Collective collective : all_collectives) list.append(str(name(collective)));
+  return list;
+}
+
+nb::list algorithms(const std::string& collective) {
+  nb::list list;
+  for (const Algorithm* algorithm : catalogue(parse_collective(collective)))
+    list.append(describe(*algorithm));
+  return list;
+}
+
+nb::list samples(const std::string& collective, const std::string& algorithm) {
+  const Spec spec = parse_spec(parse_collective(collective), algorithm);
+  nb::list list;
+  for (const auto& parameters : spec.algorithm->sample_parameters())
+    list.append(spec_text(*spec.algorithm, parameters));
+  return list;
+}
+
+/// Whether its calls have a root. (A switch, so that the compiler asks about every collective that is added.)
+bool is_rooted(const std::string& collective) {
+  switch (parse_collective(collective)) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+      return false;
+  }
+  return false;
+}
+
+std::string unmet(const std::string& collective, const std::string& spec, Rank procs) {
+  return unmet_requirement(*parse_spec(parse_collective(collective), spec).algorithm, procs);
+}
+
+}  // namespace
+
+nb::object parameter_value(const Parameter& parameter, std::int64_t value) {
+  const auto index = static_cast<std::size_t>(value);
+  return index < parameter.words.size() ? nb::object(str(parameter.words[index]))
+                                        : nb::object(nb::int_(value));
+}
+
+nb::dict parameter_values(const Spec& spec) {
+  nb::dict dict;
+  for (std::size_t i = 0; i < spec.parameters.size(); ++i) {
+    const Parameter& parameter = spec.algorithm->parameters[i];
+    dict[str(parameter.name)] = parameter_value(parameter, spec.parameters[i]);
+  }
+  return dict;
+}
+
+void add_catalogue(nb::module_& module) {
+  module.def("collectives", &collectives, "The names of all collectives.");
+  module.def("is_rooted", &is_rooted, nb::arg("collective"), "Whether a collective's calls have a root.");
+  module.def("algorithms", &algorithms, nb::arg("collective"),
+             "The descriptors of a collective's algorithms.");
+  module.def("samples", &samples, nb::arg("collective"), nb::arg("algorithm"),
+             "The algorithm with each combination of parameters that checks try.");
+  module.def("unmet", &unmet, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
+             "What the algorithm needs and does not have with so many processes, as a clause; empty where "
+             "all is well.");
+}
+
+}  // namespace convene::binding

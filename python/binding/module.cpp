@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Python module convene._core: the pure rooms.
+#include "base/error.hpp"
+#include "binding.hpp"
+
+NB_MODULE(_core, module) {
+  module.doc() = "Convene's catalogue, generators, checker, printers and rules.";
+  module.attr("version") = CONVENE_VERSION;
+  nanobind::exception<convene::Error>(module, "RequestError");
+  convene::binding::add_catalogue(module);
+  convene::binding::add_requests(module);
+  convene::binding::add_plans(module);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans: built, checked, printed.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "base/error.hpp"
+#include "binding.hpp"
+#include "schedule/checker.hpp"
+#include "schedule/print.hpp"
+#include "schedule/print_svg.hpp"
+#include "topology/mapping.hpp"
+
+namespace nb = nanobind;
+
+namespace convene::binding {
+
+namespace {
+
+constexpr Rank most_procs = 1u << 20;
+
+/// The call that a request describes; its spec must be of an algorithm that can run it.
+struct Request {
+  Spec spec;
+  Call call;
+
+  Request(const std::string& collective, const std::string& text, Rank procs, Rank root, bool in_place) {
+    call.collective = parse_collective(collective);
+    spec = parse_spec(call.collective, text);
+    const std::string who(spec.algorithm->name);
+    if (spec.algorithm->is_native())
+      throw Error(
+          "native is the MPI library's own algorithm: Convene has no schedule of it; convene list names "
+          "others");
+    if (procs < 1 || procs > most_procs)
+      throw Error("the number of processes must be from 1 to " + std::to_string(most_procs) + ", not " +
+                  std::to_string(procs));
+    if (root >= procs)
+      throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
+                  std::to_string(root));
+    if (const std::string unmet = unmet_requirement(*spec.algorithm, procs); !unmet.empty())
+      throw Error(collective + "=" + who + " " + unmet + ", not " + std::to_string(procs));
+    call.procs = procs;
+    call.root = root;
+    call.in_place = in_place;
+    call.parameters = spec.parameters;
+  }
+
+  Plan plan() const { return build_plan(*spec.algorithm, call); }
+  std::uint32_t segments() const { return convene::segments(*spec.algorithm, spec.parameters); }
+  Contract contract() const {
+    return convene::contract(call.collective, call.procs, call.in_place, segments());
+  }
+
+  PlanInfo info() const {
+    PlanInfo result{std::string(name(call.collective)), std::string(spec.algorithm->name), call.procs,
+                    call.root};
+    for (std::size_t i = 0; i < spec.parameters.size(); ++i) {
+      const Parameter& parameter = spec.algorithm->parameters[i];
+      result.parameters.emplace_back(parameter.name, parameter_text(parameter, spec.parameters[i]));
+    }
+    result.segments = segments();
+    return result;
+  }
+};
+
+nb::dict describe(const Statistics& counts) {
+  nb::dict dict;
+  dict["rounds"] = counts.rounds;
+  dict["messages"] = counts.messages;
+  dict["blocks"] = counts.blocks;
+  dict["most_messages_sent"] = counts.most_messages_sent;
+  dict["most_blocks_sent"] = counts.most_blocks_sent;
+  dict["most_messages_received"] = counts.most_messages_received;
+  dict["most_blocks_received"] = counts.most_blocks_received;
+  dict["scratch"] = counts.scratch;
+  dict["steps"] = counts.steps;
+  dict["edges"] = counts.edges;
+  dict["memory"] = counts.memory;
+  return dict;
+}
+
+Verdict play(const Request& request) {
+  const nb::gil_scoped_release others_may_run;
+  return convene::check(request.plan(), request.contract());
+}
+
+nb::dict check(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place) {
+  const Verdict verdict = play(Request(collective, spec, procs, root, in_place));
+  nb::dict dict = describe(verdict.statistics);
+  dict["ok"] = verdict.ok();
+  dict["why"] = verdict.why;
+  return dict;
+}
+
+nb::dict count(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place) {
+  return describe(statistics(Request(collective, spec, procs, root, in_place).plan()));
+}
+
+std::string text(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
+                 bool steps, std::optional<Rank> rank) {
+  const Request request(collective, spec, procs, root, in_place);
+  if (rank && *rank >= procs)
+    throw Error("the rank must be below the number of processes, " + std::to_string(procs) + ", not " +
+                std::to_string(*rank));
+  return to_text(request.plan(), request.info(), request.contract(), {.steps = steps, .rank = rank});
+}
+
+std::string json(const std::string& collective, const std::string& spec, Rank procs, Rank root,
+                 bool in_place) {
+  const Request request(collective, spec, procs, root, in_place);
+  return to_json(request.plan(), request.info());
+}
+
+std::string goal(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
+                 std::uint64_t bytes) {
+  const Request request(collective, spec, procs, root, in_place);
+  return to_goal(request.plan(), request.info(), {.bytes_per_block = bytes});
+}
+
+/// `machine` and `placement` are empty where no mapping is asked for.
+std::string svg(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
+                bool rings, const std::string& machine, const std::string& placement,
+                const std::vector<std::uint32_t>& rounds) {
+  const Request request(collective, spec, procs, root, in_place);
+  SvgOptions options{.rings = rings, .node_of_rank = {}, .rounds = rounds};
+  if (!machine.empty() || !placement.empty())
+    options.node_of_rank = Mapping::parse(machine, placement, procs).node_of_rank();
+  return to_svg(request.plan(), request.info(), request.contract(), options);
+}
+
+}  // namespace
+
+void add_plans(nb::module_& module) {
+  module.def("text", &text, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
+             nb::arg("in_place") = false, nb::arg("steps") = false, nb::arg("rank") = nb::none(),
+             "A plan for people.");
+  module.def("json", &json, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
+             nb::arg("in_place") = false, "A plan for programs.");
+  module.def("goal", &goal, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
+             nb::arg("in_place") = false, nb::arg("bytes") = 1, "A plan for LogGOPSim.");
+  module.def("svg", &svg, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
+             nb::arg("in_place") = false, nb::arg("rings") = false, nb::arg("machine") = "",
+             nb::arg("placement") = "", nb::arg("rounds") = std::vector<std::uint32_t>{},
+             "A plan as a picture.");
+  module.def("check", &check, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
+             nb::arg("in_place") = false, "Plays all ranks' schedules: ok, why not, and the counts.");
+  module.def("statistics", &count, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
+             nb::arg("root") = 0, nb::arg("in_place") = false,
+             "Rounds, messages, blocks, steps and memory of a plan.");
+}
+
+}  // namespace convene::binding
