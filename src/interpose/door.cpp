@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "interpose/door.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/settings.hpp"
+
+namespace convene {
+namespace {
+
+/// Launchers tell a process its rank in the environment: with the wrong MPI at hand there is no other way to ask.
+bool is_first_process() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
+    if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
+  return true;
+}
+
+}  // namespace
+
+bool decide_door() {
+  const MpiFit fit = find_mpi();
+  if (fit != MpiFit::fits) {
+    if (door_state.exchange(2) == 0 && is_first_process())
+      std::fprintf(
+          stderr,
+          "convene: this drop-in library is for %s and the program runs with '%s': it steps aside; use "
+          "`convene run`, which chooses the right one\n",
+          CONVENE_STACK_NAME, mpi_library_version());
+    return false;
+  }
+  int initialized = 0;
+  mpi.Initialized(&initialized);
+  if (!initialized) return false;  // the MPI has its own words for a call before MPI_Init
+  settings();
+  door_state.store(1);
+  return true;
+}
+
+}  // namespace convene

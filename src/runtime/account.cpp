@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/account.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "execute/mpi.hpp"
+#include "runtime/settings.hpp"
+
+namespace convene {
+
+void Record::merge(const Record& other) {
+  calls += other.calls;
+  bytes += other.bytes;
+  ticks += other.ticks;
+  least = std::min(least, other.least);
+  most = std::max(most, other.most);
+}
+
+bool Record::same_kind(const Record& other) const {
+  return collective == other.collective && size_class == other.size_class && algorithm == other.algorithm &&
+         reason == other.reason;
+}
+
+Record& Account::find_or_add(Record kind) {
+  for (Record& record : records)
+    if (record.same_kind(kind)) return record;
+  return records.emplace_back(std::move(kind));
+}
+
+void Account::merge(const Account& other) {
+  for (const Record& theirs : other.records) {
+    Record kind = theirs;
+    kind.calls = kind.bytes = kind.ticks = kind.most = 0;
+    kind.least = UINT64_MAX;
+    find_or_add(std::move(kind)).merge(theirs);
+  }
+}
+
+namespace {
+
+const TickScale& tick_scale() {
+  static const TickScale scale;
+  return scale;
+}
+
+nlohmann::json to_json(const Record& record, double per_tick) {
+  return {{"collective", name(record.collective)},
+          {"algorithm", record.algorithm},
+          {"reason", record.reason},
+          {"calls", record.calls},
+          {"bytes_per_block",
+           record.calls ? static_cast<double>(record.bytes) / static_cast<double>(record.calls) : 0.},
+          {"seconds_total", static_cast<double>(record.ticks) * per_tick},
+          {"seconds_min", static_cast<double>(record.least) * per_tick},
+          {"seconds_max", static_cast<double>(record.most) * per_tick}};
+}
+
+nlohmann::json to_json(const Account& account, double per_tick) {
+  nlohmann::json records = nlohmann::json::array();
+  for (const Record& record : account.records)
+    if (record.calls > 0) records.push_back(to_json(record, per_tick));
+  return {{"procs", account.procs}, {"nodes", account.nodes}, {"records", records}};
+}
+
+std::string host_name() {
+  char text[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0;
+  mpi.Get_processor_name(text, &length);
+  return text;
+}
+
+}  // namespace
+
+double seconds_per_tick() { return tick_scale().seconds_per_tick(); }
+
+struct Ledger::State {
+  std::mutex mutex;
+  std::vector<Account> retired;  // one for each shape
+  std::vector<std::string> sentences;
+};
+
+Ledger::Ledger() : state_(new State) { tick_scale(); }
+
+Ledger& Ledger::instance() {
+  static Ledger ledger;
+  return ledger;
+}
+
+void Ledger::retire(const Account& account) {
+  const std::lock_guard lock(state_->mutex);
+  for (Account& kept : state_->retired)
+    if (kept.procs == account.procs && kept.nodes == account.nodes) return kept.merge(account);
+  state_->retired.push_back({account.procs, account.nodes, {}});
+  state_->retired.back().merge(account);
+}
+
+void Ledger::declare(const std::string& sentence) {
+  constexpr std::size_t most = 100;
+  {
+    const std::lock_guard lock(state_->mutex);
+    auto& kept = state_->sentences;
+    if (kept.size() >= most || std::find(kept.begin(), kept.end(), sentence) != kept.end()) return;
+    kept.push_back(sentence);
+  }
+  int rank = 0;
+  if (settings().log != LogLevel::quiet && mpi.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0)
+    std::fprintf(stderr, "convene: %s\n", sentence.c_str());
+}
+
+void Ledger::write(const std::deque<const Account*>& live) {
+  const std::string& directory = settings().account_directory;
+  if (directory.empty()) return;
+  int rank = 0, procs = 1;
+  mpi.Comm_rank(MPI_COMM_WORLD, &rank);
+  mpi.Comm_size(MPI_COMM_WORLD, &procs);
+  const double per_tick = seconds_per_tick();
+  nlohmann::json communicators = nlohmann::json::array();
+  const std::lock_guard lock(state_->mutex);
+  for (const Account* account : live) communicators.push_back(to_json(*account, per_tick));
+  for (const Account& account : state_->retired) communicators.push_back(to_json(account, per_tick));
+  const nlohmann::json all = {{"rank", rank},
+                              {"procs", procs},
+                              {"stack", CONVENE_STACK_NAME},
+                              {"library_version", mpi_library_version()},
+                              {"host", host_name()},
+                              {"communicators", communicators},
+                              {"messages", state_->sentences}};
+  const std::string path =
+      directory + "/account-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".json";
+  const std::string part = path + ".part";  // a reader never sees half a file
+  std::ofstream(part) << all.dump() << '\n';
+  if (std::rename(part.c_str(), path.c_str()) != 0)
+    std::fprintf(stderr, "convene: cannot write the account %s; does the directory exist?\n", path.c_str());
+}
+
+}  // namespace convene

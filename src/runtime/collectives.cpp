@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/collectives.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <functional>
+#include <numeric>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "execute/executor.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/datatype.hpp"
+#include "runtime/settings.hpp"
+
+namespace convene {
+namespace {
+
+/// The blocks of an allgather's receive buffer, in items of the receive type: n each, or counts and displacements.
+template <class Count>
+struct Blocks {
+  Count each = 0;
+  const Count* counts = nullptr;
+  const DisplacementOf<Count>* displacements = nullptr;
+
+  bool is_uniform() const { return counts == nullptr; }
+  MPI_Count count(Rank block) const { return is_uniform() ? each : counts[block]; }
+  std::ptrdiff_t at(Rank block) const {
+    return is_uniform() ? static_cast<std::ptrdiff_t>(block) * static_cast<std::ptrdiff_t>(each)
+                        : static_cast<std::ptrdiff_t>(displacements[block]);
+  }
+  std::uint64_t total(Rank procs) const {
+    if (is_uniform()) return static_cast<std::uint64_t>(each) * procs;
+    return std::accumulate(counts, counts + procs, std::uint64_t{0}, [](std::uint64_t sum, Count count) {
+      return sum + static_cast<std::uint64_t>(count);
+    });
+  }
+};
+
+template <class Count>
+struct Arguments {
+  const void* sendbuf;
+  Count sendcount;
+  MPI_Datatype sendtype;
+  void* recvbuf;
+  Blocks<Count> blocks;
+  MPI_Datatype recvtype;
+  MPI_Comm comm;
+
+  bool in_place() const { return sendbuf == MPI_IN_PLACE; }
+};
+
+/// The output as bytes: the program's own memory where its type is contiguous, else staging that is unpacked afterwards.
+template <class Count>
+class Output {
+ public:
+  Output(const Arguments<Count>& arguments, const TypeFacts& facts, Rank procs, std::uint32_t segments,
+         Arena& arena)
+      : arguments_(arguments), facts_(facts), procs_(procs) {
+    const auto& blocks = arguments.blocks;
+    if (facts.is_contiguous && blocks.is_uniform()) {
+      memory =
+          Memory::uniform(arguments.recvbuf, facts.size * static_cast<std::size_t>(blocks.each), segments);
+    } else if (facts.is_contiguous) {
+      memory = Memory::irregular(arguments.recvbuf, blocks.counts, blocks.displacements, facts.size,
+                                 facts.extent, segments);
+    } else {
+      stage(segments, arena);
+    }
+  }
+
+  /// Under MPI_IN_PLACE the own block is in the program's buffer already: the staging needs it too.
+  int fetch(Rank rank, MPI_Comm comm) const {
+    if (!staging_) return MPI_SUCCESS;
+    return pack_items(items(rank), arguments_.blocks.count(rank), arguments_.recvtype, facts_,
+                      memory.block(rank).at, comm);
+  }
+
+  int deliver(MPI_Comm comm) const {
+    if (!staging_) return MPI_SUCCESS;
+    for (Rank block = 0; block < procs_; ++block) {
+      const int code = unpack_items(memory.block(block).at, items(block), arguments_.blocks.count(block),
+                                    arguments_.recvtype, facts_, comm);
+      if (code != MPI_SUCCESS) return code;
+    }
+    return MPI_SUCCESS;
+  }
+
+  Memory memory;
+
+ private:
+  void stage(std::uint32_t segments, Arena& arena) {
+    const auto& blocks = arguments_.blocks;
+    staging_ = arena.take(facts_.size * blocks.total(procs_));
+    if (blocks.is_uniform()) {
+      memory = Memory::uniform(staging_, facts_.size * static_cast<std::size_t>(blocks.each), segments);
+      return;
+    }
+    auto* counts = arena.take_array<MPI_Count>(procs_);
+    auto* at = arena.take_array<MPI_Aint>(procs_);
+    std::copy_n(blocks.counts, procs_, counts);
+    std::exclusive_scan(counts, counts + procs_, at, MPI_Aint{0});
+    memory = Memory::irregular(staging_, counts, at, facts_.size, static_cast<std::ptrdiff_t>(facts_.size),
+                               segments);
+  }
+
+  void* items(Rank block) const {
+    return static_cast<std::byte*>(arguments_.recvbuf) + facts_.extent * arguments_.blocks.at(block);
+  }
+
+  const Arguments<Count>& arguments_;
+  const TypeFacts& facts_;
+  const Rank procs_;
+  std::byte* staging_ = nullptr;
+};
+
+/// The own block as bytes: where the program has it, or packed.
+template <class Count>
+int bind_input(const Arguments<Count>& arguments, MPI_Comm comm, std::uint32_t segments, Arena& arena,
+               Memory& memory) {
+  const TypeFacts facts = facts_of(arguments.sendtype);
+  const std::size_t bytes = facts.size * static_cast<std::size_t>(arguments.sendcount);
+  if (facts.is_contiguous) {
+    memory = Memory::uniform(const_cast<void*>(arguments.sendbuf), bytes, segments);
+    return MPI_SUCCESS;
+  }
+  std::byte* packed = arena.take(bytes);
+  memory = Memory::uniform(packed, bytes, segments);
+  return pack_items(arguments.sendbuf, arguments.sendcount, arguments.sendtype, facts, packed, comm);
+}
+
+int execute(const Prepared& prepared, const Binding& binding, Arena& arena) {
+  if (!prepared.is_dynamic) return run_compiled(binding, prepared.order, arena);
+  const std::uint64_t shuffle = settings().shuffle;
+  if (shuffle == 0) return run_dynamic(binding, Limits{}, arena);
+  const Limits none{.receives = prepared.schedule.size(), .sends = prepared.schedule.size()};
+  return run_dynamic(binding, none, arena, shuffle + binding.collective_number);
+}
+
+template <class Count>
+int run_prepared(const Prepared& prepared, const Arguments<Count>& arguments, const TypeFacts& facts,
+                 Communicator& communicator) {
+  Arena& arena = communicator.arena();
+  arena.reset();
+  const MPI_Comm own = communicator.own();
+  const Output output(arguments, facts, communicator.procs(), prepared.segments, arena);
+  Binding binding{.schedule = &prepared.schedule,
+                  .buffers = {},
+                  .comm = own,
+                  .collective_number = communicator.next_collective()};
+  binding.buffers.of[index(Buffer::output)] = output.memory;
+  int code = arguments.in_place() ? output.fetch(communicator.rank(), own)
+                                  : bind_input(arguments, own, prepared.segments, arena,
+                                               binding.buffers.of[index(Buffer::input)]);
+  if (code == MPI_SUCCESS) code = execute(prepared, binding, arena);
+  if (code == MPI_SUCCESS) code = output.deliver(own);
+  return code;
+}
+
+/// In the debug mode: all ranks must have decided the same for the same call.
+void check_agreement(const Decision& decision, std::uint64_t total_bytes, Communicator& communicator) {
+  const std::size_t hash =
+      std::hash<std::string_view>{}(decision.algorithm) ^ total_bytes * 0x9e3779b97f4a7c15ull;
+  unsigned long long mine[2] = {hash, ~static_cast<unsigned long long>(hash)}, least[2];
+  mpi.Allreduce(mine, least, 2, MPI_UNSIGNED_LONG_LONG, MPI_MIN, communicator.own());
+  if (least[0] == ~least[1]) return;
+  refuse("the ranks of a communicator disagree about a call of " + std::string(name(decision.collective)) +
+             ": rank " + std::to_string(communicator.rank()) + " has " + decision.algorithm + " for " +
+             std::to_string(total_bytes) +
+             " bytes; do all ranks see the same CONVENE_* variables, rules and sizes?",
+         true);
+}
+
+/// Arguments that an MPI would refuse are left to it: it knows best how to say so.
+template <class Count>
+bool is_sound(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, MPI_Datatype recvtype,
+              MPI_Comm comm) {
+  return comm != MPI_COMM_NULL && recvtype != MPI_DATATYPE_NULL &&
+         (sendbuf == MPI_IN_PLACE || (sendtype != MPI_DATATYPE_NULL && sendcount >= 0));
+}
+
+#if MPI_VERSION < 4
+// The MPI's own algorithms behind Convene's large-count forms, where the MPI has none: as far as an int reaches.
+
+bool fits_int(MPI_Count value) { return value <= INT_MAX; }
+
+int too_large(MPI_Comm comm) {
+  mpi.Comm_call_errhandler(comm, MPI_ERR_COUNT);
+  return MPI_ERR_COUNT;
+}
+
+int native_narrow(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!fits_int(sendcount) || !fits_int(recvcount)) return too_large(comm);
+  return mpi.Allgather(sendbuf, static_cast<int>(sendcount), sendtype, recvbuf, static_cast<int>(recvcount),
+                       recvtype, comm);
+}
+
+int native_narrow(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                  MPI_Comm comm) {
+  int procs = 0;
+  mpi.Comm_size(comm, &procs);
+  if (!fits_int(sendcount) || !std::all_of(recvcounts, recvcounts + procs, fits_int) ||
+      !std::all_of(displs, displs + procs, fits_int))
+    return too_large(comm);
+  const std::vector<int> counts(recvcounts, recvcounts + procs), displacements(displs, displs + procs);
+  return mpi.Allgatherv(sendbuf, static_cast<int>(sendcount), sendtype, recvbuf, counts.data(),
+                        displacements.data(), recvtype, comm);
+}
+#endif
+
+template <class Count, class Native>
+int run(Collective collective, const Arguments<Count>& arguments, Native&& native) {
+  Communicator* communicator = Communicator::of(arguments.comm);
+  if (!communicator) return native();
+  const std::uint64_t start = ticks();
+  const TypeFacts facts = facts_of(arguments.recvtype);
+  const Rank procs = communicator->procs();
+  const std::uint64_t total = communicator->is_inter() ? 0 : arguments.blocks.total(procs) * facts.size;
+  Decision& decision = communicator->decide(collective, total, arguments.in_place());
+  int code;
+  if (decision.prepared) {
+    if (settings().check_agreement) check_agreement(decision, total, *communicator);
+    code = run_prepared(*decision.prepared, arguments, facts, *communicator);
+    if (code != MPI_SUCCESS) mpi.Comm_call_errhandler(arguments.comm, code);
+  } else {
+    code = native();
+  }
+  const std::uint64_t block = total / procs;
+  communicator->record_of(decision, block).add(ticks() - start, block);
+  return code;
+}
+
+}  // namespace
+
+template <class Count>
+int allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+              MPI_Datatype recvtype, MPI_Comm comm) {
+  const auto native = [&] {
+    if constexpr (std::is_same_v<Count, int>)
+      return mpi.Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+#if MPI_VERSION >= 4
+    else
+      return mpi.Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+#else
+    else
+      return native_narrow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+#endif
+  };
+  if (!is_sound(sendbuf, sendcount, sendtype, recvtype, comm) || recvcount < 0) return native();
+  const Arguments<Count> arguments{sendbuf,  sendcount, sendtype, recvbuf, {.each = recvcount},
+                                   recvtype, comm};
+  return run(Collective::allgather, arguments, native);
+}
+
+template <class Count>
+int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+               const Count recvcounts[], const DisplacementOf<Count> displs[], MPI_Datatype recvtype,
+               MPI_Comm comm) {
+  const auto native = [&] {
+    if constexpr (std::is_same_v<Count, int>)
+      return mpi.Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+#if MPI_VERSION >= 4
+    else
+      return mpi.Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+#else
+    else
+      return native_narrow(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+#endif
+  };
+  if (!is_sound(sendbuf, sendcount, sendtype, recvtype, comm) || !recvcounts || !displs) return native();
+  const Arguments<Count> arguments{
+      sendbuf, sendcount, sendtype, recvbuf, {.counts = recvcounts, .displacements = displs}, recvtype, comm};
+  return run(Collective::allgatherv, arguments, native);
+}
+
+template int allgather<int>(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
+template int allgather<MPI_Count>(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype,
+                                  MPI_Comm);
+template int allgatherv<int>(const void*, int, MPI_Datatype, void*, const int[], const int[], MPI_Datatype,
+                             MPI_Comm);
+template int allgatherv<MPI_Count>(const void*, MPI_Count, MPI_Datatype, void*, const MPI_Count[],
+                                   const MPI_Aint[], MPI_Datatype, MPI_Comm);
+
+}  // namespace convene

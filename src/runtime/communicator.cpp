@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/communicator.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+
+#include "base/error.hpp"
+#include "runtime/settings.hpp"
+
+namespace convene {
+
+/// All handles of this process, and the keys under which they hang.
+struct Registry {
+  std::mutex mutex;
+  std::vector<Communicator*> live;
+  std::atomic<int> own_communicators{0};
+  std::atomic<bool> finalizing{false};
+  int keyval = MPI_KEYVAL_INVALID;
+
+  static Registry& instance() {
+    static Registry* registry = new Registry;  // never freed: MPI_Finalize may come after static destructors
+    return *registry;
+  }
+
+  /// The keyval is made with the first handle, together with the attribute on MPI_COMM_SELF that tells of the end.
+  int key() {
+    static std::once_flag once;
+    std::call_once(once, [this] {
+      mpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, Communicator::on_delete, &keyval, nullptr);
+      int end = MPI_KEYVAL_INVALID;
+      mpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, Communicator::on_finalize, &end, nullptr);
+      mpi.Comm_set_attr(MPI_COMM_SELF, end, nullptr);
+      Ledger::instance();
+    });
+    return keyval;
+  }
+};
+
+namespace {
+
+constexpr std::size_t most_decisions = 8;
+
+/// While it lives, errors on the communicator are returned instead of going to the program's handler.
+class ErrorsReturned {
+ public:
+  explicit ErrorsReturned(MPI_Comm comm) : comm_(comm) {
+    mpi.Comm_get_errhandler(comm, &before_);
+    mpi.Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  }
+  ~ErrorsReturned() {
+    mpi.Comm_set_errhandler(comm_, before_);
+    mpi.Errhandler_free(&before_);
+  }
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
+/// Whether something holds on all ranks. Collective.
+bool on_all_ranks(bool mine, MPI_Comm comm) {
+  int here = mine, all = 0;
+  return mpi.Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all == 1;
+}
+
+}  // namespace
+
+Communicator* Communicator::of(MPI_Comm comm) {
+  Registry& registry = Registry::instance();
+  void* value = nullptr;
+  int found = 0;
+  if (mpi.Comm_get_attr(comm, registry.key(), static_cast<void*>(&value), &found) != MPI_SUCCESS)
+    return nullptr;
+  return found ? static_cast<Communicator*>(value) : make(comm);
+}
+
+Communicator* Communicator::make(MPI_Comm comm) {
+  Registry& registry = Registry::instance();
+  if (registry.finalizing) return nullptr;
+  std::unique_ptr<Communicator> handle(new Communicator(comm));
+  if (mpi.Comm_set_attr(comm, registry.key(), handle.get()) != MPI_SUCCESS) return nullptr;
+  const std::lock_guard lock(registry.mutex);
+  registry.live.push_back(handle.get());
+  return handle.release();
+}
+
+Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
+  int inter = 0, rank = 0, procs = 1;
+  mpi.Comm_test_inter(comm, &inter);
+  mpi.Comm_rank(comm, &rank);
+  mpi.Comm_size(comm, &procs);
+  is_inter_ = inter != 0;
+  rank_ = static_cast<Rank>(rank);
+  procs_ = static_cast<Rank>(procs);
+  account_.procs = procs_;
+}
+
+Communicator::~Communicator() {
+  Registry& registry = Registry::instance();
+  Ledger::instance().retire(account_);
+  if (own_state_ == Own::ready && !registry.finalizing) {
+    mpi.Comm_free(&own_);
+    --registry.own_communicators;
+  }
+}
+
+int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
+  auto* handle = static_cast<Communicator*>(value);
+  Registry& registry = Registry::instance();
+  {
+    const std::lock_guard lock(registry.mutex);
+    const auto at = std::find(registry.live.begin(), registry.live.end(), handle);
+    if (at == registry.live.end()) return MPI_SUCCESS;  // went at the start of MPI_Finalize
+    *at = registry.live.back();
+    registry.live.pop_back();
+  }
+  delete handle;
+  return MPI_SUCCESS;
+}
+
+int Communicator::on_finalize(MPI_Comm, int, void*, void*) {
+  Registry& registry = Registry::instance();
+  registry.finalizing = true;
+  std::vector<Communicator*> live;
+  {
+    const std::lock_guard lock(registry.mutex);
+    live.swap(registry.live);
+  }
+  std::deque<const Account*> accounts;
+  for (const Communicator* handle : live) accounts.push_back(&handle->account_);
+  Ledger::instance().write(accounts);
+  for (Communicator* handle : live) delete handle;
+  return MPI_SUCCESS;
+}
+
+const Selection& Communicator::selection() const {
+  return own_selection_ ? *own_selection_ : settings().selection;
+}
+
+void Communicator::use(Selection selection) {
+  own_selection_ = std::make_unique<Selection>(std::move(selection));
+  decisions_.clear();
+}
+
+Decision& Communicator::decide(Collective collective, std::uint64_t total_bytes, bool in_place) {
+  for (Decision& decision : decisions_)
+    if (decision.is_for(collective, total_bytes, in_place)) return decision;
+  if (decisions_.size() >= most_decisions) decisions_.erase(decisions_.begin());
+  return decisions_.emplace_back(make_decision(collective, total_bytes, in_place));
+}
+
+Decision Communicator::make_decision(Collective collective, std::uint64_t total_bytes, bool in_place) {
+  Decision decision;
+  decision.collective = collective;
+  decision.in_place = in_place;
+  decision.total_bytes = total_bytes;
+  decision.any_size = selection().always_native(collective);
+  decision.algorithm = "native";
+  if (is_inter_) {
+    decision.any_size = true;
+    decision.reason = "intercommunicator";
+    return decision;
+  }
+  const Choice choice = choose(collective, total_bytes);
+  decision.reason = choice.reason;
+  decision.any_size = decision.any_size || choice.reason == "forced";
+  if (choice.algorithm->is_native()) return decision;
+  if (!ensure_own()) {
+    decision.any_size = true;
+    decision.reason = "no communicator to be had";
+    return decision;
+  }
+  decision.algorithm = spec_text(*choice.algorithm, choice.parameters);
+  decision.prepared = process_schedules().get(*choice.algorithm, {.collective = collective,
+                                                                  .procs = procs_,
+                                                                  .rank = rank_,
+                                                                  .in_place = in_place,
+                                                                  .parameters = choice.parameters});
+  return decision;
+}
+
+Choice Communicator::choose(Collective collective, std::uint64_t total_bytes) {
+  if (selection().needs_topology() && nodes_ == 0) find_topology();
+  try {
+    Choice choice = selection().choose({.collective = collective,
+                                        .procs = procs_,
+                                        .total_bytes = total_bytes,
+                                        .nodes = nodes_,
+                                        .ranks_per_node = ranks_per_node_});
+    if (!choice.declared.empty()) Ledger::instance().declare(choice.declared);
+    return choice;
+  } catch (const Error& error) {
+    refuse(error.what(), rank_ == 0);
+  }
+}
+
+bool Communicator::ensure_own() {
+  if (own_state_ == Own::untried) own_state_ = make_own() ? Own::ready : Own::refused;
+  return own_state_ == Own::ready;
+}
+
+/// Makes the communicator that Convene's messages travel on. All ranks agree on whether there is one.
+bool Communicator::make_own() {
+  Registry& registry = Registry::instance();
+  const ErrorsReturned scope(comm_);
+  const auto refused = [&](const char* why) {
+    Ledger::instance().declare(std::string("a communicator of ") + std::to_string(procs_) +
+                               " processes stays with the MPI's own algorithms: " + why);
+    return false;
+  };
+  if (!on_all_ranks(registry.own_communicators < settings().communicators, comm_))
+    return refused("too many communicators are in use at once (CONVENE_COMMUNICATORS is the limit)");
+  MPI_Group group = MPI_GROUP_NULL;
+  mpi.Comm_group(comm_, &group);
+  const bool made = mpi.Comm_create(comm_, group, &own_) == MPI_SUCCESS && own_ != MPI_COMM_NULL;
+  mpi.Group_free(&group);
+  const bool all_made = on_all_ranks(made, comm_);
+  if (made && !all_made) mpi.Comm_free(&own_);
+  if (!all_made) return refused("the MPI could not make one more communicator");
+  mpi.Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
+  ++registry.own_communicators;
+  return true;
+}
+
+/// How many nodes the ranks are on, and how many ranks the fullest one has. Collective; equal on all ranks.
+void Communicator::find_topology() {
+  MPI_Comm node = MPI_COMM_NULL;
+  mpi.Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &node);
+  int rank_in_node = 0, here = 1;
+  mpi.Comm_rank(node, &rank_in_node);
+  mpi.Comm_size(node, &here);
+  mpi.Comm_free(&node);
+  int leader = rank_in_node == 0, leaders = 1, fullest = 1;
+  mpi.Allreduce(&leader, &leaders, 1, MPI_INT, MPI_SUM, comm_);
+  mpi.Allreduce(&here, &fullest, 1, MPI_INT, MPI_MAX, comm_);
+  nodes_ = static_cast<Rank>(leaders);
+  ranks_per_node_ = static_cast<Rank>(fullest);
+  account_.nodes = nodes_;
+}
+
+Record& Communicator::record_of(Decision& decision, std::uint64_t block_bytes) {
+  const auto size_class = static_cast<unsigned>(std::bit_width(block_bytes));
+  if (!decision.record || decision.record->size_class != size_class) {
+    Record kind;
+    kind.collective = decision.collective;
+    kind.algorithm = decision.algorithm;
+    kind.reason = decision.reason;
+    kind.size_class = size_class;
+    decision.record = &account_.find_or_add(std::move(kind));
+  }
+  last_ = decision.record;
+  return *decision.record;
+}
+
+std::size_t Communicator::memory() const {
+  return sizeof *this + arena_.memory() + decisions_.capacity() * sizeof(Decision) +
+         account_.records.size() * sizeof(Record);
+}
+
+}  // namespace convene

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One handle per communicator: what Convene knows and owns of it.
+//
+// Design notes on threads and lifetimes
+// - The handle is an attribute of the program's communicator, made in its first collective call. MPI allows one
+//   collective at a time on a communicator, so a handle is used by one thread at a time; the registry of all handles
+//   has a lock, taken when one is made or freed, never across an MPI call that may block.
+// - Messages travel on a communicator of Convene's own, so that no tag of the program is touched. It is made when the
+//   first algorithm of Convene's is to run here, by MPI_Comm_create: a duplicate would call the copy callbacks of the
+//   program's attributes. Its error handler returns.
+// - Some MPIs run out of communicators. Whether to make one is agreed by all ranks first (each may hold only so many),
+//   and whether it worked afterwards; if either fails, the communicator stays with the MPI's own algorithms, and that
+//   is declared.
+// - The handle goes when the program frees the communicator (the attribute's delete callback), or, as to its memory,
+//   when MPI_COMM_SELF's attributes are deleted at the start of MPI_Finalize; the account is written then.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "execute/arena.hpp"
+#include "execute/mpi.hpp"
+#include "runtime/account.hpp"
+#include "runtime/schedule_cache.hpp"
+#include "select/selection.hpp"
+
+namespace convene {
+
+/// What was decided for one kind of call.
+struct Decision {
+  Collective collective = Collective::allgather;
+  bool in_place = false;
+  bool any_size = false;                     ///< decided without looking at the size
+  std::uint64_t total_bytes = 0;             ///< else the size that it is for
+  std::shared_ptr<const Prepared> prepared;  ///< null: the MPI's own
+  std::string algorithm, reason;
+  Record* record = nullptr;  ///< of the size class that was counted last
+
+  bool is_for(Collective c, std::uint64_t bytes, bool in_place_) const {
+    return collective == c && in_place == in_place_ && (any_size || total_bytes == bytes);
+  }
+};
+
+class Communicator {
+ public:
+  /// The handle of a communicator; null where it cannot have one (the caller then leaves all to the MPI).
+  static Communicator* of(MPI_Comm comm);
+
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  Rank rank() const { return rank_; }
+  Rank procs() const { return procs_; }
+  bool is_inter() const { return is_inter_; }
+  MPI_Comm own() const { return own_; }
+  bool has_own() const { return own_state_ == Own::ready; }
+  Arena& arena() { return arena_; }
+  std::uint32_t next_collective() { return collective_number_++; }
+
+  /// The decision for a call; the same on all ranks. All ranks must call it for the same call (it may communicate).
+  Decision& decide(Collective collective, std::uint64_t total_bytes, bool in_place);
+
+  /// The record to which a call of so many bytes per block belongs.
+  Record& record_of(Decision& decision, std::uint64_t block_bytes);
+
+  /// Replaces the process's selection on this communicator.
+  void use(Selection selection);
+
+  const Record* last_record() const { return last_; }
+  const Account& account() const { return account_; }
+  void note_last(const Record& record) { last_ = &record; }
+
+  /// Bytes of Convene's own that this handle holds, without cached schedules.
+  std::size_t memory() const;
+
+ private:
+  explicit Communicator(MPI_Comm comm);
+  static Communicator* make(MPI_Comm comm);
+  static int on_delete(MPI_Comm comm, int keyval, void* value, void* extra);
+  static int on_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
+  friend struct Registry;
+
+  const Selection& selection() const;
+  Decision make_decision(Collective collective, std::uint64_t total_bytes, bool in_place);
+  Choice choose(Collective collective, std::uint64_t total_bytes);
+  bool ensure_own();
+  bool make_own();
+  void find_topology();
+
+  enum class Own : std::uint8_t { untried, ready, refused };
+
+  MPI_Comm comm_, own_ = MPI_COMM_NULL;
+  Rank rank_ = 0, procs_ = 1;
+  Rank nodes_ = 0, ranks_per_node_ = 0;
+  std::uint32_t collective_number_ = 0;
+  Own own_state_ = Own::untried;
+  bool is_inter_ = false;
+  std::unique_ptr<Selection> own_selection_;
+  std::vector<Decision> decisions_;  // the latest ones; most recently made last
+  Account account_;
+  const Record* last_ = nullptr;
+  Arena arena_;
+};
+
+}  // namespace convene
