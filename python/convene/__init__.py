@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Convene: MPI collectives as schedules. The `convene` command, and the pure rooms as `convene._core`."""
+
+from convene._core import version as __version__
+
+__all__ = ["__version__"]

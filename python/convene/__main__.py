@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The entry: runs the command line and turns what went wrong into one sentence and an exit status."""
+
+import os
+import sys
+from typing import NoReturn
+
+import typer
+
+from convene import console
+from convene._core import RequestError
+from convene.cli import app
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Exit status: 0 done, 1 it ran and something failed, 2 the request was wrong, 130 interrupted."""
+    try:
+        status = app(args=arguments, standalone_mode=False)
+    except RequestError as error:
+        console.complain(str(error))
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        # Errors in the arguments. Their class depends on the version of the library, the method does not.
+        sentence = getattr(error, "format_message", None)
+        if sentence is None:
+            raise
+        console.complain(one_sentence(str(sentence())))
+        return 2
+    return status if isinstance(status, int) else 0
+
+
+def one_sentence(text: str) -> str:
+    words = " ".join(text.split()).rstrip(".")
+    return f"{words}; see --help" if words else "the request is not complete; see --help"
+
+
+def main() -> NoReturn:
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What several commands take: collectives, algorithms, their parameters, numbers of processes. Derived from the
+catalogue, with completion."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any
+
+import typer
+
+from convene import _core, shapes
+from convene._core import RequestError
+
+PARAMETERS_PANEL = "Parameters of algorithms"
+MOST_PROCS = 1 << 20
+
+
+def complete_collective(incomplete: str) -> list[str]:
+    return [name for name in _core.collectives() if name.startswith(incomplete)]
+
+
+def known_algorithms(collectives: Iterable[str]) -> list[shapes.Algorithm]:
+    """The algorithms of these collectives, each once, in the catalogue's order."""
+    found = {algorithm["name"]: algorithm for name in collectives for algorithm in _core.algorithms(name)}
+    return list(found.values())
+
+
+def complete_algorithm(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    given = context.params.get("collective")
+    collectives = [given] if given in _core.collectives() else _core.collectives()
+    return [
+        (algorithm["name"], algorithm["summary"])
+        for algorithm in known_algorithms(collectives)
+        if algorithm["name"].startswith(incomplete)
+    ]
+
+
+def complete_use(incomplete: str) -> list[str]:
+    """Completes the last part of allgather=sparbit,allgatherv=…"""
+    done, comma, last = incomplete.rpartition(",")
+    collective, equals, algorithm = last.partition("=")
+    if not equals:
+        candidates = [f"{name}=" for name in complete_collective(collective)]
+    elif collective in _core.collectives():
+        names = [known["name"] for known in _core.algorithms(collective)]
+        candidates = [f"{collective}={name}" for name in names if name.startswith(algorithm)]
+    else:
+        candidates = []
+    return [done + comma + candidate for candidate in candidates]
+
+
+Collective = Annotated[
+    str, typer.Argument(metavar="COLLECTIVE", help="Such as allgather.", autocompletion=complete_collective)
+]
+Algorithm = Annotated[
+    str,
+    typer.Argument(
+        metavar="ALGORITHM",
+        help="Such as sparbit, or with parameters 'sparbit;send=packed'.",
+        autocompletion=complete_algorithm,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+def _parameter_options() -> dict[str, inspect.Parameter]:
+    """An option for every name that a parameter of some algorithm has."""
+    owners: dict[str, list[tuple[str, shapes.Parameter]]] = {}
+    for algorithm in known_algorithms(_core.collectives()):
+        for parameter in algorithm["parameters"]:
+            owners.setdefault(parameter["name"], []).append((algorithm["name"], parameter))
+    return {name: _option(name, users) for name, users in owners.items()}
+
+
+def _option(name: str, users: list[tuple[str, shapes.Parameter]]) -> inspect.Parameter:
+    summaries = {parameter["summary"]: [] for _, parameter in users}  # type: dict[str, list[str]]
+    for owner, parameter in users:
+        summaries[parameter["summary"]].append(owner)
+    text = "; ".join(f"{', '.join(owners)}: {summary}" for summary, owners in summaries.items())
+    words = list(dict.fromkeys(word for _, parameter in users for word in parameter["words"]))
+    option = typer.Option(
+        f"--{name.replace('_', '-')}",
+        metavar="|".join(words) if words else "N",
+        help=text,
+        rich_help_panel=PARAMETERS_PANEL,
+        autocompletion=lambda incomplete: [word for word in words if word.startswith(incomplete)],
+        show_default=False,
+    )
+    return inspect.Parameter(
+        f"parameter_{name}", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, option]
+    )
+
+
+def with_parameters(function: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command one option for each parameter in the catalogue. The command takes those that were given as
+    `options`: names and values."""
+    options = _parameter_options()
+    signature = inspect.signature(function)
+    own = [parameter for parameter in signature.parameters.values() if parameter.name != "options"]
+
+    @functools.wraps(function)
+    def command(**arguments: Any) -> None:
+        given = {name: arguments.pop(option.name) for name, option in options.items()}
+        function(options=[(name, value) for name, value in given.items() if value is not None], **arguments)
+
+    keyword_only = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
+    command.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*keyword_only, *options.values()]
+    )
+    command.__annotations__ = {
+        **{name: value for name, value in function.__annotations__.items() if name != "options"},
+        **{option.name: option.annotation for option in options.values()},
+    }
+    return command
+
+
+def parse_numbers(text: str, what: str, least: int, most: int) -> list[int]:
+    """Numbers from "8", "1-64" or "2,4,8-16", each once, in order."""
+    numbers: set[int] = set()
+    for part in text.split(","):
+        ends = [_number(end, text, what) for end in part.split("-", 1)]
+        first, last = ends[0], ends[-1]
+        if first > last:
+            raise RequestError(f"{what} '{part}' is empty; write the smaller number first, as in 1-64")
+        for end in (first, last):
+            if not least <= end <= most:
+                raise RequestError(f"{what} must be from {least} to {most}, not {end}")
+        numbers.update(range(first, last + 1))
+    return sorted(numbers)
+
+
+def _number(text: str, whole: str, what: str) -> int:
+    if not (text.strip().isascii() and text.strip().isdigit()):
+        raise RequestError(f"{what} '{whole}' is not a list of numbers; write 8, 1-64 or 2,4,8")
+    return int(text)
+
+
+def check_collective(name: str) -> str:
+    """The collective's name in its proper form."""
+    proper = name.replace("-", "_")
+    if proper not in _core.collectives():
+        raise RequestError(_core.no_such("collective", name, _core.collectives()))
+    return proper

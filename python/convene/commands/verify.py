@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene verify: plays every schedule without MPI."""
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Annotated, Any
+
+import typer
+from rich.progress import Progress
+
+from convene import _core, arguments, console
+from convene._core import RequestError
+from convene.shapes import Verdict
+
+HELP = """Plays all ranks' schedules symbolically: delivered, deadlock-free, nothing left over, nothing unordered.
+
+Each algorithm is played with all samples of its parameters, with and without MPI_IN_PLACE, wherever its requirement
+holds. Exit status 1 when any of them fails.
+
+[bold]Examples[/bold]
+
+  convene verify allgather allgatherv --procs 1-64
+
+  convene verify allgather sparbit --procs 12,317
+
+  convene verify allgather 'bruck;ports=3' --procs 1-100 --json
+"""
+
+MOST_PROCS = 4096  # beyond, one play takes minutes
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call to be played."""
+
+    collective: str
+    spec: str
+    procs: int
+    root: int
+
+    @property
+    def algorithm(self) -> str:
+        return self.spec.partition(";")[0]
+
+
+@dataclass
+class Result:
+    case: Case
+    verdict: Verdict
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, and with which call."""
+        case = self.case
+        return f"{case.collective} {case.spec}, {case.procs} processes, root {case.root}: {self.verdict['why']}"
+
+
+@dataclass
+class Row:
+    """What the table says about one algorithm of one collective."""
+
+    results: list[Result] = field(default_factory=list)
+
+    def add(self, result: Result) -> None:
+        self.results.append(result)
+
+    @property
+    def failures(self) -> list[Result]:
+        return [result for result in self.results if not result.verdict["ok"]]
+
+    def range_of(self, count: str) -> str:
+        values = [int(result.verdict[count]) for result in self.results]  # type: ignore[literal-required]
+        return f"{min(values)}" if min(values) == max(values) else f"{min(values)}…{max(values)}"
+
+
+def split_names(names: list[str]) -> tuple[list[str], str | None]:
+    """Collectives, and the algorithm that may stand behind them."""
+    known = _core.collectives()
+    collectives = [name for name in names if name.replace("-", "_") in known]
+    others = [name for name in names if name not in collectives]
+    if not others:
+        return [arguments.check_collective(name) for name in collectives] or known, None
+    if not collectives or len(others) > 1 or names[-1] != others[0]:
+        # Whatever it was meant to be, it stands where a collective should.
+        arguments.check_collective(others[0])
+    return [arguments.check_collective(name) for name in collectives], others[0]
+
+
+def specs_of(collective: str, algorithm: str | None) -> list[str]:
+    """The algorithm as it was given, or with all samples; without one, all that have schedules."""
+    if algorithm is None:
+        names = [known["name"] for known in _core.algorithms(collective) if not known["native"]]
+        return [spec for name in names for spec in _core.samples(collective, name)]
+    given = _core.spec(collective, algorithm)
+    return [given] if ";" in algorithm else _core.samples(collective, given)
+
+
+def roots_of(collective: str, procs: int, wanted: str) -> Iterable[int]:
+    if not _core.is_rooted(collective):
+        return [0]
+    if wanted == "all":
+        return range(procs)
+    return [root for root in arguments.parse_numbers(wanted, "--roots", 0, MOST_PROCS) if root < procs]
+
+
+def make_cases(collectives: list[str], algorithm: str | None, procs: list[int], roots: str) -> list[Case]:
+    cases = []
+    for collective in collectives:
+        for spec, number in product(specs_of(collective, algorithm), procs):
+            if not _core.unmet(collective, spec, number):
+                cases += [Case(collective, spec, number, root) for root in roots_of(collective, number, roots)]
+    if not cases:
+        why = _core.unmet(collectives[0], algorithm or "native", procs[0])
+        raise RequestError(f"there is nothing to play: {algorithm} {why}, and --procs names none that fit")
+    return cases
+
+
+def play(case: Case) -> Result:
+    """Plays a call both ways; the counts are those of the ordinary one."""
+    call = (case.collective, case.spec, case.procs, case.root)
+    verdict = _core.check(*call)
+    if verdict["ok"]:
+        in_place = _core.check(*call, in_place=True)
+        verdict["ok"] = in_place["ok"]
+        verdict["why"] = f"with MPI_IN_PLACE: {in_place['why']}" if in_place["why"] else ""
+    return Result(case, verdict)
+
+
+def play_all(cases: list[Case]) -> Iterator[Result]:
+    """Plays them on all cores, with a bar on a terminal. The largest come first: so the last ones are short."""
+    output = console.make(error=True)
+    ordered = sorted(cases, key=lambda case: -case.procs)
+    with (
+        ThreadPoolExecutor(os.cpu_count()) as pool,
+        Progress(console=output, transient=True, disable=not output.is_terminal) as progress,
+    ):
+        yield from progress.track(pool.map(play, ordered), total=len(cases), description="playing")
+
+
+def as_json(result: Result) -> dict[str, Any]:
+    case, verdict = result.case, result.verdict
+    value = {
+        "collective": case.collective,
+        "algorithm": case.algorithm,
+        "procs": case.procs,
+        "root": case.root,
+        "parameters": _core.parameters(case.collective, case.spec),
+        "ok": verdict["ok"],
+        **{name: verdict[name] for name in ("rounds", "messages", "blocks")},
+        **{name: verdict[name] for name in ("most_messages_sent", "most_blocks_sent", "scratch", "steps", "memory")},
+    }
+    return value if verdict["ok"] else {**value, "why": verdict["why"]}
+
+
+def print_table(results: list[Result], procs: str) -> None:
+    rows: dict[tuple[str, str], Row] = {}
+    for result in results:
+        rows.setdefault((result.case.collective, result.case.algorithm), Row()).add(result)
+    numbers = ("plays", "P", "rounds", "messages", "blocks")
+    table = console.table(f"Schedules for --procs {procs}", "collective", "algorithm", *numbers, "verdict", numbers=numbers)
+    for (collective, algorithm), row in rows.items():
+        sizes = [result.case.procs for result in row.results]
+        failed = len(row.failures)
+        table.add_row(
+            collective,
+            algorithm,
+            str(2 * len(row.results)),  # each with and without MPI_IN_PLACE
+            f"{min(sizes)}…{max(sizes)}" if min(sizes) != max(sizes) else str(sizes[0]),
+            *(row.range_of(count) for count in ("rounds", "messages", "blocks")),
+            f"[red]{failed} fail[/red]" if failed else "[green]all pass[/green]",
+        )
+    console.make().print(table)
+
+
+def verify(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[COLLECTIVE...] [ALGORITHM]",
+            help="Collectives (default: all), then perhaps one algorithm.",
+            autocompletion=lambda incomplete: [
+                name
+                for name in [
+                    *_core.collectives(),
+                    *(algorithm["name"] for algorithm in arguments.known_algorithms(_core.collectives())),
+                ]
+                if name.startswith(incomplete)
+            ],
+        ),
+    ] = None,
+    procs: Annotated[str, typer.Option("-p", "--procs", metavar="LIST", help="As in 8, 1-64 or 2,4,8-16.")] = "1-64",
+    roots: Annotated[
+        str, typer.Option(metavar="all|LIST", help="For collectives that have a root: which ones to play.")
+    ] = "all",
+    json: arguments.Json = False,
+) -> None:
+    collectives, algorithm = split_names(names or [])
+    numbers = arguments.parse_numbers(procs, "--procs", 1, MOST_PROCS)
+    cases = make_cases(list(dict.fromkeys(collectives)), algorithm, numbers, roots)
+    found = {result.case: result for result in play_all(cases)}
+    results = [found[case] for case in cases]
+    if json:
+        console.print_json([as_json(result) for result in results])
+    else:
+        print_table(results, procs)
+    failures = [result for result in results if not result.verdict["ok"]]
+    for result in failures[:20]:
+        console.complain(result.sentence)
+    if failures:
+        raise typer.Exit(1)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("verify", help=HELP)(verify)

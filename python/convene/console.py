@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where output goes: results to stdout, everything about them to stderr."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from convene._core import RequestError
+
+# Without a terminal there is no width to keep to, and cut lines would only be a nuisance.
+WIDTH_IN_FILES = 200
+
+
+def make(*, error: bool = False) -> Console:
+    """A console for now: made when it is used, since streams may be replaced."""
+    stream = sys.stderr if error else sys.stdout
+    width = None if stream.isatty() else WIDTH_IN_FILES
+    return Console(stderr=error, width=width, highlight=False)
+
+
+def complain(sentence: str) -> None:
+    """Says on stderr what is wrong, as one line."""
+    print(f"convene: {sentence}", file=sys.stderr)
+
+
+def table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
+    """An empty table in the style of the house; the columns in `numbers` are set flush right."""
+    result = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        result.add_column(column, justify="right" if column in numbers else "left", header_style="bold")
+    return result
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def write_file(path: Path, text: str) -> None:
+    """Writes a file that the user asked for."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RequestError(f"{path} cannot be written: {error.strerror}") from None
