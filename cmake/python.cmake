@@ -13,7 +13,7 @@ find_package(nanobind CONFIG REQUIRED)
 
 file(GLOB binding CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/binding/*.cpp)
 if(binding)
-  nanobind_add_module(_core NB_STATIC ${binding})
+  nanobind_add_module(_core NB_STATIC NB_SUPPRESS_WARNINGS ${binding})
   target_link_libraries(_core PRIVATE convene_select convene_collective)
   if(SKBUILD)
     install(TARGETS _core DESTINATION convene COMPONENT python)
