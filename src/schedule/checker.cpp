@@ -76,6 +76,7 @@ std::string find_conflict(const Plan& plan) {
 }
 
 std::string find_deadlock(const Plan& plan, const Links& links, const Limits& limits) {
+  if (limits.receives == 0 || limits.sends == 0) return "the limits on steps in flight must be at least 1";
   std::vector<Order> orders;
   orders.reserve(plan.size());
   for (const Schedule& schedule : plan) orders.push_back(compile_order(schedule, limits));

@@ -53,7 +53,7 @@ void Delivery::lay_out(const Contract& contract) {
   for (Rank rank = 0; rank < plan_.size(); ++rank) {
     fill(rank, Buffer::input, contract[rank].input);
     fill(rank, Buffer::output, contract[rank].output);
-    if (contract[rank].wanted.size() != contract[rank].output.size())
+    if (fault_.empty() && contract[rank].wanted.size() != contract[rank].output.size())
       fault_ = fmt::format("rank {}: the contract's output has {} places before and {} afterwards", rank,
                            contract[rank].output.size(), contract[rank].wanted.size());
   }

@@ -180,12 +180,15 @@ class Dynamic {
     for (const Schedule& schedule : plan_)
       for (StepId id = 0; id < schedule.size(); ++id)
         missing_[links_.at(schedule.rank(), id)] = schedule[id].predecessors;
-    for (const Schedule& schedule : plan_)
+    for (const Schedule& schedule : plan_) {
       for (StepId id = 0; id < schedule.size(); ++id)
         if (schedule[id].predecessors == 0) ready(schedule.rank(), id);
-    for (; !completions_.empty(); --left) {
+      left -= do_local_steps();
+    }
+    while (!completions_.empty()) {
       const PlannedStep next = take();
       complete(next.rank, next.step);
+      left -= 1 + do_local_steps();
     }
     return left == 0 ? "" : explain_stuck();
   }
@@ -196,6 +199,17 @@ class Dynamic {
     Earliest waiting;
     std::uint32_t in_flight = 0;
   };
+
+  /// Copies and joins: a rank does them before it looks at its messages again.
+  std::size_t do_local_steps() {
+    std::size_t count = 0;
+    for (; !local_.empty(); ++count) {
+      const PlannedStep next = local_.back();
+      local_.pop_back();
+      complete(next.rank, next.step);
+    }
+    return count;
+  }
 
   PlannedStep take() {
     const bool oldest = timing_ == Timing::oldest_first;
@@ -212,7 +226,7 @@ class Dynamic {
   }
 
   void ready(Rank rank, StepId id) {
-    if (!plan_[rank][id].is_message()) return completions_.push_back({rank, id});
+    if (!plan_[rank][id].is_message()) return local_.push_back({rank, id});
     Window& mine = window(rank, id);
     if (mine.in_flight < limit(rank, id)) {
       ++mine.in_flight;
@@ -257,7 +271,7 @@ class Dynamic {
             describe(schedule, id), limits_.receives, limits_.sends,
             describe(plan_[schedule[id].peer], links_.step(schedule[id].peer, links_.partner[index])));
       }
-    return "no step can be issued: the limits on steps in flight must be at least 1";
+    return "no step is ready, though some are left";
   }
 
   const Plan& plan_;
@@ -268,6 +282,7 @@ class Dynamic {
   std::vector<std::uint32_t> missing_;  // by step: predecessors to come
   std::vector<Window> receives_, sends_;
   std::deque<PlannedStep> completions_;
+  std::vector<PlannedStep> local_;
 };
 
 }  // namespace

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedule/builder.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <numeric>
+#include <stdexcept>
+
+#include "schedule/conflicts.hpp"
+#include "schedule/mutation.hpp"
+#include "schedule/order.hpp"
+
+namespace convene {
+namespace {
+
+constexpr Rank procs = 4;
+constexpr std::uint32_t sizes[] = {3, 7, 5, 1};  // input, output, scratch 0, scratch 1
+constexpr auto buffers = static_cast<int>(std::size(sizes));
+
+/// Something that is asked of the builder.
+struct Wish {
+  enum Kind { send, recv, copy, join } kind;
+  Rank peer;
+  std::vector<Range> from, to;
+};
+
+/// A range without a place twice: its stride may go around the buffer's end any number of times.
+rc::Gen<Range> range_in(int buffer) {
+  return rc::gen::exec([buffer] {
+    const std::uint32_t places = sizes[buffer];
+    const auto first = *rc::gen::inRange(0u, 3 * places);
+    const auto stride = *rc::gen::inRange(1u, 3 * places);
+    const std::uint32_t distinct = places / std::gcd(places, stride);
+    return Range(static_cast<Buffer>(buffer), first, *rc::gen::inRange(0u, distinct + 1), stride);
+  });
+}
+
+/// Ranges of different buffers, so that no place occurs twice.
+std::vector<Range> some_ranges(int first_buffer) {
+  std::vector<Range> ranges;
+  for (int buffer = first_buffer; buffer < buffers; ++buffer)
+    if (*rc::gen::inRange(0, 3) == 0) ranges.push_back(*range_in(buffer));
+  return ranges;
+}
+
+rc::Gen<Wish> any_wish() {
+  return rc::gen::exec([] {
+    Wish wish{*rc::gen::element(Wish::send, Wish::recv, Wish::copy, Wish::join),
+              *rc::gen::inRange(1u, procs),
+              {},
+              {}};
+    switch (wish.kind) {
+      case Wish::send:
+        wish.from = some_ranges(0);
+        break;
+      case Wish::recv:
+        wish.to = some_ranges(1);
+        break;
+      case Wish::copy: {
+        const Range from = *range_in(*rc::gen::inRange(0, 2)), to = *range_in(2);
+        const std::uint32_t count = std::min(from.count(), to.count());
+        wish.from.emplace_back(from.buffer(), from.first, count, from.stride);
+        wish.to.emplace_back(to.buffer(), to.first, count, to.stride);
+        break;
+      }
+      case Wish::join:
+        wish.from.push_back(*range_in(*rc::gen::inRange(1, buffers)));
+        break;
+    }
+    return wish;
+  });
+}
+
+void begin(Builder& builder) {
+  builder.begin(procs, 0);
+  for (unsigned b = 0; b < buffers; ++b) builder.buffer(static_cast<Buffer>(b), sizes[b]);
+}
+
+Schedule build(Builder& builder, const std::vector<Wish>& wishes) {
+  begin(builder);
+  for (const Wish& wish : wishes) switch (wish.kind) {
+      case Wish::send:
+        builder.send(wish.peer, wish.from);
+        break;
+      case Wish::recv:
+        builder.recv(wish.peer, wish.to);
+        break;
+      case Wish::copy:
+        builder.copy(wish.from, wish.to);
+        break;
+      case Wish::join:
+        builder.join(wish.from[0]);
+        break;
+    }
+  return builder.finish();
+}
+
+std::vector<Wish> any_wishes() { return *rc::gen::container<std::vector<Wish>>(any_wish()); }
+
+RC_GTEST_PROP(Builder, OrdersWhatMustBeOrdered, ()) {
+  Builder builder;
+  const Schedule schedule = build(builder, any_wishes());
+  schedule.validate();  // numbers grow along dependencies, predecessors are counted right
+  RC_ASSERT(find_conflict(schedule) == "");
+  RC_ASSERT(orders_everything(schedule));
+}
+
+RC_GTEST_PROP(Builder, OrdersNothingElse, ()) {
+  Builder builder;
+  std::vector<Wish> wishes = any_wishes();
+  std::erase_if(wishes, [](const Wish& wish) { return wish.kind == Wish::join; });
+  const Schedule schedule = build(builder, wishes);
+  const auto conflicts = all_conflicts(schedule);
+  const auto predecessors = schedule.predecessors();
+  for (StepId id = 0; id < schedule.size(); ++id)
+    for (StepId before : predecessors[id]) {
+      if (schedule[id].kind == StepKind::join) continue;
+      // Through a join, each of the steps that it stands for.
+      const bool joined = schedule[before].kind == StepKind::join;
+      for (StepId cause : joined ? predecessors[before] : std::vector<StepId>{before})
+        RC_ASSERT(conflicts.contains({cause, id}));
+    }
+}
+
+RC_GTEST_PROP(Builder, CheckerAndJudgeAgreeOnLostDependencies, ()) {
+  Builder builder;
+  const Schedule schedule = build(builder, any_wishes());
+  const auto predecessors = schedule.predecessors();
+  for (StepId id = 0; id < schedule.size(); ++id)
+    for (StepId before : predecessors[id]) {
+      Mutation mutation(schedule);
+      mutation.drop_dependency(before, id);
+      const Schedule mutant = mutation.schedule();
+      RC_ASSERT((find_conflict(mutant) == "") == orders_everything(mutant));
+    }
+}
+
+RC_GTEST_PROP(Builder, KeepsEverySlotInItsOrder, ()) {
+  Builder builder;
+  std::vector<Wish> wishes = any_wishes();
+  std::erase_if(wishes, [](const Wish& wish) { return wish.kind == Wish::join; });
+  const Schedule schedule = build(builder, wishes);
+  using Slots = std::vector<std::pair<Buffer, std::uint64_t>>;
+  std::vector<Slots> wanted, found;
+  for (const Wish& wish : wishes) {
+    Slots slots;
+    for (const auto* ranges : {&wish.from, &wish.to})
+      for (const Range& range : *ranges)
+        for (std::uint64_t i = 0; i < range.count(); ++i)
+          slots.emplace_back(range.buffer(), (range.first + i * range.stride) % sizes[index(range.buffer())]);
+    if (!slots.empty()) wanted.push_back(slots);  // nothing to do makes no step
+  }
+  for (StepId id = 0; id < schedule.size(); ++id) {
+    if (schedule[id].kind == StepKind::join) continue;
+    Slots& slots = found.emplace_back();
+    for (const Range& range : schedule.ranges(id))
+      for_each_place(range, schedule.places(range.buffer()),
+                     [&](Place place) { slots.emplace_back(range.buffer(), place); });
+  }
+  RC_ASSERT(found == wanted);
+}
+
+RC_GTEST_PROP(Builder, NumbersMessagesByPeer, ()) {
+  Builder builder;
+  const Schedule schedule = build(builder, any_wishes());
+  std::uint32_t next[2][procs] = {};
+  for (const Step& step : schedule.steps())
+    if (step.is_message()) RC_ASSERT(step.match == next[step.kind == StepKind::send][step.peer]++);
+}
+
+RC_GTEST_PROP(Builder, ForgetsWhatItBuiltBefore, ()) {
+  Builder fresh, used;
+  build(used, any_wishes());
+  const std::vector<Wish> wishes = any_wishes();
+  const Schedule a = build(fresh, wishes), b = build(used, wishes);
+  RC_ASSERT(a.size() == b.size());
+  RC_ASSERT(a.predecessors() == b.predecessors());
+}
+
+RC_GTEST_PROP(Order, IssuesEveryStepOnceAndInOrder, ()) {
+  Builder builder;
+  const Schedule schedule = build(builder, any_wishes());
+  const Limits limits{*rc::gen::inRange(1u, 5u), *rc::gen::inRange(1u, 5u)};
+  const auto before = schedule.predecessors();
+  std::vector<bool> issued(schedule.size(), false), complete(schedule.size(), false);
+  // A join is complete as soon as all that it stands for is; ids grow, so one look back is enough.
+  const auto is_complete = [&](auto& self, StepId id) -> bool {
+    if (schedule[id].kind != StepKind::join) return complete[id];
+    return std::all_of(before[id].begin(), before[id].end(), [&](StepId b) { return self(self, b); });
+  };
+  for (const Op op : compile_order(schedule, limits)) {
+    if (op.action() == Action::wait_all) {
+      for (StepId id = 0; id < schedule.size(); ++id) complete[id] = complete[id] || issued[id];
+    } else if (op.action() == Action::wait) {
+      RC_ASSERT(issued[op.step()] && !complete[op.step()]);
+      complete[op.step()] = true;
+    } else {
+      RC_ASSERT(!issued[op.step()]);
+      issued[op.step()] = true;
+      complete[op.step()] = !schedule[op.step()].is_message();
+      for (StepId b : before[op.step()]) RC_ASSERT(is_complete(is_complete, b));
+    }
+  }
+  for (StepId id = 0; id < schedule.size(); ++id) RC_ASSERT(is_complete(is_complete, id));
+}
+
+TEST(Builder, PutsAnAliasedInputIntoTheOutput) {
+  Builder builder;
+  begin(builder);
+  builder.alias_input(4);
+  builder.copy(Range(Buffer::input, 0, 3), Range(Buffer::output, 4, 3));  // onto itself: nothing to do
+  builder.send(1, Range(Buffer::input, 1));
+  builder.recv(1, Range(Buffer::output, 5));
+  const Schedule schedule = builder.finish();
+  ASSERT_EQ(schedule.size(), 2u);
+  EXPECT_EQ(schedule.ranges(0)[0], Range(Buffer::output, 5, 1, 1));
+  EXPECT_EQ(schedule.predecessors()[1], std::vector<StepId>{0});
+}
+
+TEST(Builder, JoinsLargeSetsThatManyStepsShare) {
+  constexpr Rank many = 200;
+  Builder builder;
+  builder.begin(many, 0);
+  builder.buffer(Buffer::input, 1);
+  builder.buffer(Buffer::output, many);
+  builder.copy(Range(Buffer::input, 0), Range(Buffer::output, 0));
+  for (Rank peer = 1; peer < many; ++peer) builder.recv(peer, Range(Buffer::output, peer));
+  for (Rank peer = 1; peer < many; ++peer) builder.send(peer, Range(Buffer::output, 0, many));
+  const Schedule schedule = builder.finish();
+  EXPECT_EQ(find_conflict(schedule), "");
+  EXPECT_LT(schedule.edges(), 4 * many);
+}
+
+TEST(Builder, KeepsMessagesWithTheSameTagApart) {
+  Builder builder;
+  begin(builder);
+  for (std::uint32_t i = 0; i < 2 * match_window + 3; ++i) builder.send(1, Range(Buffer::input, 0));
+  const Schedule schedule = builder.finish();
+  schedule.validate();
+  const auto predecessors = schedule.predecessors();
+  for (StepId id = 0; id < schedule.size(); ++id) {
+    const std::vector<StepId> wanted =
+        id < match_window ? std::vector<StepId>{} : std::vector{id - match_window};
+    EXPECT_EQ(predecessors[id], wanted);
+  }
+}
+
+TEST(Builder, RefusesWhatCannotBe) {
+  Builder builder;
+  begin(builder);
+  EXPECT_THROW(builder.send(0, Range(Buffer::input, 0)), std::logic_error);
+  EXPECT_THROW(builder.recv(procs, Range(Buffer::output, 0)), std::logic_error);
+  EXPECT_THROW(builder.send(1, Range(scratch(5), 0)), std::logic_error);
+  EXPECT_THROW(builder.copy(Range(Buffer::input, 0, 2), Range(Buffer::output, 0, 1)), std::logic_error);
+}
+
+}  // namespace
+}  // namespace convene
