@@ -144,8 +144,9 @@ TEST(Svg, LabelsNeverCoverEachOther) {
         EXPECT_GT(curve.label.y, 0) << "a label on the columns";
         EXPECT_LE(curve.label.y + curve.label.height, curve.above ? layout.above : layout.below);
         for (std::size_t j = 0; j < i; ++j)
-          if (layout.curves[j].above == curve.above)
+          if (layout.curves[j].above == curve.above) {
             EXPECT_EQ(curve.label.overlap(layout.curves[j].label), 0);
+          }
       }
     }
 }
