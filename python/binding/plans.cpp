@@ -18,6 +18,7 @@ namespace convene::binding {
 namespace {
 
 constexpr Rank most_procs = 1u << 20;
+constexpr std::uint64_t most_steps = 1u << 24;  // of all ranks together: about half a gigabyte
 
 /// The call that a request describes; its spec must be of an algorithm that can run it.
 struct Request {
@@ -46,7 +47,15 @@ struct Request {
     call.parameters = spec.parameters;
   }
 
-  Plan plan() const { return build_plan(*spec.algorithm, call); }
+  Plan plan() const {
+    Builder builder;
+    const std::uint64_t steps =
+        std::uint64_t{call.procs} * build_schedule(*spec.algorithm, call, builder).size();
+    if (steps > most_steps)
+      throw Error("this plan would have about " + std::to_string(steps) + " steps, more than " +
+                  std::to_string(most_steps) + "; take fewer processes");
+    return build_plan(*spec.algorithm, call);
+  }
   std::uint32_t segments() const { return convene::segments(*spec.algorithm, spec.parameters); }
   Contract contract() const {
     return convene::contract(call.collective, call.procs, call.in_place, segments());

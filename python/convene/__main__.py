@@ -15,7 +15,7 @@ from convene.cli import app
 def run(arguments: list[str] | None = None) -> int:
     """Exit status: 0 done, 1 it ran and something failed, 2 the request was wrong, 130 interrupted."""
     try:
-        status = app(args=arguments, standalone_mode=False)
+        status = app(args=arguments, prog_name="convene", standalone_mode=False)
     except RequestError as error:
         console.complain(str(error))
         return 2

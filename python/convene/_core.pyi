@@ -33,7 +33,12 @@ def text(
 ) -> str: ...
 def json(collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False) -> str: ...
 def goal(
-    collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False, bytes: int = 1  # noqa: A002
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int = 0,
+    in_place: bool = False,
+    bytes: int = 1,  # noqa: A002
 ) -> str: ...
 def svg(
     collective: str,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several commands take: collectives, algorithms, their parameters, numbers of processes. Derived from the
-catalogue, with completion."""
+"""What several commands take: collectives, algorithms, their parameters, numbers of processes.
+Derived from the catalogue, with completion."""
 
 import functools
 import inspect
@@ -88,13 +88,16 @@ def _option(name: str, users: list[tuple[str, shapes.Parameter]]) -> inspect.Par
         show_default=False,
     )
     return inspect.Parameter(
-        f"parameter_{name}", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, option]
+        f"parameter_{name}",
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[str | None, option],
     )
 
 
 def with_parameters(function: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command one option for each parameter in the catalogue. The command takes those that were given as
-    `options`: names and values."""
+    """Gives a command one option for each parameter in the catalogue. The command takes those that were given
+    as `options`: names and values."""
     options = _parameter_options()
     signature = inspect.signature(function)
     own = [parameter for parameter in signature.parameters.values() if parameter.name != "options"]

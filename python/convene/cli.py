@@ -31,7 +31,8 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _convene(
     _version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say the version and stop.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Say the version and stop."),
     ] = False,
 ) -> None:
     pass

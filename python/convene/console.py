@@ -29,14 +29,20 @@ def complain(sentence: str) -> None:
 
 def table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
     """An empty table in the style of the house; the columns in `numbers` are set flush right."""
-    result = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    result = Table(
+        title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)
+    )
     for column in columns:
         result.add_column(column, justify="right" if column in numbers else "left", header_style="bold")
     return result
 
 
+def json_text(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False)
+
+
 def print_json(value: Any) -> None:
-    print(json.dumps(value, indent=1, ensure_ascii=False))
+    print(json_text(value))
 
 
 def write_file(path: Path, text: str) -> None:

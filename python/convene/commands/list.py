@@ -30,11 +30,15 @@ def _values(parameter: Parameter) -> str:
 
 
 def _parameters(algorithm: Algorithm) -> str:
-    return "\n".join(f"{_values(parameter)} ({parameter['default']})" for parameter in algorithm["parameters"])
+    return "\n".join(
+        f"{_values(parameter)} ({parameter['default']})" for parameter in algorithm["parameters"]
+    )
 
 
 def _print(algorithms: list[Algorithm], title: str) -> None:
-    table = console.table(title, "algorithm", "needs", "rounds", "parameters (default)", "what it does", "source")
+    table = console.table(
+        title, "algorithm", "needs", "rounds", "parameters (default)", "what it does", "source"
+    )
     for algorithm in algorithms:
         needs = REQUIREMENTS.get(algorithm["requirement"], algorithm["requirement"])
         table.add_row(
@@ -53,7 +57,9 @@ def _print(algorithms: list[Algorithm], title: str) -> None:
 def list_algorithms(
     collective: Annotated[
         str | None,
-        typer.Argument(metavar="[COLLECTIVE]", help="Only this one's.", autocompletion=arguments.complete_collective),
+        typer.Argument(
+            metavar="[COLLECTIVE]", help="Only this one's.", autocompletion=arguments.complete_collective
+        ),
     ] = None,
     json: arguments.Json = False,
 ) -> None:

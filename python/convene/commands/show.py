@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """convene show: one plan, as text, JSON, picture or GOAL."""
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +26,7 @@ HELP = """Shows the schedules of all ranks.
 """
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     text = "text"
     json = "json"
     svg = "svg"
@@ -53,7 +53,9 @@ def _check_root(collective: str, root: int | None) -> int:
 def show(
     collective: arguments.Collective,
     algorithm: arguments.Algorithm,
-    procs: Annotated[int, typer.Option("-p", "--procs", help="Number of processes.", min=1, max=arguments.MOST_PROCS)],
+    procs: Annotated[
+        int, typer.Option("-p", "--procs", help="Number of processes.", min=1, max=arguments.MOST_PROCS)
+    ],
     options: list[tuple[str, str]],
     root: Annotated[int | None, typer.Option(help="The root, for collectives that have one.", min=0)] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="As with MPI_IN_PLACE.")] = False,
@@ -63,12 +65,17 @@ def show(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write to this file.")] = None,
     steps: Annotated[bool, typer.Option("--steps", help="Text: every step and what it waits for.")] = False,
     rank: Annotated[int | None, typer.Option(help="Text: this rank alone.", min=0)] = None,
-    rings: Annotated[bool, typer.Option("--rings", help="Picture: colour the rings that messages form.")] = False,
+    rings: Annotated[
+        bool, typer.Option("--rings", help="Picture: colour the rings that messages form.")
+    ] = False,
     mapping: Annotated[
         str, typer.Option(metavar="MACHINE", help='Picture: show what crosses nodes of "node:4 core:8".')
     ] = "",
     placement: Annotated[
-        str, typer.Option(metavar="sequential|cyclic|LIST", help="Picture: which rank sits where; 0,0,1,1 lists nodes.")
+        str,
+        typer.Option(
+            metavar="sequential|cyclic|LIST", help="Picture: which rank sits where; 0,0,1,1 lists nodes."
+        ),
     ] = "",
     round: Annotated[  # noqa: A002
         str, typer.Option("--round", metavar="LIST", help="Picture: only these rounds, as in 0-2.")

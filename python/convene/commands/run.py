@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene run: an unmodified program with Convene in between."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from convene import _core, accounts, arguments, console, paths, report, stacks
+from convene._core import RequestError
+
+HELP = """Runs an MPI program, as it is, with Convene's algorithms in between.
+
+Says at the end which algorithms ran, why, and how long they took. The exit status is the program's.
+
+[bold]Examples[/bold]
+
+  convene run --use allgather=sparbit -- mpirun -n 8 ./app
+
+  convene run --use 'allgather=sparbit;send=packed,allgatherv=ring' -- mpiexec -n 4 python app.py
+
+  convene run --rules rules.json --report report.html -- mpirun -n 8 ./app
+
+  convene run -- mpirun -n 8 ./app          (the MPI's own algorithms, counted and timed)
+"""
+
+SIGNALLED = 128  # what shells add to the number of the signal that ended a program
+PATIENCE = 10.0  # seconds that an interrupted program has to end by itself
+
+
+def collect_environment(uses: str, rules: str, log: bool, directory: str) -> dict[str, str]:
+    """What the library is to know. What the user has set and the command line does not say stays as it is."""
+    variables = {name: value for name, value in os.environ.items() if name.startswith("CONVENE_")}
+    variables |= {"CONVENE_USE": uses, "CONVENE_RULES": rules, "CONVENE_ACCOUNT_DIR": directory}
+    if log:
+        variables["CONVENE_LOG"] = "info"
+    return {name: value for name, value in variables.items() if value}
+
+
+def check_uses(given: list[str]) -> str:
+    """The choices in their proper form; those of the environment where the command line has none."""
+    text = ",".join(given) if given else os.environ.get("CONVENE_USE", "")
+    return ",".join(f"{collective}={spec}" for collective, spec in _core.uses(text))
+
+
+def check_rules(given: Path | None) -> str:
+    path = str(given) if given else os.environ.get("CONVENE_RULES", "")
+    if not path:
+        return ""
+    _core.rules(path)
+    return str(Path(path).resolve())
+
+
+def prepare(
+    command: list[str], stack: str | None, variables: dict[str, str]
+) -> tuple[str, list[str], dict[str, str]]:
+    """The stack, the command line that runs the program with the library, and the environment for it."""
+    stacks.check_stack(stack)
+    environment = {**os.environ, **variables}
+    if stacks.is_launcher(command[0]):
+        launcher = stacks.find_launcher(command[0], stack)
+        chosen = stacks.choose_stack(launcher, stacks.programs_of(command[1:]), stack)
+        library = paths.preload_library(chosen)
+        return chosen, stacks.for_ranks(launcher, command[1:], library, variables), environment
+    if stacks.find_program(command[0]) is None:
+        raise RequestError(f"the program '{command[0]}' cannot be found")
+    chosen = stacks.choose_stack(None, [command], stack)
+    environment["LD_PRELOAD"] = stacks.preload_value(paths.preload_library(chosen))
+    return chosen, command, environment
+
+
+@contextmanager
+def account_directory() -> Iterator[str]:
+    """Where the ranks write their accounts. One that the user has set stays."""
+    own = os.environ.get("CONVENE_ACCOUNT_DIR")
+    if own:
+        if not Path(own).is_dir():
+            raise RequestError(
+                f"CONVENE_ACCOUNT_DIR={own} is not a directory; make it, or leave the variable out"
+            )
+        yield str(Path(own).resolve())
+        return
+    directory = tempfile.mkdtemp(prefix="convene-")
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def execute(command: list[str], environment: dict[str, str]) -> int:
+    """Runs the command to its end; its exit status as a shell would tell it."""
+    try:
+        process = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        raise RequestError(f"{command[0]} cannot be started: {error.strerror}") from None
+
+    def pass_on(number: int, _frame: Any) -> None:
+        process.send_signal(number)
+
+    before = signal.signal(signal.SIGTERM, pass_on)
+    try:
+        status = process.wait()
+    except KeyboardInterrupt:
+        wait_for_interrupted(process)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return status if status >= 0 else SIGNALLED - status
+
+
+def wait_for_interrupted(process: "subprocess.Popen[bytes]") -> None:
+    """The terminal has interrupted the program too: it gets the time to end by itself."""
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def run(
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="-- PROGRAM...", help="The program, with its launcher and arguments."),
+    ],
+    use: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLLECTIVE=ALGORITHM,...",
+            help="Force these algorithms, such as allgather=sparbit.",
+            autocompletion=arguments.complete_use,
+        ),
+    ] = None,
+    rules: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Choose by the rules in this JSON file.")
+    ] = None,
+    report_to: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Write a report: .html or .json.")
+    ] = None,
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(stacks.STACKS),
+            help="Which MPI the program uses, where that cannot be found out.",
+            autocompletion=lambda incomplete: [name for name in stacks.STACKS if name.startswith(incomplete)],
+        ),
+    ] = None,
+    log: Annotated[
+        bool, typer.Option("--log", help="Say at once what the ranks have to say, not only at the end.")
+    ] = False,
+    json: arguments.Json = False,
+) -> None:
+    uses, rules_path = check_uses(use or []), check_rules(rules)
+    if report_to:
+        report.check_path(report_to)
+    with account_directory() as directory:
+        variables = collect_environment(uses, rules_path, log, directory)
+        chosen, prepared, environment = prepare(command, stack, variables)
+        since = time.monotonic()
+        status = execute(prepared, environment)
+        seconds = time.monotonic() - since
+        done = report.Run(command, uses, rules_path, chosen, status, seconds, accounts.read(Path(directory)))
+    if json:
+        console.print_json(done.as_json())
+    else:
+        report.print_summary(done)
+    if report_to:
+        report.write(done, report_to)
+    raise typer.Exit(status)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("run", help=HELP, context_settings={"allow_interspersed_args": False})(run)

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI stacks: which one a launcher belongs to, which one a program uses, which drop-in library fits both."""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from convene import _core
+from convene._core import RequestError
+
+# What there are drop-in libraries for. (Intel MPI has MPICH's own interface and the standard ABI.)
+STACKS = ("openmpi", "mpich", "abi")
+
+# Which of them a launcher's programs may use; the first where a program does not say.
+FAMILIES = {"Open MPI": ("openmpi",), "MPICH": ("mpich", "abi"), "Intel MPI": ("abi", "mpich")}
+
+SAY_STACK = "say --stack " + " or --stack ".join(STACKS)
+
+INTERFACES = {"openmpi": "Open MPI", "mpich": "MPICH", "abi": "the MPI standard ABI"}
+
+# Words of a launcher's --version, and whose they are. (Intel's is a Hydra too, so it comes first.)
+VERSIONS = (
+    ("Intel(R) MPI", "Intel MPI"),
+    ("HYDRA", "MPICH"),
+    ("Open MPI", "Open MPI"),
+    ("OpenRTE", "Open MPI"),
+    ("PRRTE", "Open MPI"),
+    ("PMIx Reference", "Open MPI"),
+)
+
+LAUNCHER_NAMES = re.compile(r"(mpirun|mpiexec|orterun|prterun)")
+
+# The names of the library itself, under which a program asks for it.
+LIBRARY_NAMES = (
+    (re.compile(r"libmpi_abi\.so[.\d]*"), "abi"),
+    (re.compile(r"libmpi(_mpifh|_usempi\w*)?\.so\.40[.\d]*"), "openmpi"),
+    (re.compile(r"libmpi(ch|fort|chfort)?\.so\.12[.\d]*"), "mpich"),
+)
+
+# Options of launchers that are followed by values: how many.
+VALUES = {
+    2: "-mca --mca -gmca --gmca -prtemca --prtemca -pmixmca --pmixmca -genv -env",
+    1: """-n --n -np --np -c -x -H -host --host -hosts -f -hostfile --hostfile -machinefile --machinefile
+        -map-by --map-by -bind-to --bind-to -rank-by --rank-by -wdir --wdir -wd -path --path -prefix --prefix
+        -ppn -perhost -genvlist -envlist -launcher -bootstrap -iface -rmk -outfile-pattern -errfile-pattern
+        -output --output -output-filename --output-filename -timeout --timeout -tune --tune -am --am
+        -app --app -configfile -personality --personality -display --display""",
+}
+VALUES_OF = {option: count for count, options in VALUES.items() for option in options.split()}
+
+# Which libmpi a Python program will use: mpi4py finds that out when it is imported.
+PYTHON_PROBE = """
+try:
+    import mpi4py
+    mpi4py.rc(initialize=False, finalize=False)
+    from mpi4py import MPI
+except Exception:
+    raise SystemExit
+with open('/proc/self/maps') as maps:
+    print(*{line.rsplit('/', 1)[-1].strip() for line in maps if '/libmpi' in line})
+"""
+
+
+@dataclass(frozen=True)
+class Launcher:
+    path: Path
+    family: str  # a key of FAMILIES
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Which stack a program uses, and the library's name that says so."""
+
+    program: str
+    stack: str
+    library: str
+    is_python: bool
+
+
+def is_launcher(word: str) -> bool:
+    return LAUNCHER_NAMES.match(Path(word).name) is not None
+
+
+def find_program(word: str) -> Path | None:
+    """As the shell would find it."""
+    found = shutil.which(word)
+    return Path(found) if found else None
+
+
+def output_of(command: list[str]) -> str:
+    """What a command prints; nothing where it does not run."""
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout + done.stderr
+
+
+def find_launcher(word: str, wanted: str | None) -> Launcher:
+    """The launcher of this name. Where it does not say whose it is, the stack that is wanted decides."""
+    path = find_program(word)
+    if path is None:
+        raise RequestError(
+            f"the launcher '{word}' cannot be found; install an MPI (apt install openmpi-bin, or "
+            "pip install mpich) or give the launcher's whole path"
+        )
+    said = output_of([str(path), "--version"])
+    for words, family in VERSIONS:
+        if words in said:
+            return Launcher(path, family)
+    for family, served in FAMILIES.items():
+        if wanted in served:
+            return Launcher(path, family)
+    raise RequestError(f"{path} --version does not say which MPI it belongs to; {SAY_STACK}")
+
+
+def programs_of(arguments: list[str]) -> list[list[str]]:
+    """The programs that a launcher's arguments name, each with its own arguments. (Launchers have hundreds of
+    options: a program is the first word that is no option, no known option's value, and can be run.)"""
+    programs = []
+    for part in split_contexts(arguments):
+        position = 0
+        while position < len(part):
+            word = part[position]
+            if word.startswith("-"):
+                position += 1 + (0 if "=" in word else VALUES_OF.get(word, 0))
+            elif find_program(word):
+                programs.append(part[position:])
+                break
+            else:
+                position += 1
+    return programs
+
+
+def split_contexts(arguments: list[str]) -> list[list[str]]:
+    """mpirun -n 1 a : -n 2 b runs two programs as one."""
+    parts: list[list[str]] = [[]]
+    for word in arguments:
+        if word == ":":
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def stack_in(text: str) -> tuple[str, str] | None:
+    """The stack whose library a text names, and that name."""
+    for pattern, stack in LIBRARY_NAMES:
+        if found := pattern.search(text):
+            return stack, found[0]
+    return None
+
+
+def interpreter_of(program: Path) -> list[str]:
+    """The words behind a script's #!; nothing for other files."""
+    try:
+        with program.open("rb") as file:
+            first = file.readline(256)
+    except OSError:
+        return []
+    words = first[2:].decode(errors="replace").split() if first.startswith(b"#!") else []
+    return words[1:] if words and Path(words[0]).name == "env" else words
+
+
+def python_of(program: Path) -> str | None:
+    """The Python that runs a program, if one does."""
+    python = (interpreter_of(program) or [str(program)])[0]
+    return python if Path(python).name.startswith(("python", "pypy")) else None
+
+
+def usage_of(command: list[str], launcher: Launcher | None) -> Usage | None:
+    """Which stack a program uses, where that can be told."""
+    path = find_program(command[0])
+    if path is None:
+        return None
+    python = python_of(path)
+    if python:
+        found = stack_of_python(python, launcher)
+    else:
+        found = None if interpreter_of(path) else stack_in(output_of(["ldd", str(path)]))
+    return Usage(command[0], *found, is_python=python is not None) if found else None
+
+
+def stack_of_python(python: str, launcher: Launcher | None) -> tuple[str, str] | None:
+    probe = [python, "-c", PYTHON_PROBE]
+    found = stack_in(output_of(probe))
+    if found and launcher and found[0] not in FAMILIES[launcher.family]:
+        # The launcher may tell its ranks where to look for its library: so ask again under it.
+        found = stack_in(output_of([str(launcher.path), "-n", "1", *probe]))
+    return found
+
+
+def check_stack(wanted: str | None) -> None:
+    if wanted is not None and wanted not in STACKS:
+        raise RequestError(_core.no_such("stack", wanted, STACKS))
+
+
+def choose_stack(launcher: Launcher | None, programs: list[list[str]], wanted: str | None) -> str:
+    """The drop-in library's stack. Raises RequestError where launcher, program and wish don't go together."""
+    usages = [usage for program in programs if (usage := usage_of(program, launcher))]
+    if launcher:
+        check_family(launcher, usages, wanted)
+    stacks = list(dict.fromkeys(usage.stack for usage in usages))
+    if wanted is not None:
+        return wanted
+    if len(stacks) > 1:
+        names = " and ".join(f"{usage.program} uses {usage.library}" for usage in usages)
+        raise RequestError(f"the programs use different MPIs: {names}; build them with the same one")
+    if stacks:
+        return stacks[0]
+    if launcher:
+        return FAMILIES[launcher.family][0]
+    name = programs[0][0]
+    raise RequestError(
+        f"it cannot be told which MPI '{name}' uses; say --stack openmpi, --stack mpich or --stack abi"
+    )
+
+
+def check_family(launcher: Launcher, usages: list[Usage], wanted: str | None) -> None:
+    served = FAMILIES[launcher.family]
+    for usage in usages:
+        if usage.stack not in served:
+            raise RequestError(
+                f"{usage.program} uses {INTERFACES[usage.stack]} ({usage.library}), but {launcher.path} "
+                f"belongs to {launcher.family}; start it with the launcher of its own MPI"
+                + (", or set MPI4PY_LIBMPI" if usage.is_python else "")
+            )
+    if wanted is not None and wanted not in served:
+        raise RequestError(
+            f"--stack {wanted} does not fit {launcher.path}, which belongs to {launcher.family}; say --stack "
+            + " or --stack ".join(served)
+        )
+
+
+def preload_value(library: Path) -> str:
+    """Convene's library before those that somebody else wants."""
+    others = os.environ.get("LD_PRELOAD", "")
+    return f"{library}:{others}" if others else str(library)
+
+
+def for_ranks(
+    launcher: Launcher, arguments: list[str], library: Path, variables: dict[str, str]
+) -> list[str]:
+    """The launcher's command line with which the ranks, and not the launcher, get the library. The variables
+    must be in the launcher's environment too."""
+    preload = preload_value(library)
+    if launcher.family != "Open MPI":
+        given = [word for name, value in variables.items() for word in ("-genv", name, value)]
+        return [str(launcher.path), "-genv", "LD_PRELOAD", preload, *given, *arguments]
+    # By name only: Open MPI takes values apart at some characters.
+    own = ["-x", f"LD_PRELOAD={preload}", *(word for name in variables for word in ("-x", name))]
+    command = [str(launcher.path)]
+    for number, part in enumerate(split_contexts(arguments)):
+        command += [":"] if number else []
+        command += [*own, *part]
+    return command
