@@ -15,7 +15,7 @@ class Arena {
   /// Memory for `bytes` bytes, aligned to 64, valid until the next reset.
   std::byte* take(std::size_t bytes) {
     bytes = (bytes + alignment - 1) & ~(alignment - 1);
-    if (used_ + bytes > room_) grow(bytes);
+    if (chunks_.empty() || used_ + bytes > room_) grow(bytes);
     std::byte* memory = chunks_.back().get() + used_;
     used_ += bytes;
     return memory;

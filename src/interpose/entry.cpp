@@ -40,7 +40,7 @@ int pass_allgatherv(const char* name, const void* sendbuf, Count sendcount, Hand
 }  // namespace
 }  // namespace convene
 
-#define CONVENE_EXPORT(mpi_name) __attribute__((visibility("default"))) __asm__(mpi_name)
+#define CONVENE_EXPORT(mpi_name) __asm__(mpi_name) __attribute__((visibility("default")))
 
 using convene::HandleWord;
 

@@ -82,7 +82,7 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
 #define CONVENE_FORTRAN_ALLGATHER(id, name, beyond)                                                      \
   extern "C" void convene_fortran_allgather_##id(                                                        \
       const void*, const MPI_Fint*, const MPI_Fint*, void*, const MPI_Fint*, const MPI_Fint*,            \
-      const MPI_Fint*, MPI_Fint*) __attribute__((visibility("default"))) __asm__(name);                  \
+      const MPI_Fint*, MPI_Fint*) __asm__(name) __attribute__((visibility("default")));                  \
   extern "C" void convene_fortran_allgather_##id(                                                        \
       const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,           \
       const MPI_Fint* recvcount, const MPI_Fint* recvtype, const MPI_Fint* comm, MPI_Fint* ierror) {     \
@@ -93,7 +93,7 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
 #define CONVENE_FORTRAN_ALLGATHERV(id, name, beyond)                                                         \
   extern "C" void convene_fortran_allgatherv_##id(                                                           \
       const void*, const MPI_Fint*, const MPI_Fint*, void*, const MPI_Fint*, const MPI_Fint*,                \
-      const MPI_Fint*, const MPI_Fint*, MPI_Fint*) __attribute__((visibility("default"))) __asm__(name);     \
+      const MPI_Fint*, const MPI_Fint*, MPI_Fint*) __asm__(name) __attribute__((visibility("default")));     \
   extern "C" void convene_fortran_allgatherv_##id(                                                           \
       const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,               \
       const MPI_Fint* recvcounts, const MPI_Fint* displs, const MPI_Fint* recvtype, const MPI_Fint* comm,    \

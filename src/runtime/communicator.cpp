@@ -27,9 +27,9 @@ struct Registry {
   int key() {
     static std::once_flag once;
     std::call_once(once, [this] {
-      mpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, Communicator::on_delete, &keyval, nullptr);
+      mpi.Comm_create_keyval(Communicator::on_copy, Communicator::on_delete, &keyval, nullptr);
       int end = MPI_KEYVAL_INVALID;
-      mpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, Communicator::on_finalize, &end, nullptr);
+      mpi.Comm_create_keyval(Communicator::on_copy, Communicator::on_finalize, &end, nullptr);
       mpi.Comm_set_attr(MPI_COMM_SELF, end, nullptr);
       Ledger::instance();
     });
@@ -103,6 +103,12 @@ Communicator::~Communicator() {
     mpi.Comm_free(&own_);
     --registry.own_communicators;
   }
+}
+
+/// A handle belongs to one communicator: a duplicate of that one starts without.
+int Communicator::on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {
+  *copied = 0;
+  return MPI_SUCCESS;
 }
 
 int Communicator::on_delete(MPI_Comm, int, void* value, void*) {

@@ -80,6 +80,7 @@ class Communicator {
  private:
   explicit Communicator(MPI_Comm comm);
   static Communicator* make(MPI_Comm comm);
+  static int on_copy(MPI_Comm comm, int keyval, void* extra, void* value, void* copy, int* copied);
   static int on_delete(MPI_Comm comm, int keyval, void* value, void* extra);
   static int on_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
   friend struct Registry;
