@@ -2,6 +2,7 @@
 // What people write: specs, uses, rules, sizes. Whatever is wrong becomes a RequestError with one sentence.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "base/error.hpp"

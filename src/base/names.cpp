@@ -87,11 +87,14 @@ std::vector<std::string_view> nearest(std::string_view wanted, std::span<const s
   return result;
 }
 
-std::string no_such(std::string_view kind, std::string_view wanted, std::span<const std::string_view> known) {
-  std::string text = "there is no " + std::string(kind) + " " + in_quotes(wanted);
+std::string suggestion(std::string_view wanted, std::span<const std::string_view> known) {
   const auto near = nearest(wanted, known);
-  if (near.empty()) return text + "; known: " + joined(known);
-  return text + "; did you mean " + joined(near, " or ") + "? Known: " + joined(known);
+  if (near.empty()) return "; known: " + joined(known);
+  return "; did you mean " + joined(near, " or ") + "? Known: " + joined(known);
+}
+
+std::string no_such(std::string_view kind, std::string_view wanted, std::span<const std::string_view> known) {
+  return "there is no " + std::string(kind) + " " + in_quotes(wanted) + suggestion(wanted, known);
 }
 
 }  // namespace convene

@@ -25,6 +25,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// first.
 std::vector<std::string_view> nearest(std::string_view wanted, std::span<const std::string_view> known);
 
+/// "; did you mean …? Known: …", to stand behind what says that `wanted` is not known.
+std::string suggestion(std::string_view wanted, std::span<const std::string_view> known);
+
 /// "there is no <kind> 'wanted'; did you mean …? Known: …"
 std::string no_such(std::string_view kind, std::string_view wanted, std::span<const std::string_view> known);
 

@@ -69,8 +69,9 @@ std::int64_t parse_word(const Algorithm& algorithm, const Parameter& parameter, 
   const std::string wanted = canonical(text);
   for (std::size_t i = 0; i < parameter.words.size(); ++i)
     if (canonical(parameter.words[i]) == wanted) return static_cast<std::int64_t>(i);
-  const std::string kind = std::string(parameter.name) + " of " + std::string(algorithm.name);
-  throw Error(no_such(kind, trimmed(text), parameter.words));
+  const std::string_view given = trimmed(text);
+  throw Error(std::string(parameter.name) + " of " + std::string(algorithm.name) + " cannot be " +
+              in_quotes(given) + suggestion(given, parameter.words));
 }
 
 std::string bounds_text(const Parameter& parameter) {

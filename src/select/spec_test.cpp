@@ -78,7 +78,7 @@ TEST(Spec, WordsComeFromAList) {
   const Parameter& send = algorithm.parameters[1];
   EXPECT_EQ(parse_parameter(algorithm, send, "packed-up"), 1);
   EXPECT_EQ(error_of([&] { parse_parameter(algorithm, send, "eahc"); }),
-            "there is no send_how of example 'eahc'; did you mean each? Known: each, packed_up");
+            "send_how of example cannot be 'eahc'; did you mean each? Known: each, packed_up");
 }
 
 TEST(Spec, ParametersAreNamedOnce) {

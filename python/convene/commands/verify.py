@@ -118,7 +118,7 @@ def make_cases(collectives: list[str], algorithm: str | None, procs: list[int], 
                 ]
     if not cases:
         why = _core.unmet(collectives[0], algorithm or "native", procs[0])
-        raise RequestError(f"there is nothing to play: {algorithm} {why}, and --procs names none that fit")
+        raise RequestError(f"there is nothing to play: {algorithm} {why}, and --procs names no such number")
     return cases
 
 
