@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The reference of the command, from what the command itself says with --help."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pages
+import typer
+from convene.cli import app
+
+
+def prose(text: str) -> str:
+    """Help as Markdown: its bold words, and its indented lines as one block of commands."""
+    parts: list[str] = []
+    commands: list[str] = []
+
+    def end_commands() -> None:
+        if commands:
+            parts.append("```text\n" + "\n".join(commands) + "\n```")
+            commands.clear()
+
+    for line in text.strip().splitlines():
+        if line.startswith("  "):
+            commands.append(line.strip())
+        elif line.strip():
+            end_commands()
+            parts.append(re.sub(r"\[/?bold\]", "**", line).replace("<", "\\<"))
+        elif not commands:
+            parts.append("")
+    end_commands()
+    return "\n".join(part if part.startswith("```") else f"{part}" for part in parts) + "\n"
+
+
+def option(parameter: Any) -> tuple[str, str]:
+    names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
+    takes = parameter.metavar or ("" if getattr(parameter, "is_flag", False) else "VALUE")
+    return (f"{names} `{takes}`" if takes else names, parameter.help or "")
+
+
+def argument(parameter: Any) -> tuple[str, str]:
+    return f"`{parameter.metavar or parameter.name}`", parameter.help or ""
+
+
+def panels(parameters: list[Any]) -> dict[str, list[Any]]:
+    """The options by the heading under which --help has them."""
+    found: dict[str, list[Any]] = {}
+    for parameter in parameters:
+        found.setdefault(parameter.rich_help_panel or "Options", []).append(parameter)
+    return found
+
+
+def section(name: str, command: Any) -> str:
+    text = f"## convene {name}\n\n{prose(command.help)}"
+    arguments = [argument(p) for p in command.params if p.param_type_name == "argument"]
+    if arguments:
+        text += "\n" + pages.table(("argument", ""), arguments)
+    options = [p for p in command.params if p.param_type_name == "option"]
+    for panel, members in panels(options).items():
+        text += f"\n**{panel}**\n\n" + pages.table(("option", ""), [option(p) for p in members])
+    return text
+
+
+def write(path: Path) -> None:
+    commands: dict[str, Any] = getattr(typer.main.get_command(app), "commands", {})
+    text = (
+        "# The command\n\n"
+        "Every command takes `--help`, and those that print a table take `--json`. The exit status is 0 where it was done, "
+        "1 where something ran and failed, 2 where the request was wrong; `convene run` ends with the status of the "
+        "program. `convene --install-completion` teaches the shell the names of collectives and algorithms.\n\n"
+    )
+    pages.write(path, text + "\n".join(section(name, command) for name, command in commands.items()))

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the written pages have in common: tables, pictures, files that change only where their content does."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from convene import _core
+
+
+def write(path: Path, text: str) -> None:
+    """Leaves the file alone where it already holds the text: Sphinx reads again what has changed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def remove_others(directory: Path, suffix: str, keep: Iterable[str]) -> None:
+    """Removes the files of a kind that earlier builds left, but for those of these names."""
+    kept = {f"{name}{suffix}" for name in keep}
+    for path in directory.glob(f"*{suffix}"):
+        if path.name not in kept:
+            path.unlink()
+
+
+def cell(text: object) -> str:
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: bool = False) -> str:
+    """A table; `numbers` sets all columns but the first to the right."""
+    align = ["---", *(["--:"] * (len(heads) - 1))] if numbers else ["---"] * len(heads)
+    lines = [heads, align, *rows]
+    return "\n".join("| " + " | ".join(cell(item) for item in line) + " |" for line in lines) + "\n"
+
+
+def picture(
+    collective: str, spec: str, procs: int, rings: bool = False, machine: str = "", placement: str = ""
+) -> str:
+    return _core.svg(collective, spec, procs, rings=rings, machine=machine, placement=placement)
+
+
+def image(path: str, alternative: str) -> str:
+    return f"```{{image}} {path}\n:alt: {alternative}\n:width: 100%\n```\n"
