@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One page for each algorithm, and their list: from the descriptors, with pictures and counts of the schedules."""
+"""One page for each algorithm, and their list: from the descriptors, with pictures and counts of schedules."""
 
+from itertools import combinations
 from pathlib import Path
 
 import pages
@@ -84,15 +85,31 @@ def counts(algorithm: Algorithm) -> str:
     collective, name = algorithm["collectives"][0], algorithm["name"]
     rows = [(procs, *counts_row(collective, name, procs)) for procs in COUNTED if runs_with(algorithm, procs)]
     text = (
-        "Messages and blocks are of all ranks together; the busiest rank is the one that sends most. Where a block is "
-        "cut into segments, each segment counts.\n\n" + pages.table(("processes", *COUNTS), rows, numbers=True)
+        "Messages and blocks are of all ranks together; the busiest rank is the one that sends most. "
+        "Where a block is cut into segments, each segment counts.\n\n"
+        + pages.table(("processes", *COUNTS), rows, numbers=True)
     )
-    variants = [_core.spec(collective, variant) for variant in _core.samples(collective, name)]
-    if len(variants) > 1:
-        rows_of_variants = [(f"`{v}`", *counts_row(collective, v, VARIANTS_AT)) for v in variants]
-        text += f"\nWith other parameters, at {VARIANTS_AT} processes:\n\n"
-        text += pages.table(("algorithm", *COUNTS), rows_of_variants, numbers=True)
+    variants = [(f"`{spec}`", *numbers) for spec, numbers in variants_that_count(collective, name)]
+    if variants:
+        text += f"\nParameters that change the counts, at {VARIANTS_AT} processes:\n\n"
+        text += pages.table(("algorithm", *COUNTS), variants, numbers=True)
     return text
+
+
+def variants_that_count(collective: str, name: str) -> list[tuple[str, tuple[int, ...]]]:
+    """Of the parameters that the checker tries those that matter to the counts: taking away any one of a
+    variant's settings gives other numbers."""
+    found: dict[str, tuple[int, ...]] = {}
+    for sample in _core.samples(collective, name):
+        settings = sample.split(";")[1:]
+        for count in range(1, len(settings) + 1):
+            for chosen in combinations(settings, count):
+                spec = ";".join((name, *chosen))
+                numbers = counts_row(collective, spec, VARIANTS_AT)
+                less = [";".join((name, *(s for s in chosen if s != setting))) for setting in chosen]
+                if all(counts_row(collective, other, VARIANTS_AT) != numbers for other in less):
+                    found[spec] = numbers
+    return list(found.items())
 
 
 def pictures(algorithm: Algorithm, directory: Path) -> str:
@@ -102,8 +119,9 @@ def pictures(algorithm: Algorithm, directory: Path) -> str:
         text += f"With `{spec}`.\n\n"
     for procs in PICTURED[algorithm["requirement"]]:
         name = f"{algorithm['name']}-{procs}.svg"
-        pages.write(directory / name, pages.picture(collective, spec, procs))
-        text += pages.image(name, f"{algorithm['name']} with {procs} processes, round by round") + "\n"
+        drawn = pages.picture(collective, spec, procs)
+        pages.write(directory / name, drawn)
+        text += pages.image(name, drawn, f"{algorithm['name']} with {procs} processes, round by round") + "\n"
     return text
 
 
@@ -112,11 +130,13 @@ def page(algorithm: Algorithm, directory: Path) -> str:
     text = f"# {name}\n\n{algorithm['summary']}\n\n{facts(algorithm)}\n"
     if algorithm["native"]:
         return text + (
-            "This is what runs where nothing else was chosen. A call is handed to the MPI library as it came; Convene "
-            "only counts and times it. There is no schedule to show: what the library does is its own affair.\n"
+            "This is what runs where nothing else was chosen. A call is handed to the MPI library as it came; "
+            "Convene only counts and times it. There is no schedule to show: what the library does is its own "
+            "affair.\n"
         )
     collective = algorithm["collectives"][0]
-    text += f"```sh\nconvene run --use {collective}={name} -- mpirun -n 8 ./app\nconvene show {collective} {name} -p 8\n```\n"
+    text += f"```sh\nconvene run --use {collective}={name} -- mpirun -n 8 ./app\n"
+    text += f"convene show {collective} {name} -p 8\n```\n"
     text += f"\n## Pictures\n\n{pictures(algorithm, directory)}"
     text += f"## Parameters\n\n{parameters(algorithm)}\n## Counts\n\n{counts(algorithm)}"
     return text
@@ -130,12 +150,12 @@ def index(algorithms: list[Algorithm]) -> str:
     served = " and ".join(f"`{collective}`" for collective in _core.collectives())
     names = "\n".join(a["name"] for a in algorithms)
     return (
-        f"# Algorithms\n\nAll of them serve {served} unless their page says otherwise. `convene list` prints this table, "
-        "and `convene verify` plays every one of their schedules.\n\n"
+        f"# Algorithms\n\nAll of them serve {served} unless their page says otherwise. `convene list` prints "
+        "this table, and `convene verify` plays every one of their schedules.\n\n"
         + pages.table(("algorithm", "needs", "rounds", "what it does"), rows)
-        + "\nIn the pictures a column is a rank and a row is a place of the output. A filled cell with a dark border "
-        "arrives in that round; a pale one was there before. An arrow is a message, with the numbers of its blocks. "
-        "Arrows to a higher rank are above the columns, those to a lower rank below.\n\n"
+        + "\nIn the pictures a column is a rank and a row is a place of the output. A filled cell with a dark "
+        "border arrives in that round; a pale one was there before. An arrow is a message, with the numbers of "
+        "its blocks. Arrows to a higher rank are above the columns, those to a lower rank below.\n\n"
         f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C API's page, from the comments of its header: each declaration with the comment that stands before it."""
+"""The C API's page, from its header: each declaration with the comment that stands before it."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,9 @@ from pathlib import Path
 import pages
 
 # A comment and what follows it, up to the end of the declaration (a structure's is its closing line).
-DECLARATION = re.compile(r"/\*(?P<comment>.*?)\*/\s*(?P<code>typedef struct .*?\n\} \w+;|[^/#{}]+?;)", re.DOTALL)
+DECLARATION = re.compile(
+    r"/\*(?P<comment>.*?)\*/\s*(?P<code>typedef struct .*?\n\} \w+;|[^/#{}]+?;)", re.DOTALL
+)
 NAME = re.compile(r"(\w+)\s*(?:\(|;)")
 
 
@@ -19,7 +21,11 @@ def plain(comment: str) -> str:
 
 def marked(text: str) -> str:
     """Names of functions, constants and the like as code."""
-    return re.sub(r"(?<![`\w])((?:MPI|CONVENE|convene)_\w+(?:\(\))?|libconvene-\S+|convene::\S+?(?=[.,)\s]))", r"`\1`", text)
+    return re.sub(
+        r"(?<![`\w])((?:MPI|CONVENE|convene)_\w+(?:\(\))?|libconvene-\S+|convene::\S+?(?=[.,)\s]))",
+        r"`\1`",
+        text,
+    )
 
 
 def entry(comment: str, code: str) -> str:

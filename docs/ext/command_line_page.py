@@ -54,10 +54,10 @@ def section(name: str, command: Any) -> str:
     text = f"## convene {name}\n\n{prose(command.help)}"
     arguments = [argument(p) for p in command.params if p.param_type_name == "argument"]
     if arguments:
-        text += "\n" + pages.table(("argument", ""), arguments)
+        text += "\n" + pages.table(("argument", "is"), arguments)
     options = [p for p in command.params if p.param_type_name == "option"]
     for panel, members in panels(options).items():
-        text += f"\n**{panel}**\n\n" + pages.table(("option", ""), [option(p) for p in members])
+        text += f"\n**{panel}**\n\n" + pages.table(("option", "does"), [option(p) for p in members])
     return text
 
 
@@ -65,8 +65,9 @@ def write(path: Path) -> None:
     commands: dict[str, Any] = getattr(typer.main.get_command(app), "commands", {})
     text = (
         "# The command\n\n"
-        "Every command takes `--help`, and those that print a table take `--json`. The exit status is 0 where it was done, "
-        "1 where something ran and failed, 2 where the request was wrong; `convene run` ends with the status of the "
-        "program. `convene --install-completion` teaches the shell the names of collectives and algorithms.\n\n"
+        "Every command takes `--help`, and those that print a table take `--json`. The exit status is 0 where "
+        "it was done, 1 where something ran and failed, 2 where the request was wrong; `convene run` ends with "
+        "the status of the program. `convene --install-completion` teaches the shell the names of collectives "
+        "and algorithms.\n\n"
     )
     pages.write(path, text + "\n".join(section(name, command) for name, command in commands.items()))

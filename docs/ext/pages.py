@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the written pages have in common: tables, pictures, files that change only where their content does."""
+"""What the written pages have in common: tables, pictures, files that change only with their content."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -39,5 +40,7 @@ def picture(
     return _core.svg(collective, spec, procs, rings=rings, machine=machine, placement=placement)
 
 
-def image(path: str, alternative: str) -> str:
-    return f"```{{image}} {path}\n:alt: {alternative}\n:width: 100%\n```\n"
+def image(path: str, svg: str, alternative: str) -> str:
+    """A picture in its own size, or smaller where the page is narrower; it links to itself."""
+    width = re.search(r'<svg [^>]*\bwidth="([\d.]+)"', svg)
+    return f"```{{image}} {path}\n:alt: {alternative}\n:width: {width[1] if width else 700}px\n```\n"
