@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One page for each algorithm, and their list: from the descriptors, with pictures and counts of schedules."""
+"""One page for each algorithm, and their list: from descriptors, with pictures and counts of schedules."""
 
 from itertools import combinations
 from pathlib import Path
@@ -130,9 +130,9 @@ def page(algorithm: Algorithm, directory: Path) -> str:
     text = f"# {name}\n\n{algorithm['summary']}\n\n{facts(algorithm)}\n"
     if algorithm["native"]:
         return text + (
-            "This is what runs where nothing else was chosen. A call is handed to the MPI library as it came; "
-            "Convene only counts and times it. There is no schedule to show: what the library does is its own "
-            "affair.\n"
+            "This is what runs where nothing else was chosen. A call is handed to the MPI library as it "
+            "came; Convene only counts and times it. There is no schedule to show: what the library does is its "
+            "own affair.\n"
         )
     collective = algorithm["collectives"][0]
     text += f"```sh\nconvene run --use {collective}={name} -- mpirun -n 8 ./app\n"
@@ -153,9 +153,9 @@ def index(algorithms: list[Algorithm]) -> str:
         f"# Algorithms\n\nAll of them serve {served} unless their page says otherwise. `convene list` prints "
         "this table, and `convene verify` plays every one of their schedules.\n\n"
         + pages.table(("algorithm", "needs", "rounds", "what it does"), rows)
-        + "\nIn the pictures a column is a rank and a row is a place of the output. A filled cell with a dark "
-        "border arrives in that round; a pale one was there before. An arrow is a message, with the numbers of "
-        "its blocks. Arrows to a higher rank are above the columns, those to a lower rank below.\n\n"
+        + "\nIn the pictures a column is a rank and a row is a place of the output. A filled cell with a "
+        "dark border arrives in that round; a pale one was there before. An arrow is a message, with the "
+        "numbers of its blocks. Arrows to a higher rank are above the columns, those to a lower rank below.\n\n"
         f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"
     )
 
