@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <regex>
+#include <set>
+#include <string>
 
 #include "collective/algorithm.hpp"
 #include "schedule/mutation.hpp"
@@ -22,10 +23,10 @@ std::vector<const Algorithm*> own_algorithms() {
 
 /// A rank with a step, or, where no step is at fault because one is missing, a rank with a place and a block.
 bool names_the_place(const std::string& why) {
-  static const std::regex step("rank [0-9]+, step [0-9]+ \\(round [0-9]+, ");
-  static const std::regex place(
-      "rank [0-9]+: output place [0-9]+ should hold block [0-9]+ but holds .*no step writes it");
-  return std::regex_search(why, step) || std::regex_search(why, place);
+  const auto has = [&](const char* part) { return why.find(part) != std::string::npos; };
+  const bool step = has("rank ") && has(", step ") && has("(round ");
+  return step ||
+         (has("rank ") && has(": output place ") && has(" should hold block ") && has("no step writes it"));
 }
 
 struct Count {
@@ -70,7 +71,9 @@ TEST_P(MutantOf, IsCaught) {
       for (const bool in_place : {false, true}) {
         EveryMutant every(*GetParam(), procs, in_place, parameters);
         // Rank 0 is often special, the others are alike: larger plans are sampled.
-        for (const Rank rank : std::set<Rank>{0, 1, procs / 2, procs - 1}) every.judge(rank, counts);
+        const std::set<Rank> ranks =
+            procs < 12 ? std::set<Rank>{0, 1, procs / 2, procs - 1} : std::set<Rank>{0, procs / 2};
+        for (const Rank rank : ranks) every.judge(rank, counts);
       }
   }
   for (const auto* what :
