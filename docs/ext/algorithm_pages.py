@@ -131,8 +131,8 @@ def page(algorithm: Algorithm, directory: Path) -> str:
     if algorithm["native"]:
         return text + (
             "This is what runs where nothing else was chosen. A call is handed to the MPI library as it "
-            "came; Convene only counts and times it. There is no schedule to show: what the library does is its "
-            "own affair.\n"
+            "came; Convene only counts and times it. There is no schedule to show: what the library "
+            "does is its own affair.\n"
         )
     collective = algorithm["collectives"][0]
     text += f"```sh\nconvene run --use {collective}={name} -- mpirun -n 8 ./app\n"
@@ -154,8 +154,9 @@ def index(algorithms: list[Algorithm]) -> str:
         "this table, and `convene verify` plays every one of their schedules.\n\n"
         + pages.table(("algorithm", "needs", "rounds", "what it does"), rows)
         + "\nIn the pictures a column is a rank and a row is a place of the output. A filled cell with a "
-        "dark border arrives in that round; a pale one was there before. An arrow is a message, with the "
-        "numbers of its blocks. Arrows to a higher rank are above the columns, those to a lower rank below.\n\n"
+        "dark border arrives in that round; a pale one was there before. An arrow is a message, "
+        "with the numbers of its blocks. Arrows to a higher rank are above the columns, those to a lower rank "
+        "below.\n\n"
         f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"
     )
 
