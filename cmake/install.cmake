@@ -26,6 +26,11 @@ if(SKBUILD)
   return()
 endif()
 
+# No stack, or a build for sanitizers: nothing that could be installed.
+if(NOT libraries)
+  return()
+endif()
+
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/convene)
 # From lib/pkgconfig (or lib/x86_64-linux-gnu/pkgconfig) up to the prefix.
