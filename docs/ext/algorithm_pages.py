@@ -155,8 +155,8 @@ def index(algorithms: list[Algorithm]) -> str:
         + pages.table(("algorithm", "needs", "rounds", "what it does"), rows)
         + "\nIn the pictures a column is a rank and a row is a place of the output. A filled cell with a "
         "dark border arrives in that round; a pale one was there before. An arrow is a message, "
-        "with the numbers of its blocks. Arrows to a higher rank are above the columns, those to a lower rank "
-        "below.\n\n"
+        "with the numbers of its blocks. Arrows to a higher rank are above the columns, those to a "
+        "lower rank below.\n\n"
         f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"
     )
 

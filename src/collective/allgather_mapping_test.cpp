@@ -2,6 +2,7 @@
 // What the Sparbit work says about mappings (section 5.3): the cost of the default ones, by hop-bytes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <span>
 
@@ -46,13 +47,13 @@ std::uint64_t sparbit_sequential(std::uint32_t nodes, std::uint32_t cores) {
 }
 
 // The source's figures 19 and 20. (Recomputed, there are shallow dips at other counts too, of a fifth at most: 13
-// machines of 8 cores, for one. So a minimum is what costs less than half of its neighbours.)
+// machines of 8 cores, for one. So a minimum is what costs less than three quarters of its neighbours.)
 TEST(MappingCost, BruckCyclicHasItsMinimaAtPowersOfTwo) {
   for (std::uint32_t cores : {4u, 8u, 16u})
     for (std::uint32_t nodes = 3; nodes <= 20; ++nodes) {
       const std::uint64_t here = bruck_cyclic(nodes, cores);
-      const bool is_minimum =
-          2 * here < bruck_cyclic(nodes - 1, cores) && 2 * here < bruck_cyclic(nodes + 1, cores);
+      const std::uint64_t beside = std::min(bruck_cyclic(nodes - 1, cores), bruck_cyclic(nodes + 1, cores));
+      const bool is_minimum = 4 * here < 3 * beside;
       EXPECT_EQ(is_minimum, std::has_single_bit(nodes)) << nodes << " machines of " << cores << " cores";
     }
 }
