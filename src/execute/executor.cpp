@@ -2,6 +2,7 @@
 #include "execute/executor.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 
 #include "execute/tags.hpp"
@@ -13,10 +14,7 @@ namespace {
 class Messages {
  public:
   Messages(const Binding& binding, Arena& arena)
-      : binding_(binding), schedule_(*binding.schedule), arena_(arena), tags_(binding.collective_number) {
-    staging_ = arena.take_array<std::byte*>(schedule_.size());
-    std::fill_n(staging_, schedule_.size(), nullptr);
-  }
+      : binding_(binding), schedule_(*binding.schedule), arena_(arena), tags_(binding.collective_number) {}
 
   /// Starts a send or a receive. An empty message is left out, on the other side too: its request is null.
   int start(StepId id, MPI_Request* request) {
@@ -24,12 +22,12 @@ class Messages {
     const Message message = make_message(schedule_, id, binding_.buffers, arena_);
     *request = MPI_REQUEST_NULL;
     if (message.is_empty()) return MPI_SUCCESS;
-    const int peer = static_cast<int>(step.peer), tag = tags_.of(step);
+    const int peer = static_cast<int>(step.peer), tag = tags_.of(step.match);
     int code;
     if (step.kind == StepKind::send) {
       code = mpi.Isend(message.buffer, message.count, message.type, peer, tag, binding_.comm, request);
     } else {
-      staging_[id] = message.staging;
+      if (message.staging) remember_staging(id, message.staging);
       code = mpi.Irecv(message.buffer, message.count, message.type, peer, tag, binding_.comm, request);
     }
     if (message.owns_type) {
@@ -41,19 +39,34 @@ class Messages {
 
   /// To be called once for a message that is complete.
   void finish(StepId id) {
-    if (!staging_[id]) return;
+    if (!staging_ || !staging_[id]) return;
     unpack(schedule_, id, binding_.buffers, staging_[id]);
     staging_[id] = nullptr;
+  }
+
+  /// Likewise, for all that are left.
+  void finish_all() {
+    if (!staging_) return;
+    for (StepId id = 0; id < schedule_.size(); ++id) finish(id);
   }
 
   void copy(StepId id) { copy_slots(schedule_, id, binding_.buffers); }
 
  private:
+  void remember_staging(StepId id, std::byte* staging) {
+    if (!staging_) {
+      staging_ = arena_.take_array<std::byte*>(schedule_.size());
+      std::fill_n(staging_, schedule_.size(), nullptr);
+    }
+    staging_[id] = staging;
+  }
+
   const Binding& binding_;
   const Schedule& schedule_;
   Arena& arena_;
   const Tags tags_;
-  std::byte** staging_;  // by step: where a receive that has to be unpacked was put
+  std::byte** staging_ =
+      nullptr;  // by step: where a receive that has to be unpacked was put; null while there is none
 };
 
 /// After an error nobody may touch the buffers any more: receives are cancelled, sends let go.
@@ -65,50 +78,63 @@ void abandon(MPI_Request* requests, std::size_t count) {
   }
 }
 
-class CompiledRun {
+class ProgramRun {
  public:
-  CompiledRun(const Binding& binding, const Order& order, Arena& arena)
-      : schedule_(*binding.schedule), order_(order), messages_(binding, arena) {
-    requests_ = arena.take_array<MPI_Request>(schedule_.size());
-    std::fill_n(requests_, schedule_.size(), MPI_REQUEST_NULL);
+  ProgramRun(const Binding& binding, const Program& program, Arena& arena)
+      : binding_(binding), program_(program), messages_(binding, arena), tags_(binding.collective_number) {
+    requests_ = arena.take_array<MPI_Request>(program.slots());
+    std::fill_n(requests_, program.slots(), null_);
   }
 
   int run() {
-    for (const Op op : order_) {
-      const int code = act(op);
-      if (code == MPI_SUCCESS) continue;
-      abandon(requests_, schedule_.size());
-      return code;
+    int code = MPI_SUCCESS;
+    for (const Entry& entry : program_.entries())
+      if ((code = act(entry)) != MPI_SUCCESS) break;
+    // One by one: what is complete costs next to nothing, and all must come anyway.
+    for (std::uint32_t slot = 0; slot < program_.slots() && code == MPI_SUCCESS; ++slot)
+      if (requests_[slot] != null_) code = mpi.Wait(&requests_[slot], MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) abandon(requests_, program_.slots());
+    messages_.finish_all();
+    return code;
+  }
+
+ private:
+  int act(const Entry& entry) {
+    MPI_Request* const request = requests_ + entry.message.slot;
+    switch (entry.act) {
+      case Act::send:
+        return mpi.Isend(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
+                         entry.message.peer, tags_.of(entry.match), binding_.comm, request);
+      case Act::recv:
+        return mpi.Irecv(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
+                         entry.message.peer, tags_.of(entry.match), binding_.comm, request);
+      case Act::wait:
+        if (*request != null_)
+          if (const int code = mpi.Wait(request, MPI_STATUS_IGNORE); code != MPI_SUCCESS) return code;
+        messages_.finish(entry.bytes_or_step);
+        return MPI_SUCCESS;
+      case Act::copy:
+        std::memcpy(at(entry.target_base, entry.target), at(entry.base, entry.offset), entry.bytes_or_step);
+        return MPI_SUCCESS;
+      case Act::scattered:
+        return messages_.start(entry.bytes_or_step, request);
+      case Act::general:
+        messages_.copy(entry.bytes_or_step);
     }
     return MPI_SUCCESS;
   }
 
- private:
-  int act(Op op) {
-    const StepId id = op.step();
-    switch (op.action()) {
-      case Action::issue:
-        if (schedule_[id].kind != StepKind::copy) return messages_.start(id, &requests_[id]);
-        messages_.copy(id);
-        return MPI_SUCCESS;
-      case Action::wait: {
-        const int code =
-            requests_[id] == MPI_REQUEST_NULL ? MPI_SUCCESS : mpi.Wait(&requests_[id], MPI_STATUS_IGNORE);
-        messages_.finish(id);
-        return code;
-      }
-      case Action::wait_all:
-        break;
-    }
-    const int code = mpi.Waitall(static_cast<int>(schedule_.size()), requests_, MPI_STATUSES_IGNORE);
-    for (StepId step = 0; step < schedule_.size(); ++step) messages_.finish(step);
-    return code;
+  std::byte* at(Buffer buffer, std::ptrdiff_t offset) const {
+    return binding_.buffers[buffer].base() + offset;
   }
 
-  const Schedule& schedule_;
-  const Order& order_;
+  const Binding& binding_;
+  const Program& program_;
   Messages messages_;
-  MPI_Request* requests_;  // by step
+  const Tags tags_;
+  MPI_Request* requests_;  // by slot
+  const MPI_Request null_ = MPI_REQUEST_NULL;
+  const MPI_Datatype byte_ = MPI_BYTE;
 };
 
 /// Steps that are ready, taken from the front, or from anywhere when shuffling.
@@ -251,8 +277,8 @@ class DynamicRun {
 
 }  // namespace
 
-int run_compiled(const Binding& binding, const Order& order, Arena& arena) {
-  return CompiledRun(binding, order, arena).run();
+int run_program(const Binding& binding, const Program& program, Arena& arena) {
+  return ProgramRun(binding, program, arena).run();
 }
 
 int run_dynamic(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle) {

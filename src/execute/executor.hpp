@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The executor: runs one rank's schedule over PMPI point-to-point.
 //
-// Two ways to run the same schedule. The compiled order is a list of "issue" and "wait" that was fixed beforehand: it
-// does nothing per step but the MPI's own calls. The dynamic loop takes whatever completes first. Both keep to the same
+// Two ways to run the same schedule. A program is the compiled order, a list of "issue" and "wait" that was fixed
+// beforehand, bound to sizes: it does little more per step than the MPI's own calls. The dynamic loop takes whatever completes first. Both keep to the same
 // limits on what is in flight, which the checker has played.
 //
 // One thread drives a run at a time. Nothing here takes a lock, and nothing is allocated once the arena has grown to
@@ -13,6 +13,7 @@
 
 #include "execute/arena.hpp"
 #include "execute/message.hpp"
+#include "execute/program.hpp"
 #include "schedule/order.hpp"
 #include "schedule/schedule.hpp"
 
@@ -26,8 +27,9 @@ struct Binding {
   std::uint32_t collective_number = 0;  ///< on this communicator, equal on all ranks
 };
 
-/// Runs in the compiled order. Returns MPI_SUCCESS or the first error of the MPI. The arena must have been reset.
-int run_compiled(const Binding& binding, const Order& order, Arena& arena);
+/// Runs a program that fits the binding's buffers. Returns MPI_SUCCESS or the first error of the MPI. The arena must have
+/// been reset.
+int run_program(const Binding& binding, const Program& program, Arena& arena);
 
 /// Runs dynamically. With a non-zero `shuffle`, ready steps are issued in a random order drawn from it (a test's means
 /// to show that no order matters).

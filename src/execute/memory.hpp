@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <vector>
 
 #include "execute/mpi.hpp"
 #include "schedule/slots.hpp"
@@ -20,6 +22,8 @@ struct Piece {
 ///
 /// Either all blocks have the same size and stand back to back, or their sizes and positions are arrays as MPI has
 /// them: counts and displacements in units of a datatype's size and extent.
+class KeptLayout;
+
 class Memory {
  public:
   Memory() = default;
@@ -55,6 +59,11 @@ class Memory {
   /// Whether place p's bytes are followed by those of place p + 1, for all places.
   bool is_uniform() const { return kind_ == Kind::uniform && segments_ == 1; }
 
+  std::byte* base() const { return base_; }
+
+  /// Whether all places are where they were, seen from the base.
+  bool same_layout(const KeptLayout& kept) const;
+
   Piece place(Place place) const {
     if (is_uniform()) return {base_ + place * block_bytes_, block_bytes_};
     const Piece whole = block(place / segments_);
@@ -78,7 +87,11 @@ class Memory {
   }
 
  private:
+  friend class KeptLayout;
   enum class Kind : std::uint8_t { uniform, narrow, wide };
+
+  std::size_t count_bytes() const { return kind_ == Kind::narrow ? sizeof(int) : sizeof(MPI_Count); }
+  std::size_t displacement_bytes() const { return kind_ == Kind::narrow ? sizeof(int) : sizeof(MPI_Aint); }
 
   /// Where segment `which` of a block of `bytes` bytes starts. (Split so that the product cannot overflow.)
   std::size_t part(std::size_t bytes, std::size_t which) const {
@@ -93,5 +106,35 @@ class Memory {
   std::uint32_t segments_ = 1;
   Kind kind_ = Kind::uniform;
 };
+
+/// A copy of what a memory's layout depends on, to be compared with that of a later call.
+class KeptLayout {
+ public:
+  void keep(const Memory& memory, std::uint32_t places) {
+    memory_ = memory;
+    if (memory.kind_ == Memory::Kind::uniform) return;
+    const std::size_t blocks = places / memory.segments_;
+    counts_.assign(bytes(memory.counts_), bytes(memory.counts_) + blocks * memory.count_bytes());
+    displacements_.assign(bytes(memory.displacements_),
+                          bytes(memory.displacements_) + blocks * memory.displacement_bytes());
+  }
+
+  std::size_t memory() const { return counts_.capacity() + displacements_.capacity(); }
+
+ private:
+  friend class Memory;
+  static const std::byte* bytes(const void* array) { return static_cast<const std::byte*>(array); }
+
+  Memory memory_;  // its pointers are the earlier call's: not to be followed
+  std::vector<std::byte> counts_, displacements_;
+};
+
+inline bool Memory::same_layout(const KeptLayout& kept) const {
+  const Memory& then = kept.memory_;
+  if (kind_ != then.kind_ || block_bytes_ != then.block_bytes_ || segments_ != then.segments_) return false;
+  if (kind_ == Kind::uniform) return true;
+  return extent_ == then.extent_ && std::memcmp(counts_, kept.counts_.data(), kept.counts_.size()) == 0 &&
+         std::memcmp(displacements_, kept.displacements_.data(), kept.displacements_.size()) == 0;
+}
 
 }  // namespace convene

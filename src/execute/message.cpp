@@ -9,6 +9,18 @@
 namespace convene {
 namespace {
 
+/// Whether it is clear at a glance that a range is consecutive bytes.
+bool is_one_piece(const Range& range, const Memory& memory, std::uint32_t places) {
+  return range.count() == 1 ||
+         (memory.is_uniform() && range.stride == 1 && range.first + range.count() <= places);
+}
+
+Piece one_piece(const Range& range, const Memory& memory) {
+  Piece piece = memory.place(range.first);
+  piece.bytes *= range.count();
+  return piece;
+}
+
 /// Calls visit(piece) for the bytes of the ranges, in order; neighbouring places come as one piece, empty ones not at all.
 template <class Visit>
 void for_each_piece(std::span<const Range> ranges, const Schedule& schedule, const Buffers& buffers,
@@ -26,14 +38,10 @@ void for_each_piece(std::span<const Range> ranges, const Schedule& schedule, con
   for (const Range& range : ranges) {
     const Memory& memory = buffers[range.buffer()];
     const std::uint32_t places = schedule.places(range.buffer());
-    if (range.count() == 1 ||
-        (memory.is_uniform() && range.stride == 1 && range.first + range.count() <= places)) {
-      Piece piece = memory.place(range.first);
-      piece.bytes *= range.count();
-      add(piece);
-    } else {
+    if (is_one_piece(range, memory, places))
+      add(one_piece(range, memory));
+    else
       for_each_place(range, places, [&](Place place) { add(memory.place(place)); });
-    }
   }
   if (run.bytes > 0) visit(run);
 }
@@ -99,44 +107,72 @@ bool needs_packing(const Outline& outline, Transfer transfer) {
 
 }  // namespace
 
+std::optional<Piece> one_run(std::span<const Range> ranges, const Schedule& schedule,
+                             const Buffers& buffers) {
+  const Outline seen = outline(ranges, schedule, buffers);
+  if (seen.pieces > 1) return std::nullopt;
+  return seen.first;
+}
+
 std::size_t bytes_of(std::span<const Range> ranges, const Schedule& schedule, const Buffers& buffers) {
   return outline(ranges, schedule, buffers).bytes;
 }
 
-Message make_message(const Schedule& schedule, StepId id, const Buffers& buffers, Arena& arena) {
-  const Step& step = schedule[id];
-  const std::span<const Range> ranges = schedule.ranges(id);
-  const Outline seen = outline(ranges, schedule, buffers);
+namespace {
+
+Message message_of(const Piece& piece) {
   Message message;
+  message.buffer = piece.at;
+  message.count = static_cast<int>(piece.bytes);
   message.type = MPI_BYTE;
-  if (seen.bytes == 0) return message;
-  Piece whole = seen.first;
-  if (needs_packing(seen, step.transfer)) {
-    message.staging = arena.take(seen.bytes);
-    whole = {message.staging, seen.bytes};
-    if (step.kind == StepKind::send) {
-      std::byte* to = message.staging;
-      for_each_piece(ranges, schedule, buffers, [&](const Piece& piece) {
-        std::memcpy(to, piece.at, piece.bytes);
-        to += piece.bytes;
-      });
-    }
-  }
-  if (whole.bytes == seen.bytes && whole.bytes <= INT_MAX) {
-    message.buffer = whole.at;
-    message.count = static_cast<int>(whole.bytes);
-    return message;
-  }
-  TypeOfPieces pieces;
-  if (message.staging)
-    pieces.add(whole);
-  else
-    for_each_piece(ranges, schedule, buffers, [&](const Piece& piece) { pieces.add(piece); });
+  return message;
+}
+
+Message message_of_type(TypeOfPieces& pieces) {
+  Message message;
   message.buffer = MPI_BOTTOM;
   message.count = 1;
   message.type = pieces.make();
   message.owns_type = true;
   return message;
+}
+
+/// A run of bytes of any length.
+Message message_of_run(const Piece& piece) {
+  if (piece.bytes <= INT_MAX) return message_of(piece);
+  TypeOfPieces large;
+  large.add(piece);
+  return message_of_type(large);
+}
+
+/// A message through staging: packed now if it is to be sent.
+Message staged_message(const Schedule& schedule, StepId id, std::size_t bytes, const Buffers& buffers,
+                       Arena& arena) {
+  const Piece staging{arena.take(bytes), bytes};
+  if (schedule[id].kind == StepKind::send) {
+    std::byte* to = staging.at;
+    for_each_piece(schedule.ranges(id), schedule, buffers, [&](const Piece& piece) {
+      std::memcpy(to, piece.at, piece.bytes);
+      to += piece.bytes;
+    });
+  }
+  Message message = message_of_run(staging);
+  message.staging = staging.at;
+  return message;
+}
+
+}  // namespace
+
+Message make_message(const Schedule& schedule, StepId id, const Buffers& buffers, Arena& arena) {
+  const std::span<const Range> ranges = schedule.ranges(id);
+  const Outline seen = outline(ranges, schedule, buffers);
+  if (seen.bytes == 0) return {};
+  if (needs_packing(seen, schedule[id].transfer))
+    return staged_message(schedule, id, seen.bytes, buffers, arena);
+  if (seen.pieces == 1) return message_of_run(seen.first);
+  TypeOfPieces pieces;
+  for_each_piece(ranges, schedule, buffers, [&](const Piece& piece) { pieces.add(piece); });
+  return message_of_type(pieces);
 }
 
 void unpack(const Schedule& schedule, StepId step, const Buffers& buffers, const std::byte* staging) {

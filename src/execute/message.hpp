@@ -2,6 +2,7 @@
 // One message: the slots of a send or receive step, as MPI is to see them.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "execute/arena.hpp"
@@ -13,8 +14,13 @@ namespace convene {
 
 /// The memory of all of a schedule's buffers.
 struct Buffers {
-  Memory of[max_buffers];
-  const Memory& operator[](Buffer buffer) const { return of[index(buffer)]; }
+  Memory input, output;
+  const Memory* scratch = nullptr;  ///< of scratch 0, 1, …: as many as the schedule names
+
+  const Memory& operator[](Buffer buffer) const {
+    if (buffer == Buffer::output) return output;
+    return buffer == Buffer::input ? input : scratch[index(buffer) - index(Buffer::scratch)];
+  }
 };
 
 /// Scattered slots smaller than this are packed; larger ones are described to the MPI by a datatype, which costs one or
@@ -34,6 +40,9 @@ struct Message {
 
 /// The number of bytes in the slots of some ranges.
 std::size_t bytes_of(std::span<const Range> ranges, const Schedule& schedule, const Buffers& buffers);
+
+/// The bytes of some ranges, where they are one run; nothing where they are scattered.
+std::optional<Piece> one_run(std::span<const Range> ranges, const Schedule& schedule, const Buffers& buffers);
 
 /// The message of a send or receive step. Staging comes from the arena; the slots of a send are packed already.
 Message make_message(const Schedule& schedule, StepId step, const Buffers& buffers, Arena& arena);

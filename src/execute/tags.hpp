@@ -21,7 +21,8 @@ class Tags {
  public:
   explicit Tags(std::uint32_t collective_number)
       : base_((collective_number & ((1u << collective_bits) - 1)) << match_bits) {}
-  int of(const Step& message) const { return static_cast<int>(base_ | (message.match & (match_window - 1))); }
+  /// The tag of message number `match` between two ranks.
+  int of(std::uint32_t match) const { return static_cast<int>(base_ | (match & (match_window - 1))); }
 
  private:
   std::uint32_t base_;

@@ -5,6 +5,7 @@
 #include <climits>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -31,11 +32,16 @@ struct Blocks {
     return is_uniform() ? static_cast<std::ptrdiff_t>(block) * static_cast<std::ptrdiff_t>(each)
                         : static_cast<std::ptrdiff_t>(displacements[block]);
   }
-  std::uint64_t total(Rank procs) const {
-    if (is_uniform()) return static_cast<std::uint64_t>(each) * procs;
-    return std::accumulate(counts, counts + procs, std::uint64_t{0}, [](std::uint64_t sum, Count count) {
-      return sum + static_cast<std::uint64_t>(count);
-    });
+  /// All counts together; nothing where one is negative.
+  std::optional<std::uint64_t> total(Rank procs) const {
+    if (is_uniform())
+      return each < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(each) * procs);
+    std::uint64_t sum = 0;
+    for (Rank block = 0; block < procs; ++block) {
+      if (counts[block] < 0) return std::nullopt;
+      sum += static_cast<std::uint64_t>(counts[block]);
+    }
+    return sum;
   }
 };
 
@@ -50,6 +56,12 @@ struct Arguments {
   MPI_Comm comm;
 
   bool in_place() const { return sendbuf == MPI_IN_PLACE; }
+
+  /// Whether there is nothing in them that an MPI would refuse: it knows best how to say so.
+  bool are_sound(bool has_total) const {
+    return has_total && recvtype != MPI_DATATYPE_NULL &&
+           (in_place() || (sendcount >= 0 && sendtype != MPI_DATATYPE_NULL));
+  }
 };
 
 /// The output as bytes: the program's own memory where its type is contiguous, else staging that is unpacked afterwards.
@@ -93,7 +105,7 @@ class Output {
  private:
   void stage(std::uint32_t segments, Arena& arena) {
     const auto& blocks = arguments_.blocks;
-    staging_ = arena.take(facts_.size * blocks.total(procs_));
+    staging_ = arena.take(facts_.size * blocks.total(procs_).value_or(0));
     if (blocks.is_uniform()) {
       memory = Memory::uniform(staging_, facts_.size * static_cast<std::size_t>(blocks.each), segments);
       return;
@@ -131,8 +143,13 @@ int bind_input(const Arguments<Count>& arguments, MPI_Comm comm, std::uint32_t s
   return pack_items(arguments.sendbuf, arguments.sendcount, arguments.sendtype, facts, packed, comm);
 }
 
-int execute(const Prepared& prepared, const Binding& binding, Arena& arena) {
-  if (!prepared.is_dynamic) return run_compiled(binding, prepared.order, arena);
+int execute(Decision& decision, const Binding& binding, Arena& arena) {
+  const Prepared& prepared = *decision.prepared;
+  if (!prepared.is_dynamic) {
+    if (!decision.program.fits(binding.buffers))
+      decision.program.bind(prepared.schedule, prepared.order, binding.buffers);
+    return run_program(binding, decision.program, arena);
+  }
   const std::uint64_t shuffle = settings().shuffle;
   if (shuffle == 0) return run_dynamic(binding, Limits{}, arena);
   const Limits none{.receives = prepared.schedule.size(), .sends = prepared.schedule.size()};
@@ -140,8 +157,9 @@ int execute(const Prepared& prepared, const Binding& binding, Arena& arena) {
 }
 
 template <class Count>
-int run_prepared(const Prepared& prepared, const Arguments<Count>& arguments, const TypeFacts& facts,
+int run_prepared(Decision& decision, const Arguments<Count>& arguments, const TypeFacts& facts,
                  Communicator& communicator) {
+  const Prepared& prepared = *decision.prepared;
   Arena& arena = communicator.arena();
   arena.reset();
   const MPI_Comm own = communicator.own();
@@ -150,11 +168,11 @@ int run_prepared(const Prepared& prepared, const Arguments<Count>& arguments, co
                   .buffers = {},
                   .comm = own,
                   .collective_number = communicator.next_collective()};
-  binding.buffers.of[index(Buffer::output)] = output.memory;
-  int code = arguments.in_place() ? output.fetch(communicator.rank(), own)
-                                  : bind_input(arguments, own, prepared.segments, arena,
-                                               binding.buffers.of[index(Buffer::input)]);
-  if (code == MPI_SUCCESS) code = execute(prepared, binding, arena);
+  binding.buffers.output = output.memory;
+  int code = arguments.in_place()
+                 ? output.fetch(communicator.rank(), own)
+                 : bind_input(arguments, own, prepared.segments, arena, binding.buffers.input);
+  if (code == MPI_SUCCESS) code = execute(decision, binding, arena);
   if (code == MPI_SUCCESS) code = output.deliver(own);
   return code;
 }
@@ -171,14 +189,6 @@ void check_agreement(const Decision& decision, std::uint64_t total_bytes, Commun
              std::to_string(total_bytes) +
              " bytes; do all ranks see the same CONVENE_* variables, rules and sizes?",
          true);
-}
-
-/// Arguments that an MPI would refuse are left to it: it knows best how to say so.
-template <class Count>
-bool is_sound(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, MPI_Datatype recvtype,
-              MPI_Comm comm) {
-  return comm != MPI_COMM_NULL && recvtype != MPI_DATATYPE_NULL &&
-         (sendbuf == MPI_IN_PLACE || (sendtype != MPI_DATATYPE_NULL && sendcount >= 0));
 }
 
 #if MPI_VERSION < 4
@@ -217,14 +227,16 @@ int run(Collective collective, const Arguments<Count>& arguments, Native&& nativ
   Communicator* communicator = Communicator::of(arguments.comm);
   if (!communicator) return native();
   const std::uint64_t start = ticks();
-  const TypeFacts facts = facts_of(arguments.recvtype);
   const Rank procs = communicator->procs();
-  const std::uint64_t total = communicator->is_inter() ? 0 : arguments.blocks.total(procs) * facts.size;
+  const auto items = communicator->is_inter() ? 0 : arguments.blocks.total(procs);
+  if (!arguments.are_sound(items.has_value())) return native();
+  const TypeFacts facts = facts_of(arguments.recvtype);
+  const std::uint64_t total = *items * facts.size;
   Decision& decision = communicator->decide(collective, total, arguments.in_place());
   int code;
   if (decision.prepared) {
     if (settings().check_agreement) check_agreement(decision, total, *communicator);
-    code = run_prepared(*decision.prepared, arguments, facts, *communicator);
+    code = run_prepared(decision, arguments, facts, *communicator);
     if (code != MPI_SUCCESS) mpi.Comm_call_errhandler(arguments.comm, code);
   } else {
     code = native();
@@ -250,7 +262,6 @@ int allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void*
       return native_narrow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 #endif
   };
-  if (!is_sound(sendbuf, sendcount, sendtype, recvtype, comm) || recvcount < 0) return native();
   const Arguments<Count> arguments{sendbuf,  sendcount, sendtype, recvbuf, {.each = recvcount},
                                    recvtype, comm};
   return run(Collective::allgather, arguments, native);
@@ -271,7 +282,6 @@ int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void
       return native_narrow(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 #endif
   };
-  if (!is_sound(sendbuf, sendcount, sendtype, recvtype, comm) || !recvcounts || !displs) return native();
   const Arguments<Count> arguments{
       sendbuf, sendcount, sendtype, recvbuf, {.counts = recvcounts, .displacements = displs}, recvtype, comm};
   return run(Collective::allgatherv, arguments, native);

@@ -16,7 +16,6 @@ struct Registry {
   std::vector<Communicator*> live;
   std::atomic<int> own_communicators{0};
   std::atomic<bool> finalizing{false};
-  int keyval = MPI_KEYVAL_INVALID;
 
   static Registry& instance() {
     static Registry* registry = new Registry;  // never freed: MPI_Finalize may come after static destructors
@@ -25,14 +24,17 @@ struct Registry {
 
   /// The keyval is made with the first handle, together with the attribute on MPI_COMM_SELF that tells of the end.
   int key() {
-    static std::once_flag once;
-    std::call_once(once, [this] {
-      mpi.Comm_create_keyval(Communicator::on_copy, Communicator::on_delete, &keyval, nullptr);
-      int end = MPI_KEYVAL_INVALID;
-      mpi.Comm_create_keyval(Communicator::on_copy, Communicator::on_finalize, &end, nullptr);
-      mpi.Comm_set_attr(MPI_COMM_SELF, end, nullptr);
-      Ledger::instance();
-    });
+    static const int once = make_key();
+    return once;
+  }
+
+ private:
+  int make_key() {
+    int keyval = MPI_KEYVAL_INVALID, end = MPI_KEYVAL_INVALID;
+    mpi.Comm_create_keyval(Communicator::on_copy, Communicator::on_delete, &keyval, nullptr);
+    mpi.Comm_create_keyval(Communicator::on_copy, Communicator::on_finalize, &end, nullptr);
+    mpi.Comm_set_attr(MPI_COMM_SELF, end, nullptr);
+    Ledger::instance();
     return keyval;
   }
 };
@@ -66,7 +68,31 @@ bool on_all_ranks(bool mine, MPI_Comm comm) {
 
 }  // namespace
 
+namespace {
+
+/// The handle that this thread asked for last, good as long as no handle was freed since: an MPI may give the name of a
+/// freed communicator to a new one.
+struct LastAsked {
+  MPI_Comm comm;
+  Communicator* handle = nullptr;
+  std::uint64_t generation = 0;
+};
+thread_local LastAsked last_asked __attribute__((tls_model("initial-exec")));
+std::atomic<std::uint64_t> generation{0};  // of the set of handles: counts the ones that were freed
+
+}  // namespace
+
 Communicator* Communicator::of(MPI_Comm comm) {
+  LastAsked& last = last_asked;
+  const std::uint64_t now = generation.load(std::memory_order_acquire);
+  if (last.handle && last.comm == comm && last.generation == now) return last.handle;
+  Communicator* handle = look_up(comm);
+  last = {comm, handle, now};
+  return handle;
+}
+
+Communicator* Communicator::look_up(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return nullptr;
   Registry& registry = Registry::instance();
   void* value = nullptr;
   int found = 0;
@@ -114,6 +140,7 @@ int Communicator::on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {
 int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
   auto* handle = static_cast<Communicator*>(value);
   Registry& registry = Registry::instance();
+  ++generation;
   {
     const std::lock_guard lock(registry.mutex);
     const auto at = std::find(registry.live.begin(), registry.live.end(), handle);
@@ -128,6 +155,7 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
 int Communicator::on_finalize(MPI_Comm, int, void*, void*) {
   Registry& registry = Registry::instance();
   registry.finalizing = true;
+  ++generation;
   std::vector<Communicator*> live;
   {
     const std::lock_guard lock(registry.mutex);

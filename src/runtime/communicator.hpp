@@ -23,6 +23,7 @@
 
 #include "execute/arena.hpp"
 #include "execute/mpi.hpp"
+#include "execute/program.hpp"
 #include "runtime/account.hpp"
 #include "runtime/schedule_cache.hpp"
 #include "select/selection.hpp"
@@ -36,6 +37,7 @@ struct Decision {
   bool any_size = false;                     ///< decided without looking at the size
   std::uint64_t total_bytes = 0;             ///< else the size that it is for
   std::shared_ptr<const Prepared> prepared;  ///< null: the MPI's own
+  Program program;                           ///< bound to the sizes of the last call
   std::string algorithm, reason;
   Record* record = nullptr;  ///< of the size class that was counted last
 
@@ -79,6 +81,7 @@ class Communicator {
 
  private:
   explicit Communicator(MPI_Comm comm);
+  static Communicator* look_up(MPI_Comm comm);
   static Communicator* make(MPI_Comm comm);
   static int on_copy(MPI_Comm comm, int keyval, void* extra, void* value, void* copy, int* copied);
   static int on_delete(MPI_Comm comm, int keyval, void* value, void* extra);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "execute/program.hpp"
+
+#include <climits>
+
+namespace convene {
+namespace {
+
+std::ptrdiff_t offset_in(const Piece& piece, const Memory& memory) { return piece.at - memory.base(); }
+
+}  // namespace
+
+void Program::bind(const Schedule& schedule, const Order& order, const Buffers& buffers) {
+  entries_.clear();
+  slots_ = 0;
+  input_.keep(buffers.input, schedule.places(Buffer::input));
+  output_.keep(buffers.output, schedule.places(Buffer::output));
+  std::vector<std::uint32_t> slot_of(schedule.size());
+  for (const Op op : order) add(schedule, op, buffers, slot_of);
+  bound_ = true;
+}
+
+void Program::add(const Schedule& schedule, Op op, const Buffers& buffers,
+                  std::vector<std::uint32_t>& slot_of) {
+  const StepId step = op.step();
+  if (op.action() == Action::issue) {
+    if (schedule[step].kind == StepKind::copy) return add_copy(schedule, step, buffers);
+    if (bytes_of(schedule.ranges(step), schedule, buffers) == 0) return;  // left out, on the other side too
+    slot_of[step] = slots_++;
+    return add_message(schedule, step, buffers, slot_of[step]);
+  }
+  if (op.action() == Action::wait_all) return;  // whoever runs the program waits for all at its end
+  if (bytes_of(schedule.ranges(step), schedule, buffers) == 0) return;
+  Entry entry;
+  entry.act = Act::wait;
+  entry.bytes_or_step = step;
+  entry.message = {0, slot_of[step]};
+  entries_.push_back(entry);
+}
+
+void Program::add_copy(const Schedule& schedule, StepId step, const Buffers& buffers) {
+  const auto from = one_run(schedule.from(step), schedule, buffers);
+  const auto to = one_run(schedule.to(step), schedule, buffers);
+  Entry entry;
+  entry.act = Act::general;
+  entry.bytes_or_step = step;
+  if (from && to && from->bytes <= UINT_MAX && from->bytes == to->bytes) {
+    entry.act = Act::copy;
+    entry.base = schedule.from(step)[0].buffer();
+    entry.target_base = schedule.to(step)[0].buffer();
+    entry.offset = offset_in(*from, buffers[entry.base]);
+    entry.target = offset_in(*to, buffers[entry.target_base]);
+    entry.bytes_or_step = static_cast<std::uint32_t>(from->bytes);
+  }
+  entries_.push_back(entry);
+}
+
+void Program::add_message(const Schedule& schedule, StepId id, const Buffers& buffers, std::uint32_t slot) {
+  const Step& step = schedule[id];
+  Entry entry;
+  entry.message = {static_cast<std::int32_t>(step.peer), slot};
+  entry.act = Act::scattered;
+  entry.bytes_or_step = id;
+  const auto run = one_run(schedule.ranges(id), schedule, buffers);
+  if (run && run->bytes <= INT_MAX) {
+    entry.act = step.kind == StepKind::send ? Act::send : Act::recv;
+    entry.base = schedule.ranges(id)[0].buffer();
+    entry.offset = offset_in(*run, buffers[entry.base]);
+    entry.bytes_or_step = static_cast<std::uint32_t>(run->bytes);
+    entry.match = static_cast<std::uint8_t>(step.match & (match_window - 1));
+  }
+  entries_.push_back(entry);
+}
+
+std::size_t Program::memory() const {
+  return sizeof *this + entries_.capacity() * sizeof(Entry) + input_.memory() + output_.memory();
+}
+
+}  // namespace convene

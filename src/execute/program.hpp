@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program: the compiled order of a schedule, bound to the sizes of one call. What remains for each message is its
+// offset from a buffer's start, a count, a peer and a tag; a call with other buffers of the same sizes runs it again.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "execute/memory.hpp"
+#include "execute/message.hpp"
+#include "schedule/order.hpp"
+
+namespace convene {
+
+/// What one entry of a program does.
+enum class Act : std::uint8_t {
+  send,       ///< `bytes` bytes at `offset` from `base`, to `peer`
+  recv,       ///< likewise, from `peer`
+  copy,       ///< `bytes` bytes at `offset` from `base` to `target` from `target_base`
+  scattered,  ///< start the message of step `step`, whose slots are not one run of bytes
+  general,    ///< do the copy of step `step`, likewise
+  wait,       ///< for the message in `slot`, of step `step`
+};
+
+struct Entry {
+  std::ptrdiff_t offset = 0;
+  union {
+    struct {
+      std::int32_t peer;
+      std::uint32_t slot;
+    } message;
+    std::ptrdiff_t target;
+  };
+  std::uint32_t bytes_or_step = 0;
+  std::uint8_t match = 0;
+  Act act = Act::wait;
+  Buffer base = Buffer::input, target_base = Buffer::input;
+
+  Entry() : target(0) {}
+};
+
+class Program {
+ public:
+  /// Whether the program is that of this layout: then it can run as it is.
+  bool fits(const Buffers& buffers) const {
+    return bound_ && buffers.input.same_layout(input_) && buffers.output.same_layout(output_);
+  }
+
+  /// Binds the order to the sizes of the buffers. Keeps its own copy of what it has to compare later.
+  void bind(const Schedule& schedule, const Order& order, const Buffers& buffers);
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  std::uint32_t slots() const { return slots_; }
+
+  std::size_t memory() const;
+
+ private:
+  void add(const Schedule& schedule, Op op, const Buffers& buffers, std::vector<std::uint32_t>& slot_of);
+  void add_copy(const Schedule& schedule, StepId step, const Buffers& buffers);
+  void add_message(const Schedule& schedule, StepId step, const Buffers& buffers, std::uint32_t slot);
+
+  std::vector<Entry> entries_;
+  std::uint32_t slots_ = 0;  // messages, each with a place for its request
+  bool bound_ = false;
+  KeptLayout input_, output_;
+};
+
+}  // namespace convene
