@@ -74,6 +74,19 @@ TEST_P(EveryAlgorithm, IsCorrectForUpTo64Processes) {
     });
 }
 
+// Plans with more messages than the executor has in flight: nobody may wait for ever for a place in a window.
+TEST_P(EveryAlgorithm, IsCorrectBeyondTheExecutorsLimits) {
+  for (const Rank procs : {128, 130, 259}) {
+    if (!unmet_requirement(*GetParam(), procs).empty()) continue;
+    for (const auto& parameters : GetParam()->sample_parameters()) {
+      const Contract wanted =
+          contract(Collective::allgather, procs, false, segments(*GetParam(), parameters));
+      ASSERT_EQ(check(plan_of(*GetParam(), procs, parameters), wanted).why, "")
+          << in_words(*GetParam(), procs, parameters);
+    }
+  }
+}
+
 // Every block goes to every rank exactly once, so nobody can receive fewer; in place, nothing else is different.
 TEST_P(EveryAlgorithm, ReceivesEveryForeignBlockOnce) {
   each_case(33, [&](Rank procs, const std::vector<std::int64_t>& parameters) {

@@ -169,8 +169,8 @@ class DynamicRun {
         limits_(limits),
         messages_(binding, arena),
         random_(shuffle),
-        receives_(arena.take_array<StepId>(schedule_.size()), &random_),
-        sends_(arena.take_array<StepId>(schedule_.size()), &random_),
+        receiving_{StepKind::recv, ReadyQueue(arena.take_array<StepId>(schedule_.size()), &random_)},
+        sending_{StepKind::send, ReadyQueue(arena.take_array<StepId>(schedule_.size()), &random_)},
         copies_(arena.take_array<StepId>(schedule_.size()), &random_) {
     const std::size_t window =
         std::min<std::size_t>(schedule_.size(), std::size_t{limits.receives} + limits.sends) + 1;
@@ -195,12 +195,22 @@ class DynamicRun {
   }
 
  private:
+  static constexpr StepId none = 0xffffffffu;
+  static constexpr std::uint32_t issued_step = 0xfffffffeu, complete_step = 0xffffffffu;  // in `waiting_for_`
+
+  struct Window {
+    StepKind kind;
+    ReadyQueue ready;
+    std::uint32_t in_flight = 0;
+    StepId first = 0;  // no message of the kind below this one is incomplete
+  };
+
   void ready(StepId id) {
     switch (schedule_[id].kind) {
       case StepKind::recv:
-        return receives_.push(id);
+        return receiving_.ready.push(id);
       case StepKind::send:
-        return sends_.push(id);
+        return sending_.ready.push(id);
       case StepKind::copy:
         return copies_.push(id);
       case StepKind::join:
@@ -209,6 +219,7 @@ class DynamicRun {
   }
 
   void complete(StepId id) {
+    waiting_for_[id] = complete_step;
     for (StepId next : schedule_.successors(id))
       if (--waiting_for_[next] == 0) ready(next);
   }
@@ -216,10 +227,10 @@ class DynamicRun {
   int issue_all() {
     for (;;) {
       int code = MPI_SUCCESS;
-      if (!receives_.empty() && receives_in_flight_ < limits_.receives) {
-        code = start(receives_.pop(), receives_in_flight_);
-      } else if (!sends_.empty() && sends_in_flight_ < limits_.sends) {
-        code = start(sends_.pop(), sends_in_flight_);
+      if (const StepId receive = next(receiving_, limits_.receives); receive != none) {
+        code = start(receive, receiving_);
+      } else if (const StepId send = next(sending_, limits_.sends); send != none) {
+        code = start(send, sending_);
       } else if (!copies_.empty()) {
         const StepId id = copies_.pop();
         messages_.copy(id);
@@ -231,7 +242,21 @@ class DynamicRun {
     }
   }
 
-  int start(StepId id, std::uint32_t& of_its_kind) {
+  /// The next message of a kind to issue, or `none`. The last place of a window is kept for the first message that is
+  /// not complete: if later ones could fill it, ranks could wait for ever for places in each other's windows.
+  StepId next(Window& window, std::uint32_t limit) {
+    while (window.in_flight + 1 < limit && !window.ready.empty())
+      if (const StepId id = window.ready.pop(); waiting_for_[id] == 0) return id;  // else it has gone ahead
+    if (window.in_flight >= limit || window.ready.empty()) return none;
+    const auto passed = [&](StepId id) {
+      return schedule_[id].kind != window.kind || waiting_for_[id] == complete_step;
+    };
+    while (window.first < schedule_.size() && passed(window.first)) ++window.first;
+    return window.first < schedule_.size() && waiting_for_[window.first] == 0 ? window.first : none;
+  }
+
+  int start(StepId id, Window& window) {
+    waiting_for_[id] = issued_step;
     const int code = messages_.start(id, &requests_[in_flight_]);
     if (code != MPI_SUCCESS) return code;
     if (requests_[in_flight_] == MPI_REQUEST_NULL) {
@@ -239,7 +264,7 @@ class DynamicRun {
       return MPI_SUCCESS;
     }
     step_of_[in_flight_++] = id;
-    ++of_its_kind;
+    ++window.in_flight;
     return MPI_SUCCESS;
   }
 
@@ -256,7 +281,7 @@ class DynamicRun {
       --in_flight_;
       requests_[at] = requests_[in_flight_];
       step_of_[at] = step_of_[in_flight_];
-      --(schedule_[id].kind == StepKind::send ? sends_in_flight_ : receives_in_flight_);
+      --(schedule_[id].kind == StepKind::send ? sending_ : receiving_).in_flight;
       messages_.finish(id);
       complete(id);
     }
@@ -267,12 +292,14 @@ class DynamicRun {
   const Limits limits_;
   Messages messages_;
   std::uint64_t random_;
-  ReadyQueue receives_, sends_, copies_;
-  std::uint32_t in_flight_ = 0, receives_in_flight_ = 0, sends_in_flight_ = 0;
-  MPI_Request* requests_;       // the messages in flight, and
-  StepId* step_of_;             // whose they are
-  int* completed_;              // what Waitsome reports
-  std::uint32_t* waiting_for_;  // by step: predecessors that are not complete
+  Window receiving_, sending_;
+  ReadyQueue copies_;
+  std::uint32_t in_flight_ = 0;
+  MPI_Request* requests_;  // the messages in flight, and
+  StepId* step_of_;        // whose they are
+  int* completed_;         // what Waitsome reports
+  std::uint32_t*
+      waiting_for_;  // by step: predecessors that are not complete, or that it was issued or is complete
 };
 
 }  // namespace

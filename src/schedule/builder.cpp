@@ -109,7 +109,8 @@ void Builder::round(std::uint32_t label) { work_->round = label; }
 /// The range with its places below the buffer's number, and on the output where the input is an alias of it.
 Range Builder::Work::normalised(Range range) {
   if (aliased && range.buffer() == Buffer::input)
-    range = Range(Buffer::output, range.first + alias_first, range.count(), range.stride);
+    range = Range(Buffer::output, range.first % places[index(Buffer::input)] + alias_first, range.count(),
+                  range.stride);
   const std::uint32_t n = places[index(range.buffer())];
   if (n == 0) throw std::logic_error("a step names a buffer that was not declared");
   if (range.first >= n) range.first %= n;
@@ -275,7 +276,10 @@ void Builder::join(const Range& written) {
   const Range range = w.normalised(written);
   w.depends.clear();
   w.read(range, static_cast<StepId>(w.steps.size()));
-  if (w.depends.size() < 2) return;
+  if (w.depends.size() < 2) {
+    for (StepId on : w.depends) w.seen[on] = none;  // the id that marked them goes to the next step
+    return;
+  }
   const StepId join = w.add_join(static_cast<std::uint32_t>(w.ranges.size()));
   StepId* writer = w.writer.data() + w.base[index(range.buffer())];
   for_each_place(range, w.places[index(range.buffer())], [&](Place place) { writer[place] = join; });

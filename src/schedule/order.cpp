@@ -73,11 +73,12 @@ class Compiler {
     return true;
   }
 
-  /// The earliest receive that is out, unless sends cannot go on (or nothing but sends is left to wait for)
-  /// while something hangs on one of them.
+  /// The earliest receive that is out. Where sends cannot go on, the earlier of the two ends: a rank that waited for
+  /// sends alone would keep its receives' window shut, and a ring of such ranks would wait for ever.
   bool wait_for_one() {
     const bool sends_block = !ready_sends_.empty() && sends_.size() >= limits_.sends;
-    Earliest& in_flight = receives_.empty() || sends_block ? sends_ : receives_;
+    const bool send_first = sends_block && !receives_.empty() && sends_.top() < receives_.top();
+    Earliest& in_flight = receives_.empty() || send_first ? sends_ : receives_;
     if (in_flight.empty()) return false;
     if (&in_flight == &sends_ && unready_ == 0 && ready_sends_.empty() && ready_receives_.empty())
       return false;

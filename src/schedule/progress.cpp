@@ -198,6 +198,7 @@ class Dynamic {
   struct Window {
     Earliest waiting;
     std::uint32_t in_flight = 0;
+    StepId first = 0;  // no step of the kind below this one is incomplete
   };
 
   /// Copies and joins: a rank does them before it looks at its messages again.
@@ -221,24 +222,41 @@ class Dynamic {
   Window& window(Rank rank, StepId id) {
     return (plan_[rank][id].kind == StepKind::send ? sends_ : receives_)[rank];
   }
-  std::uint32_t limit(Rank rank, StepId id) const {
-    return plan_[rank][id].kind == StepKind::send ? limits_.sends : limits_.receives;
-  }
 
   void ready(Rank rank, StepId id) {
     if (!plan_[rank][id].is_message()) return local_.push_back({rank, id});
-    Window& mine = window(rank, id);
-    if (mine.in_flight < limit(rank, id)) {
-      ++mine.in_flight;
-      issue(rank, id);
-    } else {
-      mine.waiting.push(id);
-    }
+    window(rank, id).waiting.push(id);
+    issue_some(rank, plan_[rank][id].kind);
   }
 
-  void issue(Rank rank, StepId id) {
+  /// Ready messages of one kind, by number, while the window allows. Its last place is kept for the first message that
+  /// is not complete.
+  void issue_some(Rank rank, StepKind kind) {
+    Window& mine = (kind == StepKind::send ? sends_ : receives_)[rank];
+    const std::uint32_t limit = kind == StepKind::send ? limits_.sends : limits_.receives;
+    while (mine.in_flight + 1 < limit && !mine.waiting.empty()) {
+      const StepId id = mine.waiting.top();
+      mine.waiting.pop();
+      if (is_ready(rank, id)) issue(rank, id, mine);  // else it was the first, and has gone ahead
+    }
+    if (mine.in_flight >= limit || mine.waiting.empty()) return;
+    const Schedule& schedule = plan_[rank];
+    const auto passed = [&](StepId id) {
+      return schedule[id].kind != kind || state_[links_.at(rank, id)] == State::complete;
+    };
+    while (mine.first < schedule.size() && passed(mine.first)) ++mine.first;
+    if (mine.first < schedule.size() && is_ready(rank, mine.first)) issue(rank, mine.first, mine);
+  }
+
+  bool is_ready(Rank rank, StepId id) const {
+    const PlanStep index = links_.at(rank, id);
+    return missing_[index] == 0 && state_[index] == State::idle;
+  }
+
+  void issue(Rank rank, StepId id, Window& mine) {
     const PlanStep index = links_.at(rank, id), partner = links_.partner[index];
     state_[index] = State::issued;
+    ++mine.in_flight;
     if (state_[partner] != State::issued) return;
     const Rank peer = plan_[rank][id].peer;
     completions_.push_back({rank, id});
@@ -250,14 +268,8 @@ class Dynamic {
     for (StepId next : plan_[rank].successors(id))
       if (--missing_[links_.at(rank, next)] == 0) ready(rank, next);
     if (!plan_[rank][id].is_message()) return;
-    Window& mine = window(rank, id);
-    if (mine.waiting.empty()) {
-      --mine.in_flight;
-      return;
-    }
-    const StepId next = mine.waiting.top();
-    mine.waiting.pop();
-    issue(rank, next);
+    --window(rank, id).in_flight;
+    issue_some(rank, plan_[rank][id].kind);
   }
 
   std::string explain_stuck() const {

@@ -19,8 +19,14 @@ std::string play_compiled(const Plan& plan, const Links& links, const std::vecto
 /// In which order a play takes what could happen next.
 enum class Timing { oldest_first, newest_first };
 
-/// Plays the dynamic loop: ready steps are issued by number, while the limits allow; whatever completes lets its
-/// successors go. Empty where all ranks finish, else who is stuck. `links` must be without fault.
+/// Plays the dynamic loop: ready steps are issued while the limits allow, with the last place of each window kept for
+/// the rank's first incomplete message of the kind; whatever completes lets its successors go. Empty where all ranks
+/// finish, else who is stuck. `links` must be without fault.
+///
+/// With limits of 1 sends and receives go strictly by number, each after the one before: nothing is left to timing, so
+/// one play is exact. Where that play ends well, every play with larger limits does, in whatever timing: of all
+/// messages that are not complete take the one that the strict play completes first. All before it are complete, so it
+/// is the first of its kind at both ends, has its dependencies, and finds its place.
 std::string play_dynamic(const Plan& plan, const Links& links, const Limits& limits, Timing timing);
 
 }  // namespace convene
