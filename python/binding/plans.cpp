@@ -19,6 +19,7 @@ namespace {
 
 constexpr Rank most_procs = 1u << 20;
 constexpr std::uint64_t most_steps = 1u << 24;  // of all ranks together: about half a gigabyte
+constexpr std::uint64_t most_places = 1u << 26;
 
 /// The call that a request describes; its spec must be of an algorithm that can run it.
 struct Request {
@@ -58,6 +59,10 @@ struct Request {
   }
   std::uint32_t segments() const { return convene::segments(*spec.algorithm, spec.parameters); }
   Contract contract() const {
+    const std::uint64_t places = std::uint64_t{call.procs} * call.procs * segments();
+    if (places > most_places)
+      throw Error("playing this plan needs " + std::to_string(places) + " places, more than " +
+                  std::to_string(most_places) + "; take fewer processes, or --format json");
     return convene::contract(call.collective, call.procs, call.in_place, segments());
   }
 
@@ -91,7 +96,8 @@ nb::dict describe(const Statistics& counts) {
 
 Verdict play(const Request& request) {
   const nb::gil_scoped_release others_may_run;
-  return convene::check(request.plan(), request.contract());
+  const Plan plan = request.plan();  // first: it refuses what would be too large
+  return convene::check(plan, request.contract());
 }
 
 nb::dict check(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place) {
@@ -112,7 +118,8 @@ std::string text(const std::string& collective, const std::string& spec, Rank pr
   if (rank && *rank >= procs)
     throw Error("the rank must be below the number of processes, " + std::to_string(procs) + ", not " +
                 std::to_string(*rank));
-  return to_text(request.plan(), request.info(), request.contract(), {.steps = steps, .rank = rank});
+  const Plan plan = request.plan();
+  return to_text(plan, request.info(), request.contract(), {.steps = steps, .rank = rank});
 }
 
 std::string json(const std::string& collective, const std::string& spec, Rank procs, Rank root,
@@ -135,7 +142,8 @@ std::string svg(const std::string& collective, const std::string& spec, Rank pro
   SvgOptions options{.rings = rings, .node_of_rank = {}, .rounds = rounds};
   if (!machine.empty() || !placement.empty())
     options.node_of_rank = Mapping::parse(machine, placement, procs).node_of_rank();
-  return to_svg(request.plan(), request.info(), request.contract(), options);
+  const Plan plan = request.plan();
+  return to_svg(plan, request.info(), request.contract(), options);
 }
 
 }  // namespace

@@ -19,6 +19,9 @@ def run(arguments: list[str] | None = None) -> int:
     except RequestError as error:
         console.complain(str(error))
         return 2
+    except MemoryError:
+        console.complain("this machine has too little memory for that; take fewer processes")
+        return 1
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except BrokenPipeError:

@@ -118,25 +118,25 @@ def with_parameters(function: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+def parse_number(text: str, what: str, least: int, most: int) -> int:
+    """One number, such as the value of an option."""
+    plain = text.strip()
+    number = int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 20 else None
+    if number is None or not least <= number <= most:
+        raise RequestError(f"{what} must be a whole number from {least} to {most}, not '{text}'")
+    return number
+
+
 def parse_numbers(text: str, what: str, least: int, most: int) -> list[int]:
     """Numbers from "8", "1-64" or "2,4,8-16", each once, in order."""
     numbers: set[int] = set()
     for part in text.split(","):
-        ends = [_number(end, text, what) for end in part.split("-", 1)]
-        first, last = ends[0], ends[-1]
-        if first > last:
+        first, _, last = part.partition("-") if "-" in part else (part, "", part)
+        ends = (parse_number(first, what, least, most), parse_number(last, what, least, most))
+        if ends[0] > ends[1]:
             raise RequestError(f"{what} '{part}' is empty; write the smaller number first, as in 1-64")
-        for end in (first, last):
-            if not least <= end <= most:
-                raise RequestError(f"{what} must be from {least} to {most}, not {end}")
-        numbers.update(range(first, last + 1))
+        numbers.update(range(ends[0], ends[1] + 1))
     return sorted(numbers)
-
-
-def _number(text: str, whole: str, what: str) -> int:
-    if not (text.strip().isascii() and text.strip().isdigit()):
-        raise RequestError(f"{what} '{whole}' is not a list of numbers; write 8, 1-64 or 2,4,8")
-    return int(text)
 
 
 def check_collective(name: str) -> str:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """convene show: one plan, as text, JSON, picture or GOAL."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,100 +25,141 @@ HELP = """Shows the schedules of all ranks.
 """
 
 
-class Format(StrEnum):
-    text = "text"
-    json = "json"
-    svg = "svg"
-    goal = "goal"
+FORMATS = ("text", "json", "svg", "goal")
+SUFFIXES = {".txt": "text", ".json": "json", ".svg": "svg", ".goal": "goal"}
+
+# Options that one format alone can follow.
+FORMAT_OF_OPTION = {
+    "steps": "text",
+    "rank": "text",
+    "rings": "svg",
+    "mapping": "svg",
+    "placement": "svg",
+    "rounds": "svg",
+    "bytes": "goal",
+}
 
 
-SUFFIXES = {".txt": Format.text, ".json": Format.json, ".svg": Format.svg, ".goal": Format.goal}
-
-
-def _format_of(wanted: Format | None, output: Path | None) -> Format:
+def _format_of(wanted: str | None, output: Path | None) -> str:
     """What was asked for, else what the file's name says, else text."""
-    if wanted is not None:
-        return wanted
-    return SUFFIXES.get(output.suffix, Format.text) if output else Format.text
+    if wanted is None:
+        return SUFFIXES.get(output.suffix, "text") if output else "text"
+    if wanted not in FORMATS:
+        raise RequestError(_core.no_such("format", wanted, FORMATS))
+    return wanted
 
 
-def _check_root(collective: str, root: int | None) -> int:
-    if root is not None and not _core.is_rooted(collective):
+def _check_root(collective: str, root: str | None, procs: int) -> int:
+    if root is None:
+        return 0
+    if not _core.is_rooted(collective):
         raise RequestError(f"{collective} has no root; leave out --root {root}")
-    return root or 0
+    return arguments.parse_number(root, "--root", 0, procs - 1)
 
 
 @arguments.with_parameters
 def show(
     collective: arguments.Collective,
     algorithm: arguments.Algorithm,
-    procs: Annotated[
-        int, typer.Option("-p", "--procs", help="Number of processes.", min=1, max=arguments.MOST_PROCS)
-    ],
+    procs: Annotated[str, typer.Option("-p", "--procs", metavar="P", help="Number of processes.")],
     options: list[tuple[str, str]],
-    root: Annotated[int | None, typer.Option(help="The root, for collectives that have one.", min=0)] = None,
+    root: Annotated[
+        str | None, typer.Option(metavar="R", help="The root, for collectives that have one.")
+    ] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="As with MPI_IN_PLACE.")] = False,
     format: Annotated[  # noqa: A002
-        Format | None, typer.Option("--format", "-f", help="Default: what the file's name says, else text.")
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="|".join(FORMATS),
+            help="Default: what the file's name says, else text.",
+            autocompletion=lambda incomplete: [name for name in FORMATS if name.startswith(incomplete)],
+        ),
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write to this file.")] = None,
     steps: Annotated[bool, typer.Option("--steps", help="Text: every step and what it waits for.")] = False,
-    rank: Annotated[int | None, typer.Option(help="Text: this rank alone.", min=0)] = None,
+    rank: Annotated[str | None, typer.Option(metavar="R", help="Text: this rank alone.")] = None,
     rings: Annotated[
         bool, typer.Option("--rings", help="Picture: colour the rings that messages form.")
     ] = False,
     mapping: Annotated[
-        str, typer.Option(metavar="MACHINE", help='Picture: show what crosses nodes of "node:4 core:8".')
-    ] = "",
+        str | None,
+        typer.Option(metavar="MACHINE", help='Picture: show what crosses nodes of "node:4 core:8".'),
+    ] = None,
     placement: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="sequential|cyclic|LIST", help="Picture: which rank sits where; 0,0,1,1 lists nodes."
+            metavar="sequential|cyclic|LIST",
+            help="Picture: which rank sits where; 0,0,1,1 lists nodes.",
+            autocompletion=lambda incomplete: [
+                name for name in ("sequential", "cyclic") if name.startswith(incomplete)
+            ],
         ),
-    ] = "",
-    round: Annotated[  # noqa: A002
-        str, typer.Option("--round", metavar="LIST", help="Picture: only these rounds, as in 0-2.")
-    ] = "",
+    ] = None,
+    rounds: Annotated[
+        str | None, typer.Option("--rounds", metavar="LIST", help="Picture: only these rounds, as in 0-2.")
+    ] = None,
     bytes: Annotated[  # noqa: A002
-        str, typer.Option("--bytes", metavar="SIZE", help="GOAL: bytes per block, as in 4KiB.")
-    ] = "1",
+        str | None, typer.Option("--bytes", metavar="SIZE", help="GOAL: bytes per block, as in 4KiB.")
+    ] = None,
 ) -> None:
+    given = {
+        "steps": steps,
+        "rank": rank,
+        "rings": rings,
+        "mapping": mapping,
+        "placement": placement,
+        "rounds": rounds,
+        "bytes": bytes,
+    }
+    wanted = _format_of(format, output)
+    for option, value in given.items():
+        if value not in (None, False) and FORMAT_OF_OPTION[option] != wanted:
+            raise RequestError(
+                f"--{option} is for --format {FORMAT_OF_OPTION[option]}, and the format here is {wanted}"
+            )
     collective = arguments.check_collective(collective)
     spec = _core.spec(collective, algorithm, options)
-    call = (collective, spec, procs, _check_root(collective, root), in_place)
-    wanted = _format_of(format, output)
-    _refuse_useless(wanted, steps=steps, rank=rank, rings=rings, mapping=mapping or placement, round=round)
-    match wanted:
-        case Format.text:
-            text = _core.text(*call, steps=steps, rank=rank)
-        case Format.json:
-            text = _core.json(*call)
-        case Format.goal:
-            text = _core.goal(*call, bytes=_core.size(bytes))
-        case Format.svg:
-            rounds = arguments.parse_numbers(round, "--round", 0, arguments.MOST_PROCS) if round else []
-            machine, seats = mapping, placement or ("sequential" if mapping else "")
-            text = _core.svg(*call, rings=rings, machine=machine, placement=seats, rounds=rounds)
-    _hand_over(text if text.endswith("\n") else text + "\n", output)
+    number = arguments.parse_number(procs, "--procs", 1, arguments.MOST_PROCS)
+    call = (collective, spec, number, _check_root(collective, root, number), in_place)
+    _hand_over(PRINTERS[wanted](call, given), output)
 
 
-def _refuse_useless(wanted: Format, **given: object) -> None:
-    """An option that this format cannot follow is a mistake, better said than ignored."""
-    formats = {
-        "steps": Format.text,
-        "rank": Format.text,
-        "rings": Format.svg,
-        "mapping": Format.svg,
-        "round": Format.svg,
-    }
-    for option, value in given.items():
-        if value not in (None, False, "") and formats[option] is not wanted:
-            raise RequestError(
-                f"--{option} is for --format {formats[option].value}, and the format here is {wanted.value}"
-            )
+Call = tuple[str, str, int, int, bool]
+Given = dict[str, Any]
+
+
+def _text(call: Call, given: Given) -> str:
+    rank = given["rank"]
+    number = None if rank is None else arguments.parse_number(rank, "--rank", 0, call[2] - 1)
+    return _core.text(*call, steps=given["steps"], rank=number)
+
+
+def _json(call: Call, _: Given) -> str:
+    return _core.json(*call)
+
+
+def _goal(call: Call, given: Given) -> str:
+    return _core.goal(*call, bytes=_core.size(given["bytes"] or "1"))
+
+
+def _svg(call: Call, given: Given) -> str:
+    rounds, machine = given["rounds"], given["mapping"] or ""
+    return _core.svg(
+        *call,
+        rings=given["rings"],
+        machine=machine,
+        placement=given["placement"] or ("sequential" if machine else ""),
+        rounds=arguments.parse_numbers(rounds, "--rounds", 0, arguments.MOST_PROCS) if rounds else [],
+    )
+
+
+PRINTERS = {"text": _text, "json": _json, "goal": _goal, "svg": _svg}
 
 
 def _hand_over(text: str, output: Path | None) -> None:
+    text = text if text.endswith("\n") else text + "\n"
     if output is None:
         print(text, end="")
     else:

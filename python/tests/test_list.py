@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene list, and the command line as a whole."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from convene import __version__, _core
+
+Convene = Any
+
+
+def test_names_every_algorithm(convene: Convene) -> None:
+    done = convene("list")
+    assert done.status == 0
+    for collective in _core.collectives():
+        for algorithm in _core.algorithms(collective):
+            assert algorithm["name"] in done.out
+            assert all(parameter["name"] in done.out for parameter in algorithm["parameters"])
+
+
+def test_json_has_every_field(convene: Convene) -> None:
+    algorithms = convene("list", "allgather", "--json").json
+    assert algorithms == _core.algorithms("allgather")
+    sparbit = next(algorithm for algorithm in algorithms if algorithm["name"] == "sparbit")
+    assert sparbit["collectives"] == ["allgather", "allgatherv"]
+    assert "packed" in next(p for p in sparbit["parameters"] if p["name"] == "send")["words"]
+
+
+def test_unknown_collective(convene: Convene) -> None:
+    assert convene("list", "allgahter").complaint.startswith(
+        "there is no collective 'allgahter'; did you mean allgather"
+    )
+
+
+@pytest.mark.parametrize("command", ["run", "list", "show", "verify"])
+def test_help_has_examples(convene: Convene, command: str) -> None:
+    done = convene(command, "--help")
+    assert done.status == 0
+    assert f"convene {command}" in done.out.split("Examples", 1)[1]
+
+
+def test_version(convene: Convene) -> None:
+    assert convene("--version").out == f"convene {__version__}\n"
+
+
+def test_unknown_command_and_option(convene: Convene) -> None:
+    assert "lsit" in convene("lsit").complaint
+    assert "--jsno" in convene("list", "--jsno").complaint
+
+
+def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own."""
+    package = str(Path(_core.__file__).parent.parent)
+    return subprocess.run(
+        [sys.executable, "-m", "convene", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": package, **environment},
+    )
+
+
+def test_exit_status_reaches_the_shell() -> None:
+    assert call("list").returncode == 0
+    assert call("list", "nothing").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("convene show allgat", "allgatherv"),
+        ("convene show allgather spar", "sparbit"),
+        ("convene show allgather sparbit --send pa", "packed"),
+        ("convene verify allgather bru", "bruck"),
+        ("convene run --use allgather=spa", "allgather=sparbit"),
+        ("convene run --use allgather=ring,allgatherv=spa", "allgather=ring,allgatherv=sparbit"),
+    ],
+)
+def test_completion(words: str, expected: str) -> None:
+    position = str(len(words.split()) - 1)
+    done = call(_CONVENE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=position)
+    assert expected in done.stdout.split()

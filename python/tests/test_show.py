@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene show."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+from convene import _core
+from hypothesis import given
+from hypothesis import strategies as some
+
+Convene = Any
+
+ALGORITHMS = [
+    (collective, algorithm["name"])
+    for collective in _core.collectives()
+    for algorithm in _core.algorithms(collective)
+    if not algorithm["native"]
+]
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), ALGORITHMS)
+@pytest.mark.parametrize("form", ["text", "json", "svg", "goal"])
+def test_every_algorithm_in_every_form(convene: Convene, collective: str, algorithm: str, form: str) -> None:
+    done = convene("show", collective, algorithm, "-p", 4, "--format", form)
+    assert done.status == 0
+    assert done.err == ""
+    if form == "svg":
+        assert ElementTree.fromstring(done.out).tag.endswith("svg")
+    elif form == "goal":
+        assert done.out.startswith("num_ranks 4")
+    elif form == "text":
+        assert algorithm in done.out.splitlines()[0]
+
+
+def test_json_is_the_contract(convene: Convene) -> None:
+    plan = convene("show", "allgather", "sparbit", "-p", 5, "--send", "packed", "--format", "json").json
+    assert {key: plan[key] for key in ("collective", "algorithm", "procs", "root")} == {
+        "collective": "allgather",
+        "algorithm": "sparbit",
+        "procs": 5,
+        "root": 0,
+    }
+    assert plan["parameters"]["send"] == "packed"
+    assert (plan["rounds"], plan["blocks"]) == (3, 20)
+    assert [rank["rank"] for rank in plan["ranks"]] == list(range(5))
+    for rank in plan["ranks"]:
+        for step in rank["steps"]:
+            assert {"id", "kind", "after"} <= set(step)
+            if step["kind"] in ("send", "recv"):
+                assert {"peer", "match", "round", "slots"} <= set(step)
+            if step["kind"] == "copy":
+                assert {"from", "to"} <= set(step)
+
+
+def test_parameters_behind_the_name_or_as_options(convene: Convene) -> None:
+    behind = convene("show", "allgather", "bruck;ports=2", "-p", 9)
+    option = convene("show", "allgather", "bruck", "-p", 9, "--ports", 2)
+    assert behind.out == option.out
+    assert "2 rounds" in behind.out
+
+
+def test_the_files_name_says_the_form(convene: Convene, tmp_path: Path) -> None:
+    picture, plan, text = tmp_path / "a.svg", tmp_path / "a.json", tmp_path / "a"
+    for path in (picture, plan, text):
+        assert convene("show", "allgather", "ring", "-p", 3, "-o", path).status == 0
+    assert "<svg" in picture.read_text()
+    assert json.loads(plan.read_text())["rounds"] == 2
+    assert text.read_text().startswith("allgather by ring")
+
+
+def test_mapping(convene: Convene) -> None:
+    arguments = ("show", "allgather", "sparbit", "-p", 8, "-f", "svg", "--mapping", "node:4 core:2")
+    sequential = convene(*arguments)
+    assert "node 3" in sequential.out
+    assert convene(*arguments, "--placement", "cyclic").out != sequential.out
+    assert convene(*arguments, "--rings").out != sequential.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("sparbti", "-p", 4), "there is no allgather algorithm 'sparbti'; did you mean sparbit?"),
+        (
+            ("neighbor_exchange", "-p", 5),
+            "allgather=neighbor_exchange needs an even number of processes, not 5",
+        ),
+        (("recursive-doubling", "-p", 6), "needs a number of processes that is a power of two, not 6"),
+        (("native", "-p", 4), "native is the MPI library's own algorithm"),
+        (
+            ("sparbit", "-p", 4, "--send", "pakced"),
+            "send of sparbit cannot be 'pakced'; did you mean packed?",
+        ),
+        (("bruck", "-p", 4, "--ports", 99), "ports of bruck must be a whole number from 1 to 64, not 99"),
+        (("ring", "-p", 4, "--ports", 2), "ring has no parameters, so 'ports' says nothing to it"),
+        (("bruck;ports=2", "-p", 4, "--ports", 2), "the parameter ports of bruck is given twice"),
+        (("ring", "-p", 0), "--procs must be a whole number from 1 to 1048576, not '0'"),
+        (("ring", "-p", "four"), "--procs must be a whole number from 1 to 1048576, not 'four'"),
+        (("ring",), "Missing option '-p' / '--procs'"),
+        (("ring", "-p", 1 << 20), "steps, more than"),
+        (("sparbit", "-p", 1 << 16), "take fewer processes, or --format json"),
+        (("ring", "-p", 4, "--root", 1), "allgather has no root; leave out --root 1"),
+        (("ring", "-p", 4, "--rank", 4), "--rank must be a whole number from 0 to 3, not '4'"),
+        (("ring", "-p", 4, "--rings"), "--rings is for --format svg, and the format here is text"),
+        (
+            ("ring", "-p", 4, "-f", "svg", "--steps"),
+            "--steps is for --format text, and the format here is svg",
+        ),
+        (("ring", "-p", 4, "-f", "goal", "--bytes", "4KB"), "'4KB' is not a size"),
+        (("ring", "-p", 4, "-f", "svg", "--mapping", "core:4"), "core:4"),
+        (("ring", "-p", 4, "-f", "svg", "--mapping", "node:1 core:2"), "4 processes do not fit"),
+        (("ring", "-p", 4, "-f", "svg", "--placement", "spiral"), "spiral"),
+        (("ring", "-p", 4, "-f", "svg", "--rounds", "7"), "7"),
+        (("ring", "-p", 4, "-f", "pdf"), "there is no format 'pdf'; known: text, json, svg, goal"),
+        (("ring", "-p", 4, "-o", "no/such/place.svg"), "no/such/place.svg cannot be written"),
+    ],
+)
+def test_wrong_requests(convene: Convene, arguments: tuple[object, ...], sentence: str) -> None:
+    assert sentence in convene("show", "allgather", *arguments).complaint
+
+
+@given(some.text(max_size=30), some.text(max_size=30))
+def test_any_text_is_a_spec_or_an_error(collective: str, spec: str) -> None:
+    for name in (collective, "allgather"):
+        for text in (spec, f"sparbit;{spec}", f"bruck;ports={spec}"):
+            try:
+                _core.parameters(name, _core.spec(name, text))
+            except _core.RequestError as error:
+                complaint = str(error)
+            else:
+                complaint = ""
+            assert "\n" not in complaint

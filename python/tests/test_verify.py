@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene verify."""
+
+from typing import Any
+
+import pytest
+from convene import _core, arguments
+from convene.commands import verify
+from hypothesis import given
+from hypothesis import strategies as some
+
+Convene = Any
+
+
+def test_everything_passes(convene: Convene) -> None:
+    done = convene("verify", "allgather", "allgatherv", "--procs", "1-64")
+    assert done.status == 0
+    assert done.err == ""
+    rows = [line for line in done.out.splitlines() if "all pass" in line]
+    expected = sum(
+        not algorithm["native"] for name in _core.collectives() for algorithm in _core.algorithms(name)
+    )
+    assert len(rows) == expected
+
+
+def test_json_has_one_object_a_plan(convene: Convene) -> None:
+    found = convene("verify", "allgather", "--procs", "5,8", "--json").json
+    keys = [(plan["algorithm"], plan["procs"], plan["root"], str(plan["parameters"])) for plan in found]
+    assert len(set(keys)) == len(keys)
+    assert all(plan["ok"] and "why" not in plan for plan in found)
+    assert {plan["procs"] for plan in found if plan["algorithm"] == "neighbor_exchange"} == {8}
+    assert {plan["parameters"]["ports"] for plan in found if plan["algorithm"] == "bruck"} >= {1, 2, 3}
+    sparbit = next(plan for plan in found if plan["algorithm"] == "sparbit" and plan["procs"] == 5)
+    assert (sparbit["rounds"], sparbit["blocks"], sparbit["most_blocks_sent"]) == (3, 20, 4)
+
+
+def test_one_algorithm_and_its_parameters(convene: Convene) -> None:
+    found = convene("verify", "allgather", "allgatherv", "bruck;ports=3", "-p", "9", "--json").json
+    assert [(plan["collective"], plan["parameters"]["ports"]) for plan in found] == [
+        ("allgather", 3),
+        ("allgatherv", 3),
+    ]
+
+
+def test_failures_are_said_and_the_status_is_one(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = _core.check
+
+    def wrong(collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False) -> Any:
+        verdict = right(collective, spec, procs, root, in_place)
+        if in_place and procs == 3:
+            verdict["ok"], verdict["why"] = False, "rank 1 misses block 2"
+        return verdict
+
+    monkeypatch.setattr(_core, "check", wrong)
+    done = convene("verify", "allgather", "ring", "--procs", "2-4")
+    assert done.status == 1
+    assert "1 fail" in done.out
+    assert done.err == (
+        "convene: allgather ring, 3 processes, root 0: with MPI_IN_PLACE: rank 1 misses block 2\n"
+    )
+    as_json = convene("verify", "allgather", "ring", "--procs", "2-4", "--json")
+    assert as_json.status == 1
+    assert [plan["ok"] for plan in as_json.json] == [True, False, True]
+    assert "block 2" in as_json.json[1]["why"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("allgahter",), "there is no collective 'allgahter'; did you mean allgather"),
+        (("ring",), "there is no collective 'ring'"),
+        (("allgather", "sparbti"), "there is no allgather algorithm 'sparbti'; did you mean sparbit?"),
+        (("allgather", "ring", "bruck"), "there is no collective 'ring'"),
+        (("allgather", "native"), "native is the MPI library's own algorithm"),
+        (
+            ("allgather", "neighbor_exchange", "-p", "5"),
+            "neighbor_exchange needs an even number of processes",
+        ),
+        (("-p", "1-x"), "--procs must be a whole number from 1 to 1024, not 'x'"),
+        (("-p", "9-4"), "--procs '9-4' is empty"),
+        (("-p", "0"), "--procs must be a whole number from 1 to 1024, not '0'"),
+        (("-p", "1-5000"), "--procs must be a whole number from 1 to 1024, not '5000'"),
+        (("-p", ""), "--procs must be a whole number from 1 to 1024, not ''"),
+    ],
+)
+def test_wrong_requests(convene: Convene, words: tuple[str, ...], sentence: str) -> None:
+    assert sentence in convene("verify", *words).complaint
+
+
+def test_names_are_split() -> None:
+    assert verify.split_names([]) == (_core.collectives(), None)
+    assert verify.split_names(["allgatherv"]) == (["allgatherv"], None)
+    assert verify.split_names(["allgather", "allgatherv", "ring"]) == (["allgather", "allgatherv"], "ring")
+
+
+def test_numbers() -> None:
+    assert arguments.parse_numbers("2,4,8-10", "-p", 1, 64) == [2, 4, 8, 9, 10]
+    assert arguments.parse_numbers(" 3 ", "-p", 1, 64) == [3]
+
+
+@given(some.text(alphabet="0123456789,- x", max_size=12))
+def test_any_text_is_numbers_or_an_error(text: str) -> None:
+    try:
+        numbers = arguments.parse_numbers(text, "-p", 1, 1000)
+    except _core.RequestError:
+        return
+    assert numbers == sorted(set(numbers))
+    assert all(1 <= number <= 1000 for number in numbers)
