@@ -11,6 +11,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        return f"Convene, {self.algorithm}" if self.algorithm else "natively"
+        return f"through Convene, {self.algorithm}" if self.algorithm else "natively"
 
     @property
     def call(self) -> str:
@@ -83,6 +84,8 @@ def run(case: Case, options: argparse.Namespace) -> str | None:
     line = next((line for line in done.stdout.splitlines() if line.startswith("{")), None)
     if line is None:
         return f"'{' '.join(words)}' printed no result:\n{done.stdout}{done.stderr}"
+    if not case.results:
+        print(textwrap.indent(done.stdout.replace(line + "\n", "") + done.stderr, "    "), flush=True)
     case.results.append(json.loads(line))
     if case.algorithm:
         case.reported = algorithms_in(json.loads(report_of(case).read_text()), COLLECTIVES[case.call])
@@ -104,14 +107,14 @@ def compare(cases: list[Case], options: argparse.Namespace) -> bool:
     """The table; whether all is as it should be."""
     table = Table(
         title=f"nbody.py: {options.ranks} ranks, {options.steps} steps, median of {options.repeats} runs",
-        caption="identical: every body's position, bit by bit, in every run",
+        caption="same: every body's position, bit by bit, in every run",
     )
-    for heading in ("call", "run", "Convene ran"):
-        table.add_column(heading)
-    for heading in ("total [s]", "in allgather [s]", "change of energy"):
+    for heading in ("call", "run", "ran"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("seconds", "in allgather", "energy error"):
         table.add_column(heading, justify="right")
-    table.add_column("checksum")
-    table.add_column("identical")
+    table.add_column("checksum", no_wrap=True)
+    table.add_column("same")
     good = True
     native: Case | None = None
     for case in cases:
@@ -126,7 +129,7 @@ def compare(cases: list[Case], options: argparse.Namespace) -> bool:
         table.add_row(
             case.call,
             case.name,
-            ", ".join(case.reported) or ("-" if case.algorithm is None else "[red]nothing[/]"),
+            ", ".join(case.reported) or ("the MPI's own" if case.algorithm is None else "[red]nothing[/]"),
             f"{case.median('seconds'):.3f}",
             f"{case.median('seconds in allgather'):.3f}",
             f"{case.results[0]['residual']:.2e}",
@@ -157,7 +160,7 @@ def main() -> int:
     )
     parser.add_argument("--ranks", type=int, default=8)
     parser.add_argument("--bodies", type=int, default=800, help="and one more, for the irregular form")
-    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--repeats", type=int, default=3)
     default_launcher = "mpirun.openmpi" if shutil.which("mpirun.openmpi") else "mpirun"
     parser.add_argument("--launcher", default=default_launcher)
