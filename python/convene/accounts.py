@@ -107,15 +107,17 @@ def read(directory: Path) -> Accounts:
     for path in sorted(directory.glob("account-*.json")):
         try:
             value = json.loads(path.read_text(encoding="utf-8"))
-            collect(value, rows)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            collect(value, {})  # once for nothing: an account counts as a whole or not at all
+            procs, said = int(value["procs"]), [str(sentence) for sentence in value["messages"]]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
             accounts.unreadable += 1
             continue
+        collect(value, rows)
         accounts.ranks += 1
-        accounts.procs = max(accounts.procs, int(value["procs"]))
+        accounts.procs = max(accounts.procs, procs)
         libraries[" ".join(str(value.get("library_version", "")).split())] = None
         hosts[str(value.get("host", ""))] = None
-        messages.update(dict.fromkeys(map(str, value.get("messages", []))))
+        messages.update(dict.fromkeys(said))
     accounts.rows = sorted(rows.values(), key=order)
     accounts.libraries, accounts.hosts, accounts.messages = list(libraries), list(hosts), list(messages)
     return accounts

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene run, with a launcher and a program that stand in for an MPI's."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from convene import _core, paths
+
+Convene = Any
+MakeLauncher = Callable[[str], Any]
+
+OPEN_MPI = "mpirun (Open MPI) 5.0.11"
+MPICH = "HYDRA build details:\n    Version:  5.0.2"
+INTEL = "Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20260626"
+
+# Writes the account that a rank of a real program would write, and ends with a status.
+PROGRAM = """#!{python}
+import json, os, sys
+
+rank, procs, status = int(os.environ["RANK"]), int(os.environ["PROCS"]), {status}
+print("rank", rank)
+chosen = os.environ.get("CONVENE_USE", "").partition("=")[2] or "native"
+record = {{"collective": "allgather", "algorithm": chosen, "reason": "forced",
+          "bytes_per_block": 100.0, "calls": 10, "seconds_total": 0.001 * (rank + 1), "seconds_min": 0.0,
+          "seconds_max": 0.001}}
+account = {{"rank": rank, "procs": procs, "stack": "openmpi", "library_version": "A\\nB", "host": "here",
+           "communicators": [{{"procs": procs, "nodes": 1, "records": [record]}}],
+           "messages": ["rule 1 of r.json is skipped"]}}
+path = os.path.join(os.environ["CONVENE_ACCOUNT_DIR"], f"account-{{os.getpid()}}-{{rank}}.json")
+text = json.dumps(account)
+with open(path, "w") as file:
+    file.write(text[:40] if rank in {broken} else text)
+sys.exit(status)
+"""
+
+
+@pytest.fixture
+def make_program(tmp_path: Path) -> Callable[..., Path]:
+    def make(*, status: int = 0, broken: tuple[int, ...] = ()) -> Path:
+        path = tmp_path / "app"
+        path.write_text(PROGRAM.format(python=sys.executable, status=status, broken=broken))
+        path.chmod(0o755)
+        return path
+
+    return make
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_run_is_told(
+    convene: Convene, make_launcher: MakeLauncher, make_program: Callable[..., Path], tmp_path: Path
+) -> None:
+    report, page = tmp_path / "r.json", tmp_path / "r.html"
+    arguments = ("run", "--use", "allgather=sparbit;send=packed", "--stack", "openmpi")
+    command = ("--", make_launcher(OPEN_MPI), "-n", 4, make_program())
+    done = convene(*arguments, "--report", report, *command)
+    assert done.status == 0
+    assert sorted(done.out.split("\n")) == ["", "rank 0", "rank 1", "rank 2", "rank 3"]
+    assert "sparbit;send=packed" in done.err
+    assert done.err.count("rule 1 of r.json is skipped") == 1
+    told = json.loads(report.read_text())
+    assert (told["status"], told["ranks"], told["missing_ranks"], told["stack"]) == (0, 4, 0, "openmpi")
+    (row,) = told["rows"]
+    assert (row["calls"], row["procs"], row["bytes_per_block"]) == (10, 4, 100)
+    assert row["seconds_mean"] == pytest.approx(0.0025)
+    assert row["seconds_slowest"] == pytest.approx(0.004)
+    assert row["seconds_per_call"] == pytest.approx(0.00025)
+    assert convene(*arguments, "--report", page, *command).status == 0
+    text = page.read_text()
+    assert "sparbit;send=packed" in text
+    assert "<svg" in text
+    assert "http" not in text.replace("http://www.w3.org", "")  # needs nothing from elsewhere
+
+
+@pytest.mark.usefixtures("libraries")
+def test_json_and_native(
+    convene: Convene, make_launcher: MakeLauncher, make_program: Callable[..., Path]
+) -> None:
+    program = make_program()
+    done = convene("run", "--json", "--stack", "openmpi", "--", make_launcher(OPEN_MPI), "-n", 1, program)
+    told = json.loads(done.out.split("\n", 1)[1])
+    assert told["rows"][0]["algorithm"] == "native"
+    assert any("try --use allgather=sparbit" in sentence for sentence in told["messages"])
+
+
+@pytest.mark.usefixtures("libraries")
+def test_the_programs_status_is_ours(
+    convene: Convene, make_launcher: MakeLauncher, make_program: Callable[..., Path]
+) -> None:
+    command = ("--", make_launcher(OPEN_MPI), "-n", 2, make_program(status=7, broken=(1,)))
+    done = convene("run", "--stack", "openmpi", *command)
+    assert done.status == 7
+    assert "1 of 2 ranks have written no account, or only a part of one" in done.err
+
+
+@pytest.mark.usefixtures("libraries")
+def test_no_account_at_all(convene: Convene, make_launcher: MakeLauncher) -> None:
+    done = convene("run", "--", make_launcher(OPEN_MPI), "-n", 2, "true")
+    assert done.status == 0
+    assert "no rank has written an account: the program made none of the calls that Convene knows" in done.err
+    assert "since the program failed" in convene("run", "--", make_launcher(OPEN_MPI), "-n", 2, "false").err
+
+
+@pytest.mark.parametrize(
+    ("version", "stack", "options"),
+    [(OPEN_MPI, "openmpi", "-x"), (MPICH, "mpich", "-genv"), (INTEL, "abi", "-genv")],
+)
+def test_the_ranks_get_the_library(
+    convene: Convene,
+    make_launcher: MakeLauncher,
+    libraries: Path,
+    tmp_path: Path,
+    version: str,
+    stack: str,
+    options: str,
+) -> None:
+    rules = tmp_path / "rules.json"
+    rules.write_text('{"convene_rules": 1, "rules": []}')
+    launcher = make_launcher(version)
+    convene(
+        "run",
+        "--use",
+        "allgather=sparbit;send=packed",
+        "--rules",
+        rules,
+        "--log",
+        "--",
+        launcher,
+        "-n",
+        1,
+        "true",
+    )
+    told = launcher.told
+    assert told["preload"] is None  # the launcher itself runs without
+    assert told["variables"]["LD_PRELOAD"] == str(libraries / f"libconvene-preload-{stack}.so")
+    assert told["variables"]["CONVENE_USE"] == "allgather=sparbit;send=packed"
+    assert told["variables"]["CONVENE_RULES"] == str(rules)
+    assert told["variables"]["CONVENE_LOG"] == "info"
+    assert told["arguments"][0] == options
+    assert told["arguments"][-3:] == ["-n", "1", "true"]
+    assert not Path(told["variables"]["CONVENE_ACCOUNT_DIR"]).exists()  # cleaned up
+
+
+@pytest.mark.usefixtures("libraries")
+def test_every_program_of_several_gets_it(convene: Convene, make_launcher: MakeLauncher) -> None:
+    launcher = make_launcher(OPEN_MPI)
+    convene("run", "--", launcher, "-n", 1, "true", ":", "-n", 1, "true")
+    first, second = " ".join(launcher.told["arguments"]).split(" : ")
+    assert "-x LD_PRELOAD=" in first
+    assert "-x LD_PRELOAD=" in second
+
+
+@pytest.mark.usefixtures("libraries")
+def test_what_the_user_has_set_stays(
+    convene: Convene, make_launcher: MakeLauncher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CONVENE_ACCOUNT_DIR", str(tmp_path))
+    monkeypatch.setenv("CONVENE_EXECUTE", "dynamic")
+    monkeypatch.setenv("CONVENE_USE", "allgather=recursive-doubling")
+    launcher = make_launcher(MPICH)
+    convene("run", "--", launcher, "-n", 1, "true")
+    assert launcher.told["variables"]["CONVENE_ACCOUNT_DIR"] == str(tmp_path)
+    assert launcher.told["variables"]["CONVENE_EXECUTE"] == "dynamic"
+    assert launcher.told["variables"]["CONVENE_USE"] == "allgather=recursive_doubling"
+    assert tmp_path.is_dir()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "Missing argument"),
+        (
+            ("--", "mpirun-that-is-not-there", "-n", "2", "true"),
+            "the launcher 'mpirun-that-is-not-there' cannot",
+        ),
+        (("--", "no-such-program"), "the program 'no-such-program' cannot be found"),
+        (("--", "true"), "it cannot be told which MPI 'true' uses; say --stack openmpi"),
+        (
+            ("--use", "allgather=sparbti", "--", "true"),
+            "there is no allgather algorithm 'sparbti'; did you mean sp",
+        ),
+        (("--use", "sparbit", "--", "true"), "write the collective first, as in allgather=sparbit"),
+        (
+            ("--use", "allgather=ring", "--use", "allgather=bruck", "--", "true"),
+            "allgather is given two algorithms",
+        ),
+        (("--rules", "no-such-file", "--", "true"), "the rules file no-such-file cannot be read"),
+        (("--stack", "ompi", "--", "true"), "there is no stack 'ompi'"),
+        (
+            ("--report", "report.pdf", "--", "true"),
+            "a report is a .json or .html file, and 'report.pdf' is neither",
+        ),
+        (("--report", "no/such/report.html", "--", "true"), "there is no directory no/such"),
+        (("--speed", "--", "true"), "--speed"),
+    ],
+)
+def test_wrong_requests(convene: Convene, arguments: tuple[str, ...], sentence: str) -> None:
+    assert sentence in convene("run", *arguments).complaint
+
+
+RULE = '{"convene_rules": 1,\n"rules": [{"collective": "allgather",'
+
+
+@pytest.mark.parametrize(
+    ("rules", "sentence"),
+    [
+        ("{", "rules.json:1: this is not JSON: "),
+        (
+            '{\n"convene_rules": 2, "rules": []}',
+            'rules.json:2: this version of Convene reads rules with "convene_rul',
+        ),
+        (RULE + '\n"use": "rnig"}]}', 'rules.json:3: "use" of rule 1: there is no allgather algorithm'),
+        (
+            RULE + '"use": "ring",\n\n"procs": "8"}]}',
+            'rules.json:4: "procs" of rule 1 must be a whole number',
+        ),
+        (
+            RULE + '"use": "ring",\n"byets": 8}]}',
+            "rules.json:3: rule 1: there is no field 'byets'; did you mean bytes?",
+        ),
+    ],
+)
+def test_broken_rules(convene: Convene, tmp_path: Path, rules: str, sentence: str) -> None:
+    path = tmp_path / "rules.json"
+    path.write_text(rules)
+    assert sentence in convene("run", "--rules", path, "--", "true").complaint
+
+
+def test_nothing_starts_when_the_request_is_wrong(
+    convene: Convene, make_launcher: MakeLauncher, libraries: Path
+) -> None:
+    launcher = make_launcher(OPEN_MPI)
+    assert convene("run", "--use", "allgather=rnig", "--", launcher, "-n", 1, "true").status == 2
+    assert convene("run", "--stack", "mpich", "--", launcher, "-n", 1, "true").status == 2
+    (libraries / "libconvene-preload-openmpi.so").unlink()
+    assert (
+        "there is no libconvene-preload-openmpi.so"
+        in convene("run", "--", launcher, "-n", 1, "true").complaint
+    )
+    assert not launcher.record.exists()
+
+
+@pytest.mark.usefixtures("libraries")
+def test_an_mpi_that_does_not_match(convene: Convene, make_launcher: MakeLauncher) -> None:
+    launcher = make_launcher(OPEN_MPI)
+    complaint = convene("run", "--stack", "abi", "--", launcher, "-n", 1, "true").complaint
+    assert complaint == f"--stack abi does not fit {launcher}, which belongs to Open MPI; say --stack openmpi"
+    stranger = make_launcher("spacelaunch 1.0")
+    assert "does not say which MPI it belongs to" in convene("run", "--", stranger, "-n", 1, "true").complaint
+    assert convene("run", "--stack", "mpich", "--", stranger, "-n", 1, "true").status == 0
+
+
+def process_of(*arguments: str, **environment: str) -> "subprocess.Popen[str]":
+    package = str(Path(_core.__file__).parent.parent)
+    return subprocess.Popen(
+        [sys.executable, "-m", "convene", "run", *arguments],
+        env={**os.environ, "PYTHONPATH": package, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)])
+def test_signals(tmp_path: Path, number: signal.Signals, status: int) -> None:
+    if paths.find("libconvene-preload-openmpi.so", paths.LIBRARIES) is None:
+        pytest.skip("libconvene-preload-openmpi.so is not built")
+    started = tmp_path / "started"
+    program = tmp_path / "app"
+    program.write_text(f"#!/bin/sh\ntouch {started}\nexec sleep 30\n")
+    program.chmod(0o755)
+    process = process_of("--stack", "openmpi", "--", str(program))
+    for _ in range(300):
+        if started.exists():
+            break
+        time.sleep(0.05)
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)  # as a terminal does: the program is told too
+    else:
+        process.send_signal(number)
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == status
+    assert "Traceback" not in error
+
+
+def test_a_real_program(convene: Convene, tmp_path: Path) -> None:
+    """mpi4py under the Open MPI of the distribution."""
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    launcher = next((name for name in ("mpirun.openmpi",) if os.access(f"/usr/bin/{name}", os.X_OK)), None)
+    if launcher is None:
+        pytest.skip("the distribution's Open MPI is not installed")
+    if paths.find("libconvene-preload-openmpi.so", paths.LIBRARIES) is None:
+        pytest.skip("libconvene-preload-openmpi.so is not built")
+    program, report = tmp_path / "app.py", tmp_path / "report.json"
+    program.write_text("from mpi4py import MPI\nprint(MPI.COMM_WORLD.allgather(MPI.COMM_WORLD.rank))\n")
+    options = ("--allow-run-as-root", "--oversubscribe", "-n", 3)
+    done = convene(
+        "run",
+        "--use",
+        "allgather=sparbit",
+        "--report",
+        report,
+        "--",
+        launcher,
+        *options,
+        sys.executable,
+        program,
+    )
+    assert done.status == 0, done.err
+    assert done.out.splitlines() == ["[0, 1, 2]"] * 3
+    told = json.loads(report.read_text())
+    assert (told["ranks"], told["missing_ranks"]) == (3, 0)
+    assert {
+        (row["algorithm"], row["reason"]) for row in told["rows"] if row["collective"] == "allgather"
+    } == {("sparbit", "forced")}

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which MPI a launcher and a program belong to."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from convene import stacks
+from convene._core import RequestError
+
+OPEN_MPI = stacks.Launcher(Path("/opt/mpirun"), "Open MPI")
+MPICH = stacks.Launcher(Path("/opt/mpiexec"), "MPICH")
+
+
+def usage(stack: str, library: str, program: str = "./app") -> stacks.Usage:
+    return stacks.Usage(program, stack, library, is_python=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "stack"),
+    [
+        ("\tlibmpi.so.40 => /usr/lib/libmpi.so.40 (0x7f)", "openmpi"),
+        ("\tlibmpi_mpifh.so.40 => not found", "openmpi"),
+        ("\tlibmpich.so.12 => /lib/libmpich.so.12 (0x7f)", "mpich"),
+        ("\tlibmpi.so.12 => not found", "mpich"),
+        ("\tlibmpifort.so.12 => not found", "mpich"),
+        ("\tlibmpi_abi.so.1 => not found", "abi"),
+        ("\tlibc.so.6 => /lib/libc.so.6 (0x7f)", None),
+    ],
+)
+def test_libraries(text: str, stack: str | None) -> None:
+    found = stacks.stack_in(text)
+    assert (found[0] if found else None) == stack
+
+
+@pytest.mark.parametrize(
+    ("words", "programs"),
+    [
+        ("-n 8 true", [["true"]]),
+        ("-np 8 --map-by core true a -n b", [["true", "a", "-n", "b"]]),
+        ("--mca btl self -x PATH --hostfile hosts true", [["true"]]),
+        ("-genv A env -n 4 true", [["true"]]),
+        ("--mca=x -n 1 true : -n 2 false x", [["true"], ["false", "x"]]),
+        ("-n 8 ./nowhere", []),
+        ("", []),
+    ],
+)
+def test_programs_in_a_command_line(words: str, programs: list[list[str]]) -> None:
+    assert stacks.programs_of(words.split()) == programs
+
+
+def choose(
+    monkeypatch: pytest.MonkeyPatch,
+    usages: list[stacks.Usage],
+    launcher: stacks.Launcher | None,
+    wanted: str | None = None,
+) -> str:
+    found = {known.program: known for known in usages}
+    monkeypatch.setattr(stacks, "usage_of", lambda command, _launcher: found.get(command[0]))
+    return stacks.choose_stack(launcher, [[known.program] for known in usages] or [["./app"]], wanted)
+
+
+def test_the_program_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert choose(monkeypatch, [usage("abi", "libmpi_abi.so.1")], MPICH) == "abi"
+    assert choose(monkeypatch, [usage("mpich", "libmpi.so.12")], MPICH) == "mpich"
+    assert choose(monkeypatch, [usage("openmpi", "libmpi.so.40")], None) == "openmpi"
+
+
+def test_the_launcher_decides_where_the_program_does_not_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert choose(monkeypatch, [], OPEN_MPI) == "openmpi"
+    assert choose(monkeypatch, [], MPICH) == "mpich"
+    assert choose(monkeypatch, [], stacks.Launcher(Path("mpiexec"), "Intel MPI")) == "abi"
+    assert choose(monkeypatch, [], MPICH, "abi") == "abi"
+
+
+def test_what_does_not_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    mismatch = r"^./app uses MPICH \(libmpi.so.12\), but /opt/mpirun belongs to Open MPI; start it with the"
+    with pytest.raises(RequestError, match=mismatch):
+        choose(monkeypatch, [usage("mpich", "libmpi.so.12")], OPEN_MPI)
+    with pytest.raises(RequestError, match=r"a uses libmpi_abi.so.1 and b uses libmpi.so.12"):
+        choose(
+            monkeypatch, [usage("abi", "libmpi_abi.so.1", "a"), usage("mpich", "libmpi.so.12", "b")], MPICH
+        )
+    with pytest.raises(RequestError, match=r"cannot be told which MPI '\./app' uses"):
+        choose(monkeypatch, [], None)
+
+
+def test_scripts(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("#!/usr/bin/env python3\n")
+    assert stacks.python_of(script) == "python3"
+    script.write_text("#!/bin/sh\n")
+    assert stacks.python_of(script) is None
+    script.chmod(0o755)
+    assert stacks.usage_of([str(script)], None) is None
+
+
+def test_python_programs_are_asked_where_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def answer(command: list[str]) -> str:
+        asked.append(command[0])
+        return "libmpi.so.12" if command[0] == "/opt/mpiexec" else "libmpi.so.40"
+
+    monkeypatch.setattr(stacks, "output_of", answer)
+    # Elsewhere it would find another MPI than under the launcher: that one counts.
+    assert stacks.stack_of_python("python3", MPICH) == ("mpich", "libmpi.so.12")
+    assert asked == ["python3", "/opt/mpiexec"]
+    assert stacks.stack_of_python("python3", OPEN_MPI) == ("openmpi", "libmpi.so.40")
+
+
+@pytest.mark.parametrize("stack", ["openmpi", "mpich"])
+def test_a_program_that_was_built(tmp_path: Path, stack: str) -> None:
+    wrapper = shutil.which(f"mpicc.{stack}")
+    if wrapper is None:
+        pytest.skip(f"mpicc.{stack} is not installed")
+    source = tmp_path / "app.c"
+    source.write_text("#include <mpi.h>\nint main(void) { return MPI_Init(0, 0); }\n")
+    subprocess.run([wrapper, str(source), "-o", str(tmp_path / "app")], check=True)
+    found = stacks.usage_of([str(tmp_path / "app")], None)
+    assert found is not None
+    assert found.stack == stack
+
+
+@pytest.mark.parametrize(("launcher", "family"), [("mpirun.openmpi", "Open MPI"), ("mpiexec.mpich", "MPICH")])
+def test_a_launcher_that_is_there(launcher: str, family: str) -> None:
+    if shutil.which(launcher) is None:
+        pytest.skip(f"{launcher} is not installed")
+    assert stacks.find_launcher(launcher, None).family == family
+
+
+def test_the_library_stands_before_those_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(os.environ, "LD_PRELOAD", "/other.so")
+    assert stacks.preload_value(Path("/convene.so")) == "/convene.so:/other.so"
