@@ -138,14 +138,17 @@ void Painter::tile(const Tile& tile, double left, double top, double above, bool
 
 /// What a legend has to explain.
 struct Used {
-  bool copied = false, several_messages = false, counts = false, unlabelled = false;
+  bool copied = false, several_messages = false, labels = false, counts = false, unlabelled = false,
+       rings = false;
 
   explicit Used(const std::vector<Tile>& tiles) {
     for (const Tile& tile : tiles) {
       for (const auto& column : tile.frame.cells)
         for (const Cell& cell : column) copied |= cell.change == Change::copied;
+      rings |= !tile.rings.sizes.empty();
       for (const Arrow& arrow : tile.frame.arrows) several_messages |= arrow.messages > 1;
       for (const ArrowLook& look : tile.looks) {
+        labels |= !look.label.empty();
         counts |= look.label.starts_with("×");
         unlabelled |= look.label.empty();
       }
@@ -190,16 +193,17 @@ double Painter::legend(double y, double width) {
   cell("arrives in this round", first.full, strong(1.4), true);
   if (used.copied) cell("copied locally", first.full, strong(1.4, "2.5 2"), true);
   std::string what = used.several_messages ? "messages of a pair" : "message";
-  if (!used.unlabelled)
+  if (used.labels)
     what += fmt::format(" and {} {}s", used.several_messages ? "their" : "its", layout_.unit());
   if (used.counts) what += " (×n: how many)";
+  if (used.labels && used.unlabelled) what += " where there is room";
   if (layout_.has_nodes()) {
     arrow(what + ", within a node", {.colour = local_line, .width = 1.1});
     arrow("between nodes (heavy)", {.colour = layout_.has_rings() ? ink : accent, .width = 2.0});
   } else {
     arrow(what, strong(1.1));
   }
-  if (layout_.has_rings())
+  if (layout_.has_rings() && used.rings)
     arrow("one colour and line: one ring", {layout_.hues()[layout_.procs() / 2].line, 1.4, dashes[1]});
   const std::string_view axes = "columns: ranks, rows: places of the output";
   item(0, layout_.shows_only_output() ? std::string(axes) : fmt::format("{} (in: input, s: scratch)", axes),
