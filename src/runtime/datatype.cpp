@@ -92,6 +92,48 @@ int items_at_once(const TypeFacts& facts, MPI_Count left) {
   return static_cast<int>(std::min(left, std::max<MPI_Count>(1, most_bytes / size)));
 }
 
+/// A type that means from `base` on what `type` means from address 0 on. Some MPIs take no null pointer in MPI_Pack,
+/// though MPI_BOTTOM is one and the type's displacements are addresses.
+class Rebased {
+ public:
+  Rebased(MPI_Datatype type, const void* base) {
+    const int one = 1;
+    const MPI_Aint back = -reinterpret_cast<MPI_Aint>(base);
+    MPI_Datatype moved = MPI_DATATYPE_NULL;
+    mpi.Type_create_struct(1, &one, &back, &type, &moved);
+    mpi.Type_commit(&moved);
+    type_ = moved;
+  }
+  ~Rebased() { mpi.Type_free(&type_); }
+  MPI_Datatype type() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+/// Calls act(address, number of items, type) for `count` items from `at` on, as many at a time as an int's bytes allow,
+/// until one fails.
+template <class Act>
+int for_each_run(const void* at, MPI_Count count, MPI_Datatype type, const TypeFacts& facts, Act&& act) {
+  static const std::byte anywhere{};
+  MPI_Count done = 0;
+  if (!at && count > 0) {
+    const Rebased rebased(type, &anywhere);
+    const int code = act(&anywhere, 1, rebased.type());
+    if (code != MPI_SUCCESS) return code;
+    done = 1;
+  }
+  while (done < count) {
+    const int now = items_at_once(facts, count - done);
+    const std::uintptr_t items =
+        reinterpret_cast<std::uintptr_t>(at) + static_cast<std::uintptr_t>(facts.extent * done);
+    const int code = act(reinterpret_cast<const void*>(items), now, type);
+    if (code != MPI_SUCCESS) return code;
+    done += now;
+  }
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 
 TypeFacts facts_of(MPI_Datatype type) {
@@ -108,32 +150,28 @@ TypeFacts facts_of(MPI_Datatype type) {
 
 int pack_items(const void* from, MPI_Count count, MPI_Datatype type, const TypeFacts& facts, std::byte* to,
                MPI_Comm comm) {
-  for (MPI_Count done = 0; done < count;) {
-    const int now = items_at_once(facts, count - done);
+  if (facts.size == 0) return MPI_SUCCESS;
+  const auto pack = [&](const void* items, int now, MPI_Datatype of_type) {
     const auto bytes = static_cast<int>(facts.size) * now;
     int position = 0;
-    const int code = mpi.Pack(static_cast<const std::byte*>(from) + facts.extent * done, now, type, to, bytes,
-                              &position, comm);
-    if (code != MPI_SUCCESS) return code;
+    const int code = mpi.Pack(items, now, of_type, to, bytes, &position, comm);
     to += bytes;
-    done += now;
-  }
-  return MPI_SUCCESS;
+    return code;
+  };
+  return for_each_run(from, count, type, facts, pack);
 }
 
 int unpack_items(const std::byte* from, void* to, MPI_Count count, MPI_Datatype type, const TypeFacts& facts,
                  MPI_Comm comm) {
-  for (MPI_Count done = 0; done < count;) {
-    const int now = items_at_once(facts, count - done);
+  if (facts.size == 0) return MPI_SUCCESS;
+  const auto unpack = [&](const void* items, int now, MPI_Datatype of_type) {
     const auto bytes = static_cast<int>(facts.size) * now;
     int position = 0;
-    const int code = mpi.Unpack(from, bytes, &position, static_cast<std::byte*>(to) + facts.extent * done,
-                                now, type, comm);
-    if (code != MPI_SUCCESS) return code;
+    const int code = mpi.Unpack(from, bytes, &position, const_cast<void*>(items), now, of_type, comm);
     from += bytes;
-    done += now;
-  }
-  return MPI_SUCCESS;
+    return code;
+  };
+  return for_each_run(to, count, type, facts, unpack);
 }
 
 }  // namespace convene
