@@ -22,7 +22,7 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 /// A spec in its shortest form, with parameters from options of the same name added to those behind the name.
 std::string complete(const std::string& collective, const std::string& spec, const Options& options) {
   std::string text = spec;
-  for (const auto& [option, value] : options) text += ";" + option + "=" + value;
+  for (const auto& [option, value] : options) text.append(";").append(option).append("=").append(value);
   const Spec parsed = parse_spec(parse_collective(collective), text);
   return spec_text(*parsed.algorithm, parsed.parameters);
 }

@@ -56,8 +56,7 @@ struct Cursor {
     ++*this;
     return before;
   }
-  friend bool operator==(const Cursor& a, const Cursor& b) { return a.place == b.place; }
-  friend bool operator!=(const Cursor& a, const Cursor& b) { return a.place != b.place; }
+  bool operator==(const Cursor& other) const { return place == other.place; }
 };
 
 /// The part of the library's message that says what it saw, on one line of plain ASCII.

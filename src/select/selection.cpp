@@ -31,12 +31,12 @@ Choice choose_forced(const Spec& spec, const Situation& situation) {
 
 }  // namespace
 
-Selection::Selection(const std::vector<Use>& uses, std::vector<Rule> rules, std::string_view rules_name)
-    : uses_(uses), rules_(std::move(rules)), rules_name_(rules_name) {}
+Selection::Selection(std::vector<Use> uses, std::vector<Rule> rules, std::string_view rules_name)
+    : uses_(std::move(uses)), rules_(std::move(rules)), rules_name_(rules_name) {}
 
 Selection Selection::from(std::string_view uses, const std::string& rules_path) {
-  const auto parsed = parse_uses(uses);
-  return {parsed, rules_path.empty() ? std::vector<Rule>{} : load_rules(rules_path), file_name(rules_path)};
+  return {parse_uses(uses), rules_path.empty() ? std::vector<Rule>{} : load_rules(rules_path),
+          file_name(rules_path)};
 }
 
 const Spec* Selection::forced(Collective collective) const {
@@ -75,8 +75,8 @@ Choice Selection::choose_by_rules(const Situation& situation) const {
     const std::string unmet = unmet_requirement(*rule.use.algorithm, situation.procs);
     if (unmet.empty()) return {rule.use.algorithm, rule.use.parameters, reason, skipped};
     if (!skipped.empty()) skipped += "; ";
-    skipped += reason + " is skipped: " + std::string(rule.use.algorithm->name) + " " + unmet +
-               "; this communicator has " + std::to_string(situation.procs);
+    skipped.append(reason).append(" is skipped: ").append(rule.use.algorithm->name).append(" ").append(unmet);
+    skipped.append("; this communicator has ").append(std::to_string(situation.procs));
   }
   return {&native(situation.collective), {}, "default", skipped};
 }

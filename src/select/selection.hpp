@@ -27,7 +27,7 @@ class Selection {
   /// From what a user gave: "allgather=sparbit,…" and the path of a rules file, either may be empty. Throws
   /// Error.
   static Selection from(std::string_view uses, const std::string& rules_path);
-  Selection(const std::vector<Use>& uses, std::vector<Rule> rules, std::string_view rules_name);
+  Selection(std::vector<Use> uses, std::vector<Rule> rules, std::string_view rules_name);
 
   /// Whether no call of this collective can get anything but the MPI's own.
   bool always_native(Collective collective) const;

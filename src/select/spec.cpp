@@ -35,15 +35,10 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   return parts;
 }
 
-std::vector<std::string_view> names_of(const std::vector<const Algorithm*>& algorithms) {
-  std::vector<std::string_view> names;
-  for (const Algorithm* algorithm : algorithms) names.push_back(algorithm->name);
-  return names;
-}
-
-std::vector<std::string_view> names_of(const std::vector<Parameter>& parameters) {
-  std::vector<std::string_view> names;
-  for (const Parameter& parameter : parameters) names.push_back(parameter.name);
+template <class List, class NameOf>
+std::vector<std::string_view> names_of(const List& list, NameOf&& name_of) {
+  std::vector<std::string_view> names(list.size());
+  std::transform(list.begin(), list.end(), names.begin(), name_of);
   return names;
 }
 
@@ -52,7 +47,8 @@ const Algorithm& find_algorithm(Collective collective, std::string_view text) {
   const auto known = catalogue(collective);
   for (const Algorithm* algorithm : known)
     if (algorithm->name == wanted) return *algorithm;
-  throw Error(no_such(std::string(name(collective)) + " algorithm", trimmed(text), names_of(known)));
+  throw Error(no_such(std::string(name(collective)) + " algorithm", trimmed(text),
+                      names_of(known, [](const Algorithm* algorithm) { return algorithm->name; })));
 }
 
 std::size_t find_parameter(const Algorithm& algorithm, std::string_view text) {
@@ -62,7 +58,9 @@ std::size_t find_parameter(const Algorithm& algorithm, std::string_view text) {
   if (algorithm.parameters.empty())
     throw Error(std::string(algorithm.name) + " has no parameters, so " + in_quotes(given) +
                 " says nothing to it");
-  throw Error(no_such(std::string(algorithm.name) + " parameter", given, names_of(algorithm.parameters)));
+  throw Error(
+      no_such(std::string(algorithm.name) + " parameter", given,
+              names_of(algorithm.parameters, [](const Parameter& parameter) { return parameter.name; })));
 }
 
 std::int64_t parse_word(const Algorithm& algorithm, const Parameter& parameter, std::string_view text) {

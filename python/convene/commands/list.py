@@ -4,6 +4,8 @@
 from typing import Annotated
 
 import typer
+from rich.padding import Padding
+from rich.text import Text
 
 from convene import _core, arguments, console
 from convene.shapes import Algorithm, Parameter
@@ -22,35 +24,21 @@ HELP = """Lists algorithms: source, requirement, rounds, parameters.
 REQUIREMENTS = {"none": "any P", "even": "even P", "power_of_two": "P = 2^k"}
 
 
-def _values(parameter: Parameter) -> str:
-    if parameter["words"]:
-        choice = "|".join(parameter["words"])
-        return f"{parameter['name']}={choice}"
-    return f"{parameter['name']}={parameter['least']}…{parameter['most']}"
-
-
-def _parameters(algorithm: Algorithm) -> str:
-    return "\n".join(
-        f"{_values(parameter)} ({parameter['default']})" for parameter in algorithm["parameters"]
-    )
+def _parameter(parameter: Parameter) -> str:
+    values = "|".join(parameter["words"]) or f"{parameter['least']}…{parameter['most']}"
+    return f"{parameter['name']}={values}, default {parameter['default']}: {parameter['summary']}"
 
 
 def _print(algorithms: list[Algorithm], title: str) -> None:
-    table = console.table(
-        title, "algorithm", "needs", "rounds", "parameters (default)", "what it does", "source"
-    )
+    output = console.make()
+    output.print(title, style="bold")
     for algorithm in algorithms:
         needs = REQUIREMENTS.get(algorithm["requirement"], algorithm["requirement"])
-        table.add_row(
-            algorithm["name"],
-            needs,
-            algorithm["rounds"],
-            _parameters(algorithm),
-            algorithm["summary"],
-            algorithm["source"],
-        )
-    output = console.make()
-    output.print(table, markup=False)
+        output.print(f"\n[bold cyan]{algorithm['name']}[/]  {needs}; rounds: {algorithm['rounds']}")
+        lines = [algorithm["summary"], *map(_parameter, algorithm["parameters"]), algorithm["source"]]
+        for line in lines:
+            style = "dim" if line == algorithm["source"] else None
+            output.print(Padding(Text(line), (0, 0, 0, 4)), style=style)
     output.print("\nconvene show COLLECTIVE ALGORITHM -p P shows a schedule.", style="dim")
 
 
