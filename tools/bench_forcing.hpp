@@ -57,7 +57,11 @@ class Variable {
     return value;
   }
 
-  void write(std::int64_t value) const { check(MPI_T_cvar_write(handle_, &value), "written"); }
+  /// Some can only be set when the program is started: there it has to be the wanted value already.
+  void write(std::int64_t value) const {
+    if (read() == value) return;
+    check(MPI_T_cvar_write(handle_, &value), "set to " + std::to_string(value) + " while the program runs");
+  }
 
  private:
   explicit Variable(int index) {
@@ -77,7 +81,7 @@ class Variable {
       throw std::runtime_error("the control variable " + name_ + " is not a number");
   }
 
-  void check(int code, const char* what) const {
+  void check(int code, const std::string& what) const {
     if (code != MPI_SUCCESS)
       throw std::runtime_error("the control variable " + name_ + " cannot be " + what + " (error " +
                                std::to_string(code) + ")");

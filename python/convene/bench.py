@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measurements: what is to be measured, and the MPI program that does it (tools/bench.cpp)."""
+
+import json
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from convene import _core, paths, stacks
+from convene._core import RequestError
+from convene.stacks import Launcher
+
+NATIVE = "native"
+INTERCEPTED = "intercepted"
+OWN = "mpi:"  # before the name of one of the MPI's own algorithms
+
+MOST_SIZE = (1 << 31) - 1
+
+# What the program and the library in it say begins with one of these.
+VOICES = ("convene-bench: ", "convene: ")
+
+PROGRESS = "progress "
+
+# Launchers of a stack, the usual ones first; those of a checkout are in .stacks.
+STACKS = paths.CHECKOUT / ".stacks"
+LAUNCHERS = {
+    "openmpi": ("mpirun.openmpi", "mpirun", f"{STACKS}/openmpi5/bin/mpirun"),
+    "mpich": ("mpiexec.mpich", "mpiexec", "mpirun", f"{STACKS}/mpich5/bin/mpiexec"),
+    "abi": (f"{STACKS}/mpich5/bin/mpiexec", "mpiexec", "mpirun", f"{STACKS}/impi/bin/mpiexec"),
+}
+
+# As root, or with more ranks than cores, launchers start only when told; idle ranks must then give way.
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+OVERSUBSCRIBED = {
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16",
+}
+
+# Before version 5 this has to be said at the start. As long as no algorithm is chosen, it changes nothing.
+SELECTABLE = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+
+
+class RunError(Exception):
+    """The measurement ran and failed."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be measured. Contenders: algorithms of Convene's, native, mpi:NAME, intercepted."""
+
+    collective: str
+    procs: int
+    sizes: list[int]
+    contenders: list[str]
+    repetitions: int = 50
+    seconds: float = 0.0  # for one size; 0: no limit
+    batch: float = 200e-6  # seconds that one observation should last
+    check: str = "once"
+    seed: int = 1
+
+    def arguments(self) -> list[str]:
+        return [
+            self.collective,
+            "--sizes",
+            ",".join(map(str, self.sizes)),
+            "--contenders",
+            *self.contenders,
+            *("--repetitions", str(self.repetitions)),
+            *("--seconds", str(self.seconds)),
+            *("--batch", str(self.batch)),
+            *("--check", self.check),
+            *("--seed", str(self.seed)),
+        ]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where it is measured: a launcher with its options, and the program built for its MPI."""
+
+    launcher: Launcher
+    options: list[str]
+    stack: str
+    program: Path
+    variables: dict[str, str] = field(default_factory=dict)  # for the ranks, besides what the MPI needs
+    preload: Path | None = None
+
+
+def program_of(stack: str) -> Path:
+    name = f"convene-bench-{stack}"
+    found = paths.find(name, paths.PROGRAMS)
+    if found is None:
+        places = " or ".join(str(place) for place in paths.PROGRAMS)
+        raise RequestError(
+            f"there is no {name} in {places}; build Convene where this MPI's compiler wrapper is installed"
+        )
+    return found
+
+
+def find_setting(command: str | None, stack: str | None) -> Setting:
+    """The launcher that was named (with options, if need be), or the first one of the stack."""
+    stacks.check_stack(stack)
+    if command is None:
+        launcher, options = usual_launcher(stack), list[str]()
+    else:
+        words = shlex.split(command)
+        if not words:
+            raise RequestError("--launcher needs the name of a launcher, such as mpirun")
+        launcher, options = stacks.find_launcher(words[0], stack), words[1:]
+    served = stacks.FAMILIES[launcher.family]
+    if stack is not None and stack not in served:
+        raise RequestError(
+            f"--stack {stack} does not fit {launcher.path}, which belongs to {launcher.family}; say --stack "
+            + " or --stack ".join(served)
+        )
+    chosen = stack or served[0]
+    return Setting(launcher, options, chosen, program_of(chosen))
+
+
+def usual_launcher(stack: str | None) -> Launcher:
+    names = LAUNCHERS[stack] if stack else ("mpirun", "mpiexec", *LAUNCHERS["openmpi"], *LAUNCHERS["abi"])
+    for name in names:
+        if stacks.find_program(name) is None:
+            continue
+        launcher = stacks.find_launcher(name, stack)
+        if stack is None or stack in stacks.FAMILIES[launcher.family]:
+            return launcher
+    raise RequestError(
+        f"there is no launcher of {stacks.INTERFACES[stack] if stack else 'any MPI'} to be found; install an "
+        "MPI (apt install openmpi-bin, or pip install mpich) or name one with --launcher"
+    )
+
+
+def mpi_variables(launcher: Launcher, procs: int) -> dict[str, str]:
+    """What the MPI needs in the environment to run so many ranks here. What the user has set stays."""
+    variables = dict(AS_ROOT) if os.geteuid() == 0 else {}
+    if procs > (os.cpu_count() or 1):
+        variables |= OVERSUBSCRIBED
+    if launcher.family == "Open MPI":
+        variables |= SELECTABLE
+    wanted = {name: os.environ.get(name, value) for name, value in variables.items()}
+    own = launcher.path.parent.parent / "lib"
+    if any(own.glob("libmpi*.so*")):
+        # The program may have been built with another version of this MPI.
+        others = os.environ.get("LD_LIBRARY_PATH", "")
+        wanted["LD_LIBRARY_PATH"] = f"{own}:{others}" if others else str(own)
+    return wanted
+
+
+def command_line(setting: Setting, procs: int, arguments: list[str], variables: dict[str, str]) -> list[str]:
+    ranks = [*setting.options, "-n", str(procs), str(setting.program), *arguments]
+    if setting.preload:
+        return stacks.for_ranks(setting.launcher, ranks, setting.preload, variables)
+    if setting.launcher.family == "Open MPI":
+        # Other nodes don't have this environment.
+        return [str(setting.launcher.path), *(word for name in variables for word in ("-x", name)), *ranks]
+    return [str(setting.launcher.path), *ranks]
+
+
+def measure(
+    setting: Setting, request: Request, on_progress: Callable[[int, int], None] | None = None
+) -> dict[str, Any]:
+    """Runs the program; its result, and how it was started."""
+    needed = mpi_variables(setting.launcher, request.procs)
+    with tempfile.TemporaryDirectory(prefix="convene-") as folder:
+        output = Path(folder) / "bench.json"
+        arguments = [*request.arguments(), "--output", str(output)]
+        shown = {**needed, **setting.variables}
+        library_path = {name: shown[name] for name in shown if name == "LD_LIBRARY_PATH"}
+        command = command_line(setting, request.procs, arguments, {**library_path, **setting.variables})
+        run(command, {**os.environ, **shown}, on_progress or (lambda done, of: None))
+        result: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
+    result["command"] = command[: command.index("--output")]
+    result["variables"] = shown
+    return result
+
+
+def run(command: list[str], environment: dict[str, str], on_progress: Callable[[int, int], None]) -> None:
+    """Runs a command to its end. Raises RequestError or RunError where it says what is wrong."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        try:
+            process = subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                text=True,
+                errors="replace",
+            )
+        except OSError as error:
+            raise RequestError(f"{command[0]} cannot be started: {error.strerror}") from None
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith(PROGRESS):
+                    done, total = line.removeprefix(PROGRESS).split()
+                    on_progress(int(done), int(total))
+            status = process.wait()
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
+        if status != 0:
+            said.seek(0)
+            explain(status, said.read())
+
+
+def explain(status: int, said: str) -> None:
+    """Raises what a run that failed has said. Launchers say much besides."""
+    for line in said.splitlines():
+        for voice in VOICES:
+            if voice in line:
+                sentence = line.partition(voice)[2]
+                raise RequestError(sentence) if status == 2 else RunError(sentence)
+    lines = [line.strip() for line in said.splitlines() if line.strip(" -")]
+    why = " ".join(lines)[:600] if lines else "it said nothing"
+    raise RunError(f"the MPI program ended with status {status}: {why}")
+
+
+def split_names(text: str) -> list[str]:
+    """Names between commas, but for commas within parentheses; each once."""
+    names, depth, name = [], 0, ""
+    for letter in text + ",":
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth <= 0:
+            names.append(name.strip())
+            name = ""
+        else:
+            name += letter
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def parse_sizes(text: str) -> list[int]:
+    """Bytes per block from "8,64,4KiB", or from "8:1MiB": doublings; "8:1MiB:4" goes in steps of 4."""
+    sizes: dict[int, None] = {}
+    for part in text.split(","):
+        ends = part.split(":")
+        if len(ends) > 3:
+            raise RequestError(
+                f"--sizes '{part}' is no range of sizes; write the first, the last and the factor: 8:1MiB:4"
+            )
+        first, last = _core.size(ends[0]), _core.size(ends[min(1, len(ends) - 1)])
+        factor = parse_factor(ends[2]) if len(ends) == 3 else 2
+        if first > last:
+            raise RequestError(f"--sizes '{part}' is empty; write the smaller size first, as in 8:1MiB")
+        if last > MOST_SIZE:
+            raise RequestError(f"--sizes '{part}' is too large: a block has less than 2 GiB here")
+        while first <= last:
+            sizes[first] = None
+            first = first * factor if first else last + 1
+    return list(sizes)
+
+
+def parse_factor(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or int(text) < 2:
+        raise RequestError(f"the factor '{text}' of --sizes must be a whole number above 1, as in 8:1MiB:4")
+    return int(text)
+
+
+def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
+    """Algorithms as contenders. "all" stands for those of Convene's that can run on so many ranks."""
+    chosen: dict[str, None] = {}
+    for name in split_names(text):
+        if name == "all":
+            known = [
+                algorithm["name"] for algorithm in _core.algorithms(collective) if not algorithm["native"]
+            ]
+            chosen |= {each: None for each in known if not _core.unmet(collective, each, procs)}
+        else:
+            chosen[check_contender(collective, procs, name)] = None
+    return list(chosen)
+
+
+def check_contender(collective: str, procs: int, name: str) -> str:
+    """The contender's name in its proper form. Which names follow "mpi:", only the MPI itself can say."""
+    if name == INTERCEPTED or name.startswith(OWN):
+        return name
+    spec = _core.spec(collective, name)
+    why = _core.unmet(collective, spec, procs)
+    if why:
+        raise RequestError(f"{collective} algorithm {spec} {why}, not {procs}; leave it out or change -n")
+    return spec
