@@ -105,6 +105,9 @@ class ProgramRun {
       case Act::send:
         return mpi.Isend(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
                          entry.message.peer, tags_.of(entry.match), binding_.comm, request);
+      case Act::last_send:
+        return mpi.Send(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
+                        entry.message.peer, tags_.of(entry.match), binding_.comm);
       case Act::recv:
         return mpi.Irecv(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
                          entry.message.peer, tags_.of(entry.match), binding_.comm, request);

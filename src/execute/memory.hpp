@@ -61,6 +61,9 @@ class Memory {
 
   std::byte* base() const { return base_; }
 
+  /// The same layout elsewhere.
+  void rebase(void* base) { base_ = static_cast<std::byte*>(base); }
+
   /// Whether all places are where they were, seen from the base.
   bool same_layout(const KeptLayout& kept) const;
 

@@ -17,7 +17,19 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
   output_.keep(buffers.output, schedule.places(Buffer::output));
   std::vector<std::uint32_t> slot_of(schedule.size());
   for (const Op op : order) add(schedule, op, buffers, slot_of);
+  mark_last_send();
   bound_ = true;
+}
+
+/// A send behind which nothing is issued would be waited for anyway. Where it is short, letting it block saves the MPI
+/// a request; where it is long, copies behind it would have to wait.
+void Program::mark_last_send() {
+  constexpr std::uint32_t short_bytes = 4096;
+  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+    if (entry->act == Act::wait || entry->act == Act::copy || entry->act == Act::general) continue;
+    if (entry->act == Act::send && entry->bytes_or_step <= short_bytes) entry->act = Act::last_send;
+    return;
+  }
 }
 
 void Program::add(const Schedule& schedule, Op op, const Buffers& buffers,

@@ -15,6 +15,7 @@ namespace convene {
 /// What one entry of a program does.
 enum class Act : std::uint8_t {
   send,       ///< `bytes` bytes at `offset` from `base`, to `peer`
+  last_send,  ///< likewise; nothing but waits and copies comes behind it, so it may block: cheaper if it is short
   recv,       ///< likewise, from `peer`
   copy,       ///< `bytes` bytes at `offset` from `base` to `target` from `target_base`
   scattered,  ///< start the message of step `step`, whose slots are not one run of bytes
@@ -55,6 +56,7 @@ class Program {
   std::size_t memory() const;
 
  private:
+  void mark_last_send();
   void add(const Schedule& schedule, Op op, const Buffers& buffers, std::vector<std::uint32_t>& slot_of);
   void add_copy(const Schedule& schedule, StepId step, const Buffers& buffers);
   void add_message(const Schedule& schedule, StepId step, const Buffers& buffers, std::uint32_t slot);

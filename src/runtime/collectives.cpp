@@ -156,6 +156,52 @@ int execute(Decision& decision, const Binding& binding, Arena& arena) {
   return run_dynamic(binding, none, arena, shuffle + binding.collective_number);
 }
 
+/// Whether a call is the last one again, on any buffers.
+template <class Count>
+bool repeats(const Arguments<Count>& arguments, Collective collective, const Repeat& last) {
+  return last.decision && last.decision->collective == collective &&
+         last.recvcount == arguments.blocks.each && last.recvtype == arguments.recvtype &&
+         last.in_place == arguments.in_place() &&
+         (last.in_place || (last.sendcount == arguments.sendcount && last.sendtype == arguments.sendtype));
+}
+
+/// The short way through: straight to the program.
+template <class Count>
+int run_again(const Arguments<Count>& arguments, Communicator& communicator) {
+  const std::uint64_t start = ticks();
+  Repeat& last = communicator.repeat();
+  last.binding.buffers.input.rebase(const_cast<void*>(arguments.sendbuf));
+  last.binding.buffers.output.rebase(arguments.recvbuf);
+  last.binding.collective_number = communicator.next_collective();
+  communicator.arena().reset();
+  const int code = run_program(last.binding, last.decision->program, communicator.arena());
+  if (code != MPI_SUCCESS) mpi.Comm_call_errhandler(arguments.comm, code);
+  last.record->add(ticks() - start, last.block_bytes);
+  communicator.note_last(*last.record);
+  return code;
+}
+
+/// Keeps a call for run_again(), if it is of the kind that may be repeated.
+template <class Count>
+void keep_for_repeat(const Arguments<Count>& arguments, const TypeFacts& facts, const Binding& binding,
+                     Decision& decision, Repeat& repeat) {
+  repeat.decision = nullptr;
+  const bool plain = facts.is_named && facts.is_contiguous && arguments.blocks.is_uniform();
+  if (!plain || decision.prepared->is_dynamic || settings().check_agreement) return;
+  if (!arguments.in_place()) {
+    const TypeFacts sent = facts_of(arguments.sendtype);
+    if (!sent.is_named || !sent.is_contiguous) return;
+    repeat.sendcount = arguments.sendcount;
+    repeat.sendtype = arguments.sendtype;
+  }
+  repeat.in_place = arguments.in_place();
+  repeat.recvcount = arguments.blocks.each;
+  repeat.recvtype = arguments.recvtype;
+  repeat.block_bytes = facts.size * static_cast<std::size_t>(arguments.blocks.each);
+  repeat.binding = binding;
+  repeat.decision = &decision;
+}
+
 template <class Count>
 int run_prepared(Decision& decision, const Arguments<Count>& arguments, const TypeFacts& facts,
                  Communicator& communicator) {
@@ -174,6 +220,7 @@ int run_prepared(Decision& decision, const Arguments<Count>& arguments, const Ty
                  : bind_input(arguments, own, prepared.segments, arena, binding.buffers.input);
   if (code == MPI_SUCCESS) code = execute(decision, binding, arena);
   if (code == MPI_SUCCESS) code = output.deliver(own);
+  if (code == MPI_SUCCESS) keep_for_repeat(arguments, facts, binding, decision, communicator.repeat());
   return code;
 }
 
@@ -226,6 +273,7 @@ template <class Count, class Native>
 int run(Collective collective, const Arguments<Count>& arguments, Native&& native) {
   Communicator* communicator = Communicator::of(arguments.comm);
   if (!communicator) return native();
+  if (repeats(arguments, collective, communicator->repeat())) return run_again(arguments, *communicator);
   const std::uint64_t start = ticks();
   const Rank procs = communicator->procs();
   const auto items = communicator->is_inter() ? 0 : arguments.blocks.total(procs);
@@ -242,7 +290,9 @@ int run(Collective collective, const Arguments<Count>& arguments, Native&& nativ
     code = native();
   }
   const std::uint64_t block = total / procs;
-  communicator->record_of(decision, block).add(ticks() - start, block);
+  Record& record = communicator->record_of(decision, block);
+  record.add(ticks() - start, block);
+  communicator->repeat().record = &record;
   return code;
 }
 

@@ -175,11 +175,13 @@ const Selection& Communicator::selection() const {
 void Communicator::use(Selection selection) {
   own_selection_ = std::make_unique<Selection>(std::move(selection));
   decisions_.clear();
+  repeat_.decision = nullptr;
 }
 
 Decision& Communicator::decide(Collective collective, std::uint64_t total_bytes, bool in_place) {
   for (Decision& decision : decisions_)
     if (decision.is_for(collective, total_bytes, in_place)) return decision;
+  repeat_.decision = nullptr;  // decisions are about to move
   if (decisions_.size() >= most_decisions) decisions_.erase(decisions_.begin());
   return decisions_.emplace_back(make_decision(collective, total_bytes, in_place));
 }

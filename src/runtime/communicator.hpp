@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "execute/arena.hpp"
+#include "execute/executor.hpp"
 #include "execute/mpi.hpp"
-#include "execute/program.hpp"
 #include "runtime/account.hpp"
 #include "runtime/schedule_cache.hpp"
 #include "select/selection.hpp"
@@ -44,6 +44,18 @@ struct Decision {
   bool is_for(Collective c, std::uint64_t bytes, bool in_place_) const {
     return collective == c && in_place == in_place_ && (any_size || total_bytes == bytes);
   }
+};
+
+/// The last call, where the next one may be the same with other buffers: then nothing has to be decided or bound again.
+/// Only calls with named types and equal blocks are kept.
+struct Repeat {
+  Decision* decision = nullptr;  ///< null: there is none
+  Record* record = nullptr;
+  MPI_Count sendcount = 0, recvcount = 0;
+  MPI_Datatype sendtype = MPI_DATATYPE_NULL, recvtype = MPI_DATATYPE_NULL;
+  bool in_place = false;
+  std::uint64_t block_bytes = 0;
+  Binding binding;
 };
 
 class Communicator {
@@ -71,6 +83,9 @@ class Communicator {
 
   /// Replaces the process's selection on this communicator.
   void use(Selection selection);
+
+  /// What a call may leave for the next one; forgotten whenever decisions change.
+  Repeat& repeat() { return repeat_; }
 
   const Record* last_record() const { return last_; }
   const Account& account() const { return account_; }
@@ -105,6 +120,7 @@ class Communicator {
   bool is_inter_ = false;
   std::unique_ptr<Selection> own_selection_;
   std::vector<Decision> decisions_;  // the latest ones; most recently made last
+  Repeat repeat_;
   Account account_;
   const Record* last_ = nullptr;
   Arena arena_;

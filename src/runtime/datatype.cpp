@@ -141,7 +141,8 @@ TypeFacts facts_of(MPI_Datatype type) {
   if (const TypeFacts* known = find_named(key)) return *known;
   TypeFacts facts = size_and_extent(type);
   const Envelope envelope = envelope_of(type);
-  if (envelope.combiner == MPI_COMBINER_NAMED)
+  facts.is_named = envelope.combiner == MPI_COMBINER_NAMED;
+  if (facts.is_named)
     remember_named(key, facts);
   else
     facts.is_contiguous = facts.is_contiguous && is_run_of_contiguous(type, envelope);

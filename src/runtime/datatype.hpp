@@ -11,8 +11,9 @@ namespace convene {
 struct TypeFacts {
   std::size_t size = 0;       ///< bytes of data in one item
   std::ptrdiff_t extent = 0;  ///< bytes from one item to the next
-  bool is_contiguous =
-      false;  ///< n items are n·size consecutive bytes from the buffer's address on, in order
+  bool is_named = false;      ///< predefined: its handle never changes meaning
+  /// n items are n·size consecutive bytes from the buffer's address on, in order.
+  bool is_contiguous = false;
 };
 
 /// Named types are remembered (their handles never change meaning); a derived one is looked at in every call, since an
