@@ -233,6 +233,11 @@ def test_broken_rules(convene: Convene, tmp_path: Path, rules: str, sentence: st
     assert sentence in convene("run", "--rules", path, "--", "true").complaint
 
 
+def test_rules_from_a_pipe(convene: Convene, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "rules.json")
+    assert "is a pipe" in convene("run", "--rules", tmp_path / "rules.json", "--", "true").complaint
+
+
 def test_nothing_starts_when_the_request_is_wrong(
     convene: Convene, make_launcher: MakeLauncher, libraries: Path
 ) -> None:

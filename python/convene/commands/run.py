@@ -55,6 +55,10 @@ def check_rules(given: Path | None) -> str:
     path = str(given) if given else os.environ.get("CONVENE_RULES", "")
     if not path:
         return ""
+    if Path(path).is_fifo():
+        raise RequestError(
+            f"the rules file {path} is a pipe, but every rank has to read it; write it to a file"
+        )
     _core.rules(path)
     return str(Path(path).resolve())
 
