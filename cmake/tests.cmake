@@ -48,15 +48,16 @@ function(convene_add_mpi_program source stack)
   convene_link_mpi(${name}_${stack} ${stack})
 endfunction()
 
-# Fortran goes through the stack's own wrapper: module files fit one compiler only.
+# Fortran goes through the stack's own wrapper: module files fit one compiler only. (Legacy: mpif.h has no interfaces,
+# and a newer compiler minds that one routine is called with buffers of several types.)
 function(convene_add_fortran_program source stack wrapper)
   get_filename_component(name ${source} NAME_WE)
   set(folder ${PROJECT_BINARY_DIR}/tests/${stack})
   add_custom_command(
     OUTPUT ${folder}/${name}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}/modules-${name}
-    COMMAND ${wrapper} -g -O1 -J ${folder}/modules-${name} -o ${folder}/${name} ${source}
-    DEPENDS ${source}
+    COMMAND ${wrapper} -g -O1 -std=legacy -w -J ${folder}/modules-${name} -o ${folder}/${name} ${source}
+    DEPENDS ${source} ${fortran_parts}
     VERBATIM)
   add_custom_target(${name}_${stack} ALL DEPENDS ${folder}/${name})
 endfunction()
@@ -64,6 +65,7 @@ endfunction()
 file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/mpi/*.c ${PROJECT_SOURCE_DIR}/tests/mpi/*.cpp)
 file(GLOB fortran_programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/mpi/*.f90
      ${PROJECT_SOURCE_DIR}/tests/mpi/*.F90)
+file(GLOB fortran_parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/mpi/*.inc)
 foreach(stack IN LISTS CONVENE_STACKS)
   foreach(program IN LISTS programs)
     convene_add_mpi_program(${program} ${stack})

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The allgather program under every algorithm, on every stack: python -m tests.conformance.allgather --help"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from convene import _core
+
+from tests.conformance.stacks import Stack, all_stacks
+
+PROGRAM = "allgather_conformance"
+PROCS = (1, 2, 3, 4, 5, 8)
+
+# What a stack itself does not do right, with Convene or without.
+LIMITS = {
+    # MPI_Wait takes the error of a receive to MPI_COMM_WORLD's handler instead of its communicator's.
+    "mpich4": ["truncation"],
+    # MPI_ERRORS_RETURN has no effect through its standard-ABI library.
+    "impi": ["error_handlers", "truncation"],
+}
+NATIVE_LIMITS = {
+    # Open MPI's Bruck and ring algorithms crash on datatypes without data but with an extent.
+    "openmpi4": ["empty_types"],
+    "openmpi5": ["empty_types"],
+}
+
+# Ways of running that apply to any algorithm; each is tried with every algorithm's usual parameters.
+MODES: dict[str, dict[str, str]] = {
+    "": {},
+    "compiled": {"CONVENE_EXECUTE": "compiled"},
+    "dynamic": {"CONVENE_EXECUTE": "dynamic"},
+    "shuffled": {"CONVENE_SHUFFLE": "7"},
+    "agreement": {"CONVENE_CHECK": "agreement"},
+    "small cache": {"CONVENE_CACHE": "1"},
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    stack: str
+    procs: int
+    spec: str
+    mode: str
+    seconds: float
+    problem: str = ""
+
+
+def specs() -> list[str]:
+    """Every algorithm with every sample of its parameters, as the checker tries them too."""
+    found = []
+    for algorithm in _core.algorithms("allgather"):
+        found += [_core.spec("allgather", spec) for spec in _core.samples("allgather", algorithm["name"])]
+    return list(dict.fromkeys(found))
+
+
+def usual_specs() -> list[str]:
+    return [algorithm["name"] for algorithm in _core.algorithms("allgather")]
+
+
+def needs_even(spec: str) -> bool:
+    """Whether a requirement keeps an algorithm from communicators of some sizes."""
+    return bool(_core.unmet("allgather", spec, 7))
+
+
+def problem_of(
+    stack: Stack, procs: int, spec: str, *arguments: str, timeout: float = 900, **variables: str
+) -> str:
+    """What is wrong with one run under a forced algorithm; empty if nothing is."""
+    skipped = LIMITS.get(stack.name, []) + (NATIVE_LIMITS.get(stack.name, []) if spec == "native" else [])
+    options = [word for section in skipped for word in ("--skip", section)]
+    options += ["--even"] if needs_even(spec) else []
+    done = stack.run(
+        procs,
+        [stack.program(PROGRAM), *arguments, *options],
+        timeout=timeout,
+        CONVENE_USE=f"allgather={spec},allgatherv={spec}",
+        **variables,
+    )
+    if done.status != 0 or ", 0 failures" not in done.output:
+        return f"status {done.status}: {done.output[-2000:]}"
+    if len(done.accounts) != procs:
+        return f"{len(done.accounts)} accounts of {procs} ranks"
+    for collective in ("allgather", "allgatherv"):
+        if done.algorithms(collective) != {spec}:
+            return f"{collective} ran as {done.algorithms(collective)}"
+    return ""
+
+
+def cases(stack: Stack, procs: list[int], wanted: list[str], usual: bool) -> Iterator[tuple[int, str, str]]:
+    everywhere = usual_specs()
+    # Where idle ranks spin, a run takes minutes: the usual parameters only.
+    for spec in everywhere if usual or stack.spins else dict.fromkeys(everywhere + specs()):
+        if wanted and spec.partition(";")[0] not in wanted:
+            continue
+        for number in procs:
+            if _core.unmet("allgather", spec, number):
+                continue
+            has_modes = spec in everywhere and spec != "native" and not usual and not stack.spins
+            for mode in MODES if has_modes else [""]:
+                yield number, spec, mode
+
+
+def run_all(options: argparse.Namespace) -> list[Result]:
+    results = []
+    for name in options.stack or all_stacks():
+        stack = all_stacks()[name]
+        if not stack.is_here():
+            print(f"{name}: not installed here, left out")
+            continue
+        for procs, spec, mode in cases(stack, options.procs, options.algorithm, options.usual):
+            start = time.monotonic()
+            arguments = ["--quick"] if options.quick or stack.spins or mode else []
+            problem = problem_of(stack, procs, spec, *arguments, **MODES[mode])
+            result = Result(name, procs, spec, mode, round(time.monotonic() - start, 2), problem)
+            results.append(result)
+            if problem or options.verbose:
+                print(f"{name} -n {procs} {spec} {mode} {result.seconds} s {problem or 'ok'}", flush=True)
+    return results
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance.allgather", description=__doc__)
+    parser.add_argument("--stack", action="append", choices=list(all_stacks()), help="default: all")
+    parser.add_argument("--procs", type=lambda text: [int(word) for word in text.split(",")], default=PROCS)
+    parser.add_argument("--algorithm", action="append", default=[], choices=usual_specs())
+    parser.add_argument("--usual", action="store_true", help="only each algorithm's usual parameters")
+    parser.add_argument("--quick", action="store_true", help="fewer sizes and repetitions")
+    parser.add_argument("--verbose", action="store_true", help="a line for every run")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all results there")
+    return parser.parse_args(arguments)
+
+
+def main() -> int:
+    options = parse(sys.argv[1:])
+    results = run_all(options)
+    if options.json:
+        options.json.write_text(json.dumps([asdict(result) for result in results], indent=1) + "\n")
+    failed = [result for result in results if result.problem]
+    seconds = sum(result.seconds for result in results)
+    print(f"{len(results) - len(failed)} runs passed, {len(failed)} failed, {seconds:.0f} s")
+    return 1 if failed or not results else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

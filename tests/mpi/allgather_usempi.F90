@@ -1,0 +1,8 @@
+! SPDX-License-Identifier: BSD-3-Clause
+#define COMM_HANDLE integer
+#define TYPE_HANDLE integer
+program allgather_usempi
+  use mpi
+  implicit none
+#include "allgather_fortran.inc"
+end program
