@@ -53,6 +53,7 @@ json asked_for(const Options& options) {
           {"batch", options.batch},
           {"most_calls", options.most_calls},
           {"order", options.order},
+          {"group", options.group},
           {"check", options.check},
           {"seed", options.seed}};
 }

@@ -48,7 +48,7 @@ class Measurement {
     std::mt19937_64 random(options_.seed);  // the same on all ranks
     std::vector<double> mine;
     for (int done = 0; goes_on(done, start); ++done) {
-      if (options_.shuffles()) std::shuffle(order_.begin(), order_.end(), random);
+      if (options_.shuffles()) shuffle(random);
       const std::size_t base = mine.size();
       mine.resize(base + contenders_.size());
       for (const unsigned which : order_) mine[base + which] = observe(contenders_[which], calls);
@@ -57,6 +57,21 @@ class Measurement {
   }
 
  private:
+  /// A new order of the groups, and within each of them.
+  void shuffle(std::mt19937_64& random) {
+    const auto group = static_cast<std::size_t>(options_.group);
+    std::vector<std::size_t> starts;
+    for (std::size_t start = 0; start < order_.size(); start += group) starts.push_back(start);
+    std::shuffle(starts.begin(), starts.end(), random);
+    auto next = order_.begin();
+    for (const std::size_t start : starts) {
+      const auto begin = next;
+      for (std::size_t i = start; i < std::min(start + group, order_.size()); ++i)
+        *next++ = static_cast<unsigned>(i);
+      std::shuffle(begin, next, random);
+    }
+  }
+
   /// Seconds for a batch of calls on this rank.
   double observe(const Contender& contender, int calls) {
     contender.prepare();

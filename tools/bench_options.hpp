@@ -20,6 +20,7 @@ struct Options {
   double batch = 200e-6;                ///< seconds that one observation should last
   int most_calls = 2000;                ///< calls in one observation, at most
   std::string order = "shuffled";
+  int group = 1;  ///< so many neighbours in the list of contenders are measured one directly after the other
   std::string check = "once";
   std::uint64_t seed = 1;
   std::string output;
@@ -57,6 +58,9 @@ inline void declare(Options& options, CLI::App& app) {
       ->capture_default_str();
   app.add_option("--order", options.order, "In which order contenders follow each other")
       ->check(CLI::IsMember({"shuffled", "fixed"}))
+      ->capture_default_str();
+  app.add_option("--group", options.group, "Neighbours in the list of contenders that stay together")
+      ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--check", options.check,
                  "How often results are looked at: once a size, or after every observation")

@@ -63,6 +63,7 @@ class Request:
     repetitions: int = 50
     seconds: float = 0.0  # for one size; 0: no limit
     batch: float = 200e-6  # seconds that one observation should last
+    group: int = 1  # so many neighbours among the contenders are measured one directly after the other
     check: str = "once"
     seed: int = 1
 
@@ -76,6 +77,7 @@ class Request:
             *("--repetitions", str(self.repetitions)),
             *("--seconds", str(self.seconds)),
             *("--batch", str(self.batch)),
+            *("--group", str(self.group)),
             *("--check", self.check),
             *("--seed", str(self.seed)),
         ]
