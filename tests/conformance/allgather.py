@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The allgather program under every algorithm, on every stack: python -m tests.conformance.allgather --help"""
+"""The allgather program under every algorithm, on every stack (python -m tests.conformance.allgather)"""
 
 import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -27,6 +27,9 @@ NATIVE_LIMITS = {
     # Open MPI's Bruck and ring algorithms crash on datatypes without data but with an extent.
     "openmpi4": ["empty_types"],
     "openmpi5": ["empty_types"],
+    # MPICH's shared-memory allgather does not notice that more comes than there is room for.
+    "mpich5": ["truncation"],
+    "mpich5-abi": ["truncation"],
 }
 
 # Ways of running that apply to any algorithm; each is tried with every algorithm's usual parameters.
@@ -68,7 +71,12 @@ def needs_even(spec: str) -> bool:
 
 
 def problem_of(
-    stack: Stack, procs: int, spec: str, *arguments: str, timeout: float = 900, **variables: str
+    stack: Stack,
+    procs: int,
+    spec: str,
+    arguments: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
+    timeout: float = 900,
 ) -> str:
     """What is wrong with one run under a forced algorithm; empty if nothing is."""
     skipped = LIMITS.get(stack.name, []) + (NATIVE_LIMITS.get(stack.name, []) if spec == "native" else [])
@@ -77,9 +85,8 @@ def problem_of(
     done = stack.run(
         procs,
         [stack.program(PROGRAM), *arguments, *options],
+        {"CONVENE_USE": f"allgather={spec},allgatherv={spec}", **(variables or {})},
         timeout=timeout,
-        CONVENE_USE=f"allgather={spec},allgatherv={spec}",
-        **variables,
     )
     if done.status != 0 or ", 0 failures" not in done.output:
         return f"status {done.status}: {done.output[-2000:]}"
@@ -115,7 +122,7 @@ def run_all(options: argparse.Namespace) -> list[Result]:
         for procs, spec, mode in cases(stack, options.procs, options.algorithm, options.usual):
             start = time.monotonic()
             arguments = ["--quick"] if options.quick or stack.spins or mode else []
-            problem = problem_of(stack, procs, spec, *arguments, **MODES[mode])
+            problem = problem_of(stack, procs, spec, arguments, MODES[mode])
             result = Result(name, procs, spec, mode, round(time.monotonic() - start, 2), problem)
             results.append(result)
             if problem or options.verbose:

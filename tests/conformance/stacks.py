@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The MPI stacks of this machine: how to build a program for each, and how to run it with the drop-in library."""
+"""The MPI stacks of this machine: how a program is built for each, and run with the drop-in library."""
 
 import contextlib
 import json
@@ -93,16 +93,16 @@ class Stack:
         self,
         procs: int,
         program: Sequence[str | Path],
+        variables: Mapping[str, str] | None = None,
         *,
         preload: Path | bool = True,
         timeout: float = 300,
-        **variables: str,
     ) -> Done:
         """Runs a program to its end; with accounts, where the library is in it. A run that takes longer than
         `timeout` seconds has status 124."""
         library = (self.preload if preload else None) if isinstance(preload, bool) else preload
         with tempfile.TemporaryDirectory(prefix="convene-test-") as directory:
-            own = {**self.variables, **variables}
+            own = {**self.variables, **(variables or {})}
             if library:
                 own.setdefault("CONVENE_ACCOUNT_DIR", directory)
             command = self.command(procs, program, library, sorted(own))
@@ -123,7 +123,9 @@ class Stack:
     def compile(self, source: Path, target: Path, *options: str) -> None:
         """With the plain compiler and the wrapper's flags: wrappers for C++ bring libraries of their own."""
         shown = subprocess.run([self.wrapper, "-show"], check=True, capture_output=True, text=True).stdout
-        flags = [word for word in shown.split() if word.startswith(("-I", "-D", "-L", "-l", "-Wl", "-pthread"))]
+        flags = [
+            word for word in shown.split() if word.startswith(("-I", "-D", "-L", "-l", "-Wl", "-pthread"))
+        ]
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(f"{target.name}.{os.getpid()}")
         own = ["-O1", "-g", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-pthread"]
@@ -132,7 +134,9 @@ class Stack:
         part.rename(target)
 
 
-def run_with_timeout(command: Sequence[str], environment: Mapping[str, str], timeout: float) -> tuple[int, str]:
+def run_with_timeout(
+    command: Sequence[str], environment: Mapping[str, str], timeout: float
+) -> tuple[int, str]:
     """Status and output. Launchers end their ranks when they are asked to end."""
     with tempfile.TemporaryFile("w+", errors="replace") as output:
         process = subprocess.Popen(
@@ -173,7 +177,9 @@ def all_stacks() -> dict[str, Stack]:
     """All that Convene knows of, whether they are here or not."""
     openmpi5, mpich5, impi = (STACKS / name / "bin" for name in ("openmpi5", "mpich5", "impi"))
     stacks = [
-        _stack("openmpi4", "openmpi", "openmpi", "mpirun.openmpi", "mpicc.openmpi", fortran="mpifort.openmpi"),
+        _stack(
+            "openmpi4", "openmpi", "openmpi", "mpirun.openmpi", "mpicc.openmpi", fortran="mpifort.openmpi"
+        ),
         _stack("openmpi5", "openmpi", "openmpi5", openmpi5 / "mpirun", openmpi5 / "mpicc"),
         _stack(
             "mpich4", "mpich", "mpich", "mpiexec.mpich", "mpicc.mpich", fortran="mpifort.mpich", spins=True
