@@ -22,6 +22,22 @@ struct Reader {
   std::uint32_t next;
 };
 
+// A read of many places one after the other (around the end, at most once). Kept as a whole: to note it place by place
+// would cost more than everything else where a schedule moves ever larger runs.
+struct WideRead {
+  StepId step;
+  Range range;
+};
+constexpr std::uint32_t wide_from = 16;  // places
+constexpr std::size_t most_wide_reads =
+    64;  // beyond that many, place by place after all: every write looks at each
+
+// The messages between this rank and another one, in one direction.
+struct Traffic {
+  std::uint32_t messages = 0;
+  StepId last = none, one_window_back = none;
+};
+
 }  // namespace
 
 struct Builder::Work {
@@ -40,13 +56,13 @@ struct Builder::Work {
   std::vector<StepId> writer;          // by place: the step that wrote it last
   std::vector<std::uint32_t> readers;  // by place: head of the list of readers since
   std::vector<Reader> pool;
+  std::vector<WideRead> wide_reads;
   std::vector<StepId> seen;  // by step: the last step that found itself depending on it
   std::vector<StepId> depends, last_large;
   StepId last_join = none;
-  bool last_large_known = false;
 
-  std::vector<std::uint32_t> sent, received;  // by peer: messages so far
-  bool beyond_window = false;
+  std::vector<Traffic> sent, received;  // by peer
+  std::vector<StepId> next_of_kind;     // by message: the next one the same way to the same peer
 
   Range normalised(Range range);
   StepId add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
@@ -58,11 +74,13 @@ struct Builder::Work {
   }
   void read(const Range& range, StepId step);
   void write(const Range& range, StepId step);
+  bool overlap(const Range& wide, const Range& other) const;
   void note_read(const Range& range, StepId step);
   void note_write(const Range& range, StepId step);
   void share_large_set(std::uint32_t first_range);
   StepId add_join(std::uint32_t first_range);
-  void add_window_edges();
+  std::uint32_t number_message(StepKind kind, Rank peer, StepId candidate);
+  void note_message(StepKind kind, Rank peer, StepId id);
 };
 
 Builder::Builder() : work_(std::make_unique<Work>()) {}
@@ -82,12 +100,13 @@ void Builder::begin(Rank procs, Rank rank) {
   w.writer.clear();
   w.readers.clear();
   w.pool.clear();
+  w.wide_reads.clear();
   w.seen.clear();
   w.last_large.clear();
   w.last_join = none;
-  w.sent.assign(procs, 0);
-  w.received.assign(procs, 0);
-  w.beyond_window = false;
+  w.sent.assign(procs, {});
+  w.received.assign(procs, {});
+  w.next_of_kind.clear();
 }
 
 void Builder::buffer(Buffer buffer, std::uint32_t places) {
@@ -120,7 +139,10 @@ Range Builder::Work::normalised(Range range) {
 
 void Builder::Work::read(const Range& range, StepId step) {
   const StepId* from = writer.data() + base[index(range.buffer())];
-  for_each_place(range, places[index(range.buffer())], [&](Place place) { depend(from[place], step); });
+  StepId last = none;  // runs of places mostly have one writer
+  for_each_place(range, places[index(range.buffer())], [&](Place place) {
+    if (from[place] != last) depend(last = from[place], step);
+  });
 }
 
 void Builder::Work::write(const Range& range, StepId step) {
@@ -129,9 +151,27 @@ void Builder::Work::write(const Range& range, StepId step) {
     depend(writer[at + place], step);
     for (std::uint32_t r = readers[at + place]; r != none; r = pool[r].next) depend(pool[r].step, step);
   });
+  for (const WideRead& wide : wide_reads)
+    if (overlap(wide.range, range)) depend(wide.step, step);
+}
+
+/// Whether a wide read and some other range share a place.
+bool Builder::Work::overlap(const Range& wide, const Range& other) const {
+  if (wide.buffer() != other.buffer()) return false;
+  const std::uint32_t n = places[index(wide.buffer())];
+  const auto distance = [n](Place from, Place to) { return to >= from ? to - from : to + n - from; };
+  if (other.stride == 1)
+    return distance(wide.first, other.first) < wide.count() ||
+           distance(other.first, wide.first) < other.count();
+  bool shared = false;
+  for_each_place(other, n, [&](Place place) { shared |= distance(wide.first, place) < wide.count(); });
+  return shared;
 }
 
 void Builder::Work::note_read(const Range& range, StepId step) {
+  const bool wide = range.stride == 1 && range.count() >= wide_from &&
+                    range.count() <= places[index(range.buffer())] && wide_reads.size() < most_wide_reads;
+  if (wide) return wide_reads.push_back({step, range});
   std::uint32_t* heads = readers.data() + base[index(range.buffer())];
   for_each_place(range, places[index(range.buffer())], [&](Place place) {
     pool.push_back({step, heads[place]});
@@ -169,6 +209,7 @@ StepId Builder::Work::add_join(std::uint32_t first_range) {
   join.predecessors = static_cast<std::uint32_t>(depends.size());
   steps.push_back(join);
   seen.push_back(none);
+  next_of_kind.push_back(none);
   return id;
 }
 
@@ -210,6 +251,7 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
   depends.clear();
   for (const Range& range : mine.first(from_taken)) read(range, candidate);
   for (const Range& range : mine.subspan(from_taken)) write(range, candidate);
+  const std::uint32_t match = kind == StepKind::copy ? 0 : number_message(kind, peer, candidate);
   share_large_set(first_range);
 
   const auto id = static_cast<StepId>(steps.size());
@@ -224,39 +266,36 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
   step.touches = touches;
   step.predecessors = static_cast<std::uint32_t>(depends.size());
   if (step.is_message()) {
-    step.match = (kind == StepKind::send ? sent : received)[peer]++;
-    beyond_window |= step.match >= match_window;
+    step.match = match;
     rounds = std::max(rounds, round + 1);
   }
   steps.push_back(step);
   seen.push_back(none);
+  next_of_kind.push_back(none);
+  if (step.is_message()) note_message(kind, peer, id);
   for (const Range& range : mine.first(from_taken)) note_read(range, id);
   for (const Range& range : mine.subspan(from_taken)) note_write(range, id);
   return id;
 }
 
-/// Message n + match_window may carry the tag of message n to the same peer: it waits until that one is
-/// complete.
-void Builder::Work::add_window_edges() {
-  std::vector<std::vector<StepId>> lists;
-  std::vector<std::uint32_t> list_of[2] = {std::vector<std::uint32_t>(procs, none),
-                                           std::vector<std::uint32_t>(procs, none)};
-  for (StepId id = 0; id < steps.size(); ++id) {
-    Step& step = steps[id];
-    if (!step.is_message()) continue;
-    const bool sends = step.kind == StepKind::send;
-    if ((sends ? sent : received)[step.peer] <= match_window) continue;
-    std::uint32_t& list = list_of[sends][step.peer];
-    if (list == none) {
-      list = static_cast<std::uint32_t>(lists.size());
-      lists.emplace_back().reserve((sends ? sent : received)[step.peer]);
-    }
-    if (step.match >= match_window) {
-      edges.push_back({lists[list][step.match - match_window], id});
-      ++step.predecessors;
-    }
-    lists[list].push_back(id);
+/// Counts a message. Message n + match_window may carry the tag of message n to the same peer: it waits for that one.
+std::uint32_t Builder::Work::number_message(StepKind kind, Rank peer, StepId candidate) {
+  Traffic& traffic = (kind == StepKind::send ? sent : received)[peer];
+  if (traffic.messages >= match_window) {
+    depend(traffic.one_window_back, candidate);
+    traffic.one_window_back = next_of_kind[traffic.one_window_back];
   }
+  return traffic.messages++;
+}
+
+/// Remembers the message's id, so that the one a window later finds it.
+void Builder::Work::note_message(StepKind kind, Rank peer, StepId id) {
+  Traffic& traffic = (kind == StepKind::send ? sent : received)[peer];
+  if (traffic.messages == 1)
+    traffic.one_window_back = id;
+  else
+    next_of_kind[traffic.last] = id;
+  traffic.last = id;
 }
 
 void Builder::send(Rank peer, std::span<const Range> what, Transfer transfer) {
@@ -287,7 +326,6 @@ void Builder::join(const Range& written) {
 
 Schedule Builder::finish() {
   Work& w = *work_;
-  if (w.beyond_window) w.add_window_edges();
   Schedule schedule;
   schedule.procs_ = w.procs;
   schedule.rank_ = w.rank;

@@ -41,6 +41,7 @@ struct Range {
 /// first and stride must already be below it (the builder sees to that).
 template <class Visit>
 void for_each_place(const Range& range, std::uint32_t places, Visit&& visit) {
+  if (range.count() == 1) return visit(range.first);
   Place place = range.first;
   for (std::uint32_t left = range.count(); left > 0; --left) {
     visit(place);
