@@ -12,6 +12,7 @@
 
 #include "bench_contender.hpp"
 #include "bench_environment.hpp"
+#include "bench_footprint.hpp"
 #include "bench_measure.hpp"
 #include "bench_options.hpp"
 
@@ -76,7 +77,7 @@ json measure(const Options& options, int procs, int rank) {
                  {"options", asked_for(options)},
                  {"environment", environment(procs)},
                  {"selectable", forcing.names()}};
-  if (options.list) return result;
+  if (options.footprint) result["footprint"] = footprint();
   std::vector<Contender> contenders = make_contenders(options, forcing);
   json sizes = json::array();
   for (const std::uint64_t size : options.sizes) {

@@ -24,7 +24,7 @@ struct Options {
   std::string check = "once";
   std::uint64_t seed = 1;
   std::string output;
-  bool list = false;
+  bool footprint = false;
 
   bool shuffles() const { return order == "shuffled"; }
   bool checks_always() const { return check == "every"; }
@@ -68,7 +68,7 @@ inline void declare(Options& options, CLI::App& app) {
       ->capture_default_str();
   app.add_option("--seed", options.seed, "For the order")->capture_default_str();
   app.add_option("-o,--output", options.output, "Where rank 0 writes its JSON");
-  app.add_flag("--list", options.list, "Only write which algorithms of the MPI's own can be chosen");
+  app.add_flag("--footprint", options.footprint, "Also say how much memory a communicator costs");
 }
 
 }  // namespace convene::bench

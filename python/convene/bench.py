@@ -34,6 +34,15 @@ LAUNCHERS = {
     "abi": (f"{STACKS}/mpich5/bin/mpiexec", "mpiexec", "mpirun", f"{STACKS}/impi/bin/mpiexec"),
 }
 
+# All MPIs that a checkout knows, for benchmarks that look at each of them.
+MPIS = (
+    ("mpirun.openmpi", "openmpi"),
+    (f"{STACKS}/openmpi5/bin/mpirun", "openmpi"),
+    ("mpiexec.mpich", "mpich"),
+    (f"{STACKS}/mpich5/bin/mpiexec", "abi"),
+    (f"{STACKS}/impi/bin/mpiexec", "abi"),
+)
+
 # As root, or with more ranks than cores, launchers start only when told; idle ranks must then give way.
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 OVERSUBSCRIBED = {
@@ -66,14 +75,14 @@ class Request:
     group: int = 1  # so many neighbours among the contenders are measured one directly after the other
     check: str = "once"
     seed: int = 1
+    footprint: bool = False  # also how much memory a communicator costs
 
     def arguments(self) -> list[str]:
         return [
             self.collective,
-            "--sizes",
-            ",".join(map(str, self.sizes)),
-            "--contenders",
-            *self.contenders,
+            *(["--sizes", ",".join(map(str, self.sizes))] if self.sizes else []),
+            *(["--contenders", *self.contenders] if self.contenders else []),
+            *(["--footprint"] if self.footprint else []),
             *("--repetitions", str(self.repetitions)),
             *("--seconds", str(self.seconds)),
             *("--batch", str(self.batch)),

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an intercepted call costs when the MPI's own algorithm is selected, accounting on.
+
+In one program that runs with the drop-in library, MPI_Allgather (which Convene intercepts) and
+PMPI_Allgather (which it does not) take turns: the difference of their medians is what Convene adds to a call.
+Writes a summary (JSON) and a table (Markdown).
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from convene import _core, bench, console, paths
+from convene.bench_statistics import estimate, resample_medians
+
+ROOT = Path(__file__).resolve().parent.parent
+MOST_NANOSECONDS = 100
+
+
+def measure(launcher: str, stack: str, procs: int, options: argparse.Namespace) -> dict[str, Any]:
+    request = bench.Request(
+        "allgather",
+        procs,
+        [8],
+        [bench.NATIVE, bench.INTERCEPTED],
+        repetitions=options.repetitions,
+        batch=options.batch * 1e-6,
+        group=2,
+    )
+    with tempfile.TemporaryDirectory(prefix="convene-") as folder:
+        # The account is written as under `convene run`.
+        setting = replace(
+            bench.find_setting(launcher, stack),
+            preload=paths.preload_library(stack),
+            variables={"CONVENE_ACCOUNT_DIR": folder},
+        )
+        result = bench.measure(setting, request)
+        calls = count_intercepted(Path(folder))
+    if calls < options.repetitions * procs:
+        raise bench.RunError(f"{launcher}: only {calls} calls were intercepted; was the library loaded?")
+    seconds = {row["name"]: row["seconds"] for row in result["sizes"][0]["contenders"]}
+    pair = np.array([seconds[bench.INTERCEPTED], seconds[bench.NATIVE]]) * 1e9
+    medians, samples = np.median(pair, axis=1), resample_medians(pair)
+    return {
+        "mpi": result["environment"]["mpi"].split(",")[0],
+        "stack": stack,
+        "procs": procs,
+        "observations": pair.shape[1],
+        "intercepted": medians[0],
+        "native": medians[1],
+        **estimate(medians[0] - medians[1], samples[0] - samples[1]).as_json("difference"),
+    }
+
+
+def count_intercepted(folder: Path) -> float:
+    """The calls that the ranks' accounts tell of: without the library, there would be no cost to be seen."""
+    accounts = [json.loads(path.read_text()) for path in folder.glob("account-*.json")]
+    return sum(
+        float(record["calls"])
+        for account in accounts
+        for communicator in account["communicators"]
+        for record in communicator["records"]
+    )
+
+
+def markdown(rows: list[dict[str, Any]]) -> str:
+    lines = [
+        "| MPI | ranks | MPI's own call | intercepted | difference (95 % interval) |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {row['mpi']} | {row['procs']} | {row['native']:.0f} ns | {row['intercepted']:.0f} ns "
+        f"| {row['difference']:.0f} ns ({row['low']:.0f} … {row['high']:.0f}) |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--procs", default="1,2", help="numbers of ranks (default: %(default)s)")
+    parser.add_argument("--repetitions", type=int, default=400, help="(default: %(default)s)")
+    parser.add_argument(
+        "--batch", type=float, default=200, help="µs of an observation (default: %(default)s)"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=ROOT / "build/benchmarks",
+        help="folder (default: build/benchmarks)",
+    )
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = parse_arguments()
+    rows = []
+    for launcher, stack in bench.MPIS:
+        for procs in options.procs.split(","):
+            try:
+                rows.append(measure(launcher, stack, int(procs), options))
+            except _core.RequestError as error:
+                console.complain(f"left out: {error}")
+                break
+            except bench.RunError as error:
+                console.complain(str(error))
+                return 1
+    if not rows:
+        return 2
+    options.output.mkdir(parents=True, exist_ok=True)
+    text = markdown(rows)
+    (options.output / "intercept_cost.json").write_text(json.dumps(rows, indent=1) + "\n")
+    (options.output / "intercept_cost.inc").write_text(text)
+    print(text)
+    print(f"highest: {max(row['difference'] for row in rows):.0f} ns; the goal is {MOST_NANOSECONDS} ns")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

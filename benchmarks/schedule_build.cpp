@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long it takes to build one rank's schedule of each algorithm and to put it in order, and how much memory it needs:
+// what a first call on a communicator costs before it is cached. (schedule_build.py makes a table of it.)
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <string>
+
+#include "collective/algorithm.hpp"
+#include "schedule/order.hpp"
+#include "select/spec.hpp"
+
+namespace convene {
+namespace {
+
+constexpr Rank procs = 1024, rank = 317;
+
+Call call_of(const Algorithm& algorithm, Rank of_procs, Rank of_rank) {
+  return {.collective = Collective::allgather,
+          .procs = of_procs,
+          .rank = of_rank,
+          .parameters = algorithm.default_parameters()};
+}
+
+void build(benchmark::State& state, const Algorithm& algorithm) {
+  const Call call = call_of(algorithm, procs, rank);
+  Builder builder;
+  for (auto _ : state) benchmark::DoNotOptimize(build_schedule(algorithm, call, builder));
+  state.counters["steps"] = build_schedule(algorithm, call, builder).size();
+}
+
+void order(benchmark::State& state, const Algorithm& algorithm) {
+  Builder builder;
+  const Schedule schedule = build_schedule(algorithm, call_of(algorithm, procs, rank), builder);
+  for (auto _ : state) benchmark::DoNotOptimize(compile_order(schedule));
+}
+
+/// Bytes of a cached schedule and its order.
+double memory_of(const Schedule& schedule) {
+  Order order;
+  if (!has_independent_arrivals(schedule)) order = compile_order(schedule);
+  return static_cast<double>(schedule.memory() + sizeof(Order) + order.size() * sizeof(Op));
+}
+
+/// The most bytes a step, edges and order included, over all samples of the parameters and P = 2 … 1024; what every
+/// schedule has once, whatever its length, is counted apart.
+void memory(benchmark::State& state, const Algorithm& algorithm) {
+  Builder builder;
+  const double fixed = sizeof(Schedule) + sizeof(Order);
+  double most = 0;
+  for (auto _ : state) {
+    for (Rank p = 2; p <= procs; p += std::max<Rank>(1, p / 4)) {
+      if (!unmet_requirement(algorithm, p).empty()) continue;
+      for (auto& parameters : algorithm.sample_parameters()) {
+        Call call = call_of(algorithm, p, p / 3);
+        call.parameters = parameters;
+        const Schedule schedule = build_schedule(algorithm, call, builder);
+        most = std::max(most, (memory_of(schedule) - fixed) / schedule.size());
+      }
+    }
+  }
+  state.counters["bytes_per_step"] = most;
+  const Schedule usual = build_schedule(algorithm, call_of(algorithm, procs, rank), builder);
+  state.counters["fixed"] = fixed;
+  state.counters["bytes"] = memory_of(usual);
+}
+
+void add_all() {
+  for (const Algorithm* algorithm : catalogue(Collective::allgather)) {
+    if (algorithm->is_native()) continue;
+    const std::string name(algorithm->name);
+    benchmark::RegisterBenchmark(("build/" + name).c_str(), build, *algorithm);
+    benchmark::RegisterBenchmark(("order/" + name).c_str(), order, *algorithm);
+    benchmark::RegisterBenchmark(("memory/" + name).c_str(), memory, *algorithm)->Iterations(1);
+  }
+}
+
+}  // namespace
+}  // namespace convene
+
+int main(int argc, char** argv) {
+  convene::add_all();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
