@@ -147,9 +147,14 @@ function(convene_add_preload stack)
   set_target_properties(convene-preload-${stack} PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()
 
-# Links a program against the stack's MPI.
+# Links a program against the stack's MPI. A Python package goes to other places, so nothing in it names this one's MPI:
+# the `convene` command starts its tools with the libraries of the launcher's MPI.
 function(convene_link_mpi target stack)
-  target_link_libraries(${target} PRIVATE convene_settings_${stack} ${CONVENE_${stack}_LINK})
+  set(words ${CONVENE_${stack}_LINK})
+  if(SKBUILD)
+    list(FILTER words EXCLUDE REGEX "^-Wl,-rpath,")
+  endif()
+  target_link_libraries(${target} PRIVATE convene_settings_${stack} ${words})
 endfunction()
 
 # Where an installed tool finds the library: in a Python package both are in folders side by side.

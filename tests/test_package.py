@@ -2,6 +2,7 @@
 """`pip install .` gives the whole `convene` command: module, libraries and tools in one package."""
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -55,6 +56,20 @@ def test_the_wheel_is_complete(wheel: Path, build: Path) -> None:
     assert [name for name in names if name.startswith("convene/_core.") and name.endswith(".so")]
     strangers = [name for name in names if not name.startswith(("convene/", "convene-"))]
     assert strangers == []
+
+
+def test_nothing_in_the_wheel_names_this_machine(wheel: Path, root: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as content:
+        content.extractall(tmp_path)
+    binaries = [
+        path for path in tmp_path.rglob("*") if path.parent.name in {"lib", "bin"} or path.suffix == ".so"
+    ]
+    assert binaries
+    for path in binaries:
+        places = re.findall(r"R(?:UN)?PATH.*\[(.*)\]", run("readelf", "-d", path))
+        assert [
+            place for place in ":".join(places).split(":") if place and not place.startswith("$ORIGIN")
+        ] == []
 
 
 def test_the_installed_command_works(installed: Path, root: Path, tmp_path: Path) -> None:
