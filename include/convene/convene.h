@@ -28,7 +28,8 @@ typedef struct convene_account {
 
 /* Bytes of memory that Convene holds on this process. */
 typedef struct convene_footprint {
-  size_t communicator;  /* this communicator's handle, without cached schedules and without the MPI's own duplicate */
+  size_t communicator;  /* this communicator's handle, without schedules and without what the MPI itself holds */
+  size_t programs;      /* schedules of this communicator that are bound to the sizes of calls */
   size_t schedules;     /* all cached schedules of the process */
   size_t cached;        /* how many schedules these are */
   int has_communicator; /* whether the MPI holds a further communicator for this one */

@@ -92,6 +92,7 @@ CONVENE_API int convene_memory(MPI_Comm comm, convene_footprint* footprint) {
   const Communicator* handle = handle_of(comm);
   if (!handle || !footprint) return MPI_ERR_ARG;
   const convene::ScheduleCache& schedules = convene::process_schedules();
-  *footprint = {handle->memory(), schedules.memory(), schedules.size(), handle->has_own()};
+  *footprint = {handle->memory(), handle->program_memory(), schedules.memory(), schedules.size(),
+                handle->has_own()};
   return MPI_SUCCESS;
 }

@@ -294,4 +294,10 @@ std::size_t Communicator::memory() const {
          account_.records.size() * sizeof(Record);
 }
 
+std::size_t Communicator::program_memory() const {
+  std::size_t bytes = 0;
+  for (const Decision& decision : decisions_) bytes += decision.program.memory() - sizeof(Program);
+  return bytes;
+}
+
 }  // namespace convene

@@ -91,8 +91,9 @@ class Communicator {
   const Account& account() const { return account_; }
   void note_last(const Record& record) { last_ = &record; }
 
-  /// Bytes of Convene's own that this handle holds, without cached schedules.
+  /// Bytes of Convene's own that this handle holds, without schedules; and those of its programs.
   std::size_t memory() const;
+  std::size_t program_memory() const;
 
  private:
   explicit Communicator(MPI_Comm comm);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the allgather algorithms have in common: how they name blocks. Place b of the output is rank b's
-// block.
+// What the allgather algorithms have in common: how they name blocks. Place b of the output is rank b's block.
 #pragma once
 
 #include "collective/algorithm.hpp"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bruck with k ports: a rank that holds the n blocks from its own on gets the next k·n from the k ranks n,
-// 2n, …, kn above. Blocks go straight to their places, so no final rotation is needed; a run around the end
-// is two pieces.
+// Bruck with k ports: a rank that holds the n blocks from its own on gets the next k·n from the k ranks n, 2n, …, kn
+// above. Blocks go straight to their places, so no final rotation is needed; a run around the end is two pieces.
 //
-// Source:   Bruck et al. 1997; Viertel, section 5.3.2 (k ports, both variants of the last round); Loch,
-// section 2.4.4. Requires: nothing. Cost:     ⌈log_{k+1} P⌉ rounds of up to k messages, P − 1 blocks per
-// rank, no extra memory.
+// Source:   Bruck et al. 1997; Viertel, section 5.3.2 (k ports, both variants of the last round); Loch, section 2.4.4.
+// Requires: nothing.
+// Cost:     ⌈log_{k+1} P⌉ rounds of up to k messages, P − 1 blocks per rank, no extra memory.
 //
 //            before      round 0     round 1                   (k = 1)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3
@@ -63,7 +62,7 @@ extern const Algorithm allgather_bruck = {
     .summary = "A rank that holds n blocks gets the next k·n from the k ranks n, 2n, …, kn above.",
     .source = "Bruck et al. 1997; Viertel 2007, section 5.3.2",
     .collectives = allgathers,
-    .symmetry = Symmetry::rotation,
+    .symmetry = Symmetry::rotation,  // with wrap=message each rank cuts its run elsewhere
     .rounds = "⌈log_{k+1} P⌉, k ports",
     .parameters = {{.name = "ports",
                     .summary = "messages that a rank has in flight each way in a round",

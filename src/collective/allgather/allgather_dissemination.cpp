@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dissemination: like Bruck with one port, but upwards: a rank sends the n blocks up to its own to the rank n
-// above. More runs of blocks go around the end than in Bruck, which costs a copy or a second message
-// (parameter wrap).
+// Dissemination: like Bruck with one port, but upwards: a rank sends the n blocks up to its own to the rank n above.
+// More runs of blocks go around the end than in Bruck, which costs a copy or a second message (parameter wrap).
 //
 // Source:   Viertel, section 5.3.2, after the dissemination barrier.
 // Requires: nothing.
@@ -31,12 +30,11 @@ void generate(const Call& call, Builder& builder) {
   Rank round = 0;
   for (Rank held = 1; held < call.procs; held *= 2, ++round) {
     builder.round(round);
-    const Rank count =
-        std::min(held, call.procs - held);  // the last round sends only what the rank above lacks
+    // The last round sends only what the rank above lacks.
+    const Rank count = std::min(held, call.procs - held);
     const Range mine = held_blocks(call.up() + call.procs - count, count);
     const Range theirs = blocks(call.down(held) + 1 + call.procs - count, count);
-    each_piece(held == 1 ? own_block() : mine, call.procs, wrap,
-               [&](const Range& piece) { builder.send(call.up(held), piece); });
+    each_piece(mine, call.procs, wrap, [&](const Range& piece) { builder.send(call.up(held), piece); });
     each_piece(theirs, call.procs, wrap, [&](const Range& piece) { builder.recv(call.down(held), piece); });
   }
 }
@@ -48,7 +46,7 @@ extern const Algorithm allgather_dissemination = {
     .summary = "A rank sends the n blocks up to its own to the rank n above, and n doubles.",
     .source = "Viertel 2007, section 5.3.2",
     .collectives = allgathers,
-    .symmetry = Symmetry::rotation,
+    .symmetry = Symmetry::rotation,  // with wrap=message each rank cuts its run elsewhere
     .rounds = "⌈log₂P⌉",
     .parameters = {wrap_parameter},
     .generate = generate,

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sparbit (stripe parallel binomial trees): P binomial broadcasts at once, one per block, over distances that
-// halve. The first rounds go far with few blocks and the last one goes to the next rank with half of all:
-// most data moves over the shortest distances, and with ranks mapped one after the other few bytes leave a
-// node.
+// Sparbit (stripe parallel binomial trees): P binomial broadcasts at once, one per block, over distances that halve.
+// The first rounds go far with few blocks and the last one goes to the next rank with half of all: most data moves
+// over the shortest distances, and with ranks mapped one after the other few bytes leave a node.
 //
-// Source:   Loch 2021, chapter 4, Algorithm 1 (the listing's ignore_vector is its ignore_steps; line 11 sends
-// to
+// Source:   Loch 2021, chapter 4, Algorithm 1 (the listing's ignore_vector is its ignore_steps; line 11 sends to
 //           (rank + d) mod p).
 // Requires: nothing.
-// Cost:     ⌈log₂P⌉ rounds, P − 1 blocks per rank; a round's blocks are scattered: one message each (P − 1 in
-// all),
+// Cost:     ⌈log₂P⌉ rounds, P − 1 blocks per rank; a round's blocks are scattered: one message each (P − 1 in all),
 //           or joined (parameter send). (P − 1 − ⌈log₂P⌉)τ + ⌈log₂P⌉α + (P − 1)(m/P)β.
 //
 //            before      round 0     round 1                   (distances 2, 1)
@@ -19,9 +16,8 @@
 //   block 2  . . 2 .     * . 2 .     2 * 2 *
 //   block 3  . . . 3     . * . 3     * 3 * 3       (* arrives in this round)
 //
-//            before      round 0     round 1     round 2       (distances 4, 2, 1; in rounds 1 and 2 each
-//            rank
-//   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4      keeps one block back)
+//            before      round 0     round 1     round 2       (distances 4, 2, 1; in rounds 1 and 2
+//   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4      each rank keeps one block back)
 //   block 0  0 . . . .   0 . . . *   0 . * . 0   0 * 0 * 0
 //   block 1  . 1 . . .   * 1 . . .   1 1 . * .   1 1 * 1 *
 #include <algorithm>
@@ -71,8 +67,7 @@ void generate(const Call& call, Builder& builder) {
   Rank round = 0, held = 1;
   for (Rank distance = std::bit_ceil(call.procs) / 2; distance > 0; distance /= 2, ++round) {
     const Rank count = held - ((distance & keeping) != 0);
-    // The blocks held are the own one and those 2d, 4d, … below; a range steps upwards, so it takes P − 2d
-    // instead.
+    // The blocks held are the own one and those 2d, 4d, … below; a range steps upwards, so it takes P − 2d.
     const Rank stride = (2 * call.procs - 2 * distance) % call.procs;
     const Grouping group = grouping(send, batch, count);
     builder.round(round);
