@@ -77,11 +77,10 @@ const Settings& settings() {
 
 void refuse(const std::string& why, bool speaks) {
   constexpr unsigned head_start_us = 2'000'000;  // for the rank that speaks: the first abort ends all
-  if (speaks)
-    std::fprintf(stderr, "convene: %s\n", why.c_str());
-  else
-    usleep(head_start_us);
+  constexpr unsigned to_be_heard_us = 200'000;   // some launchers drop what they have not passed on by then
+  if (speaks) std::fprintf(stderr, "convene: %s\n", why.c_str());
   std::fflush(stderr);
+  usleep(speaks ? to_be_heard_us : head_start_us);
   if (mpi.Abort) mpi.Abort(MPI_COMM_WORLD, 2);
   std::_Exit(2);
 }
