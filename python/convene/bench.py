@@ -208,20 +208,24 @@ def run(command: list[str], environment: dict[str, str], on_progress: Callable[[
             )
         except OSError as error:
             raise RequestError(f"{command[0]} cannot be started: {error.strerror}") from None
-        try:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if line.startswith(PROGRESS):
-                    done, total = line.removeprefix(PROGRESS).split()
-                    on_progress(int(done), int(total))
-            status = process.wait()
-        except BaseException:
-            process.terminate()
-            process.wait()
-            raise
-        if status != 0:
+        with process:
+            follow(process, on_progress)
+        if process.returncode != 0:
             said.seek(0)
-            explain(status, said.read())
+            explain(process.returncode, said.read())
+
+
+def follow(process: "subprocess.Popen[str]", on_progress: Callable[[int, int], None]) -> None:
+    """Hands on what a process says about its progress, until it has ended."""
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            if line.startswith(PROGRESS):
+                done, total = line.removeprefix(PROGRESS).split()
+                on_progress(int(done), int(total))
+    except BaseException:
+        process.terminate()
+        raise
 
 
 def explain(status: int, said: str) -> None:
