@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The drop-in library in programs of all kinds, in the wrong ones too, and what it says to wrong requests."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conformance import mpi4py_suite
+from tests.conformance.stacks import BUILD, ROOT, Done, Stack, all_stacks
+
+USE = {"CONVENE_USE": "allgather=sparbit,allgatherv=ring"}
+
+
+def present(name: str) -> Stack:
+    stack = all_stacks()[name]
+    if not stack.is_here():
+        pytest.skip(f"the MPI stack {name} is not installed here")
+    return stack
+
+
+def library(name: str) -> Path:
+    path = BUILD / "lib" / f"libconvene-preload-{name}.so"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not built here")
+    return path
+
+
+def sentences(done: Done) -> list[str]:
+    """What Convene said."""
+    return [line for line in done.output.splitlines() if "convene: " in line]
+
+
+def check_interposed(done: Done) -> None:
+    assert done.status == 0, done.output
+    assert done.algorithms("allgather") == {"sparbit"}
+    assert done.algorithms("allgatherv") == {"ring"}
+    assert sentences(done) == []
+
+
+# ------------------------------------------------------------------------------------------ kinds of programs
+
+
+@pytest.mark.parametrize("name", list(all_stacks()))
+def test_c_program(name: str) -> None:
+    stack = present(name)
+    check_interposed(stack.run(2, [stack.program("allgather_plain")], USE))
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich4", "mpich5-abi"])
+def test_all_symbols_bound_at_once(name: str) -> None:
+    stack = present(name)
+    check_interposed(stack.run(2, [stack.program("allgather_plain")], {**USE, "LD_BIND_NOW": "1"}))
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich4", "mpich5-abi"])
+def test_program_with_a_static_cpp_runtime(name: str, tmp_path: Path) -> None:
+    stack, program = present(name), tmp_path / "program"
+    source = ROOT / "tests" / "mpi" / "allgather_conformance.cpp"
+    stack.compile(source, program, "-static-libstdc++", "-static-libgcc")
+    check_interposed(stack.run(2, [program, "--quick", "--only", "counts", "--only", "irregular"], USE))
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich5"])
+def test_python_program(name: str) -> None:
+    stack = present(name)
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    code = "from mpi4py import MPI; w = MPI.COMM_WORLD; assert w.allgather(w.rank) == list(range(w.size))"
+    chosen, _ = mpi4py_suite.LIBRARIES[name]
+    variables = {"MPI4PY_LIBMPI": chosen} if chosen else {}
+    done = stack.run(2, [sys.executable, "-c", code], {**USE, **variables})
+    check_interposed(done)
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich", "abi"])
+@pytest.mark.parametrize(
+    "command",
+    [["bash", "-c", "echo as ever"], [sys.executable, "-c", "print('as ever')"], ["env", "echo", "as ever"]],
+)
+def test_program_without_mpi(name: str, command: list[str]) -> None:
+    environment = {**os.environ, **USE, "LD_PRELOAD": str(library(name)), "LD_BIND_NOW": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("as ever\n", "")
+
+
+# -------------------------------------------------------------------------------------------- the wrong stack
+
+
+@pytest.mark.parametrize("name", list(all_stacks()))
+@pytest.mark.parametrize("wrong", ["openmpi", "mpich", "abi"])
+def test_the_wrong_library_steps_aside(name: str, wrong: str) -> None:
+    stack = present(name)
+    if stack.library == wrong:
+        pytest.skip("the right library")
+    done = stack.run(2, [stack.program("allgather_plain")], USE, preload=library(wrong))
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    (sentence,) = sentences(done)
+    assert f"is for {wrong} " in sentence
+    assert "steps aside" in sentence
+    assert done.accounts == []
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("openmpi4", "mpich"), ("mpich4", "openmpi"), ("mpich4", "abi")])
+@pytest.mark.parametrize("binding", ["mpifh", "usempi", "f08"])
+def test_the_wrong_library_steps_aside_in_fortran(name: str, wrong: str, binding: str) -> None:
+    stack = present(name)
+    done = stack.run(2, [stack.program(f"allgather_{binding}")], USE, preload=library(wrong))
+    assert done.status == 0, done.output
+    assert "0 failures" in done.output
+    assert len(sentences(done)) <= 1  # none where the program's calls don't come through it
+
+
+# --------------------------------------------------------------------------------------------- wrong requests
+
+BROKEN_RULES = {
+    "no such file": (None, ["rules.json"]),
+    "not JSON": ('{"convene_rules": 1,\n"rules": [{,}]}', ["rules.json:2:"]),
+    "another file": ('{"rules": []}', ["rules.json:1:", "convene_rules"]),
+    "unknown algorithm": (
+        '{"convene_rules": 1, "rules": [\n{"collective": "allgather", "use": "sparbitt"}]}',
+        ["rules.json:2:", "use", "'sparbitt'", "sparbit"],
+    ),
+}
+
+WRONG_REQUESTS = {
+    "unknown algorithm": ({"CONVENE_USE": "allgather=sparbitt"}, ["'sparbitt'", "sparbit"]),
+    "unknown collective": ({"CONVENE_USE": "allgathr=ring"}, ["'allgathr'", "allgather"]),
+    "unknown parameter": ({"CONVENE_USE": "allgather=bruck;port=2"}, ["port", "ports"]),
+    "parameter out of range": ({"CONVENE_USE": "allgather=bruck;ports=0"}, ["ports", "0"]),
+    "unmet requirement": (
+        {"CONVENE_USE": "allgather=recursive_doubling"},
+        ["recursive_doubling", "power of two", "3"],
+    ),
+    "log": ({"CONVENE_LOG": "loud"}, ["CONVENE_LOG='loud'", "quiet, info, debug"]),
+    "execution": ({"CONVENE_EXECUTE": "fast"}, ["CONVENE_EXECUTE='fast'", "compiled", "dynamic"]),
+    "size": ({"CONVENE_CACHE": "big"}, ["CONVENE_CACHE", "big"]),
+    "seed": ({"CONVENE_SHUFFLE": "often"}, ["CONVENE_SHUFFLE", "often"]),
+    "agreement": ({"CONVENE_CHECK": "all"}, ["CONVENE_CHECK='all'", "agreement"]),
+    "communicators": ({"CONVENE_COMMUNICATORS": "-1"}, ["CONVENE_COMMUNICATORS", "-1"]),
+}
+
+
+def check_refused(done: Done, parts: list[str]) -> None:
+    assert done.status == 2, done.output
+    said = sentences(done)
+    assert len(said) == 1, done.output
+    for part in parts:
+        assert part in said[0]
+
+
+@pytest.mark.parametrize("request_", WRONG_REQUESTS)
+def test_wrong_request(request_: str) -> None:
+    stack = present("openmpi4")
+    variables, parts = WRONG_REQUESTS[request_]
+    check_refused(stack.run(3, [stack.program("allgather_plain")], variables), parts)
+
+
+@pytest.mark.parametrize("rules", BROKEN_RULES)
+def test_broken_rules(rules: str, tmp_path: Path) -> None:
+    stack = present("openmpi4")
+    text, parts = BROKEN_RULES[rules]
+    if text is not None:
+        (tmp_path / "rules.json").write_text(text)
+    variables = {"CONVENE_RULES": str(tmp_path / "rules.json")}
+    check_refused(stack.run(2, [stack.program("allgather_plain")], variables), parts)
+
+
+@pytest.mark.parametrize("name", [name for name in all_stacks() if name != "openmpi4"])
+@pytest.mark.parametrize("request_", ["unknown algorithm", "unmet requirement", "log"])
+def test_wrong_request_on_every_stack(name: str, request_: str) -> None:
+    stack = present(name)
+    variables, parts = WRONG_REQUESTS[request_]
+    check_refused(stack.run(3, [stack.program("allgather_plain")], variables), parts)
+
+
+def test_an_account_that_cannot_be_written(tmp_path: Path) -> None:
+    """The program has done its work: it is told, and ends as it would."""
+    stack = present("openmpi4")
+    missing = str(tmp_path / "missing")
+    done = stack.run(2, [stack.program("allgather_plain")], {**USE, "CONVENE_ACCOUNT_DIR": missing})
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    assert [line for line in sentences(done) if re.search("cannot write the account", line)]
