@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from convene import _core, bench, console, paths
+from convene import _core, arguments, bench, console, paths
 from convene.bench_statistics import estimate, resample_medians
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -100,11 +100,16 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> int:
     options = parse_arguments()
+    try:
+        numbers = arguments.parse_numbers(options.procs, "--procs", 1, 1024)
+    except _core.RequestError as error:
+        console.complain(str(error))
+        return 2
     rows = []
     for launcher, stack in bench.MPIS:
-        for procs in options.procs.split(","):
+        for procs in numbers:
             try:
-                rows.append(measure(launcher, stack, int(procs), options))
+                rows.append(measure(launcher, stack, procs, options))
             except _core.RequestError as error:
                 console.complain(f"left out: {error}")
                 break

@@ -20,7 +20,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from convene import _core, bench, console
+from convene import _core, arguments, bench, console
 from convene.bench_statistics import Array, Estimate, estimate, resample_medians
 from rich.progress import Progress
 
@@ -313,7 +313,7 @@ def main() -> int:
         if options.source:
             results = json.loads(Path(options.source).read_text())
         else:
-            procs = [int(procs) for procs in options.procs.split(",")]
+            procs = arguments.parse_numbers(options.procs, "--procs", 2, 1024)
             results = measure(bench.find_setting(options.launcher, "openmpi"), procs, options)
     except _core.RequestError as error:
         console.complain(str(error))
