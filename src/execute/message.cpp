@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
-#include <vector>
+#include <optional>
 
 namespace convene {
 namespace {
@@ -49,6 +49,12 @@ void for_each_piece(std::span<const Range> ranges, const Schedule& schedule, con
 /// A message of more bytes than an int counts, or of many pieces: a datatype with absolute addresses.
 class TypeOfPieces {
  public:
+  /// For at most so many pieces.
+  TypeOfPieces(std::size_t pieces, Arena& arena)
+      : lengths_(arena.take_array<int>(2 * pieces)),
+        addresses_(arena.take_array<MPI_Aint>(2 * pieces)),
+        types_(arena.take_array<MPI_Datatype>(2 * pieces)) {}
+
   void add(const Piece& piece) {
     const std::size_t chunks = piece.bytes / chunk, rest = piece.bytes % chunk;
     if (chunks > 0) entry(piece.at, chunks, chunk_type());
@@ -57,8 +63,7 @@ class TypeOfPieces {
 
   MPI_Datatype make() {
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    mpi.Type_create_struct(static_cast<int>(types_.size()), lengths_.data(), addresses_.data(), types_.data(),
-                           &type);
+    mpi.Type_create_struct(entries_, lengths_, addresses_, types_, &type);
     mpi.Type_commit(&type);
     if (chunk_type_ != MPI_DATATYPE_NULL) mpi.Type_free(&chunk_type_);
     return type;
@@ -68,9 +73,9 @@ class TypeOfPieces {
   static constexpr std::size_t chunk = std::size_t{1} << 30;
 
   void entry(std::byte* at, std::size_t length, MPI_Datatype type) {
-    lengths_.push_back(static_cast<int>(length));
-    addresses_.push_back(reinterpret_cast<MPI_Aint>(at));
-    types_.push_back(type);
+    lengths_[entries_] = static_cast<int>(length);
+    addresses_[entries_] = reinterpret_cast<MPI_Aint>(at);
+    types_[entries_++] = type;
   }
 
   MPI_Datatype chunk_type() {
@@ -80,9 +85,10 @@ class TypeOfPieces {
   }
 
   MPI_Datatype chunk_type_ = MPI_DATATYPE_NULL;
-  std::vector<int> lengths_;
-  std::vector<MPI_Aint> addresses_;
-  std::vector<MPI_Datatype> types_;
+  int entries_ = 0;  // a piece takes two where it is longer than an int counts
+  int* lengths_;
+  MPI_Aint* addresses_;
+  MPI_Datatype* types_;
 };
 
 /// What a look at a message's pieces shows.
@@ -138,9 +144,9 @@ Message message_of_type(TypeOfPieces& pieces) {
 }
 
 /// A run of bytes of any length.
-Message message_of_run(const Piece& piece) {
+Message message_of_run(const Piece& piece, Arena& arena) {
   if (piece.bytes <= INT_MAX) return message_of(piece);
-  TypeOfPieces large;
+  TypeOfPieces large(1, arena);
   large.add(piece);
   return message_of_type(large);
 }
@@ -156,7 +162,7 @@ Message staged_message(const Schedule& schedule, StepId id, std::size_t bytes, c
       to += piece.bytes;
     });
   }
-  Message message = message_of_run(staging);
+  Message message = message_of_run(staging, arena);
   message.staging = staging.at;
   return message;
 }
@@ -169,8 +175,8 @@ Message make_message(const Schedule& schedule, StepId id, const Buffers& buffers
   if (seen.bytes == 0) return {};
   if (needs_packing(seen, schedule[id].transfer))
     return staged_message(schedule, id, seen.bytes, buffers, arena);
-  if (seen.pieces == 1) return message_of_run(seen.first);
-  TypeOfPieces pieces;
+  if (seen.pieces == 1) return message_of_run(seen.first, arena);
+  TypeOfPieces pieces(seen.pieces, arena);
   for_each_piece(ranges, schedule, buffers, [&](const Piece& piece) { pieces.add(piece); });
   return message_of_type(pieces);
 }
@@ -182,27 +188,53 @@ void unpack(const Schedule& schedule, StepId step, const Buffers& buffers, const
   });
 }
 
-void copy_slots(const Schedule& schedule, StepId step, const Buffers& buffers) {
-  // Sizes agree place by place, but source and target may be cut differently where they are contiguous.
-  const auto from = schedule.from(step), to = schedule.to(step);
-  if (from.size() == 1 && to.size() == 1 && from[0].count() == 1) {
-    const Piece source = buffers[from[0].buffer()].place(from[0].first);
-    const Piece target = buffers[to[0].buffer()].place(to[0].first);
-    if (source.at != target.at) std::memcpy(target.at, source.at, std::min(source.bytes, target.bytes));
-    return;
-  }
-  std::vector<Piece> sources;
-  for_each_piece(from, schedule, buffers, [&](const Piece& piece) { sources.push_back(piece); });
-  auto source = sources.begin();
-  for_each_piece(to, schedule, buffers, [&](Piece target) {
-    while (target.bytes > 0 && source != sources.end()) {
-      const std::size_t bytes = std::min(source->bytes, target.bytes);
-      std::memmove(target.at, source->at, bytes);
-      target = {target.at + bytes, target.bytes - bytes};
-      *source = {source->at + bytes, source->bytes - bytes};
-      if (source->bytes == 0) ++source;
+namespace {
+
+/// Goes through the places of some ranges, one by one.
+class Places {
+ public:
+  Places(std::span<const Range> ranges, const Schedule& schedule, const Buffers& buffers)
+      : ranges_(ranges), schedule_(schedule), buffers_(buffers) {}
+
+  std::optional<Piece> next() {
+    if (done_ == count()) {
+      ranges_ = ranges_.empty() ? ranges_ : ranges_.subspan(1);
+      done_ = 0;
     }
-  });
+    if (ranges_.empty()) return std::nullopt;
+    const Range& range = ranges_[0];
+    const std::uint32_t places = schedule_.places(range.buffer());
+    place_ = done_ == 0 ? range.first : place_ + range.stride;
+    if (place_ >= places) place_ -= places;
+    ++done_;
+    return buffers_[range.buffer()].place(place_);
+  }
+
+ private:
+  std::uint32_t count() const { return ranges_.empty() ? 0 : ranges_[0].count(); }
+
+  std::span<const Range> ranges_;
+  const Schedule& schedule_;
+  const Buffers& buffers_;
+  std::uint32_t done_ = 0;  // of the first range
+  Place place_ = 0;
+};
+
+void copy(const Piece& from, const Piece& to) {
+  const std::size_t bytes = std::min(from.bytes, to.bytes);
+  if (bytes > 0 && from.at != to.at) std::memmove(to.at, from.at, bytes);
+}
+
+}  // namespace
+
+void copy_slots(const Schedule& schedule, StepId step, const Buffers& buffers) {
+  const auto from = schedule.from(step), to = schedule.to(step);
+  const auto source = one_run(from, schedule, buffers), target = one_run(to, schedule, buffers);
+  if (source && target) return copy(*source, *target);
+  Places sources(from, schedule, buffers), targets(to, schedule, buffers);  // alike place by place
+  for (auto piece = sources.next(), place = targets.next(); piece && place;
+       piece = sources.next(), place = targets.next())
+    copy(*piece, *place);
 }
 
 }  // namespace convene

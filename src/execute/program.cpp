@@ -10,12 +10,12 @@ std::ptrdiff_t offset_in(const Piece& piece, const Memory& memory) { return piec
 
 }  // namespace
 
-void Program::bind(const Schedule& schedule, const Order& order, const Buffers& buffers) {
+void Program::bind(const Schedule& schedule, const Order& order, const Buffers& buffers, Arena& arena) {
   entries_.clear();
   slots_ = 0;
   input_.keep(buffers.input, schedule.places(Buffer::input));
   output_.keep(buffers.output, schedule.places(Buffer::output));
-  std::vector<std::uint32_t> slot_of(schedule.size());
+  auto* slot_of = arena.take_array<std::uint32_t>(schedule.size());
   for (const Op op : order) add(schedule, op, buffers, slot_of);
   mark_last_send();
   bound_ = true;
@@ -32,8 +32,7 @@ void Program::mark_last_send() {
   }
 }
 
-void Program::add(const Schedule& schedule, Op op, const Buffers& buffers,
-                  std::vector<std::uint32_t>& slot_of) {
+void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of) {
   const StepId step = op.step();
   if (op.action() == Action::issue) {
     if (schedule[step].kind == StepKind::copy) return add_copy(schedule, step, buffers);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "execute/arena.hpp"
 #include "execute/memory.hpp"
 #include "execute/message.hpp"
 #include "schedule/order.hpp"
@@ -47,8 +48,9 @@ class Program {
     return bound_ && buffers.input.same_layout(input_) && buffers.output.same_layout(output_);
   }
 
-  /// Binds the order to the sizes of the buffers. Keeps its own copy of what it has to compare later.
-  void bind(const Schedule& schedule, const Order& order, const Buffers& buffers);
+  /// Binds the order to the sizes of the buffers. Keeps its own copy of what it has to compare later. The arena is for
+  /// the while.
+  void bind(const Schedule& schedule, const Order& order, const Buffers& buffers, Arena& arena);
 
   const std::vector<Entry>& entries() const { return entries_; }
   std::uint32_t slots() const { return slots_; }
@@ -57,7 +59,7 @@ class Program {
 
  private:
   void mark_last_send();
-  void add(const Schedule& schedule, Op op, const Buffers& buffers, std::vector<std::uint32_t>& slot_of);
+  void add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of);
   void add_copy(const Schedule& schedule, StepId step, const Buffers& buffers);
   void add_message(const Schedule& schedule, StepId step, const Buffers& buffers, std::uint32_t slot);
 

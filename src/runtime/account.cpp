@@ -24,24 +24,23 @@ void Record::merge(const Record& other) {
   most = std::max(most, other.most);
 }
 
-bool Record::same_kind(const Record& other) const {
-  return collective == other.collective && size_class == other.size_class && algorithm == other.algorithm &&
-         reason == other.reason;
-}
-
-Record& Account::find_or_add(Record kind) {
+Record& Account::find_or_add(Collective collective, const std::string& algorithm, const std::string& reason,
+                             unsigned size_class) {
   for (Record& record : records)
-    if (record.same_kind(kind)) return record;
-  return records.emplace_back(std::move(kind));
+    if (record.collective == collective && record.size_class == size_class && record.algorithm == algorithm &&
+        record.reason == reason)
+      return record;
+  Record& added = records.emplace_back();
+  added.collective = collective;
+  added.algorithm = algorithm;
+  added.reason = reason;
+  added.size_class = size_class;
+  return added;
 }
 
 void Account::merge(const Account& other) {
-  for (const Record& theirs : other.records) {
-    Record kind = theirs;
-    kind.calls = kind.bytes = kind.ticks = kind.most = 0;
-    kind.least = UINT64_MAX;
-    find_or_add(std::move(kind)).merge(theirs);
-  }
+  for (const Record& theirs : other.records)
+    find_or_add(theirs.collective, theirs.algorithm, theirs.reason, theirs.size_class).merge(theirs);
 }
 
 namespace {

@@ -29,7 +29,6 @@ struct Record {
     if (took > most) most = took;
   }
   void merge(const Record& other);
-  bool same_kind(const Record& other) const;
 };
 
 /// The records of one communicator, or of all freed ones of a shape. (A deque: records stay where they are.)
@@ -37,7 +36,8 @@ struct Account {
   Rank procs = 0, nodes = 0;  ///< nodes: 0 where nobody has looked
   std::deque<Record> records;
 
-  Record& find_or_add(Record kind);
+  Record& find_or_add(Collective collective, const std::string& algorithm, const std::string& reason,
+                      unsigned size_class);
   void merge(const Account& other);
 };
 

@@ -147,7 +147,7 @@ int execute(Decision& decision, const Binding& binding, Arena& arena) {
   const Prepared& prepared = *decision.prepared;
   if (!prepared.is_dynamic) {
     if (!decision.program.fits(binding.buffers))
-      decision.program.bind(prepared.schedule, prepared.order, binding.buffers);
+      decision.program.bind(prepared.schedule, prepared.order, binding.buffers, arena);
     return run_program(binding, decision.program, arena);
   }
   const std::uint64_t shuffle = settings().shuffle;

@@ -277,14 +277,9 @@ void Communicator::find_topology() {
 
 Record& Communicator::record_of(Decision& decision, std::uint64_t block_bytes) {
   const auto size_class = static_cast<unsigned>(std::bit_width(block_bytes));
-  if (!decision.record || decision.record->size_class != size_class) {
-    Record kind;
-    kind.collective = decision.collective;
-    kind.algorithm = decision.algorithm;
-    kind.reason = decision.reason;
-    kind.size_class = size_class;
-    decision.record = &account_.find_or_add(std::move(kind));
-  }
+  if (!decision.record || decision.record->size_class != size_class)
+    decision.record =
+        &account_.find_or_add(decision.collective, decision.algorithm, decision.reason, size_class);
   last_ = decision.record;
   return *decision.record;
 }
