@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Choices by rules in a running program: what is chosen, and why; what is said of a rule that can't be kept."""
+"""Choices by rules in a running program: what is chosen, why, and what is said of one that fails."""
 
 import json
 from pathlib import Path
