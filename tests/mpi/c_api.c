@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The C API: a choice per communicator, what the last call did, what a wrong choice says, how much memory is held. */
+#include <convene/convene.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+
+static void expect(int holds, const char* what) {
+  if (holds) return;
+  ++failures;
+  fprintf(stderr, "wrong: %s\n", what);
+}
+
+static void gather(MPI_Comm comm, int count) {
+  int rank, size;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  int* mine = malloc(sizeof(int) * (size_t)(count + 1));
+  int* all = malloc(sizeof(int) * (size_t)(count * size + 1));
+  for (int i = 0; i < count; ++i) mine[i] = 1000 * rank + i;
+  expect(convene_allgather(mine, count, MPI_INT, all, count, MPI_INT, comm) == MPI_SUCCESS,
+         "convene_allgather");
+  for (int i = 0; i < count * size; ++i) expect(all[i] == 1000 * (i / count) + i % count, "what came");
+  expect(convene_allgather_c(mine, count, MPI_INT, all, count, MPI_INT, comm) == MPI_SUCCESS,
+         "convene_allgather_c");
+  free(all);
+  free(mine);
+}
+
+static void choices(void) {
+  MPI_Comm comm;
+  convene_account account;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  expect(convene_last(comm, &account) == MPI_ERR_ARG, "a last call before the first");
+  gather(comm, 3);
+  expect(convene_last(comm, &account) == MPI_SUCCESS && strcmp(account.algorithm, "native") == 0,
+         "native by default");
+  expect(convene_use(comm, "allgather=sparbit;send=packed,allgatherv=ring") == MPI_SUCCESS, "convene_use");
+  gather(comm, 3);
+  expect(convene_last(comm, &account) == MPI_SUCCESS, "convene_last");
+  expect(strcmp(account.algorithm, "sparbit;send=packed") == 0, account.algorithm);
+  expect(strcmp(account.reason, "forced") == 0, account.reason);
+  expect(account.seconds > 0 && account.seconds < 60, "the time of a call");
+  expect(convene_use(comm, "allgather=sparbitt") == MPI_ERR_ARG, "an unknown algorithm");
+  expect(strstr(convene_error(), "sparbitt") && strstr(convene_error(), "sparbit"), convene_error());
+  expect(convene_use(comm, NULL) == MPI_ERR_ARG, "no text");
+  gather(comm, 4);
+  expect(convene_last(comm, &account) == MPI_SUCCESS && strcmp(account.algorithm, "sparbit;send=packed") == 0,
+         "a wrong choice left everything as it was");
+  MPI_Comm_free(&comm);
+}
+
+static void memory(void) {
+  MPI_Comm comm;
+  convene_footprint none, one;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  convene_use(comm, "allgather=native");
+  gather(comm, 1);
+  expect(convene_memory(comm, &none) == MPI_SUCCESS && !none.has_communicator,
+         "native needs no communicator");
+  convene_use(comm, "allgather=sparbit");
+  gather(comm, 1);
+  gather(comm, 5);
+  gather(comm, 100);
+  expect(convene_memory(comm, &one) == MPI_SUCCESS, "convene_memory");
+  expect(one.has_communicator == 1, "a communicator of its own");
+  expect(one.cached >= 1 && one.schedules > 0, "a cached schedule");
+  printf("handle %zu then %zu bytes, %zu schedules of %zu bytes\n", none.communicator, one.communicator,
+         one.cached, one.schedules);
+  expect(none.communicator <= 4096 && one.communicator <= 4096, "a handle of at most 4 KiB");
+  MPI_Comm_free(&comm);
+}
+
+int main(int argc, char** argv) {
+  convene_footprint footprint;
+  expect(strlen(convene_version()) >= 5, "convene_version");
+  MPI_Init(&argc, &argv);
+  expect(convene_memory(MPI_COMM_NULL, &footprint) == MPI_ERR_ARG, "no communicator");
+  choices();
+  memory();
+  int all = 0, rank = 0;
+  MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) printf("%d failures\n", all);
+  MPI_Finalize();
+  return all != 0;
+}
