@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What only a running MPI can show of the runtime: order, communicators, threads, memory, the C API."""
+
+import re
+from collections import Counter
+
+import pytest
+from convene import _core
+
+from tests.conformance import allgather
+from tests.conformance.stacks import Done, Stack, all_stacks
+
+EVERY_BUILD = ["openmpi4", "mpich4", "mpich5-abi"]  # one stack for each library
+REPEATS = 1000  # in short; 10,000 and more where the sums over algorithms are counted
+NO_COMMUNICATOR = "no communicator to be had"
+
+
+def present(name: str) -> Stack:
+    stack = all_stacks()[name]
+    if not stack.is_here():
+        pytest.skip(f"the MPI stack {name} is not installed here")
+    return stack
+
+
+def use(spec: str) -> dict[str, str]:
+    return {"CONVENE_USE": f"allgather={spec},allgatherv={spec}"}
+
+
+def calls(done: Done) -> Counter[tuple[str, str]]:
+    """Calls by algorithm and reason, all ranks together."""
+    sums: Counter[tuple[str, str]] = Counter()
+    for record in done.records():
+        sums[record["algorithm"], record["reason"]] += record["calls"]
+    return sums
+
+
+# ----------------------------------------------------------------------------------------------------- order
+
+
+@pytest.mark.parametrize("procs", [5, 8])
+@pytest.mark.parametrize("spec", [spec for spec in allgather.usual_specs() if spec != "native"])
+def test_any_order_of_ready_steps_delivers(spec: str, procs: int) -> None:
+    if _core.unmet("allgather", spec, procs):
+        pytest.skip(f"{spec} {_core.unmet('allgather', spec, procs)}")
+    stack = present("openmpi4")
+    variables = {**use(spec), "CONVENE_SHUFFLE": str(procs * 1000 + len(spec))}
+    done = stack.run(procs, [stack.program("allgather_repeat"), str(REPEATS)], variables)
+    assert done.status == 0, done.output
+    assert f"{REPEATS} calls, 0 wrong" in done.output
+    assert calls(done) == {(spec, "forced"): REPEATS * procs}
+
+
+# --------------------------------------------------------------------------------------------- communicators
+
+
+def test_three_thousand_communicators() -> None:
+    stack = present("mpich4")
+    done = stack.run(2, [stack.program("communicators"), "6", "500"], use("sparbit"))
+    assert done.status == 0, done.output
+    assert "made 3000, at most 500 at once, 0 wrong" in done.output
+    assert calls(done) == {("sparbit", "forced"): 3000 * 2 * 2}
+
+
+@pytest.mark.parametrize("name", ["mpich4", "mpich5-abi"])
+def test_as_many_communicators_as_the_mpi_has(name: str) -> None:
+    """Where Convene gets no more of its own, calls go on with the MPI's algorithm, and it is declared."""
+    stack = present(name)
+    done = stack.run(
+        2,
+        [stack.program("communicators"), "1", "3000"],
+        {**use("sparbit"), "CONVENE_COMMUNICATORS": "100000"},
+    )
+    assert done.status == 0, done.output
+    made = re.search(r"made (\d+), at most \d+ at once, 0 wrong", done.output)
+    assert made, done.output
+    assert int(made[1]) > 500
+    sums = calls(done)
+    assert sums["sparbit", "forced"] > 500 * 2
+    assert sum(sums.values()) == int(made[1]) * 2 * 2
+    if sums["native", NO_COMMUNICATOR]:
+        assert any("stays with the MPI's own algorithms" in text for text in done.accounts[0]["messages"])
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_a_limit_on_communicators_is_kept_and_declared(name: str) -> None:
+    stack = present(name)
+    variables = {**use("sparbit"), "CONVENE_COMMUNICATORS": "5", "CONVENE_LOG": "info"}
+    done = stack.run(2, [stack.program("communicators"), "2", "12"], variables)
+    assert done.status == 0, done.output
+    assert "made 24, at most 12 at once, 0 wrong" in done.output
+    # In each batch 5 of 12, each used twice, on two ranks.
+    assert calls(done) == {("sparbit", "forced"): 2 * 5 * 2 * 2, ("native", NO_COMMUNICATOR): 2 * 7 * 2 * 2}
+    assert done.output.count("CONVENE_COMMUNICATORS is the limit") == 1
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_ranks_agree_although_some_have_more_communicators(name: str) -> None:
+    stack = present(name)
+    variables = {**use("ring"), "CONVENE_COMMUNICATORS": "5"}
+    done = stack.run(3, [stack.program("communicators"), "1", "4", "3"], variables, timeout=120)
+    assert done.status == 0, done.output
+    assert ", 0 wrong" in done.output
+    # The first two ranks have 3 between them, so that of the 4 of all ranks only 2 can have one.
+    assert calls(done) == {("ring", "forced"): 3 * 2 + 2 * 2 * 3, ("native", NO_COMMUNICATOR): 2 * 2 * 3}
+
+
+# --------------------------------------------------------------------------------------------------- threads
+
+
+@pytest.mark.parametrize("name", [name for name in all_stacks() if name != "mpich4"])
+@pytest.mark.parametrize("spec", ["sparbit", "ring"])
+def test_threads_on_different_communicators(name: str, spec: str) -> None:
+    stack = present(name)
+    done = stack.run(2, [stack.program("threads"), "4", "200"], use(spec), timeout=120)
+    assert done.status == 0, done.output
+    assert "1664 calls, 0 wrong" in done.output  # (200 + 200 / 25) of 4 threads on 2 ranks
+    assert calls(done) == {(spec, "forced"): 1664}
+
+
+def test_threads_where_idle_ranks_spin() -> None:
+    stack = present("mpich4")
+    done = stack.run(2, [stack.program("threads"), "4", "25"], use("sparbit"), timeout=200)
+    assert done.status == 0, done.output
+    assert "208 calls, 0 wrong" in done.output
+
+
+# ---------------------------------------------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize("mode", ["compiled", "dynamic"])
+@pytest.mark.parametrize("spec", [*allgather.usual_specs(), "sparbit;send=packed", "sparbit;send=datatype"])
+def test_the_steady_state_allocates_nothing(spec: str, mode: str) -> None:
+    stack = present("openmpi4")
+    done = stack.run(2, [stack.program("allocations"), "50"], {**use(spec), "CONVENE_EXECUTE": mode})
+    assert done.status == 0, done.output
+    found = re.search(r"at first (\d+), then (\d+); others \d+", done.output)
+    assert found, done.output
+    assert int(found[1]) > 0  # the program sees what Convene allocates
+    assert int(found[2]) == 0
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_c_api(name: str) -> None:
+    """Among it: the handle of a communicator takes at most 4 KiB."""
+    stack = present(name)
+    done = stack.run(2 if stack.spins else 3, [stack.program("c_api")], preload=False)
+    assert done.status == 0, done.output
+    assert re.search(r"^0 failures", done.output, re.MULTILINE)
