@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from convene import _core
 
-from tests.conformance import allgather
+from tests.conformance import allgather, large
 from tests.conformance.stacks import Done, Stack, all_stacks
 
 EVERY_BUILD = ["openmpi4", "mpich4", "mpich5-abi"]  # one stack for each library
@@ -146,3 +146,16 @@ def test_c_api(name: str) -> None:
     done = stack.run(2 if stack.spins else 3, [stack.program("c_api")], preload=False)
     assert done.status == 0, done.output
     assert re.search(r"^0 failures", done.output, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+@pytest.mark.parametrize("kind", ["contiguous", "vector", "bytes"])
+def test_large_blocks_in_little(name: str, kind: str) -> None:
+    """The whole, with blocks above 2^31 bytes, is `python -m tests.conformance.large`."""
+    stack = present(name)
+    if kind not in large.kinds(name):
+        pytest.skip("this MPI has no form for large counts")
+    done = stack.run(2, [stack.program("large_counts"), kind, "3"], use("sparbit"))
+    assert done.status == 0, done.output
+    assert "2 blocks of 3 MiB, 0 wrong" in done.output
+    assert calls(done) == {("sparbit", "forced"): 4}
