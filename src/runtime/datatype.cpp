@@ -60,26 +60,59 @@ TypeFacts size_and_extent(MPI_Datatype type) {
 }
 
 struct Envelope {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  MPI_Count integers = 0, addresses = 0, counts = 0, types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+
+  /// Some predefined types have no name: they too have no contents and cannot be freed.
+  bool is_predefined() const {
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+    if (combiner == MPI_COMBINER_VALUE_INDEX) return true;
+#endif
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
+           combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
+  }
+
+  /// One type, a number of times.
+  bool is_run() const {
+    return (combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_DUP) && integers + counts <= 1 &&
+           addresses == 0 && types == 1;
+  }
 };
+
+// Where the MPI has large counts, the forms of int fail for types that were made with them.
 
 Envelope envelope_of(MPI_Datatype type) {
   Envelope e;
-  mpi.Type_get_envelope(type, &e.integers, &e.addresses, &e.types, &e.combiner);
+#if MPI_VERSION >= 4
+  if (mpi.Type_get_envelope_c) {
+    mpi.Type_get_envelope_c(type, &e.integers, &e.addresses, &e.counts, &e.types, &e.combiner);
+    return e;
+  }
+#endif
+  int integers = 0, addresses = 0, types = 0;
+  mpi.Type_get_envelope(type, &integers, &addresses, &types, &e.combiner);
+  e.integers = integers, e.addresses = addresses, e.types = types;
   return e;
+}
+
+/// The type of which another one is a run.
+int contents_of_run(MPI_Datatype type, const Envelope& e, MPI_Datatype* inner) {
+  int integers[1];
+  MPI_Aint addresses[1];
+#if MPI_VERSION >= 4
+  MPI_Count counts[1];
+  if (mpi.Type_get_contents_c)
+    return mpi.Type_get_contents_c(type, e.integers, 0, e.counts, 1, integers, addresses, counts, inner);
+#endif
+  return mpi.Type_get_contents(type, static_cast<int>(e.integers), 0, 1, integers, addresses, inner);
 }
 
 /// Whether a derived type is nothing but consecutive items of a type that is contiguous itself.
 bool is_run_of_contiguous(MPI_Datatype type, const Envelope& envelope) {
-  if (envelope.combiner != MPI_COMBINER_CONTIGUOUS && envelope.combiner != MPI_COMBINER_DUP) return false;
-  int integers[1];
-  MPI_Aint addresses[1];
-  MPI_Datatype inner;
-  if (envelope.integers > 1 || envelope.addresses > 0 || envelope.types != 1) return false;
-  if (mpi.Type_get_contents(type, envelope.integers, 0, 1, integers, addresses, &inner) != MPI_SUCCESS)
-    return false;
+  MPI_Datatype inner = MPI_DATATYPE_NULL;
+  if (!envelope.is_run() || contents_of_run(type, envelope, &inner) != MPI_SUCCESS) return false;
   const Envelope of_inner = envelope_of(inner);
-  if (of_inner.combiner == MPI_COMBINER_NAMED) return size_and_extent(inner).is_contiguous;
+  if (of_inner.is_predefined()) return size_and_extent(inner).is_contiguous;
   const bool result = is_run_of_contiguous(inner, of_inner);
   mpi.Type_free(&inner);  // what Type_get_contents returns of derived types is a new handle
   return result;
@@ -141,7 +174,7 @@ TypeFacts facts_of(MPI_Datatype type) {
   if (const TypeFacts* known = find_named(key)) return *known;
   TypeFacts facts = size_and_extent(type);
   const Envelope envelope = envelope_of(type);
-  facts.is_named = envelope.combiner == MPI_COMBINER_NAMED;
+  facts.is_named = envelope.is_predefined();
   if (facts.is_named)
     remember_named(key, facts);
   else

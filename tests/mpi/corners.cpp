@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls at the edges of what MPI allows: corners WHAT, with WHAT one of
+//   types        predefined types without a name, and types whose constructors take large counts
+//   alternating  two collectives by turns
+//   failing      a call that fails, with errors returned, and calls behind it
+//   callback     a call in MPI_Finalize, from a callback of an attribute of MPI_COMM_SELF
+//   destructor   MPI_Finalize in a static object's destructor
+//   exhausted    a first call when the MPI has no communicator left
+//   disagreeing  ranks that ask for different algorithms: CONVENE_RANK_0 and CONVENE_RANK_1 say for which
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+int rank = 0, size = 1, wrong = 0;
+bool finalize_at_exit = false;
+
+struct AtExit {
+  ~AtExit() {
+    if (finalize_at_exit) MPI_Finalize();
+  }
+} at_exit;
+
+std::size_t ranks() { return static_cast<std::size_t>(size); }
+
+/// Returns MPI's error code.
+int gather(int count) {
+  std::vector<int> mine(static_cast<std::size_t>(count), rank), all(ranks() * mine.size(), -1);
+  const int code = MPI_Allgather(mine.data(), count, MPI_INT, all.data(), count, MPI_INT, MPI_COMM_WORLD);
+  for (std::size_t i = 0; i < all.size() && code == MPI_SUCCESS; ++i)
+    wrong += all[i] != static_cast<int>(i) / count;
+  return code;
+}
+
+void gather_v() {
+  std::vector<int> all(ranks(), -1), counts(ranks(), 1), places(ranks());
+  for (int i = 0; i < size; ++i) places[static_cast<std::size_t>(i)] = i;
+  MPI_Allgatherv(&rank, 1, MPI_INT, all.data(), counts.data(), places.data(), MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < size; ++i) wrong += all[static_cast<std::size_t>(i)] != i;
+}
+
+/// One item of a type that is `count` numbers back to back. Often, so that a handle that is freed too often shows.
+void gather_type(MPI_Datatype type, int count) {
+  for (int call = 0; call < 10; ++call) {
+    std::vector<int> mine(static_cast<std::size_t>(count), rank), all(ranks() * mine.size(), -1);
+    MPI_Allgather(mine.data(), 1, type, all.data(), 1, type, MPI_COMM_WORLD);
+    for (std::size_t i = 0; i < all.size(); ++i) wrong += all[i] != static_cast<int>(i) / count;
+  }
+}
+
+void types() {
+  MPI_Datatype number, run, again;
+  MPI_Type_create_f90_integer(9, &number);
+  MPI_Type_contiguous(3, number, &run);
+  MPI_Type_commit(&run);
+  MPI_Type_dup(run, &again);
+  gather_type(number, 1);
+  gather_type(run, 3);
+  gather_type(again, 3);
+  MPI_Type_free(&run);
+  MPI_Type_free(&again);
+#if MPI_VERSION >= 4
+  MPI_Type_contiguous_c(5, MPI_INT, &run);
+  MPI_Type_vector_c(2, 2, 2, MPI_INT, &again);
+  MPI_Type_commit(&run);
+  MPI_Type_commit(&again);
+  gather_type(run, 5);
+  gather_type(again, 4);
+  MPI_Type_free(&run);
+  MPI_Type_free(&again);
+#endif
+}
+
+void alternating() {
+  for (int i = 0; i < 5; ++i) {
+    gather(1);
+    gather_v();
+    gather(1);
+  }
+}
+
+/// In the second call rank 0 sends more than the others receive.
+void failing() {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  gather(1);
+  const int blocks = rank == 0 ? 4 : 2;
+  const bool fails = gather(blocks) != MPI_SUCCESS;
+  wrong = fails != (rank != 0);
+  for (int i = 0; i < 3; ++i) wrong += gather(1) != MPI_SUCCESS;
+}
+
+int at_end(MPI_Comm, int, void*, void*) {
+  gather(2);
+  gather_v();
+  if (rank == 0) std::printf("in the callback %d wrong\n", wrong);
+  return MPI_SUCCESS;
+}
+
+void callback() {
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  gather(2);
+  gather(2);
+}
+
+void destructor() {
+  gather(1);
+  finalize_at_exit = true;
+}
+
+void exhausted() {
+  MPI_Comm from, taken;
+  MPI_Comm_dup(MPI_COMM_WORLD, &from);
+  MPI_Comm_set_errhandler(from, MPI_ERRORS_RETURN);
+  for (int i = 0; i < 100000 && MPI_Comm_dup(from, &taken) == MPI_SUCCESS; ++i) continue;
+  gather(1);
+}
+
+void disagreeing() {
+  const char* use = std::getenv(rank == 0 ? "CONVENE_RANK_0" : "CONVENE_RANK_1");
+  setenv("CONVENE_USE", use ? use : "", 1);
+  gather(1);
+}
+
+struct Corner {
+  const char* name;
+  void (*run)();
+};
+
+constexpr Corner corners[] = {{"types", types},
+                              {"alternating", alternating},
+                              {"failing", failing},
+                              {"callback", callback},
+                              {"destructor", destructor},
+                              {"exhausted", exhausted},
+                              {"disagreeing", disagreeing}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  bool known = false;
+  for (const Corner& corner : corners)
+    if (argc == 2 && std::strcmp(argv[1], corner.name) == 0) {
+      known = true;
+      corner.run();
+    }
+  int all = 0;
+  MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) std::printf("%d wrong\n", all);
+  if (!finalize_at_exit) MPI_Finalize();
+  return all != 0 || !known;
+}
