@@ -134,8 +134,9 @@ void Ledger::write(const std::deque<const Account*>& live) {
                               {"messages", state_->sentences}};
   const std::string path =
       directory + "/account-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".json";
-  const std::string part = path + ".part";  // a reader never sees half a file
-  std::ofstream(part) << all.dump() << '\n';
+  const std::string part = path + ".part";                            // a reader never sees half a file
+  constexpr auto replace = nlohmann::json::error_handler_t::replace;  // a file's name need not be UTF-8
+  std::ofstream(part) << all.dump(-1, ' ', false, replace) << '\n';
   if (std::rename(part.c_str(), path.c_str()) != 0)
     std::fprintf(stderr, "convene: cannot write the account %s; does the directory exist?\n", path.c_str());
 }

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -50,8 +52,9 @@ Settings read_settings() {
   result.log = static_cast<LogLevel>(one_of("CONVENE_LOG", {"quiet", "info", "debug"}));
   result.execution = static_cast<Execution>(one_of("CONVENE_EXECUTE", {"automatic", "compiled", "dynamic"}));
   result.check_agreement = one_of("CONVENE_CHECK", {"nothing", "agreement"}) == 1;
-  result.communicators =
-      static_cast<int>(number("CONVENE_COMMUNICATORS", static_cast<std::uint64_t>(result.communicators)));
+  const std::uint64_t communicators =
+      number("CONVENE_COMMUNICATORS", static_cast<std::uint64_t>(result.communicators));
+  result.communicators = static_cast<int>(std::min<std::uint64_t>(communicators, INT_MAX));
   result.cache_bytes = number("CONVENE_CACHE", result.cache_bytes);
   result.shuffle = number("CONVENE_SHUFFLE", 0);
   return result;
@@ -65,9 +68,10 @@ bool is_first_of_world() {
 }  // namespace
 
 const Settings& settings() {
-  static const Settings once = [] {
+  // Never freed: MPI_Finalize may come after static destructors.
+  static const Settings& once = *[] {
     try {
-      return read_settings();
+      return new Settings(read_settings());
     } catch (const Error& error) {
       refuse(error.what(), is_first_of_world());
     }
