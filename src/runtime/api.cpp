@@ -17,7 +17,11 @@ std::string& last_error() {
 
 /// The handle of a communicator, or null where there is no MPI that fits, or none that has been initialized.
 Communicator* handle_of(MPI_Comm comm) {
+  int initialized = 0, finalized = 0;
   if (convene::find_mpi() != convene::MpiFit::fits || comm == MPI_COMM_NULL) return nullptr;
+  convene::mpi.Initialized(&initialized);
+  convene::mpi.Finalized(&finalized);
+  if (!initialized || finalized) return nullptr;
   return Communicator::of(comm);
 }
 
