@@ -185,7 +185,6 @@ int run_again(const Arguments<Count>& arguments, Communicator& communicator) {
 template <class Count>
 void keep_for_repeat(const Arguments<Count>& arguments, const TypeFacts& facts, const Binding& binding,
                      Decision& decision, Repeat& repeat) {
-  repeat.decision = nullptr;
   const bool plain = facts.is_named && facts.is_contiguous && arguments.blocks.is_uniform();
   if (!plain || decision.prepared->is_dynamic || settings().check_agreement) return;
   if (!arguments.in_place()) {
@@ -208,6 +207,7 @@ int run_prepared(Decision& decision, const Arguments<Count>& arguments, const Ty
   const Prepared& prepared = *decision.prepared;
   Arena& arena = communicator.arena();
   arena.reset();
+  communicator.repeat().decision = nullptr;  // its program may be bound anew, and this call may fail
   const MPI_Comm own = communicator.own();
   const Output output(arguments, facts, communicator.procs(), prepared.segments, arena);
   Binding binding{.schedule = &prepared.schedule,
@@ -292,7 +292,7 @@ int run(Collective collective, const Arguments<Count>& arguments, Native&& nativ
   const std::uint64_t block = total / procs;
   Record& record = communicator->record_of(decision, block);
   record.add(ticks() - start, block);
-  communicator->repeat().record = &record;
+  if (Repeat& repeat = communicator->repeat(); repeat.decision == &decision) repeat.record = &record;
   return code;
 }
 
