@@ -92,8 +92,9 @@ Communicator* Communicator::of(MPI_Comm comm) {
 }
 
 Communicator* Communicator::look_up(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL) return nullptr;
   Registry& registry = Registry::instance();
+  // At the end attributes still name handles that are gone: callbacks of the program's may call until then.
+  if (comm == MPI_COMM_NULL || registry.finalizing) return nullptr;
   void* value = nullptr;
   int found = 0;
   if (mpi.Comm_get_attr(comm, registry.key(), static_cast<void*>(&value), &found) != MPI_SUCCESS)
@@ -103,7 +104,6 @@ Communicator* Communicator::look_up(MPI_Comm comm) {
 
 Communicator* Communicator::make(MPI_Comm comm) {
   Registry& registry = Registry::instance();
-  if (registry.finalizing) return nullptr;
   std::unique_ptr<Communicator> handle(new Communicator(comm));
   if (mpi.Comm_set_attr(comm, registry.key(), handle.get()) != MPI_SUCCESS) return nullptr;
   const std::lock_guard lock(registry.mutex);
