@@ -259,10 +259,20 @@ bool Communicator::make_own() {
   return true;
 }
 
-/// How many nodes the ranks are on, and how many ranks the fullest one has. Collective; equal on all ranks.
+/// How many nodes the ranks are on, and how many ranks the fullest one has; 0 where the MPI has no communicator left to
+/// find out. Collective; equal on all ranks.
 void Communicator::find_topology() {
+  const ErrorsReturned scope(comm_);
   MPI_Comm node = MPI_COMM_NULL;
-  mpi.Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &node);
+  const bool made = mpi.Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL,
+                                        &node) == MPI_SUCCESS &&
+                    node != MPI_COMM_NULL;
+  if (!on_all_ranks(made, comm_)) {
+    if (made) mpi.Comm_free(&node);
+    return Ledger::instance().declare("rules that ask for nodes do not fit a communicator of " +
+                                      std::to_string(procs_) +
+                                      " processes: the MPI could not make one more to count them");
+  }
   int rank_in_node = 0, here = 1;
   mpi.Comm_rank(node, &rank_in_node);
   mpi.Comm_size(node, &here);
