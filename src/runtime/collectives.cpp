@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <climits>
-#include <functional>
 #include <numeric>
 #include <optional>
-#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -224,33 +222,19 @@ int run_prepared(Decision& decision, const Arguments<Count>& arguments, const Ty
   return code;
 }
 
-/// In the debug mode: all ranks must have decided the same for the same call.
-void check_agreement(const Decision& decision, std::uint64_t total_bytes, Communicator& communicator) {
-  const std::size_t hash =
-      std::hash<std::string_view>{}(decision.algorithm) ^ total_bytes * 0x9e3779b97f4a7c15ull;
-  unsigned long long mine[2] = {hash, ~static_cast<unsigned long long>(hash)}, least[2];
-  mpi.Allreduce(mine, least, 2, MPI_UNSIGNED_LONG_LONG, MPI_MIN, communicator.own());
-  if (least[0] == ~least[1]) return;
-  refuse("the ranks of a communicator disagree about a call of " + std::string(name(decision.collective)) +
-             ": rank " + std::to_string(communicator.rank()) + " has " + decision.algorithm + " for " +
-             std::to_string(total_bytes) +
-             " bytes; do all ranks see the same CONVENE_* variables, rules and sizes?",
-         true);
-}
-
 #if MPI_VERSION < 4
 // The MPI's own algorithms behind Convene's large-count forms, where the MPI has none: as far as an int reaches.
 
-bool fits_int(MPI_Count value) { return value <= INT_MAX; }
+bool fits_int(MPI_Count value) { return value >= INT_MIN && value <= INT_MAX; }
 
-int too_large(MPI_Comm comm) {
-  mpi.Comm_call_errhandler(comm, MPI_ERR_COUNT);
-  return MPI_ERR_COUNT;
+int report(MPI_Comm comm, int code) {
+  mpi.Comm_call_errhandler(comm, code);
+  return code;
 }
 
 int native_narrow(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                   MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  if (!fits_int(sendcount) || !fits_int(recvcount)) return too_large(comm);
+  if (!fits_int(sendcount) || !fits_int(recvcount)) return report(comm, MPI_ERR_COUNT);
   return mpi.Allgather(sendbuf, static_cast<int>(sendcount), sendtype, recvbuf, static_cast<int>(recvcount),
                        recvtype, comm);
 }
@@ -258,11 +242,13 @@ int native_narrow(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 int native_narrow(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                   MPI_Comm comm) {
-  int procs = 0;
-  mpi.Comm_size(comm, &procs);
+  int inter = 0, procs = 0;  // an intercommunicator gathers from its other group
+  if (const int code = mpi.Comm_test_inter(comm, &inter); code != MPI_SUCCESS) return code;
+  (inter ? mpi.Comm_remote_size : mpi.Comm_size)(comm, &procs);
+  if (!recvcounts || !displs) return report(comm, MPI_ERR_ARG);
   if (!fits_int(sendcount) || !std::all_of(recvcounts, recvcounts + procs, fits_int) ||
       !std::all_of(displs, displs + procs, fits_int))
-    return too_large(comm);
+    return report(comm, MPI_ERR_COUNT);
   const std::vector<int> counts(recvcounts, recvcounts + procs), displacements(displs, displs + procs);
   return mpi.Allgatherv(sendbuf, static_cast<int>(sendcount), sendtype, recvbuf, counts.data(),
                         displacements.data(), recvtype, comm);
@@ -283,7 +269,6 @@ int run(Collective collective, const Arguments<Count>& arguments, Native&& nativ
   Decision& decision = communicator->decide(collective, total, arguments.in_place());
   int code;
   if (decision.prepared) {
-    if (settings().check_agreement) check_agreement(decision, total, *communicator);
     code = run_prepared(decision, arguments, facts, *communicator);
     if (code != MPI_SUCCESS) mpi.Comm_call_errhandler(arguments.comm, code);
   } else {
@@ -332,6 +317,7 @@ int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void
       return native_narrow(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 #endif
   };
+  if (!recvcounts || !displs) return native();  // the MPI has its own words for that
   const Arguments<Count> arguments{
       sendbuf, sendcount, sendtype, recvbuf, {.counts = recvcounts, .displacements = displs}, recvtype, comm};
   return run(Collective::allgatherv, arguments, native);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <mutex>
 
 #include "base/error.hpp"
@@ -179,8 +180,11 @@ void Communicator::use(Selection selection) {
 }
 
 Decision& Communicator::decide(Collective collective, std::uint64_t total_bytes, bool in_place) {
-  for (Decision& decision : decisions_)
-    if (decision.is_for(collective, total_bytes, in_place)) return decision;
+  for (Decision& decision : decisions_) {
+    if (!decision.is_for(collective, total_bytes, in_place)) continue;
+    if (!is_inter_) check_agreement(collective, total_bytes, decision.algorithm);
+    return decision;
+  }
   repeat_.decision = nullptr;  // decisions are about to move
   if (decisions_.size() >= most_decisions) decisions_.erase(decisions_.begin());
   return decisions_.emplace_back(make_decision(collective, total_bytes, in_place));
@@ -200,6 +204,8 @@ Decision Communicator::make_decision(Collective collective, std::uint64_t total_
   }
   const Choice choice = choose(collective, total_bytes);
   decision.reason = choice.reason;
+  std::string algorithm = spec_text(*choice.algorithm, choice.parameters);
+  check_agreement(collective, total_bytes, algorithm);
   decision.any_size = decision.any_size || choice.reason == "forced";
   if (choice.algorithm->is_native()) return decision;
   if (!ensure_own()) {
@@ -207,7 +213,7 @@ Decision Communicator::make_decision(Collective collective, std::uint64_t total_
     decision.reason = "no communicator to be had";
     return decision;
   }
-  decision.algorithm = spec_text(*choice.algorithm, choice.parameters);
+  decision.algorithm = std::move(algorithm);
   decision.prepared = process_schedules().get(*choice.algorithm, {.collective = collective,
                                                                   .procs = procs_,
                                                                   .rank = rank_,
@@ -217,7 +223,8 @@ Decision Communicator::make_decision(Collective collective, std::uint64_t total_
 }
 
 Choice Communicator::choose(Collective collective, std::uint64_t total_bytes) {
-  if (selection().needs_topology() && nodes_ == 0) find_topology();
+  // Where agreement is in doubt, ranks may differ in whether they need it: then all look.
+  if ((selection().needs_topology() || settings().check_agreement) && nodes_ == 0) find_topology();
   try {
     Choice choice = selection().choose({.collective = collective,
                                         .procs = procs_,
@@ -229,6 +236,21 @@ Choice Communicator::choose(Collective collective, std::uint64_t total_bytes) {
   } catch (const Error& error) {
     refuse(error.what(), rank_ == 0);
   }
+}
+
+/// In the debug mode: all ranks must have decided the same for the same call. On the program's communicator and before
+/// anything is done, since a rank that has the MPI's own would come to nothing else.
+void Communicator::check_agreement(Collective collective, std::uint64_t total_bytes,
+                                   const std::string& algorithm) const {
+  if (!settings().check_agreement) return;
+  const std::size_t hash = std::hash<std::string>{}(algorithm) ^ total_bytes * 0x9e3779b97f4a7c15ull;
+  unsigned long long mine[2] = {hash, ~static_cast<unsigned long long>(hash)}, least[2];
+  mpi.Allreduce(mine, least, 2, MPI_UNSIGNED_LONG_LONG, MPI_MIN, comm_);
+  if (least[0] == ~least[1]) return;
+  refuse("the ranks of a communicator disagree about a call of " + std::string(name(collective)) + ": rank " +
+             std::to_string(rank_) + " has " + algorithm + " for " + std::to_string(total_bytes) +
+             " bytes; do all ranks see the same CONVENE_* variables, rules and sizes?",
+         true);
 }
 
 bool Communicator::ensure_own() {

@@ -110,6 +110,7 @@ class Communicator {
   bool ensure_own();
   bool make_own();
   void find_topology();
+  void check_agreement(Collective collective, std::uint64_t total_bytes, const std::string& algorithm) const;
 
   enum class Own : std::uint8_t { untried, ready, refused };
 
