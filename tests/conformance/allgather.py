@@ -33,6 +33,7 @@ NATIVE_LIMITS = {
 }
 
 # Ways of running that apply to any algorithm; each is tried with every algorithm's usual parameters.
+MODE_PROCS = (4, 5)
 MODES: dict[str, dict[str, str]] = {
     "": {},
     "compiled": {"CONVENE_EXECUTE": "compiled"},
@@ -62,6 +63,7 @@ def specs() -> list[str]:
 
 
 def usual_specs() -> list[str]:
+    """Every algorithm with the parameters that it has if one gives none; `native` first."""
     return [algorithm["name"] for algorithm in _core.algorithms("allgather")]
 
 
@@ -107,7 +109,7 @@ def cases(stack: Stack, procs: list[int], wanted: list[str], usual: bool) -> Ite
         for number in procs:
             if _core.unmet("allgather", spec, number):
                 continue
-            has_modes = spec in everywhere and spec != "native" and not usual and not stack.spins
+            has_modes = spec in everywhere[1:] and number in MODE_PROCS and not usual and not stack.spins
             for mode in MODES if has_modes else [""]:
                 yield number, spec, mode
 
