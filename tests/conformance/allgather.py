@@ -32,6 +32,9 @@ NATIVE_LIMITS = {
     "mpich5-abi": ["truncation"],
 }
 
+# Where the root of these meets an error, the others wait for it until the program ends them.
+ROOTED = ("gather_bcast",)
+
 # Ways of running that apply to any algorithm; each is tried with every algorithm's usual parameters.
 MODE_PROCS = (4, 5)
 MODES: dict[str, dict[str, str]] = {
@@ -82,6 +85,7 @@ def problem_of(
 ) -> str:
     """What is wrong with one run under a forced algorithm; empty if nothing is."""
     skipped = LIMITS.get(stack.name, []) + (NATIVE_LIMITS.get(stack.name, []) if spec == "native" else [])
+    skipped += ["truncation"] if spec.startswith(ROOTED) else []
     options = [word for section in skipped for word in ("--skip", section)]
     options += ["--even"] if needs_even(spec) else []
     done = stack.run(
