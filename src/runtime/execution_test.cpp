@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every algorithm's schedules, run by the executor in all its ways over an MPI that is unkind. (In this room, because the
+// executor's own knows no algorithms.)
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <thread>
+
+#include "collective/algorithm.hpp"
+#include "execute/executor.hpp"
+#include "execute/fake_mpi_for_test.hpp"
+#include "select/spec.hpp"
+
+namespace convene {
+namespace {
+
+/// Predefined handles may be objects of the MPI's library: it has to be there, though none of its functions is called.
+[[gnu::used]] int (*const needs_the_library)(int*) = MPI_Initialized;
+
+enum class Way { compiled, dynamic, shuffled };
+constexpr Way ways[] = {Way::compiled, Way::dynamic, Way::shuffled};
+
+const char* name_of(Way way) {
+  return way == Way::compiled ? "compiled" : way == Way::dynamic ? "dynamic" : "shuffled";
+}
+
+/// Block sizes and positions of one run, and whether the own block is in place.
+struct Shape {
+  std::vector<int> counts, places;
+  bool in_place = false;
+
+  std::size_t bytes() const {
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      most = std::max(most, static_cast<std::size_t>(places[i] + counts[i]));
+    return most;
+  }
+};
+
+Shape shape_of(Rank procs, bool irregular, bool in_place, int block = 24) {
+  Shape shape;
+  shape.in_place = in_place;
+  int next = 0;
+  for (Rank i = 0; i < procs; ++i) {
+    shape.counts.push_back(irregular ? static_cast<int>(i * 7 % 5) * block / 4 : block);
+    shape.places.push_back(next);
+    next += shape.counts.back() + (irregular ? static_cast<int>(i % 3) : 0);
+  }
+  return shape;
+}
+
+std::byte value(Rank rank, int i) {
+  return static_cast<std::byte>(rank * 37 + static_cast<unsigned>(i) * 11 + 1);
+}
+
+/// One rank's part of a run.
+class Participant {
+ public:
+  Participant(const Algorithm& algorithm, const std::vector<std::int64_t>& parameters, Rank rank,
+              const Shape& shape, bool irregular)
+      : rank_(rank), shape_(shape), output_(shape.bytes() + 1, std::byte{0xee}) {
+    const auto procs = static_cast<Rank>(shape.counts.size());
+    Builder builder;
+    const Collective collective = irregular ? Collective::allgatherv : Collective::allgather;
+    schedule_ = build_schedule(algorithm,
+                               {.collective = collective,
+                                .procs = procs,
+                                .rank = rank,
+                                .in_place = shape.in_place,
+                                .parameters = parameters},
+                               builder);
+    const std::uint32_t per_block = segments(algorithm, parameters);
+    const int own = shape.counts[rank];
+    for (int i = 0; i < own; ++i) input_.push_back(value(rank, i));
+    if (shape.in_place) std::copy(input_.begin(), input_.end(), output_.begin() + shape.places[rank]);
+    binding_.schedule = &schedule_;
+    binding_.buffers.input = Memory::uniform(input_.data(), static_cast<std::size_t>(own), per_block);
+    binding_.buffers.output =
+        irregular
+            ? Memory::irregular(output_.data(), shape.counts.data(), shape.places.data(), 1, 1, per_block)
+            : Memory::uniform(output_.data(), static_cast<std::size_t>(own), per_block);
+  }
+
+  int run(Way way, std::uint32_t number) {
+    binding_.collective_number = number;
+    arena_.reset();
+    if (way == Way::compiled) {
+      if (!program_.fits(binding_.buffers))
+        program_.bind(schedule_, compile_order(schedule_), binding_.buffers, arena_);
+      return run_program(binding_, program_, arena_);
+    }
+    if (way == Way::dynamic) return run_dynamic(binding_, Limits{}, arena_);
+    return run_dynamic(binding_, {.receives = schedule_.size(), .sends = schedule_.size()}, arena_,
+                       number + rank_ + 1);
+  }
+
+  void forget() {
+    if (!shape_.in_place) std::fill(output_.begin(), output_.end(), std::byte{0xee});
+  }
+
+  bool has_all() const {
+    std::vector<std::byte> expected(output_.size(), std::byte{0xee});
+    for (Rank rank = 0; rank < shape_.counts.size(); ++rank)
+      for (int i = 0; i < shape_.counts[rank]; ++i)
+        expected[static_cast<std::size_t>(shape_.places[rank] + i)] = value(rank, i);
+    return output_ == expected;
+  }
+
+ private:
+  Rank rank_;
+  const Shape& shape_;
+  std::vector<std::byte> input_, output_;
+  Schedule schedule_;
+  Program program_;
+  Binding binding_;
+  Arena arena_;
+};
+
+using Participants = std::vector<std::unique_ptr<Participant>>;
+
+Participants participants_of(const Algorithm& algorithm, const std::vector<std::int64_t>& parameters,
+                             const Shape& shape, bool irregular) {
+  Participants all;
+  for (Rank rank = 0; rank < shape.counts.size(); ++rank)
+    all.push_back(std::make_unique<Participant>(algorithm, parameters, rank, shape, irregular));
+  return all;
+}
+
+/// Runs all ranks at once, `times` times; the codes that they returned the last time.
+std::vector<int> run_all(FakeMpi& fake, Participants& all, Way way, std::uint32_t times) {
+  std::vector<int> codes(all.size());
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    threads.emplace_back([&, rank] {
+      fake.enter(static_cast<int>(rank));
+      for (std::uint32_t number = 0; number < times && codes[rank] == MPI_SUCCESS; ++number) {
+        if (number > 0) all[rank]->forget();
+        codes[rank] = all[rank]->run(way, number);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  return codes;
+}
+
+void expect_delivery(const Algorithm& algorithm, const std::vector<std::int64_t>& parameters, Rank procs) {
+  unsigned seed = 1;
+  for (const bool irregular : {false, true})
+    for (const Way way : ways) {
+      const bool in_place = seed % 2 == 0, rendezvous = seed % 3 != 0;
+      SCOPED_TRACE(spec_text(algorithm, parameters) + ", P=" + std::to_string(procs) + ", " + name_of(way) +
+                   (irregular ? ", irregular" : "") + (in_place ? ", in place" : "") +
+                   (rendezvous ? ", rendezvous" : ""));
+      const Shape shape = shape_of(procs, irregular, in_place);
+      FakeMpi fake(static_cast<int>(procs), {.rendezvous = rendezvous, .seed = ++seed});
+      Participants all = participants_of(algorithm, parameters, shape, irregular);
+      for (const int code : run_all(fake, all, way, 2)) EXPECT_EQ(code, MPI_SUCCESS);
+      for (const auto& one : all) EXPECT_TRUE(one->has_all());
+      EXPECT_EQ(fake.left_over(), 0u);
+    }
+}
+
+TEST(Execution, EveryAlgorithmDeliversInAllWays) {
+  for (const Algorithm* algorithm : catalogue())
+    for (const auto& parameters : algorithm->sample_parameters())
+      for (const Rank procs : {1, 2, 3, 4, 5, 8})
+        if (!algorithm->is_native() && unmet_requirement(*algorithm, procs).empty())
+          expect_delivery(*algorithm, parameters, procs);
+}
+
+TEST(Execution, ManyRanks) {
+  for (const Algorithm* algorithm : catalogue())
+    for (const Rank procs : {7, 13, 16})
+      if (!algorithm->is_native() && unmet_requirement(*algorithm, procs).empty())
+        expect_delivery(*algorithm, algorithm->default_parameters(), procs);
+}
+
+TEST(Execution, LargeScatteredBlocksGoByDatatype) {
+  for (const Algorithm* algorithm : catalogue()) {
+    if (algorithm->name != "sparbit" && algorithm->name != "bruck") continue;
+    for (const Way way : ways) {
+      const Shape shape = shape_of(5, false, false, 40000);
+      FakeMpi fake(5, {.rendezvous = true, .seed = 5});
+      Participants all = participants_of(*algorithm, algorithm->default_parameters(), shape, false);
+      for (const int code : run_all(fake, all, way, 2)) EXPECT_EQ(code, MPI_SUCCESS);
+      for (const auto& one : all) EXPECT_TRUE(one->has_all()) << algorithm->name << " " << name_of(way);
+      EXPECT_EQ(fake.left_over(), 0u);
+    }
+  }
+}
+
+/// Wherever the MPI fails, the run ends with its error, and no request is left that could still touch the buffers.
+TEST(Execution, AnErrorOfTheMpiEndsTheRun) {
+  for (const Algorithm* algorithm : catalogue()) {
+    if (algorithm->is_native()) continue;
+    for (const Way way : {Way::compiled, Way::dynamic})
+      for (int call = 1; call <= 12; ++call) {
+        const Shape shape = shape_of(4, false, false);
+        FakeMpi fake(4, {.rendezvous = true, .failing_rank = 1, .failing_call = call});
+        Participants all = participants_of(*algorithm, algorithm->default_parameters(), shape, false);
+        const std::vector<int> codes = run_all(fake, all, way, 1);
+        const bool has_failed = codes[1] != MPI_SUCCESS;
+        EXPECT_TRUE(has_failed || call > 3) << algorithm->name << " " << name_of(way) << " call " << call;
+        if (has_failed)
+          EXPECT_EQ(codes[1], FakeMpi::failure);
+        else
+          EXPECT_TRUE(all[1]->has_all());
+        EXPECT_EQ(fake.open_requests(), 0u) << algorithm->name << " " << name_of(way) << " call " << call;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace convene
