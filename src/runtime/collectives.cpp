@@ -154,6 +154,12 @@ int execute(Decision& decision, const Binding& binding, Arena& arena) {
   return run_dynamic(binding, none, arena, shuffle + binding.collective_number);
 }
 
+/// An error of the MPI goes to the program's error handler.
+void report_failure(int code, MPI_Comm comm, Communicator& communicator) {
+  communicator.note_failure();
+  mpi.Comm_call_errhandler(comm, code);
+}
+
 /// Whether a call is the last one again, on any buffers.
 template <class Count>
 bool repeats(const Arguments<Count>& arguments, Collective collective, const Repeat& last) {
@@ -173,7 +179,7 @@ int run_again(const Arguments<Count>& arguments, Communicator& communicator) {
   last.binding.collective_number = communicator.next_collective();
   communicator.arena().reset();
   const int code = run_program(last.binding, last.decision->program, communicator.arena());
-  if (code != MPI_SUCCESS) mpi.Comm_call_errhandler(arguments.comm, code);
+  if (code != MPI_SUCCESS) report_failure(code, arguments.comm, communicator);
   last.record->add(ticks() - start, last.block_bytes);
   communicator.note_last(*last.record);
   return code;
@@ -270,7 +276,7 @@ int run(Collective collective, const Arguments<Count>& arguments, Native&& nativ
   int code;
   if (decision.prepared) {
     code = run_prepared(decision, arguments, facts, *communicator);
-    if (code != MPI_SUCCESS) mpi.Comm_call_errhandler(arguments.comm, code);
+    if (code != MPI_SUCCESS) report_failure(code, arguments.comm, *communicator);
   } else {
     code = native();
   }

@@ -126,7 +126,7 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
 Communicator::~Communicator() {
   Registry& registry = Registry::instance();
   Ledger::instance().retire(account_);
-  if (own_state_ == Own::ready && !registry.finalizing) {
+  if (own_state_ == Own::ready && !has_failed_ && !registry.finalizing) {
     mpi.Comm_free(&own_);
     --registry.own_communicators;
   }

@@ -72,6 +72,9 @@ class Communicator {
   bool is_inter() const { return is_inter_; }
   MPI_Comm own() const { return own_; }
   bool has_own() const { return own_state_ == Own::ready; }
+  /// To be called after an error of the MPI in a run: messages may be left over on the own communicator, which is then
+  /// kept, since some MPIs end a program that frees such a one.
+  void note_failure() { has_failed_ = true; }
   Arena& arena() { return arena_; }
   std::uint32_t next_collective() { return collective_number_++; }
 
@@ -119,7 +122,7 @@ class Communicator {
   Rank nodes_ = 0, ranks_per_node_ = 0;
   std::uint32_t collective_number_ = 0;
   Own own_state_ = Own::untried;
-  bool is_inter_ = false;
+  bool is_inter_ = false, has_failed_ = false;
   std::unique_ptr<Selection> own_selection_;
   std::vector<Decision> decisions_;  // the latest ones; most recently made last
   Repeat repeat_;
