@@ -109,8 +109,8 @@ def judge(stack: Stack, procs: int, spec: str, done: Done) -> tuple[str, str]:
         return "failed", f"status {done.status} and no word of '{unmet}'"
     if done.status != 0:
         return "failed", f"status {done.status}"
-    if len(re.findall(r"^OK\b", done.output, re.MULTILINE)) != procs:
-        return "failed", "not all ranks say OK"
+    if "OK" not in done.output or "FAILED (" in done.output:
+        return "failed", "a rank does not say OK"
     if len(done.accounts) != procs:
         return "failed", f"{len(done.accounts)} accounts of {procs} ranks"
     _, version = LIBRARIES[stack.name]

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpi4py's own tests of collectives under `convene run`: the short form.
+
+The whole is `python -m tests.conformance.mpi4py_suite`."""
+
+import pytest
+
+from tests.conformance import allgather, mpi4py_suite
+from tests.conformance.stacks import all_stacks
+
+BLOCKING = "test_cco_(buf|vec|obj)"  # those of mpi4py's tests that come to an allgather
+
+
+def run(name: str, procs: int, spec: str, tests: str) -> mpi4py_suite.Result:
+    stack = all_stacks()[name]
+    if not stack.is_here():
+        pytest.skip(f"the MPI stack {name} is not installed here")
+    try:
+        mpi4py_suite.suite()
+    except mpi4py_suite.NotToBeHadError as error:
+        pytest.skip(str(error))
+    return mpi4py_suite.run_suite(stack, procs, spec, tests, timeout=300)
+
+
+@pytest.mark.parametrize("spec", [spec for spec in allgather.usual_specs() if spec != "native"])
+def test_every_algorithm(spec: str) -> None:
+    result = run("openmpi4", 2, spec, BLOCKING)
+    assert result.outcome == "passed", result.problem
+    assert result.tests > 200
+    assert min(result.calls.values()) > 1000
+
+
+@pytest.mark.parametrize("name", list(mpi4py_suite.LIBRARIES))
+def test_every_stack(name: str) -> None:
+    result = run(name, 3, "sparbit", "test_cco_buf")
+    assert result.outcome == "passed", result.problem
+    assert result.tests > 80
+    assert result.calls["allgather"] > 1000
+
+
+@pytest.mark.parametrize("name", list(mpi4py_suite.LIBRARIES))
+def test_an_unmet_requirement_is_declared(name: str) -> None:
+    result = run(name, 3, "recursive_doubling", "test_cco_buf")
+    assert result.outcome == "declared", result.problem
