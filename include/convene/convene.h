@@ -28,10 +28,11 @@ typedef struct convene_account {
 
 /* Bytes of memory that Convene holds on this process. */
 typedef struct convene_footprint {
-  size_t communicator;  /* this communicator's handle, without schedules and without what the MPI itself holds */
-  size_t programs;      /* schedules of this communicator that are bound to the sizes of calls */
-  size_t schedules;     /* all cached schedules of the process */
-  size_t cached;        /* how many schedules these are */
+  size_t
+      communicator; /* this communicator's handle, without schedules and without what the MPI itself holds */
+  size_t programs;  /* schedules of this communicator that are bound to the sizes of calls */
+  size_t schedules; /* all cached schedules of the process */
+  size_t cached;    /* how many schedules these are */
   int has_communicator; /* whether the MPI holds a further communicator for this one */
 } convene_footprint;
 
@@ -48,12 +49,13 @@ int convene_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
                         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
 /* Gathers blocks of different sizes (MPI_Allgatherv): recvcounts[r] items of rank r, displs[r] items from recvbuf on. */
-int convene_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                       const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
+int convene_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                       const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
 
 /* Likewise with counts and displacements of any size (MPI_Allgatherv_c). */
 int convene_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
+                         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                         MPI_Comm comm);
 
 /* Chooses the algorithms on this communicator, instead of CONVENE_USE and CONVENE_RULES: for example
  * "allgather=sparbit;send=packed,allgatherv=ring"; what is not named runs as the MPI's own. All ranks must give the same

@@ -320,7 +320,7 @@ def test_a_real_program(convene: Convene, tmp_path: Path) -> None:
         program,
     )
     assert done.status == 0, done.err
-    assert done.out.splitlines() == ["[0, 1, 2]"] * 3
+    assert done.out.count("[0, 1, 2]") == 3  # lines of several ranks may run together
     told = json.loads(report.read_text())
     assert (told["ranks"], told["missing_ranks"]) == (3, 0)
     assert {

@@ -39,10 +39,12 @@ std::vector<std::vector<std::int64_t>> Algorithm::sample_parameters() const {
 
 std::string unmet_requirement(const Algorithm& algorithm, Rank procs) {
   switch (algorithm.requirement) {
-    case Requirement::none: return "";
+    case Requirement::none:
+      return "";
     case Requirement::power_of_two:
       return std::has_single_bit(procs) ? "" : "needs a number of processes that is a power of two";
-    case Requirement::even: return procs % 2 == 0 || procs == 1 ? "" : "needs an even number of processes";
+    case Requirement::even:
+      return procs % 2 == 0 || procs == 1 ? "" : "needs an even number of processes";
   }
   return "";
 }
@@ -74,7 +76,8 @@ Plan build_plan(const Algorithm& algorithm, Call call) {
   Builder builder;
   Plan plan;
   plan.reserve(call.procs);
-  for (call.rank = 0; call.rank < call.procs; ++call.rank) plan.push_back(build_schedule(algorithm, call, builder));
+  for (call.rank = 0; call.rank < call.procs; ++call.rank)
+    plan.push_back(build_schedule(algorithm, call, builder));
   return plan;
 }
 

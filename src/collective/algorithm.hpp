@@ -42,7 +42,9 @@ struct Call {
   std::vector<std::int64_t> parameters = {};  ///< values, in the order of the descriptor's parameters
 
   // The ranks `distance` above and below, around the end. Distances are at most the number of processes.
-  Rank up(Rank distance = 1) const { return rank + distance < procs ? rank + distance : rank + distance - procs; }
+  Rank up(Rank distance = 1) const {
+    return rank + distance < procs ? rank + distance : rank + distance - procs;
+  }
   Rank down(Rank distance = 1) const { return rank >= distance ? rank - distance : rank + procs - distance; }
 };
 

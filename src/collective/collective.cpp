@@ -7,8 +7,10 @@ namespace convene {
 
 std::string_view name(Collective collective) {
   switch (collective) {
-    case Collective::allgather: return "allgather";
-    case Collective::allgatherv: return "allgatherv";
+    case Collective::allgather:
+      return "allgather";
+    case Collective::allgatherv:
+      return "allgatherv";
   }
   return "?";
 }

@@ -67,6 +67,16 @@ struct Builder::Work {
   Range normalised(Range range);
   StepId add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
              Transfer transfer);
+  StepId add_message(StepKind kind, Rank peer, const Range& range, Transfer transfer);
+  StepId commit(StepKind kind, Rank peer, Transfer transfer, std::uint32_t match, std::uint32_t first_range,
+                std::uint8_t from_ranges, std::uint8_t touches);
+  void require_other_rank(Rank peer) const {
+    if (peer >= procs || peer == rank)
+      throw std::logic_error("a message to a rank that is not another rank of this plan");
+  }
+  static std::uint8_t touch_bit(const Range& range) {
+    return static_cast<std::uint8_t>(1u << std::min(7u, index(range.buffer())));
+  }
   void depend(StepId on, StepId step) {
     if (on == none || seen[on] == step) return;
     seen[on] = step;
@@ -224,7 +234,7 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
       if (range.count() == 0) continue;
       ranges.push_back(normalised(range));
       total += range.count();
-      touches |= static_cast<std::uint8_t>(1u << std::min(7u, index(ranges.back().buffer())));
+      touches |= touch_bit(ranges.back());
       ++taken;
     }
     return taken;
@@ -240,8 +250,8 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
       ranges.resize(first_range);
       return none;
     }
-  } else if (peer >= procs || peer == rank) {
-    throw std::logic_error("a message to a rank that is not another rank of this plan");
+  } else {
+    require_other_rank(peer);
   }
 
   // The step's own id is not known before it is clear whether a join comes first; `candidate` only marks what
@@ -254,27 +264,51 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
   const std::uint32_t match = kind == StepKind::copy ? 0 : number_message(kind, peer, candidate);
   share_large_set(first_range);
 
-  const auto id = static_cast<StepId>(steps.size());
-  for (StepId on : depends) edges.push_back({on, id});
-  Step step;
-  step.kind = kind;
-  step.peer = peer;
-  step.transfer = transfer;
-  step.round = round;
-  step.ranges = first_range;
-  step.from_ranges = from_taken;
-  step.touches = touches;
-  step.predecessors = static_cast<std::uint32_t>(depends.size());
-  if (step.is_message()) {
-    step.match = match;
-    rounds = std::max(rounds, round + 1);
-  }
-  steps.push_back(step);
-  seen.push_back(none);
-  next_of_kind.push_back(none);
-  if (step.is_message()) note_message(kind, peer, id);
+  const StepId id = commit(kind, peer, transfer, match, first_range, from_taken, touches);
   for (const Range& range : mine.first(from_taken)) note_read(range, id);
   for (const Range& range : mine.subspan(from_taken)) note_write(range, id);
+  return id;
+}
+
+/// The same for a message of one range, as most are: a quarter of the work.
+StepId Builder::Work::add_message(StepKind kind, Rank peer, const Range& given, Transfer transfer) {
+  if (given.count() == 0) return none;
+  require_other_rank(peer);
+  const Range range = normalised(given);
+  const auto first_range = static_cast<std::uint32_t>(ranges.size());
+  const auto candidate = static_cast<StepId>(steps.size());
+  const bool sends = kind == StepKind::send;
+  depends.clear();
+  sends ? read(range, candidate) : write(range, candidate);
+  const std::uint32_t match = number_message(kind, peer, candidate);
+  share_large_set(first_range);
+  ranges.push_back(range);
+  const StepId id = commit(kind, peer, transfer, match, first_range, sends, touch_bit(range));
+  sends ? note_read(range, id) : note_write(range, id);
+  return id;
+}
+
+/// Writes the step down, with `depends` before it.
+StepId Builder::Work::commit(StepKind kind, Rank peer, Transfer transfer, std::uint32_t match,
+                             std::uint32_t first_range, std::uint8_t from_ranges, std::uint8_t touches) {
+  const auto id = static_cast<StepId>(steps.size());
+  for (StepId on : depends) edges.push_back({on, id});
+  steps.push_back({.peer = peer,
+                   .match = match,
+                   .round = round,
+                   .ranges = first_range,
+                   .edges = 0,
+                   .predecessors = static_cast<std::uint32_t>(depends.size()),
+                   .kind = kind,
+                   .transfer = transfer,
+                   .from_ranges = from_ranges,
+                   .touches = touches});
+  seen.push_back(none);
+  next_of_kind.push_back(none);
+  if (kind != StepKind::copy) {
+    rounds = std::max(rounds, round + 1);
+    note_message(kind, peer, id);
+  }
   return id;
 }
 
@@ -296,6 +330,14 @@ void Builder::Work::note_message(StepKind kind, Rank peer, StepId id) {
   else
     next_of_kind[traffic.last] = id;
   traffic.last = id;
+}
+
+void Builder::send(Rank peer, const Range& what, Transfer transfer) {
+  work_->add_message(StepKind::send, peer, what, transfer);
+}
+
+void Builder::recv(Rank peer, const Range& where, Transfer transfer) {
+  work_->add_message(StepKind::recv, peer, where, transfer);
 }
 
 void Builder::send(Rank peer, std::span<const Range> what, Transfer transfer) {

@@ -35,12 +35,8 @@ class Builder {
   void recv(Rank peer, std::span<const Range> where, Transfer transfer = Transfer::automatic);
   void copy(std::span<const Range> from, std::span<const Range> to);
 
-  void send(Rank peer, const Range& what, Transfer transfer = Transfer::automatic) {
-    send(peer, {&what, 1}, transfer);
-  }
-  void recv(Rank peer, const Range& where, Transfer transfer = Transfer::automatic) {
-    recv(peer, {&where, 1}, transfer);
-  }
+  void send(Rank peer, const Range& what, Transfer transfer = Transfer::automatic);
+  void recv(Rank peer, const Range& where, Transfer transfer = Transfer::automatic);
   void copy(const Range& from, const Range& to) { copy(std::span(&from, 1), std::span(&to, 1)); }
   void send(Rank peer, std::initializer_list<Range> what) {
     send(peer, std::span(what.begin(), what.size()));

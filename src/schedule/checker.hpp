@@ -27,18 +27,19 @@ using Contract = std::vector<RankContract>;
 /// Counts of a plan. "Blocks" are places: a segment counts as one.
 struct Statistics {
   std::uint32_t rounds = 0;
-  std::uint64_t messages = 0;  ///< of all ranks together
-  std::uint64_t blocks = 0;    ///< sent, of all ranks together
+  std::uint64_t messages = 0;                                          ///< of all ranks together
+  std::uint64_t blocks = 0;                                            ///< sent, of all ranks together
   std::uint64_t most_messages_sent = 0, most_blocks_sent = 0;          ///< of the busiest rank
   std::uint64_t most_messages_received = 0, most_blocks_received = 0;  ///< of the busiest rank
-  std::uint64_t scratch = 0;   ///< scratch places of the rank that needs most
+  std::uint64_t scratch = 0;                       ///< scratch places of the rank that needs most
   std::uint64_t steps = 0, edges = 0, memory = 0;  ///< of all ranks together; memory in bytes
 };
 
 Statistics statistics(const Plan& plan);
 
 struct Verdict {
-  std::string why;  ///< empty where all is well; else one sentence with the rank, the step, the round and the block
+  std::string
+      why;  ///< empty where all is well; else one sentence with the rank, the step, the round and the block
   Statistics statistics;
   bool ok() const { return why.empty(); }
 };

@@ -27,11 +27,14 @@ void Schedule::validate() const {
   std::vector<std::uint32_t> predecessors(size(), 0);
   for (StepId id = 0; id < size(); ++id) {
     const Step& step = steps_[id];
-    require(step.ranges <= steps_[id + 1].ranges && step.edges <= steps_[id + 1].edges, "a step's indices run backwards");
-    require(!step.is_message() || (step.peer < procs_ && step.peer != rank_), "a message to a rank that is not there");
+    require(step.ranges <= steps_[id + 1].ranges && step.edges <= steps_[id + 1].edges,
+            "a step's indices run backwards");
+    require(!step.is_message() || (step.peer < procs_ && step.peer != rank_),
+            "a message to a rank that is not there");
     for (const Range& range : ranges(id)) {
       require(places(range.buffer()) > 0, "a range in a buffer that is not there");
-      require(range.first < places(range.buffer()) && (range.stride < places(range.buffer()) || places(range.buffer()) == 1),
+      require(range.first < places(range.buffer()) &&
+                  (range.stride < places(range.buffer()) || places(range.buffer()) == 1),
               "a range beyond its buffer");
     }
     for (StepId next : successors(id)) {

@@ -27,16 +27,17 @@ enum class Transfer : std::uint8_t { automatic, packed, datatype };
 
 /// One step. What depends on it stands in Schedule::successors(); ids grow along every dependency.
 struct Step {
-  Rank peer = 0;                  ///< send, recv: the other rank
-  std::uint32_t match = 0;        ///< send, recv: the n-th message from the one rank to the other, counted from 0
-  std::uint32_t round = 0;        ///< a label for models and pictures; orders nothing
-  std::uint32_t ranges = 0;       ///< index of the first range
-  std::uint32_t edges = 0;        ///< index of the first successor
-  std::uint32_t predecessors = 0; ///< how many steps must be complete before this one may start
+  Rank peer = 0;             ///< send, recv: the other rank
+  std::uint32_t match = 0;   ///< send, recv: the n-th message from the one rank to the other, counted from 0
+  std::uint32_t round = 0;   ///< a label for models and pictures; orders nothing
+  std::uint32_t ranges = 0;  ///< index of the first range
+  std::uint32_t edges = 0;   ///< index of the first successor
+  std::uint32_t predecessors = 0;  ///< how many steps must be complete before this one may start
   StepKind kind = StepKind::join;
   Transfer transfer = Transfer::automatic;
-  std::uint8_t from_ranges = 0;   ///< copy: how many of its ranges are the source; the rest is the target
-  std::uint8_t touches = 0;       ///< bit b: touches buffer b directly (input and output have a moment: DESIGN "available-from")
+  std::uint8_t from_ranges = 0;  ///< copy: how many of its ranges are the source; the rest is the target
+  std::uint8_t touches =
+      0;  ///< bit b: touches buffer b directly (input and output have a moment: DESIGN "available-from")
 
   bool is_message() const { return kind == StepKind::send || kind == StepKind::recv; }
 };

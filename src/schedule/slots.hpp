@@ -13,7 +13,9 @@ using Place = std::uint32_t;
 /// Which memory a slot is in. `input` and `output` are the caller's; scratch k is Convene's own.
 enum class Buffer : std::uint8_t { input, output, scratch };  // scratch k is Buffer(scratch + k)
 
-constexpr Buffer scratch(unsigned k) { return static_cast<Buffer>(static_cast<unsigned>(Buffer::scratch) + k); }
+constexpr Buffer scratch(unsigned k) {
+  return static_cast<Buffer>(static_cast<unsigned>(Buffer::scratch) + k);
+}
 constexpr unsigned index(Buffer buffer) { return static_cast<unsigned>(buffer); }
 
 /// The most buffers that one schedule may name: input, output and 14 scratch buffers.

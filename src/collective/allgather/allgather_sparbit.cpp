@@ -97,7 +97,7 @@ extern const Algorithm allgather_sparbit = {
           .summary =
               "a round's scattered blocks: joined into one message (packed when small, by datatype when "
               "large), one message each, always packed, always by datatype, or in batches",
-          .fallback = 0,
+          .fallback = 1,
           .words = {"joined", "blocks", "packed", "datatype", "batch"},
           .samples = {0, 1, 2, 3, 4}},
          {.name = "batch",
