@@ -8,7 +8,7 @@ import pytest
 from tests.conformance import allgather, mpi4py_suite
 from tests.conformance.stacks import all_stacks
 
-BLOCKING = "test_cco_(buf|vec|obj)"  # those of mpi4py's tests that come to an allgather
+BLOCKING = r"test_cco_(buf|vec)\."  # those that come to an allgather, but for pickled objects
 
 
 def run(name: str, procs: int, spec: str, tests: str) -> mpi4py_suite.Result:
@@ -26,7 +26,7 @@ def run(name: str, procs: int, spec: str, tests: str) -> mpi4py_suite.Result:
 def test_every_algorithm(spec: str) -> None:
     result = run("openmpi4", 2, spec, BLOCKING)
     assert result.outcome == "passed", result.problem
-    assert result.tests > 200
+    assert result.tests > 100
     assert min(result.calls.values()) > 1000
 
 
