@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Blocks above 2^31 bytes on two ranks (python -m tests.conformance.large): up to 12 GiB, some minutes."""
 
+import argparse
 import sys
 import time
 
@@ -16,9 +17,17 @@ def kinds(stack: str) -> list[str]:
     return ["contiguous", "vector"] if stack.startswith("openmpi") else ["contiguous", "bytes", "vector"]
 
 
+def parse(arguments: list[str]) -> list[str]:
+    """The stacks to run on."""
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance.large", description=__doc__)
+    parser.add_argument("--stack", action="append", choices=list(all_stacks()), help="default: all but impi")
+    wanted: list[str] | None = parser.parse_args(arguments).stack
+    return wanted or [name for name in all_stacks() if name != "impi"]
+
+
 def main() -> int:
     failed = done = 0
-    for name in sys.argv[1:] or [name for name in all_stacks() if name != "impi"]:
+    for name in parse(sys.argv[1:]):
         stack = all_stacks()[name]
         if not stack.is_here():
             print(f"{name}: not installed here, left out")
