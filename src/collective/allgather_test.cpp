@@ -269,7 +269,7 @@ std::string text_of(std::string_view name, Rank procs) {
 TEST(Golden, SparbitOf5) {
   EXPECT_EQ(
       text_of("sparbit", 5),
-      R"(allgather by sparbit, 5 processes: 3 rounds, 15 messages, 20 blocks; the busiest rank sends 4 blocks in 3 messages
+      R"(allgather by sparbit, 5 processes: 3 rounds, 20 messages, 20 blocks; the busiest rank sends 4 blocks in 4 messages
 
 round 0
   rank  sends   receives
@@ -288,12 +288,12 @@ round 1
      4  4 to 1  2 from 2
 
 round 2
-  rank  sends     receives
-     0  0,3 to 1  4,2 from 4
-     1  1,4 to 2  0,3 from 0
-     2  2,0 to 3  1,4 from 1
-     3  3,1 to 4  2,0 from 2
-     4  4,2 to 0  3,1 from 3
+  rank  sends           receives
+     0  0 to 1, 3 to 1  4 from 4, 2 from 4
+     1  1 to 2, 4 to 2  0 from 0, 3 from 0
+     2  2 to 3, 0 to 3  1 from 1, 4 from 1
+     3  3 to 4, 1 to 4  2 from 2, 0 from 2
+     4  4 to 0, 2 to 0  3 from 3, 1 from 3
 )");
 }
 
