@@ -185,3 +185,18 @@ def test_an_account_that_cannot_be_written(tmp_path: Path) -> None:
     assert done.status == 0, done.output
     assert "all right" in done.output
     assert [line for line in sentences(done) if re.search("cannot write the account", line)]
+
+
+@pytest.mark.parametrize(("first", "others"), [("ring", "sparbit"), ("native", "ring"), ("ring", "native")])
+def test_ranks_that_disagree_are_found(first: str, others: str) -> None:
+    """In the mode that looks for it: one rank was given another choice than the others."""
+    stack = present("openmpi4")
+    program = stack.program("allgather_plain")
+    choose = f"if [ $OMPI_COMM_WORLD_RANK = 0 ]; then use={first}; else use={others}; fi"
+    script = f"{choose}; CONVENE_USE=allgather=$use exec {program}"
+    done = stack.run(3, ["sh", "-c", script], {"CONVENE_CHECK": "agreement"}, timeout=60)
+    assert done.status == 2, done.output
+    said = sentences(done)
+    assert said, done.output
+    assert all("disagree" in line and "allgather" in line for line in said)
+    assert any(first in line or others in line for line in said)
