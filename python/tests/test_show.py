@@ -100,7 +100,7 @@ def test_mapping(convene: Convene) -> None:
         (("ring", "-p", "four"), "--procs must be a whole number from 1 to 1048576, not 'four'"),
         (("ring",), "Missing option '-p' / '--procs'"),
         (("ring", "-p", 1 << 20), "steps, more than"),
-        (("sparbit", "-p", 1 << 16), "take fewer processes, or --format json"),
+        (("sparbit;send=packed", "-p", 1 << 16), "take fewer processes, or --format json"),
         (("ring", "-p", 4, "--root", 1), "allgather has no root; leave out --root 1"),
         (("ring", "-p", 4, "--rank", 4), "--rank must be a whole number from 0 to 3, not '4'"),
         (("ring", "-p", 4, "--rings"), "--rings is for --format svg, and the format here is text"),

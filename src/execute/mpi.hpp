@@ -25,23 +25,16 @@ void* mpi_object(const char* name);
 
 namespace convene {
 
-#define CONVENE_MPI_FUNCTIONS(X)                                                                            \
-  X(Abort)                                                                                                  \
-  X(Allgather)                                                                                              \
-  X(Allgatherv)                                                                                             \
-  X(Allreduce)                                                                                              \
-  X(Cancel)                                                                                                 \
-  X(Comm_call_errhandler)                                                                                   \
-  X(Comm_create)                                                                                            \
-  X(Comm_create_keyval)                                                                                     \
-  X(Comm_free)                                                                                              \
-  X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_get_name) X(Comm_group) X(Comm_rank) X(Comm_remote_size)   \
-      X(Comm_set_attr) X(Comm_set_errhandler) X(Comm_size) X(Comm_split_type) X(Comm_test_inter)            \
-          X(Errhandler_free) X(Finalized) X(Get_library_version) X(Get_processor_name) X(Group_free)        \
-              X(Initialized) X(Irecv) X(Isend) X(Pack) X(Query_thread) X(Request_free) X(Send)              \
-                  X(Type_commit) X(Type_contiguous) X(Type_create_struct) X(Type_free) X(Type_get_contents) \
-                      X(Type_get_envelope) X(Type_get_extent) X(Type_size) X(Type_size_x) X(Unpack) X(Wait) \
-                          X(Waitall) X(Waitsome)
+// clang-format off
+#define CONVENE_MPI_FUNCTIONS(X) \
+  X(Abort) X(Allgather) X(Allgatherv) X(Allreduce) X(Cancel) X(Comm_call_errhandler) X(Comm_create) \
+  X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_group) X(Comm_rank) \
+  X(Comm_remote_size) X(Comm_set_attr) X(Comm_set_errhandler) X(Comm_size) X(Comm_split_type) \
+  X(Comm_test_inter) X(Errhandler_free) X(Finalized) X(Get_processor_name) X(Group_free) X(Initialized) \
+  X(Irecv) X(Isend) X(Pack) X(Request_free) X(Send) X(Type_commit) X(Type_contiguous) \
+  X(Type_create_struct) X(Type_free) X(Type_get_contents) X(Type_get_envelope) X(Type_get_extent) \
+  X(Type_size_x) X(Unpack) X(Wait) X(Waitsome)
+// clang-format on
 
 #if MPI_VERSION >= 4
 #define CONVENE_MPI_LARGE_FUNCTIONS(X) \
