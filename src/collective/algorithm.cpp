@@ -56,18 +56,20 @@ std::vector<const Algorithm*> catalogue(Collective collective) {
   return result;
 }
 
-std::uint32_t segments(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
+std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const std::int64_t> parameters) {
+  if (algorithm.cuts_by_procs) return procs;
   const int i = algorithm.find_parameter("segments");
   return i < 0 ? 1 : static_cast<std::uint32_t>(parameters[static_cast<std::size_t>(i)]);
 }
 
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder) {
-  const std::uint32_t per_block = segments(algorithm, call.parameters);
-  const Places size = places(call.collective, call.procs, per_block);
+  const std::uint32_t per_block = segments(algorithm, call.procs, call.parameters);
+  const Places size = places(call, per_block);
   builder.begin(call.procs, call.rank);
   builder.buffer(Buffer::input, size.input);
   builder.buffer(Buffer::output, size.output);
-  if (call.in_place) builder.alias_input(in_place_at(call.collective, call.rank, per_block));
+  if (const auto same = in_place_alias(call, per_block)) builder.alias(same->alias, same->of, same->first);
+  if (call.collective == Collective::barrier) builder.signals();
   algorithm.generate(call, builder);
   return builder.finish();
 }

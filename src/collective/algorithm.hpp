@@ -34,20 +34,6 @@ enum class Symmetry : std::uint8_t { none, rotation, exchange };
 
 struct Algorithm;
 
-/// A call as a generator sees it. All but `rank` is equal on all ranks.
-struct Call {
-  Collective collective = Collective::allgather;
-  Rank procs = 1, rank = 0, root = 0;
-  bool in_place = false;
-  std::vector<std::int64_t> parameters = {};  ///< values, in the order of the descriptor's parameters
-
-  // The ranks `distance` above and below, around the end. Distances are at most the number of processes.
-  Rank up(Rank distance = 1) const {
-    return rank + distance < procs ? rank + distance : rank + distance - procs;
-  }
-  Rank down(Rank distance = 1) const { return rank >= distance ? rank - distance : rank + procs - distance; }
-};
-
 struct Algorithm {
   std::string_view name;
   std::string_view summary;  ///< one sentence
@@ -57,6 +43,8 @@ struct Algorithm {
   Symmetry symmetry = Symmetry::none;
   std::string_view rounds;  ///< rounds as a formula, for people
   std::vector<Parameter> parameters = {};
+  /// The vector of a bcast is cut into as many places as there are processes.
+  bool cuts_by_procs = false;
   /// Writes one rank's steps. Null for `native`: that one is the MPI's own.
   void (*generate)(const Call& call, Builder& builder) = nullptr;
 
@@ -77,8 +65,9 @@ std::span<const Algorithm* const> catalogue();
 /// The algorithms of one collective.
 std::vector<const Algorithm*> catalogue(Collective collective);
 
-/// How many places a block takes under these parameters: the value of "segments", else 1.
-std::uint32_t segments(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
+/// How many places a block takes under these parameters: the value of "segments", the number of processes for an
+/// algorithm that cuts by it, else 1.
+std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const std::int64_t> parameters);
 
 /// One rank's schedule. The requirement must hold; throws std::logic_error where a generator breaks its own rules.
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder);

@@ -16,7 +16,7 @@ class MutantOf : public testing::TestWithParam<const Algorithm*> {};
 
 std::vector<const Algorithm*> own_algorithms() {
   std::vector<const Algorithm*> result;
-  for (const Algorithm* each : catalogue())
+  for (const Algorithm* each : catalogue(Collective::allgather))
     if (!each->is_native()) result.push_back(each);
   return result;
 }
@@ -37,7 +37,7 @@ class EveryMutant {
  public:
   EveryMutant(const Algorithm& algorithm, Rank procs, bool in_place, std::vector<std::int64_t> parameters)
       : plan_(build_plan(algorithm, Call{.procs = procs, .in_place = in_place, .parameters = parameters})),
-        contract_(contract(Collective::allgather, procs, in_place, segments(algorithm, parameters))) {}
+        contract_(contract(Call{.procs = procs, .in_place = in_place}, segments(algorithm, procs, parameters))) {}
 
   void judge(Rank rank, std::map<std::string, Count>& counts) {
     Mutants(plan_, rank).each([&](const Mutant& mutant) {

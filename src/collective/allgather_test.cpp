@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all allgather algorithms must do, for every algorithm of the catalogue: nothing here names one, except where a
-// fact about it is tested.
+// What all allgather algorithms must do beyond every_collective_test.cpp: nothing here names one, except where a fact
+// about it is tested.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace convene {
 namespace {
 
 const Algorithm& algorithm(std::string_view name) {
-  const auto all = catalogue();
+  const auto all = catalogue(Collective::allgather);
   return **std::find_if(all.begin(), all.end(), [&](const Algorithm* each) { return each->name == name; });
 }
 
@@ -55,7 +55,7 @@ class EveryAlgorithm : public testing::TestWithParam<const Algorithm*> {
 
 std::vector<const Algorithm*> own_algorithms() {
   std::vector<const Algorithm*> result;
-  for (const Algorithm* each : catalogue())
+  for (const Algorithm* each : catalogue(Collective::allgather))
     if (!each->is_native()) result.push_back(each);
   return result;
 }
@@ -63,36 +63,12 @@ std::vector<const Algorithm*> own_algorithms() {
 INSTANTIATE_TEST_SUITE_P(Allgather, EveryAlgorithm, testing::ValuesIn(own_algorithms()),
                          [](const auto& of) { return std::string(of.param->name); });
 
-TEST_P(EveryAlgorithm, IsCorrectForUpTo64Processes) {
-  for (const Collective collective : GetParam()->collectives)
-    each_case(64, [&](Rank procs, const std::vector<std::int64_t>& parameters) {
-      for (const bool in_place : {false, true}) {
-        const Plan plan = plan_of(*GetParam(), procs, parameters, in_place, collective);
-        const Contract wanted = contract(collective, procs, in_place, segments(*GetParam(), parameters));
-        ASSERT_EQ(check(plan, wanted).why, "") << in_words(*GetParam(), procs, parameters);
-      }
-    });
-}
-
-// Plans with more messages than the executor has in flight: nobody may wait for ever for a place in a window.
-TEST_P(EveryAlgorithm, IsCorrectBeyondTheExecutorsLimits) {
-  for (const Rank procs : {128, 130, 259}) {
-    if (!unmet_requirement(*GetParam(), procs).empty()) continue;
-    for (const auto& parameters : GetParam()->sample_parameters()) {
-      const Contract wanted =
-          contract(Collective::allgather, procs, false, segments(*GetParam(), parameters));
-      ASSERT_EQ(check(plan_of(*GetParam(), procs, parameters), wanted).why, "")
-          << in_words(*GetParam(), procs, parameters);
-    }
-  }
-}
-
 // Every block goes to every rank exactly once, so nobody can receive fewer; in place, nothing else is different.
 TEST_P(EveryAlgorithm, ReceivesEveryForeignBlockOnce) {
   each_case(33, [&](Rank procs, const std::vector<std::int64_t>& parameters) {
     for (const bool in_place : {false, true}) {
       const Statistics counts = statistics(plan_of(*GetParam(), procs, parameters, in_place));
-      const std::uint64_t foreign = std::uint64_t{procs - 1} * segments(*GetParam(), parameters);
+      const std::uint64_t foreign = std::uint64_t{procs - 1} * segments(*GetParam(), procs, parameters);
       ASSERT_EQ(counts.blocks, procs * foreign) << in_words(*GetParam(), procs, parameters);
       ASSERT_EQ(counts.most_blocks_received, foreign) << in_words(*GetParam(), procs, parameters);
     }
@@ -180,7 +156,7 @@ TEST(Sparbit, SendsEveryBlockOnceInLogarithmicallyManyRounds) {
     const Plan plan = plan_of("sparbit", procs);
     const Links links = link(plan);
     ASSERT_EQ(links.fault, "");
-    const Delivery delivery(plan, links, contract(Collective::allgather, procs, false, 1));
+    const Delivery delivery(plan, links, contract(Call{.procs = procs}, 1));
     ASSERT_EQ(delivery.fault(), "") << procs;  // a block that is delivered twice is a fault
     const Statistics counts = statistics(plan);
     ASSERT_EQ(counts.rounds, log2_up(procs)) << procs;
@@ -237,7 +213,7 @@ TEST(Sparbit, OneBlockAloneIsBroadcastThroughABinomialTree) {
   for (const Rank procs : {1, 2, 4, 8, 16, 64}) {
     const Plan plan = plan_of("sparbit", procs);
     const Links links = link(plan);
-    const Delivery delivery(plan, links, contract(Collective::allgather, procs, false, 1));
+    const Delivery delivery(plan, links, contract(Call{.procs = procs}, 1));
     std::vector<std::uint32_t> arrives(procs, 0);         // round, counted from 1; the owner has it before
     std::vector<std::vector<std::uint32_t>> sent(procs);  // rounds in which a rank passes the block on
     for (std::uint32_t round = 0; round < log2_up(procs); ++round)
@@ -262,8 +238,8 @@ std::string text_of(std::string_view name, Rank procs) {
   const PlanInfo info{.collective = "allgather",
                       .algorithm = std::string(name),
                       .procs = procs,
-                      .segments = segments(chosen, chosen.default_parameters())};
-  return to_text(plan_of(name, procs), info, contract(Collective::allgather, procs, false, info.segments));
+                      .segments = segments(chosen, procs, chosen.default_parameters())};
+  return to_text(plan_of(name, procs), info, contract(Call{.procs = procs}, info.segments));
 }
 
 TEST(Golden, SparbitOf5) {

@@ -3,7 +3,7 @@
 #include "collective/algorithm.hpp"
 
 #define CONVENE_ALGORITHMS(X)               \
-  X(allgather_native)                       \
+  X(native)                                 \
   X(allgather_ring)                         \
   X(allgather_neighbor_exchange)            \
   X(allgather_recursive_doubling)           \
@@ -13,7 +13,12 @@
   X(allgather_dissemination)                \
   X(allgather_gather_bcast)                 \
   X(allgather_segmented_ring)               \
-  X(allgather_sparbit)
+  X(allgather_sparbit)                      \
+  X(gather_linear)                          \
+  X(scatter_linear)                         \
+  X(bcast_linear)                           \
+  X(alltoall_pairwise)                      \
+  X(barrier_dissemination)
 
 namespace convene {
 

@@ -5,12 +5,96 @@
 
 namespace convene {
 
+namespace {
+
+/// The collectives by what they promise: forms with unequal blocks promise the same.
+enum class Promise : std::uint8_t { allgather, gather, scatter, bcast, alltoall };
+
+Promise promise(Collective collective) {
+  switch (collective) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::barrier:
+      return Promise::allgather;
+    case Collective::gather:
+    case Collective::gatherv:
+      return Promise::gather;
+    case Collective::scatter:
+    case Collective::scatterv:
+      return Promise::scatter;
+    case Collective::bcast:
+      return Promise::bcast;
+    case Collective::alltoall:
+    case Collective::alltoallv:
+      return Promise::alltoall;
+  }
+  return Promise::allgather;
+}
+
+/// The contents of a run of blocks.
+std::vector<Content> run(std::uint32_t first, std::uint32_t count, std::uint32_t segments) {
+  std::vector<Content> contents(std::size_t{count} * segments);
+  std::iota(contents.begin(), contents.end(), static_cast<Content>(first * segments));
+  return contents;
+}
+
+RankContract without_in_place(const Call& call, std::uint32_t segments) {
+  const std::uint32_t procs = call.procs, rank = call.rank;
+  const Places size = places(call, segments);
+  RankContract mine;
+  mine.output.assign(size.output, nothing);
+  switch (promise(call.collective)) {
+    case Promise::allgather:
+      mine.input = run(rank, 1, segments);
+      mine.wanted = run(0, procs, segments);
+      break;
+    case Promise::gather:
+      mine.input = run(rank, 1, segments);
+      if (call.is_root()) mine.wanted = run(0, procs, segments);
+      break;
+    case Promise::scatter:
+      if (call.is_root()) mine.input = run(0, procs, segments);
+      mine.wanted = run(rank, 1, segments);
+      break;
+    case Promise::bcast:
+      mine.wanted = run(0, 1, segments);
+      if (call.is_root()) mine.output = mine.wanted;
+      break;
+    case Promise::alltoall:
+      mine.input = run(rank * procs, procs, segments);
+      for (Rank source = 0; source < procs; ++source) {
+        const auto block = run(source * procs + rank, 1, segments);
+        mine.wanted.insert(mine.wanted.end(), block.begin(), block.end());
+      }
+      break;
+  }
+  return mine;
+}
+
+}  // namespace
+
 std::string_view name(Collective collective) {
   switch (collective) {
     case Collective::allgather:
       return "allgather";
     case Collective::allgatherv:
       return "allgatherv";
+    case Collective::gather:
+      return "gather";
+    case Collective::gatherv:
+      return "gatherv";
+    case Collective::scatter:
+      return "scatter";
+    case Collective::scatterv:
+      return "scatterv";
+    case Collective::bcast:
+      return "bcast";
+    case Collective::alltoall:
+      return "alltoall";
+    case Collective::alltoallv:
+      return "alltoallv";
+    case Collective::barrier:
+      return "barrier";
   }
   return "?";
 }
@@ -21,26 +105,61 @@ std::optional<Collective> find_collective(std::string_view wanted) {
   return std::nullopt;
 }
 
-Places places(Collective, Rank procs, std::uint32_t segments) { return {segments, procs * segments}; }
+bool is_rooted(Collective collective) {
+  const Promise what = promise(collective);
+  return what == Promise::gather || what == Promise::scatter || what == Promise::bcast;
+}
 
-Place in_place_at(Collective, Rank rank, std::uint32_t segments) { return rank * segments; }
+Places places(const Call& call, std::uint32_t segments) {
+  const std::uint32_t all = call.procs * segments;
+  switch (promise(call.collective)) {
+    case Promise::allgather:
+      return {segments, all};
+    case Promise::gather:
+      return {segments, call.is_root() ? all : 0};
+    case Promise::scatter:
+      return {call.is_root() ? all : 0, segments};
+    case Promise::bcast:
+      return {0, segments};
+    case Promise::alltoall:
+      return {all, all};
+  }
+  return {};
+}
 
-Contract contract(Collective collective, Rank procs, bool in_place, std::uint32_t segments) {
-  const Places size = places(collective, procs, segments);
-  Contract result(procs);
-  for (Rank rank = 0; rank < procs; ++rank) {
-    RankContract& mine = result[rank];
-    const auto own = static_cast<Content>(rank * segments);
-    mine.input.resize(size.input);
-    std::iota(mine.input.begin(), mine.input.end(), own);
-    mine.output.assign(size.output, nothing);
-    if (in_place) {
-      const Place at = in_place_at(collective, rank, segments);
-      for (Place i = 0; i < size.input; ++i) mine.output[at + i] = mine.input[i];
-      mine.input.assign(size.input, nothing);
+std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments) {
+  const Place own = call.rank * segments;
+  switch (promise(call.collective)) {
+    case Promise::allgather:
+      if (call.collective == Collective::barrier) return std::nullopt;
+      return call.in_place ? std::optional<Alias>({Buffer::input, Buffer::output, own}) : std::nullopt;
+    case Promise::gather:
+      return call.in_place && call.is_root() ? std::optional<Alias>({Buffer::input, Buffer::output, own})
+                                             : std::nullopt;
+    case Promise::scatter:
+      return call.in_place && call.is_root() ? std::optional<Alias>({Buffer::output, Buffer::input, own})
+                                             : std::nullopt;
+    case Promise::bcast:
+    case Promise::alltoall:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Contract contract(Call call, std::uint32_t segments) {
+  Contract result;
+  for (call.rank = 0; call.rank < call.procs; ++call.rank) {
+    RankContract mine = without_in_place(call, segments);
+    if (const auto aliased = in_place_alias(call, segments)) {
+      // What the alias names is on the other buffer alone.
+      auto& there = aliased->of == Buffer::output ? mine.output : mine.input;
+      auto& here = aliased->alias == Buffer::input ? mine.input : mine.output;
+      if (aliased->alias == Buffer::input)
+        std::copy(here.begin(), here.end(), there.begin() + aliased->first);
+      here.assign(here.size(), nothing);
+      if (aliased->alias == Buffer::output) mine.wanted.assign(mine.wanted.size(), nothing);
     }
-    mine.wanted.resize(size.output);
-    std::iota(mine.wanted.begin(), mine.wanted.end(), 0);
+    result.push_back(std::move(mine));
   }
   return result;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives, and what each of them promises: stated once, here.
+// The collectives, a call of one, and what each of them promises: stated once, here.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,73 @@
 
 namespace convene {
 
-enum class Collective : std::uint8_t { allgather, allgatherv };
+enum class Collective : std::uint8_t {
+  allgather,
+  allgatherv,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  bcast,
+  alltoall,
+  alltoallv,
+  barrier,
+};
 
-inline constexpr Collective all_collectives[] = {Collective::allgather, Collective::allgatherv};
+inline constexpr Collective all_collectives[] = {
+    Collective::allgather, Collective::allgatherv, Collective::gather,   Collective::gatherv,
+    Collective::scatter,   Collective::scatterv,   Collective::bcast,    Collective::alltoall,
+    Collective::alltoallv, Collective::barrier,
+};
 
 std::string_view name(Collective collective);
 std::optional<Collective> find_collective(std::string_view name);
 
-/// How many places a rank's input and output have when a block is cut into `segments` places.
+/// Whether its calls have a root.
+bool is_rooted(Collective collective);
+
+/// A call as a generator sees it. All but `rank` is equal on all ranks.
+struct Call {
+  Collective collective = Collective::allgather;
+  Rank procs = 1, rank = 0, root = 0;
+  bool in_place = false;  ///< of a rooted collective: the root's
+  std::vector<std::int64_t> parameters = {};  ///< values, in the order of the descriptor's parameters
+
+  // The ranks `distance` above and below, around the end. Distances are at most the number of processes.
+  Rank up(Rank distance = 1) const {
+    return rank + distance < procs ? rank + distance : rank + distance - procs;
+  }
+  Rank down(Rank distance = 1) const { return rank >= distance ? rank - distance : rank + procs - distance; }
+
+  bool is_root() const { return rank == root; }
+  // Ranks seen from the root, which is 0 then, and back.
+  Rank relative() const { return rank >= root ? rank - root : rank + procs - root; }
+  Rank absolute(Rank relative) const {
+    return relative + root < procs ? relative + root : relative + root - procs;
+  }
+};
+
+/// How many places this rank's input and output have when a block is cut into `segments` places.
+///
+/// allgather: the own block; all blocks, by rank.         gather: the own block; at the root all blocks, else none.
+/// scatter: at the root all blocks, else none; the own.   alltoall: the blocks by target; the blocks by source.
+/// bcast: none; the vector, at the root too.              barrier: as allgather, of tokens without bytes.
 struct Places {
   std::uint32_t input, output;
 };
-Places places(Collective collective, Rank procs, std::uint32_t segments);
+Places places(const Call& call, std::uint32_t segments);
 
-/// Under MPI_IN_PLACE: the place of the output where the input's first place is.
-Place in_place_at(Collective collective, Rank rank, std::uint32_t segments);
+/// Under MPI_IN_PLACE: place i of `alias` is place `first` + i of `of`. Nothing where the buffers are two all the same
+/// (alltoall: its input is then a copy).
+struct Alias {
+  Buffer alias, of;
+  Place first;
+};
+std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments);
 
 /// What every rank's buffers hold before and must hold afterwards.
-/// Content b * segments + s is segment s of rank b's block.
-Contract contract(Collective collective, Rank procs, bool in_place, std::uint32_t segments);
+/// Content b * segments + s is segment s of block b: of rank b's block in allgather, gather and barrier, the block for
+/// rank b in scatter, the segment b of the vector in bcast, and the one from rank b / P to rank b % P in alltoall.
+Contract contract(Call call, std::uint32_t segments);
 
 }  // namespace convene

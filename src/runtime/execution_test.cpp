@@ -69,7 +69,7 @@ class Participant {
                                 .in_place = shape.in_place,
                                 .parameters = parameters},
                                builder);
-    const std::uint32_t per_block = segments(algorithm, parameters);
+    const std::uint32_t per_block = segments(algorithm, procs, parameters);
     const int own = shape.counts[rank];
     for (int i = 0; i < own; ++i) input_.push_back(value(rank, i));
     if (shape.in_place) std::copy(input_.begin(), input_.end(), output_.begin() + shape.places[rank]);

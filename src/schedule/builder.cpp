@@ -8,6 +8,7 @@ namespace convene {
 namespace {
 
 constexpr StepId none = 0xffffffffu;
+constexpr std::uint32_t any_places = 0xffffffffu;  // a number of places that no range goes around
 // From this many predecessors on, a set that comes a second time gets a join step. Below, a join saves
 // nothing.
 constexpr std::size_t join_from = 4;
@@ -46,8 +47,18 @@ struct Builder::Work {
   std::uint32_t places[max_buffers] = {};
   std::uint32_t base[max_buffers] = {};  // where a buffer's places start in `writer` and `readers`
   std::uint32_t all_places = 0;
-  bool aliased = false;
+  Buffer alias = Buffer::input, alias_of = Buffer::input;  // equal: there is none
   Place alias_first = 0;
+  bool signals = false;
+  std::vector<Place> like;
+  unsigned scratches = 0;
+
+  /// A view with its scratch buffers, and what the steps of its schedule become.
+  struct Inner {
+    View view;
+    std::vector<std::vector<View::Places>> scratch;  // by inner scratch buffer and place
+  };
+  std::vector<Inner> views;  // the innermost last
 
   std::vector<Step> steps;
   std::vector<Range> ranges;
@@ -65,6 +76,10 @@ struct Builder::Work {
   std::vector<StepId> next_of_kind;     // by message: the next one the same way to the same peer
 
   Range normalised(Range range);
+  Buffer add_scratch(std::size_t level, std::span<const Place> wanted);
+  View::Places lowered(const Inner& inner, std::span<const Range> given, const Rank* receiver) const;
+  void step(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
+            Transfer transfer);
   StepId add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
              Transfer transfer);
   StepId add_message(StepKind kind, Rank peer, const Range& range, Transfer transfer);
@@ -103,7 +118,11 @@ void Builder::begin(Rank procs, Rank rank) {
   w.round = w.rounds = 0;
   std::fill(std::begin(w.places), std::end(w.places), 0);
   w.all_places = 0;
-  w.aliased = false;
+  w.alias = w.alias_of = Buffer::input;
+  w.signals = false;
+  w.like.clear();
+  w.scratches = 0;
+  w.views.clear();
   w.steps.clear();
   w.ranges.clear();
   w.edges.clear();
@@ -128,18 +147,18 @@ void Builder::buffer(Buffer buffer, std::uint32_t places) {
   w.readers.resize(w.all_places, none);
 }
 
-void Builder::alias_input(Place first) {
-  work_->aliased = true;
+void Builder::alias(Buffer alias, Buffer of, Place first) {
+  work_->alias = alias;
+  work_->alias_of = of;
   work_->alias_first = first;
 }
 
-void Builder::round(std::uint32_t label) { work_->round = label; }
+void Builder::signals() { work_->signals = true; }
 
-/// The range with its places below the buffer's number, and on the output where the input is an alias of it.
+/// The range with its places below the buffer's number, and on the other buffer where this one is an alias of it.
 Range Builder::Work::normalised(Range range) {
-  if (aliased && range.buffer() == Buffer::input)
-    range = Range(Buffer::output, range.first % places[index(Buffer::input)] + alias_first, range.count(),
-                  range.stride);
+  if (alias != alias_of && range.buffer() == alias)
+    range = Range(alias_of, range.first % places[index(alias)] + alias_first, range.count(), range.stride);
   const std::uint32_t n = places[index(range.buffer())];
   if (n == 0) throw std::logic_error("a step names a buffer that was not declared");
   if (range.first >= n) range.first %= n;
@@ -221,6 +240,116 @@ StepId Builder::Work::add_join(std::uint32_t first_range) {
   seen.push_back(none);
   next_of_kind.push_back(none);
   return id;
+}
+
+Buffer Builder::scratch(std::span<const Place> like) {
+  return work_->add_scratch(work_->views.size(), like);
+}
+
+void Builder::round(std::uint32_t label) {
+  for (const Work::Inner& inner : work_->views) label += inner.view.first_round;
+  work_->round = label;
+}
+
+std::uint32_t Builder::rounds() const {
+  std::uint32_t first = 0;
+  for (const Work::Inner& inner : work_->views) first += inner.view.first_round;
+  return std::max(work_->rounds, first) - first;
+}
+
+void Builder::enter(View view) {
+  work_->views.push_back({std::move(view), {}});
+  round(0);
+}
+
+void Builder::leave() { work_->views.pop_back(); }
+
+/// A scratch buffer of the schedule at a level: 0 is the outermost. Inner ones are places of the level below.
+Buffer Builder::Work::add_scratch(std::size_t level, std::span<const Place> wanted) {
+  if (level == 0) {
+    const Buffer made = convene::scratch(scratches++);
+    if (index(made) >= max_buffers) throw std::logic_error("more scratch buffers than a range can name");
+    places[index(made)] = static_cast<std::uint32_t>(wanted.size());
+    base[index(made)] = all_places;
+    all_places += places[index(made)];
+    writer.resize(all_places, none);
+    readers.resize(all_places, none);
+    like.insert(like.end(), wanted.begin(), wanted.end());
+    return made;
+  }
+  Inner& inner = views[level - 1];
+  auto& where = inner.scratch.emplace_back();
+  for (const Place block : wanted) where.push_back(inner.view.blocks[block]);
+  if (!inner.view.scratch_in_blocks) {
+    std::vector<Place> outer;
+    for (const View::Places& block : where)
+      for (const Range& range : block) for_each_place(range, any_places, [&](Place place) { outer.push_back(place); });
+    const Buffer made = add_scratch(level - 1, outer);
+    Place next = 0;
+    for (View::Places& block : where) {
+      std::uint32_t count = 0;
+      for (const Range& range : block) count += range.count();
+      block.assign(1, Range(made, next, count));
+      next += count;
+    }
+  }
+  return convene::scratch(static_cast<unsigned>(inner.scratch.size()) - 1);
+}
+
+/// Puts a range behind others, as a part of the last one where it goes on with it.
+static void append(View::Places& places, const Range& next) {
+  if (!places.empty() && places.back().buffer() == next.buffer()) {
+    Range& last = places.back();
+    const Place distance = next.first - last.first;
+    const bool upwards = next.first > last.first;
+    if (upwards && last.count() == 1 && next.count() == 1) {
+      last = Range(last.buffer(), last.first, 2, distance);
+      return;
+    }
+    const std::uint32_t stride = last.count() == 1 ? next.stride : last.stride;
+    if (upwards && distance == last.count() * stride && (next.count() == 1 || next.stride == stride)) {
+      last = Range(last.buffer(), last.first, last.count() + next.count(), stride);
+      return;
+    }
+  }
+  places.push_back(next);
+}
+
+/// The places of an inner schedule as those of the level below, without what the receiver has already.
+View::Places Builder::Work::lowered(const Inner& inner, std::span<const Range> given,
+                                    const Rank* receiver) const {
+  View::Places result;
+  for (const Range& range : given) {
+    const bool is_scratch = index(range.buffer()) >= index(Buffer::scratch);
+    const auto& map = is_scratch ? inner.scratch[index(range.buffer()) - index(Buffer::scratch)]
+                      : range.buffer() == Buffer::input ? inner.view.input
+                                                        : inner.view.output;
+    const auto n = static_cast<std::uint32_t>(map.size());
+    if (n == 0) throw std::logic_error("an inner schedule names a buffer that its view does not have");
+    const Range within(range.buffer(), range.first % n, range.count(), range.stride % n);
+    for_each_place(within, n, [&](Place place) {
+      const Place block = range.buffer() == Buffer::input ? inner.view.rank : place;
+      if (receiver && inner.view.has && inner.view.has(*receiver, block)) return;
+      for (const Range& outer : map[place]) append(result, outer);
+    });
+  }
+  return result;
+}
+
+/// A step of the innermost schedule, brought down level by level and added.
+void Builder::Work::step(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
+                         Transfer transfer) {
+  View::Places lower_from(from.begin(), from.end()), lower_to(to.begin(), to.end());
+  for (std::size_t level = views.size(); level > 0; --level) {
+    const Inner& inner = views[level - 1];
+    const Rank* receiver = kind == StepKind::send   ? &peer
+                           : kind == StepKind::recv ? &inner.view.rank
+                                                    : nullptr;
+    lower_from = lowered(inner, lower_from, receiver);
+    lower_to = lowered(inner, lower_to, receiver);
+    if (kind != StepKind::copy) peer = inner.view.ranks[peer];
+  }
+  add(kind, kind == StepKind::copy ? rank : peer, lower_from, lower_to, transfer);
 }
 
 StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
@@ -333,27 +462,38 @@ void Builder::Work::note_message(StepKind kind, Rank peer, StepId id) {
 }
 
 void Builder::send(Rank peer, const Range& what, Transfer transfer) {
-  work_->add_message(StepKind::send, peer, what, transfer);
+  if (work_->views.empty())
+    work_->add_message(StepKind::send, peer, what, transfer);
+  else
+    work_->step(StepKind::send, peer, std::span(&what, 1), {}, transfer);
 }
 
 void Builder::recv(Rank peer, const Range& where, Transfer transfer) {
-  work_->add_message(StepKind::recv, peer, where, transfer);
+  if (work_->views.empty())
+    work_->add_message(StepKind::recv, peer, where, transfer);
+  else
+    work_->step(StepKind::recv, peer, {}, std::span(&where, 1), transfer);
 }
 
 void Builder::send(Rank peer, std::span<const Range> what, Transfer transfer) {
-  work_->add(StepKind::send, peer, what, {}, transfer);
+  work_->step(StepKind::send, peer, what, {}, transfer);
 }
 
 void Builder::recv(Rank peer, std::span<const Range> where, Transfer transfer) {
-  work_->add(StepKind::recv, peer, {}, where, transfer);
+  work_->step(StepKind::recv, peer, {}, where, transfer);
 }
 
 void Builder::copy(std::span<const Range> from, std::span<const Range> to) {
-  work_->add(StepKind::copy, work_->rank, from, to, Transfer::automatic);
+  work_->step(StepKind::copy, 0, from, to, Transfer::automatic);
+}
+
+void Builder::copy(const Range& from, const Range& to) {
+  work_->step(StepKind::copy, 0, std::span(&from, 1), std::span(&to, 1), Transfer::automatic);
 }
 
 void Builder::join(const Range& written) {
   Work& w = *work_;
+  if (!w.views.empty()) return;  // it only saves edges; composed schedules are not that wide
   const Range range = w.normalised(written);
   w.depends.clear();
   w.read(range, static_cast<StepId>(w.steps.size()));
@@ -372,6 +512,8 @@ Schedule Builder::finish() {
   schedule.procs_ = w.procs;
   schedule.rank_ = w.rank;
   schedule.rounds_ = w.rounds;
+  schedule.signals_ = w.signals;
+  schedule.like_ = w.like;
   std::copy(std::begin(w.places), std::end(w.places), schedule.places_);
   for (unsigned b = 0; b < max_buffers; ++b)
     if (w.places[b] > 0) schedule.buffers_ = b + 1;

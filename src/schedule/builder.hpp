@@ -3,13 +3,33 @@
 // from the slots that they touch. Nobody writes step numbers by hand.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "schedule/schedule.hpp"
 
 namespace convene {
+
+/// How a schedule over fewer or reordered ranks stands inside a larger one (composition): what its ranks and its blocks
+/// are there. A block of the inner schedule may be any number of places of the outer one.
+struct View {
+  using Places = std::vector<Range>;  ///< outer places, in order
+
+  Rank rank = 0;                      ///< this rank's number in the inner schedule
+  std::vector<Rank> ranks;            ///< by inner rank: the outer one
+  std::vector<Places> input, output;  ///< by inner place: where it is; empty: the buffer is not used
+  /// By inner block. Scratch of the inner schedule lies there too if `scratch_in_blocks`; else it is new scratch of the
+  /// outer one, as large as the blocks.
+  std::vector<Places> blocks;
+  bool scratch_in_blocks = false;
+  std::uint32_t first_round = 0;  ///< the inner round 0
+  /// Whether an inner rank has a block (a place of `output`, or its own for `input`) already: then it is not sent to it.
+  /// Null: nobody has.
+  std::function<bool(Rank rank, Place block)> has = nullptr;
+};
 
 class Builder {
  public:
@@ -21,14 +41,26 @@ class Builder {
   /// Starts a schedule. The builder may be used again and again; it keeps its working memory.
   void begin(Rank procs, Rank rank);
 
-  /// Declares a buffer's number of places (each buffer once, before any step touches it).
+  /// Declares the number of places of input or output (each once, before any step touches it).
   void buffer(Buffer buffer, std::uint32_t places);
 
-  /// MPI_IN_PLACE: place i of `input` *is* place `first` + i of `output`. Call it after both are declared.
-  void alias_input(Place first);
+  /// Declares the next scratch buffer: by place, the place of the collective's blocks whose size it has.
+  Buffer scratch(std::span<const Place> like);
+
+  /// MPI_IN_PLACE: place i of `alias` *is* place `first` + i of `of`. Call it after both are declared.
+  void alias(Buffer alias, Buffer of, Place first);
+
+  /// All messages carry nothing and are sent all the same.
+  void signals();
 
   /// Steps that follow belong to this round.
   void round(std::uint32_t label);
+  /// How many rounds there are so far: the label of the next one behind all.
+  std::uint32_t rounds() const;
+
+  /// Until leave(), steps, rounds and scratch buffers are those of an inner schedule. Views may be nested.
+  void enter(View view);
+  void leave();
 
   // Steps. Places are taken modulo the buffer's number of places. An empty set of slots makes no step.
   void send(Rank peer, std::span<const Range> what, Transfer transfer = Transfer::automatic);
@@ -37,7 +69,7 @@ class Builder {
 
   void send(Rank peer, const Range& what, Transfer transfer = Transfer::automatic);
   void recv(Rank peer, const Range& where, Transfer transfer = Transfer::automatic);
-  void copy(const Range& from, const Range& to) { copy(std::span(&from, 1), std::span(&to, 1)); }
+  void copy(const Range& from, const Range& to);
   void send(Rank peer, std::initializer_list<Range> what) {
     send(peer, std::span(what.begin(), what.size()));
   }

@@ -208,7 +208,7 @@ RC_GTEST_PROP(Order, IssuesEveryStepOnceAndInOrder, ()) {
 TEST(Builder, PutsAnAliasedInputIntoTheOutput) {
   Builder builder;
   begin(builder);
-  builder.alias_input(4);
+  builder.alias(Buffer::input, Buffer::output, 4);
   builder.copy(Range(Buffer::input, 0, 3), Range(Buffer::output, 4, 3));  // onto itself: nothing to do
   builder.send(1, Range(Buffer::input, 1));
   builder.recv(1, Range(Buffer::output, 5));

@@ -14,7 +14,6 @@ class Compiler {
  public:
   Compiler(const Schedule& schedule, const Limits& limits) : schedule_(schedule), limits_(limits) {
     waiting_for_.reserve(schedule.size());
-    unready_ = schedule.size();
     for (const Step& step : schedule.steps()) waiting_for_.push_back(step.predecessors);
     order_.reserve(2 * schedule.size());
   }
@@ -24,14 +23,13 @@ class Compiler {
       if (waiting_for_[id] == 0) ready(id);
     while (issue_one() || wait_for_one()) {
     }
-    if (!sends_.empty()) order_.emplace_back(Action::wait_all, 0);
+    if (sends() > 0) order_.emplace_back(Action::wait_all, 0);
     return std::move(order_);
   }
 
  private:
   /// A step whose predecessors are all complete. Joins are complete at once.
   void ready(StepId id) {
-    --unready_;
     switch (schedule_[id].kind) {
       case StepKind::recv:
         ready_receives_.push(id);
@@ -63,8 +61,9 @@ class Compiler {
   bool issue_one() {
     if (!ready_receives_.empty() && receives_.size() < limits_.receives) {
       receives_.push(issue(ready_receives_));
-    } else if (!ready_sends_.empty() && sends_.size() < limits_.sends) {
-      sends_.push(issue(ready_sends_));
+    } else if (!ready_sends_.empty() && sends() < limits_.sends) {
+      const StepId id = issue(ready_sends_);
+      (schedule_.successors(id).empty() ? free_sends_ : awaited_sends_).push(id);
     } else if (!ready_copies_.empty()) {
       complete(issue(ready_copies_));
     } else {
@@ -73,28 +72,31 @@ class Compiler {
     return true;
   }
 
-  /// The earliest receive that is out. Where sends cannot go on, the earlier of the two ends: a rank that waited for
-  /// sends alone would keep its receives' window shut, and a ring of such ranks would wait for ever.
+  /// The earliest message that is out and has to be waited for: a receive, a send on which a step depends, or any send
+  /// where sends cannot go on. (A rank that waited for sends alone would keep its receives' window shut, and a ring of
+  /// such ranks would wait for ever; so would ranks that wait for receives alone while these depend on a send.)
   bool wait_for_one() {
-    const bool sends_block = !ready_sends_.empty() && sends_.size() >= limits_.sends;
-    const bool send_first = sends_block && !receives_.empty() && sends_.top() < receives_.top();
-    Earliest& in_flight = receives_.empty() || send_first ? sends_ : receives_;
-    if (in_flight.empty()) return false;
-    if (&in_flight == &sends_ && unready_ == 0 && ready_sends_.empty() && ready_receives_.empty())
-      return false;
-    const StepId id = in_flight.top();
-    in_flight.pop();
+    const bool sends_block = !ready_sends_.empty() && sends() >= limits_.sends;
+    Earliest* in_flight = nullptr;
+    for (Earliest* each : {&receives_, &awaited_sends_, &free_sends_}) {
+      if (each->empty() || (each == &free_sends_ && !sends_block)) continue;
+      if (!in_flight || each->top() < in_flight->top()) in_flight = each;
+    }
+    if (!in_flight) return false;
+    const StepId id = in_flight->top();
+    in_flight->pop();
     order_.emplace_back(Action::wait, id);
     complete(id);
     return true;
   }
 
+  std::size_t sends() const { return awaited_sends_.size() + free_sends_.size(); }
+
   const Schedule& schedule_;
   const Limits limits_;
   std::vector<std::uint32_t> waiting_for_;  // by step: predecessors that are not complete
-  std::uint32_t unready_ = 0;               // steps of which some predecessor is not complete
   Earliest ready_receives_, ready_sends_, ready_copies_;
-  Earliest receives_, sends_;  // in flight
+  Earliest receives_, awaited_sends_, free_sends_;  // in flight; free: nothing depends on it
   Order order_;
 };
 

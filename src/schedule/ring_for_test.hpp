@@ -14,7 +14,7 @@ inline Schedule build_ring(Rank procs, Rank rank, bool in_place = false) {
   builder.begin(procs, rank);
   builder.buffer(Buffer::input, 1);
   builder.buffer(Buffer::output, procs);
-  if (in_place) builder.alias_input(rank);
+  if (in_place) builder.alias(Buffer::input, Buffer::output, rank);
   builder.copy(Range(Buffer::input, 0), Range(Buffer::output, rank));
   for (Rank round = 0; round + 1 < procs; ++round) {
     builder.round(round);

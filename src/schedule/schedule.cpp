@@ -12,9 +12,15 @@ std::vector<std::vector<StepId>> Schedule::predecessors() const {
   return result;
 }
 
+std::span<const Place> Schedule::like(Buffer scratch_buffer) const {
+  std::size_t first = 0;
+  for (unsigned b = index(Buffer::scratch); b < index(scratch_buffer); ++b) first += places_[b];
+  return std::span(like_).subspan(first, places(scratch_buffer));
+}
+
 std::size_t Schedule::memory() const {
   return sizeof *this + steps_.capacity() * sizeof(Step) + ranges_.capacity() * sizeof(Range) +
-         edges_.capacity() * sizeof(StepId);
+         edges_.capacity() * sizeof(StepId) + like_.capacity() * sizeof(Place);
 }
 
 void Schedule::validate() const {

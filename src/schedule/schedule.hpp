@@ -56,6 +56,12 @@ class Schedule {
   std::uint32_t places(Buffer buffer) const { return places_[index(buffer)]; }
   unsigned buffers() const { return buffers_; }
 
+  /// For each place of a scratch buffer the place of the collective's blocks whose size it has.
+  std::span<const Place> like(Buffer scratch_buffer) const;
+
+  /// Whether messages are sent although they carry no bytes: their arrival is what counts.
+  bool signals() const { return signals_; }
+
   std::uint32_t size() const { return static_cast<std::uint32_t>(steps_.size()) - 1; }
   const Step& operator[](StepId id) const { return steps_[id]; }
   std::span<const Step> steps() const { return {steps_.data(), size()}; }
@@ -88,10 +94,12 @@ class Schedule {
   Rank procs_ = 0, rank_ = 0;
   std::uint32_t rounds_ = 0;
   unsigned buffers_ = 0;
+  bool signals_ = false;
   std::uint32_t places_[max_buffers] = {};
   std::vector<Step> steps_;  // one more than there are steps: the last one only closes ranges and edges
   std::vector<Range> ranges_;
   std::vector<StepId> edges_;
+  std::vector<Place> like_;  // of scratch 0, then of scratch 1, …
 };
 
 /// The schedules of all ranks, by rank.

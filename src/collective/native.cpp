@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collective/allgather/allgather_blocks.hpp"
+#include "collective/algorithm.hpp"
 
 namespace convene {
 
-extern const Algorithm allgather_native = {
+extern const Algorithm native = {
     .name = "native",
     .summary = "The MPI library's own implementation, whatever it chooses.",
     .source = "the MPI library",
-    .collectives = allgathers,
+    .collectives = {std::begin(all_collectives), std::end(all_collectives)},
     .rounds = "not known",
 };
 

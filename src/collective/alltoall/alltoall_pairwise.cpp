@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pairwise exchange: in round i every rank sends to the rank i above and receives from the rank i below, so that nobody
+// is sent two blocks at a time. Each round waits for the receive of the one before (parameter window: rounds at once).
+//
+// Source:   Rico-Gallego and Díaz-Martín (τ-Lop), chapter 4; Viertel, section 5.3.
+// Requires: nothing.
+// Cost:     P − 1 rounds of one message and one block per rank, no extra memory.
+//
+//   P = 3, block xy goes from rank x to rank y; round 0 is the copy of the own block and round 1 … P − 1 the exchange:
+//            round 1     round 2
+//   rank     0  1  2     0  1  2
+//   sends    01 12 20    02 10 21
+//   to       1  2  0     2  0  1
+#include "collective/algorithm.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) {
+  builder.copy(Range(Buffer::input, call.rank), Range(Buffer::output, call.rank));
+  for (Rank distance = 1; distance < call.procs; ++distance) {
+    builder.round(distance - 1);
+    builder.send(call.up(distance), Range(Buffer::input, call.up(distance)));
+    builder.recv(call.down(distance), Range(Buffer::output, call.down(distance)));
+  }
+}
+
+}  // namespace
+
+extern const Algorithm alltoall_pairwise = {
+    .name = "pairwise",
+    .summary = "In round i every rank sends to the rank i above and receives from the rank i below.",
+    .source = "Viertel 2007, section 5.3",
+    .collectives = {Collective::alltoall, Collective::alltoallv},
+    .symmetry = Symmetry::none,
+    .rounds = "P − 1",
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Dissemination barrier with fan-out k: in a round every rank signals to the k ranks n, 2n, …, kn above, where n is how
+// many ranks it has heard of. A signal stands for all that its sender has heard of; blocks are tokens without bytes.
+//
+// Source:   Hensgen, Finkel and Manber 1988; n-way: Viertel, section 5.3 (after Hoefler).
+// Requires: nothing.
+// Cost:     ⌈log_{k+1} P⌉ rounds of up to k empty messages per rank.
+//
+//            before      round 0     round 1                   (k = 1)
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3
+//   token 0  0 . . .     0 * . .     0 0 * *
+//   token 1  . 1 . .     . 1 * .     * 1 1 *
+//   token 2  . . 2 .     . . 2 *     * * 2 2
+//   token 3  . . . 3     * . . 3     3 * * 3       (* arrives in this round)
+#include <algorithm>
+
+#include "collective/algorithm.hpp"
+
+namespace convene {
+namespace {
+
+/// The `count` tokens up to the one of rank `last`.
+Range tokens(const Call& call, Rank last, Rank count) {
+  return Range(Buffer::output, (last + call.procs + 1 - count) % call.procs, count);
+}
+
+void generate(const Call& call, Builder& builder) {
+  const auto fanout = static_cast<Rank>(call.parameters[0]);
+  builder.copy(Range(Buffer::input, 0), Range(Buffer::output, call.rank));
+  Rank round = 0;
+  for (Rank heard = 1; heard < call.procs; ++round) {
+    builder.round(round);
+    Rank next = heard;
+    for (Rank port = 0; port < fanout && next < call.procs; ++port) {
+      const Rank count = std::min(heard, call.procs - next);
+      builder.send(call.up(next), tokens(call, call.rank, count));
+      builder.recv(call.down(next), tokens(call, call.down(next), count));
+      next += count;
+    }
+    heard = next;
+  }
+}
+
+}  // namespace
+
+extern const Algorithm barrier_dissemination = {
+    .name = "dissemination",
+    .summary = "Every rank signals to the k ranks n, 2n, …, kn above, where n is how many ranks it has heard of.",
+    .source = "Hensgen et al. 1988; Viertel 2007, section 5.3",
+    .collectives = {Collective::barrier},
+    .symmetry = Symmetry::rotation,
+    .rounds = "⌈log_{k+1} P⌉",
+    .parameters = {{.name = "fanout",
+                    .summary = "messages that a rank sends in a round (k)",
+                    .fallback = 1,
+                    .least = 1,
+                    .most = 1024,
+                    .samples = {1, 2, 3, 7}}},
+    .generate = generate,
+};
+
+}  // namespace convene

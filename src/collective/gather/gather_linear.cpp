@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Linear gather: every rank sends its block straight to the root, which takes whichever comes first.
+//
+// Source:   Viertel, section 5.3.1; Nuriyev and Rico-Gallego (τ-Lop), section 4.
+// Requires: nothing.
+// Cost:     1 round of P − 1 messages to the root, no extra memory.
+//
+//            before      round 0                     (root 1)
+//   rank     0 1 2 3     0 1 2 3
+//   block 0  0 . . .     0 * . .
+//   block 1  . 1 . .     . 1 . .
+//   block 2  . . 2 .     . * 2 .
+//   block 3  . . . 3     . * . 3       (* arrives in this round)
+#include "collective/rooted.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) {
+  if (!call.is_root()) return builder.send(call.root, own_block(call));
+  builder.copy(own_block(call), all_blocks(call, call.rank, 1));
+  for (Rank above = 1; above < call.procs; ++above)
+    builder.recv(call.up(above), all_blocks(call, call.up(above), 1));
+}
+
+}  // namespace
+
+extern const Algorithm gather_linear = {
+    .name = "linear",
+    .summary = "Every rank sends its block straight to the root.",
+    .source = "Viertel 2007, section 5.3.1",
+    .collectives = gathers,
+    .rounds = "1",
+    .generate = generate,
+};
+
+}  // namespace convene
