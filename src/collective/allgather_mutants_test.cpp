@@ -37,7 +37,8 @@ class EveryMutant {
  public:
   EveryMutant(const Algorithm& algorithm, Rank procs, bool in_place, std::vector<std::int64_t> parameters)
       : plan_(build_plan(algorithm, Call{.procs = procs, .in_place = in_place, .parameters = parameters})),
-        contract_(contract(Call{.procs = procs, .in_place = in_place}, segments(algorithm, procs, parameters))) {}
+        contract_(
+            contract(Call{.procs = procs, .in_place = in_place}, segments(algorithm, procs, parameters))) {}
 
   void judge(Rank rank, std::map<std::string, Count>& counts) {
     Mutants(plan_, rank).each([&](const Mutant& mutant) {

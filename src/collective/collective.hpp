@@ -25,8 +25,8 @@ enum class Collective : std::uint8_t {
 };
 
 inline constexpr Collective all_collectives[] = {
-    Collective::allgather, Collective::allgatherv, Collective::gather,   Collective::gatherv,
-    Collective::scatter,   Collective::scatterv,   Collective::bcast,    Collective::alltoall,
+    Collective::allgather, Collective::allgatherv, Collective::gather, Collective::gatherv,
+    Collective::scatter,   Collective::scatterv,   Collective::bcast,  Collective::alltoall,
     Collective::alltoallv, Collective::barrier,
 };
 
@@ -40,7 +40,7 @@ bool is_rooted(Collective collective);
 struct Call {
   Collective collective = Collective::allgather;
   Rank procs = 1, rank = 0, root = 0;
-  bool in_place = false;  ///< of a rooted collective: the root's
+  bool in_place = false;                      ///< of a rooted collective: the root's
   std::vector<std::int64_t> parameters = {};  ///< values, in the order of the descriptor's parameters
 
   // The ranks `distance` above and below, around the end. Distances are at most the number of processes.

@@ -42,7 +42,8 @@ class EveryCollective : public testing::TestWithParam<Served> {
   }
 
   std::string why(const Call& of) const {
-    return check(build_plan(algorithm(), of), contract(of, segments(algorithm(), of.procs, of.parameters))).why;
+    return check(build_plan(algorithm(), of), contract(of, segments(algorithm(), of.procs, of.parameters)))
+        .why;
   }
 
   static std::string in_words(const Call& of) {
@@ -99,8 +100,8 @@ TEST_P(EveryCollective, KeepsBlocksInScratchOfTheirSize) {
             for (const Range& range : schedule.ranges(id))
               for_each_place(range, schedule.places(range.buffer()), [&](Place place) {
                 const Content content = carried[next++];
-                if (index(range.buffer()) >= index(Buffer::scratch))
-                  ASSERT_EQ(schedule.like(range.buffer())[place], static_cast<Place>(content)) << in_words(of);
+                if (index(range.buffer()) < index(Buffer::scratch)) return;
+                ASSERT_EQ(schedule.like(range.buffer())[place], static_cast<Place>(content)) << in_words(of);
               });
           }
       }
@@ -118,7 +119,8 @@ TEST_P(EveryCollective, MutantsAreCaught) {
         Mutants(plan, rank).each([&](const Mutant& mutant) {
           const std::string found = check(mutant.plan, wanted).why;
           ASSERT_EQ(found.empty(), mutant.equivalent)
-              << mutant.what << " at step " << mutant.step << " of rank " << rank << ", " << in_words(of) << ": " << found;
+              << mutant.what << " at step " << mutant.step << " of rank " << rank << ", " << in_words(of)
+              << ": " << found;
           caught += !found.empty();
         });
       EXPECT_GT(caught, 0);

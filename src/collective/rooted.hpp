@@ -15,7 +15,9 @@ inline bool is_gather(const Call& call) {
 }
 
 /// The own block: gather's input, scatter's output.
-inline Range own_block(const Call& call) { return Range(is_gather(call) ? Buffer::input : Buffer::output, 0); }
+inline Range own_block(const Call& call) {
+  return Range(is_gather(call) ? Buffer::input : Buffer::output, 0);
+}
 
 /// At the root: `count` blocks from rank `first` on, around the end. Gather's output, scatter's input.
 inline Range all_blocks(const Call& call, Rank first, Rank count) {

@@ -242,9 +242,7 @@ StepId Builder::Work::add_join(std::uint32_t first_range) {
   return id;
 }
 
-Buffer Builder::scratch(std::span<const Place> like) {
-  return work_->add_scratch(work_->views.size(), like);
-}
+Buffer Builder::scratch(std::span<const Place> like) { return work_->add_scratch(work_->views.size(), like); }
 
 void Builder::round(std::uint32_t label) {
   for (const Work::Inner& inner : work_->views) label += inner.view.first_round;
@@ -283,7 +281,8 @@ Buffer Builder::Work::add_scratch(std::size_t level, std::span<const Place> want
   if (!inner.view.scratch_in_blocks) {
     std::vector<Place> outer;
     for (const View::Places& block : where)
-      for (const Range& range : block) for_each_place(range, any_places, [&](Place place) { outer.push_back(place); });
+      for (const Range& range : block)
+        for_each_place(range, any_places, [&](Place place) { outer.push_back(place); });
     const Buffer made = add_scratch(level - 1, outer);
     Place next = 0;
     for (View::Places& block : where) {

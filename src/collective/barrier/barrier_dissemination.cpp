@@ -45,7 +45,8 @@ void generate(const Call& call, Builder& builder) {
 
 extern const Algorithm barrier_dissemination = {
     .name = "dissemination",
-    .summary = "Every rank signals to the k ranks n, 2n, …, kn above, where n is how many ranks it has heard of.",
+    .summary =
+        "Every rank signals to the k ranks n, 2n, …, kn above, where n is how many ranks it has heard of.",
     .source = "Hensgen et al. 1988; Viertel 2007, section 5.3",
     .collectives = {Collective::barrier},
     .symmetry = Symmetry::rotation,
