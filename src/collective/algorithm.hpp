@@ -45,6 +45,8 @@ struct Algorithm {
   std::vector<Parameter> parameters = {};
   /// The vector of a bcast is cut into as many places as there are processes.
   bool cuts_by_procs = false;
+  /// Ranks pass on blocks that are not theirs. Where only the root knows the blocks' sizes, all must learn them first.
+  bool relays = false;
   /// Writes one rank's steps. Null for `native`: that one is the MPI's own.
   void (*generate)(const Call& call, Builder& builder) = nullptr;
 

@@ -21,7 +21,7 @@ class Messages {
     const Step& step = schedule_[id];
     const Message message = make_message(schedule_, id, binding_.buffers, arena_);
     *request = MPI_REQUEST_NULL;
-    if (message.is_empty()) return MPI_SUCCESS;
+    if (message.is_empty() && !schedule_.signals()) return MPI_SUCCESS;
     const int peer = static_cast<int>(step.peer), tag = tags_.of(step.match);
     int code;
     if (step.kind == StepKind::send) {
@@ -185,16 +185,37 @@ class DynamicRun {
   }
 
   int run() {
-    for (StepId id = 0; id < schedule_.size(); ++id)
-      if (schedule_[id].predecessors == 0) ready(id);
+    start();
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS) {
       if ((code = issue_all()) != MPI_SUCCESS) break;
       if (in_flight_ == 0) return MPI_SUCCESS;
-      code = wait_for_some();
+      code = complete_some(mpi.Waitsome);
     }
     abandon(requests_, in_flight_);
     return code;
+  }
+
+  /// The first steps become ready.
+  void start() {
+    for (StepId id = 0; id < schedule_.size(); ++id)
+      if (schedule_[id].predecessors == 0) ready(id);
+  }
+
+  /// Without waiting: issues what is ready and completes what has come, until nothing more comes.
+  int advance(bool& done) {
+    for (;;) {
+      int code = issue_all();
+      done = code == MPI_SUCCESS && in_flight_ == 0;
+      if (done) return MPI_SUCCESS;
+      if (code == MPI_SUCCESS) code = complete_some(mpi.Testsome);
+      if (code != MPI_SUCCESS) {
+        abandon(requests_, in_flight_);
+        in_flight_ = 0;
+        return code;
+      }
+      if (completed_last_ == 0) return MPI_SUCCESS;
+    }
   }
 
  private:
@@ -271,11 +292,13 @@ class DynamicRun {
     return MPI_SUCCESS;
   }
 
-  int wait_for_some() {
+  /// Completes what `wait_or_test` says is complete.
+  int complete_some(decltype(mpi.Waitsome) wait_or_test) {
     int count = 0;
     const int code =
-        mpi.Waitsome(static_cast<int>(in_flight_), requests_, &count, completed_, MPI_STATUSES_IGNORE);
+        wait_or_test(static_cast<int>(in_flight_), requests_, &count, completed_, MPI_STATUSES_IGNORE);
     if (code != MPI_SUCCESS) return code;
+    completed_last_ = count;
     // From the back, so that moving the last entry into a gap never moves one that is still to be looked at.
     std::sort(completed_, completed_ + count, std::greater<>());
     for (int i = 0; i < count; ++i) {
@@ -298,6 +321,7 @@ class DynamicRun {
   Window receiving_, sending_;
   ReadyQueue copies_;
   std::uint32_t in_flight_ = 0;
+  int completed_last_ = 0;
   MPI_Request* requests_;  // the messages in flight, and
   StepId* step_of_;        // whose they are
   int* completed_;         // what Waitsome reports
@@ -314,5 +338,19 @@ int run_program(const Binding& binding, const Program& program, Arena& arena) {
 int run_dynamic(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle) {
   return DynamicRun(binding, limits, arena, shuffle).run();
 }
+
+class StepwiseRun::Run : public DynamicRun {
+ public:
+  using DynamicRun::DynamicRun;
+};
+
+StepwiseRun::StepwiseRun(const Binding& binding, const Limits& limits, Arena& arena)
+    : run_(std::make_unique<Run>(binding, limits, arena, 0)) {
+  run_->start();
+}
+
+StepwiseRun::~StepwiseRun() = default;
+
+int StepwiseRun::advance(bool& done) { return run_->advance(done); }
 
 }  // namespace convene

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "execute/arena.hpp"
 #include "execute/message.hpp"
@@ -34,5 +35,20 @@ int run_program(const Binding& binding, const Program& program, Arena& arena);
 /// Runs dynamically. With a non-zero `shuffle`, ready steps are issued in a random order drawn from it (a test's means
 /// to show that no order matters).
 int run_dynamic(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle = 0);
+
+/// A dynamic run that never waits: it is taken further a little at a time. The binding and the arena must outlive it.
+class StepwiseRun {
+ public:
+  StepwiseRun(const Binding& binding, const Limits& limits, Arena& arena);
+  ~StepwiseRun();
+
+  /// Completes what has come and issues what is ready. Returns MPI_SUCCESS or the first error of the MPI, after which
+  /// the run is over; `done` tells that all is done.
+  int advance(bool& done);
+
+ private:
+  class Run;
+  std::unique_ptr<Run> run_;
+};
 
 }  // namespace convene

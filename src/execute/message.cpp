@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <new>
 #include <optional>
 
 namespace convene {
@@ -113,6 +114,32 @@ bool needs_packing(const Outline& outline, Transfer transfer) {
 
 }  // namespace
 
+void bind_scratch(const Schedule& schedule, Buffers& buffers, Arena& arena) {
+  constexpr unsigned first = index(Buffer::scratch);
+  if (schedule.buffers() <= first) return;
+  const unsigned count = schedule.buffers() - first;
+  auto* memories = new (arena.take(count * sizeof(Memory))) Memory[count];
+  for (unsigned k = 0; k < count; ++k) {
+    const std::span<const Place> like = schedule.like(scratch(k));
+    if (buffers.blocks.is_uniform()) {
+      const std::size_t bytes = buffers.blocks.place(0).bytes;
+      memories[k] = Memory::uniform(arena.take(bytes * like.size()), bytes);
+      continue;
+    }
+    auto* sizes = arena.take_array<MPI_Count>(like.size());
+    auto* at = arena.take_array<MPI_Aint>(like.size());
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < like.size(); ++i) {
+      const std::size_t bytes = buffers.blocks.place(like[i]).bytes;
+      sizes[i] = static_cast<MPI_Count>(bytes);
+      at[i] = static_cast<MPI_Aint>(total);
+      total += bytes;
+    }
+    memories[k] = Memory::irregular(arena.take(total), sizes, at, 1, 1, 1);
+  }
+  buffers.scratch = memories;
+}
+
 std::optional<Piece> one_run(std::span<const Range> ranges, const Schedule& schedule,
                              const Buffers& buffers) {
   const Outline seen = outline(ranges, schedule, buffers);
@@ -172,7 +199,7 @@ Message staged_message(const Schedule& schedule, StepId id, std::size_t bytes, c
 Message make_message(const Schedule& schedule, StepId id, const Buffers& buffers, Arena& arena) {
   const std::span<const Range> ranges = schedule.ranges(id);
   const Outline seen = outline(ranges, schedule, buffers);
-  if (seen.bytes == 0) return {};
+  if (seen.bytes == 0) return message_of({});
   if (needs_packing(seen, schedule[id].transfer))
     return staged_message(schedule, id, seen.bytes, buffers, arena);
   if (seen.pieces == 1) return message_of_run(seen.first, arena);

@@ -15,6 +15,7 @@ namespace convene {
 /// The memory of all of a schedule's buffers.
 struct Buffers {
   Memory input, output;
+  Memory blocks;  ///< where scratch is used: how large the collective's blocks are (its base means nothing)
   const Memory* scratch = nullptr;  ///< of scratch 0, 1, …: as many as the schedule names
 
   const Memory& operator[](Buffer buffer) const {
@@ -35,8 +36,11 @@ struct Message {
   std::byte* staging = nullptr;  ///< where scattered slots were packed, or are to be unpacked from
   bool owns_type = false;
 
-  bool is_empty() const { return count == 0; }
+  bool is_empty() const { return count == 0; }  ///< such a message is left out, unless it is a signal
 };
+
+/// Gives a schedule's scratch buffers memory from the arena: each place as large as the block that it is declared like.
+void bind_scratch(const Schedule& schedule, Buffers& buffers, Arena& arena);
 
 /// The number of bytes in the slots of some ranges.
 std::size_t bytes_of(std::span<const Range> ranges, const Schedule& schedule, const Buffers& buffers);

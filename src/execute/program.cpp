@@ -10,11 +10,23 @@ std::ptrdiff_t offset_in(const Piece& piece, const Memory& memory) { return piec
 
 }  // namespace
 
-void Program::bind(const Schedule& schedule, const Order& order, const Buffers& buffers, Arena& arena) {
+namespace {
+
+/// An empty message is left out, on the other side too; but not a signal.
+bool is_left_out(const Schedule& schedule, StepId step, const Buffers& buffers) {
+  return !schedule.signals() && bytes_of(schedule.ranges(step), schedule, buffers) == 0;
+}
+
+}  // namespace
+
+void Program::bind(const Schedule& schedule, const Order& order, const Buffers& buffers, std::uint32_t blocks,
+                   Arena& arena) {
   entries_.clear();
   slots_ = 0;
   input_.keep(buffers.input, schedule.places(Buffer::input));
   output_.keep(buffers.output, schedule.places(Buffer::output));
+  has_scratch_ = schedule.buffers() > index(Buffer::scratch);
+  if (has_scratch_) blocks_.keep(buffers.blocks, blocks);
   auto* slot_of = arena.take_array<std::uint32_t>(schedule.size());
   for (const Op op : order) add(schedule, op, buffers, slot_of);
   mark_last_send();
@@ -36,12 +48,12 @@ void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::
   const StepId step = op.step();
   if (op.action() == Action::issue) {
     if (schedule[step].kind == StepKind::copy) return add_copy(schedule, step, buffers);
-    if (bytes_of(schedule.ranges(step), schedule, buffers) == 0) return;  // left out, on the other side too
+    if (is_left_out(schedule, step, buffers)) return;
     slot_of[step] = slots_++;
     return add_message(schedule, step, buffers, slot_of[step]);
   }
   if (op.action() == Action::wait_all) return;  // whoever runs the program waits for all at its end
-  if (bytes_of(schedule.ranges(step), schedule, buffers) == 0) return;
+  if (is_left_out(schedule, step, buffers)) return;
   Entry entry;
   entry.act = Act::wait;
   entry.bytes_or_step = step;
@@ -76,7 +88,7 @@ void Program::add_message(const Schedule& schedule, StepId id, const Buffers& bu
   if (run && run->bytes <= INT_MAX) {
     entry.act = step.kind == StepKind::send ? Act::send : Act::recv;
     entry.base = schedule.ranges(id)[0].buffer();
-    entry.offset = offset_in(*run, buffers[entry.base]);
+    entry.offset = run->bytes == 0 ? 0 : offset_in(*run, buffers[entry.base]);
     entry.bytes_or_step = static_cast<std::uint32_t>(run->bytes);
     entry.match = static_cast<std::uint8_t>(step.match & (match_window - 1));
   }
@@ -84,7 +96,8 @@ void Program::add_message(const Schedule& schedule, StepId id, const Buffers& bu
 }
 
 std::size_t Program::memory() const {
-  return sizeof *this + entries_.capacity() * sizeof(Entry) + input_.memory() + output_.memory();
+  return sizeof *this + entries_.capacity() * sizeof(Entry) + input_.memory() + output_.memory() +
+         blocks_.memory();
 }
 
 }  // namespace convene

@@ -45,12 +45,14 @@ class Program {
  public:
   /// Whether the program is that of this layout: then it can run as it is.
   bool fits(const Buffers& buffers) const {
-    return bound_ && buffers.input.same_layout(input_) && buffers.output.same_layout(output_);
+    return bound_ && buffers.input.same_layout(input_) && buffers.output.same_layout(output_) &&
+           (!has_scratch_ || buffers.blocks.same_layout(blocks_));
   }
 
-  /// Binds the order to the sizes of the buffers. Keeps its own copy of what it has to compare later. The arena is for
+  /// Binds the order to the sizes of the buffers; `blocks` is the number of places that the buffers' `blocks` has. Keeps its own copy of what it has to compare later. The arena is for
   /// the while.
-  void bind(const Schedule& schedule, const Order& order, const Buffers& buffers, Arena& arena);
+  void bind(const Schedule& schedule, const Order& order, const Buffers& buffers, std::uint32_t blocks,
+            Arena& arena);
 
   const std::vector<Entry>& entries() const { return entries_; }
   std::uint32_t slots() const { return slots_; }
@@ -65,8 +67,8 @@ class Program {
 
   std::vector<Entry> entries_;
   std::uint32_t slots_ = 0;  // messages, each with a place for its request
-  bool bound_ = false;
-  KeptLayout input_, output_;
+  bool bound_ = false, has_scratch_ = false;
+  KeptLayout input_, output_, blocks_;
 };
 
 }  // namespace convene

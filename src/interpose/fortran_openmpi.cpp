@@ -15,12 +15,6 @@
 namespace convene {
 namespace {
 
-// Fortran's view of these calls: MPI_Fint is int under every compiler that Open MPI is built with here.
-using FortranAllgather = void(const void*, const MPI_Fint*, const MPI_Fint*, void*, const MPI_Fint*,
-                              const MPI_Fint*, const MPI_Fint*, MPI_Fint*);
-using FortranAllgatherv = void(const void*, const MPI_Fint*, const MPI_Fint*, void*, const MPI_Fint*,
-                               const MPI_Fint*, const MPI_Fint*, const MPI_Fint*, MPI_Fint*);
-
 /// The address of a common block of Open MPI's, in whichever spelling the compiler gave it.
 const void* common_block(const char* const (&spellings)[4]) {
   for (const char* spelling : spellings)
@@ -53,65 +47,176 @@ void give_back(MPI_Fint* ierror, int code) {
   if (ierror) *ierror = code;
 }
 
-void fortran_allgather(const char* beyond, const void* sendbuf, const MPI_Fint* sendcount,
-                       const MPI_Fint* sendtype, void* recvbuf, const MPI_Fint* recvcount,
-                       const MPI_Fint* recvtype, const MPI_Fint* comm, MPI_Fint* ierror) {
-  if (!door_is_open())
-    return reinterpret_cast<FortranAllgather*>(dlsym(RTLD_DEFAULT, beyond))(
-        sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
-  give_back(ierror, allgather(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf),
-                              *recvcount, type_of(recvtype), comm_of(comm)));
-}
+/// The request of a non-blocking call: made as C has it, given back as Fortran's integer.
+class RequestOf {
+ public:
+  explicit RequestOf(MPI_Fint* index) : index_(index) {}
+  ~RequestOf() {
+    *index_ = reinterpret_cast<MPI_Fint (*)(MPI_Request)>(mpi_symbol("PMPI_Request_c2f"))(request_);
+  }
+  Form form() { return {&request_}; }
 
-void fortran_allgatherv(const char* beyond, const void* sendbuf, const MPI_Fint* sendcount,
-                        const MPI_Fint* sendtype, void* recvbuf, const MPI_Fint* recvcounts,
-                        const MPI_Fint* displs, const MPI_Fint* recvtype, const MPI_Fint* comm,
-                        MPI_Fint* ierror) {
-  if (!door_is_open())
-    return reinterpret_cast<FortranAllgatherv*>(dlsym(RTLD_DEFAULT, beyond))(
-        sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
-  give_back(ierror, allgatherv(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf),
-                               recvcounts, displs, type_of(recvtype), comm_of(comm)));
-}
+ private:
+  MPI_Fint* index_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
 
 }  // namespace
-}  // namespace convene
 
 static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on as C's");
 
-#define CONVENE_FORTRAN_ALLGATHER(id, name, beyond)                                                      \
-  extern "C" void convene_fortran_allgather_##id(                                                        \
-      const void*, const MPI_Fint*, const MPI_Fint*, void*, const MPI_Fint*, const MPI_Fint*,            \
-      const MPI_Fint*, MPI_Fint*) __asm__(name) __attribute__((visibility("default")));                  \
-  extern "C" void convene_fortran_allgather_##id(                                                        \
-      const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,           \
-      const MPI_Fint* recvcount, const MPI_Fint* recvtype, const MPI_Fint* comm, MPI_Fint* ierror) {     \
-    convene::fortran_allgather(beyond, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, \
-                               ierror);                                                                  \
+/// Defines one spelling of a function: parameters all by address, the arguments as they came, and the call of Convene's.
+#define CONVENE_SPELLING(id, name, parameters, as_they_came, call)                                      \
+  extern "C" void convene_fortran_##id parameters __asm__(name) __attribute__((visibility("default"))); \
+  extern "C" void convene_fortran_##id parameters {                                                     \
+    if (!door_is_open())                                                                                \
+      return reinterpret_cast<void(*) parameters>(dlsym(RTLD_DEFAULT, "p" name)) as_they_came;          \
+    give_back(ierror, call);                                                                            \
   }
-
-#define CONVENE_FORTRAN_ALLGATHERV(id, name, beyond)                                                         \
-  extern "C" void convene_fortran_allgatherv_##id(                                                           \
-      const void*, const MPI_Fint*, const MPI_Fint*, void*, const MPI_Fint*, const MPI_Fint*,                \
-      const MPI_Fint*, const MPI_Fint*, MPI_Fint*) __asm__(name) __attribute__((visibility("default")));     \
-  extern "C" void convene_fortran_allgatherv_##id(                                                           \
-      const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,               \
-      const MPI_Fint* recvcounts, const MPI_Fint* displs, const MPI_Fint* recvtype, const MPI_Fint* comm,    \
-      MPI_Fint* ierror) {                                                                                    \
-    convene::fortran_allgatherv(beyond, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, \
-                                comm, ierror);                                                               \
+#define CONVENE_CAPITALS(id, name, parameters, as_they_came, call)                                      \
+  extern "C" void convene_fortran_##id parameters __asm__(name) __attribute__((visibility("default"))); \
+  extern "C" void convene_fortran_##id parameters {                                                     \
+    if (!door_is_open())                                                                                \
+      return reinterpret_cast<void(*) parameters>(dlsym(RTLD_DEFAULT, "P" name)) as_they_came;          \
+    give_back(ierror, call);                                                                            \
   }
+#define CONVENE_FORTRAN(name, capitals, parameters, as_they_came, call)               \
+  CONVENE_SPELLING(name##_plain, "mpi_" #name, parameters, as_they_came, call)        \
+  CONVENE_SPELLING(name##_one, "mpi_" #name "_", parameters, as_they_came, call)      \
+  CONVENE_SPELLING(name##_two, "mpi_" #name "__", parameters, as_they_came, call)     \
+  CONVENE_CAPITALS(name##_capitals, "MPI_" #capitals, parameters, as_they_came, call) \
+  CONVENE_SPELLING(name##_f08, "mpi_" #name "_f08_", parameters, as_they_came, call)
 
-CONVENE_FORTRAN_ALLGATHER(plain, "mpi_allgather", "pmpi_allgather")
-CONVENE_FORTRAN_ALLGATHER(one, "mpi_allgather_", "pmpi_allgather_")
-CONVENE_FORTRAN_ALLGATHER(two, "mpi_allgather__", "pmpi_allgather__")
-CONVENE_FORTRAN_ALLGATHER(capital, "MPI_ALLGATHER", "PMPI_ALLGATHER")
-CONVENE_FORTRAN_ALLGATHER(f08, "mpi_allgather_f08_", "pmpi_allgather_f08_")
+CONVENE_FORTRAN(allgather, ALLGATHER,
+                (const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,
+                 const MPI_Fint* recvcount, const MPI_Fint* recvtype, const MPI_Fint* comm, MPI_Fint* ierror),
+                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror),
+                allgather(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf), *recvcount,
+                          type_of(recvtype), comm_of(comm)))
+CONVENE_FORTRAN(iallgather, IALLGATHER,
+                (const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,
+                 const MPI_Fint* recvcount, const MPI_Fint* recvtype, const MPI_Fint* comm, MPI_Fint* request,
+                 MPI_Fint* ierror),
+                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror),
+                allgather(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf), *recvcount,
+                          type_of(recvtype), comm_of(comm), RequestOf(request).form()))
+CONVENE_FORTRAN(allgatherv, ALLGATHERV,
+                (const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,
+                 const MPI_Fint* recvcounts, const MPI_Fint* displs, const MPI_Fint* recvtype,
+                 const MPI_Fint* comm, MPI_Fint* ierror),
+                (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror),
+                allgatherv(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf),
+                           recvcounts, displs, type_of(recvtype), comm_of(comm)))
+CONVENE_FORTRAN(iallgatherv, IALLGATHERV,
+                (const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,
+                 const MPI_Fint* recvcounts, const MPI_Fint* displs, const MPI_Fint* recvtype,
+                 const MPI_Fint* comm, MPI_Fint* request, MPI_Fint* ierror),
+                (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, ierror),
+                allgatherv(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf),
+                           recvcounts, displs, type_of(recvtype), comm_of(comm), RequestOf(request).form()))
+CONVENE_FORTRAN(gather, GATHER,
+                (const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,
+                 const MPI_Fint* recvcount, const MPI_Fint* recvtype, const MPI_Fint* root,
+                 const MPI_Fint* comm, MPI_Fint* ierror),
+                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror),
+                gather(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf), *recvcount,
+                       type_of(recvtype), *root, comm_of(comm)))
+CONVENE_FORTRAN(igather, IGATHER,
+                (const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,
+                 const MPI_Fint* recvcount, const MPI_Fint* recvtype, const MPI_Fint* root,
+                 const MPI_Fint* comm, MPI_Fint* request, MPI_Fint* ierror),
+                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror),
+                gather(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf), *recvcount,
+                       type_of(recvtype), *root, comm_of(comm), RequestOf(request).form()))
+CONVENE_FORTRAN(gatherv, GATHERV,
+                (const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,
+                 const MPI_Fint* recvcounts, const MPI_Fint* displs, const MPI_Fint* recvtype,
+                 const MPI_Fint* root, const MPI_Fint* comm, MPI_Fint* ierror),
+                (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror),
+                gatherv(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf), recvcounts,
+                        displs, type_of(recvtype), *root, comm_of(comm)))
+CONVENE_FORTRAN(igatherv, IGATHERV,
+                (const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,
+                 const MPI_Fint* recvcounts, const MPI_Fint* displs, const MPI_Fint* recvtype,
+                 const MPI_Fint* root, const MPI_Fint* comm, MPI_Fint* request, MPI_Fint* ierror),
+                (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request,
+                 ierror),
+                gatherv(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf), recvcounts,
+                        displs, type_of(recvtype), *root, comm_of(comm), RequestOf(request).form()))
+CONVENE_FORTRAN(scatter, SCATTER,
+                (const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,
+                 const MPI_Fint* recvcount, const MPI_Fint* recvtype, const MPI_Fint* root,
+                 const MPI_Fint* comm, MPI_Fint* ierror),
+                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror),
+                scatter(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf), *recvcount,
+                        type_of(recvtype), *root, comm_of(comm)))
+CONVENE_FORTRAN(iscatter, ISCATTER,
+                (const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,
+                 const MPI_Fint* recvcount, const MPI_Fint* recvtype, const MPI_Fint* root,
+                 const MPI_Fint* comm, MPI_Fint* request, MPI_Fint* ierror),
+                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror),
+                scatter(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf), *recvcount,
+                        type_of(recvtype), *root, comm_of(comm), RequestOf(request).form()))
+CONVENE_FORTRAN(scatterv, SCATTERV,
+                (const void* sendbuf, const MPI_Fint* sendcounts, const MPI_Fint* displs,
+                 const MPI_Fint* sendtype, void* recvbuf, const MPI_Fint* recvcount, const MPI_Fint* recvtype,
+                 const MPI_Fint* root, const MPI_Fint* comm, MPI_Fint* ierror),
+                (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror),
+                scatterv(translated(sendbuf), sendcounts, displs, type_of(sendtype), translated(recvbuf),
+                         *recvcount, type_of(recvtype), *root, comm_of(comm)))
+CONVENE_FORTRAN(iscatterv, ISCATTERV,
+                (const void* sendbuf, const MPI_Fint* sendcounts, const MPI_Fint* displs,
+                 const MPI_Fint* sendtype, void* recvbuf, const MPI_Fint* recvcount, const MPI_Fint* recvtype,
+                 const MPI_Fint* root, const MPI_Fint* comm, MPI_Fint* request, MPI_Fint* ierror),
+                (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
+                 ierror),
+                scatterv(translated(sendbuf), sendcounts, displs, type_of(sendtype), translated(recvbuf),
+                         *recvcount, type_of(recvtype), *root, comm_of(comm), RequestOf(request).form()))
+CONVENE_FORTRAN(bcast, BCAST,
+                (void* buffer, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* root,
+                 const MPI_Fint* comm, MPI_Fint* ierror),
+                (buffer, count, type, root, comm, ierror),
+                bcast(translated(buffer), *count, type_of(type), *root, comm_of(comm)))
+CONVENE_FORTRAN(ibcast, IBCAST,
+                (void* buffer, const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* root,
+                 const MPI_Fint* comm, MPI_Fint* request, MPI_Fint* ierror),
+                (buffer, count, type, root, comm, request, ierror),
+                bcast(translated(buffer), *count, type_of(type), *root, comm_of(comm),
+                      RequestOf(request).form()))
+CONVENE_FORTRAN(alltoall, ALLTOALL,
+                (const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,
+                 const MPI_Fint* recvcount, const MPI_Fint* recvtype, const MPI_Fint* comm, MPI_Fint* ierror),
+                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror),
+                alltoall(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf), *recvcount,
+                         type_of(recvtype), comm_of(comm)))
+CONVENE_FORTRAN(ialltoall, IALLTOALL,
+                (const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,
+                 const MPI_Fint* recvcount, const MPI_Fint* recvtype, const MPI_Fint* comm, MPI_Fint* request,
+                 MPI_Fint* ierror),
+                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror),
+                alltoall(translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf), *recvcount,
+                         type_of(recvtype), comm_of(comm), RequestOf(request).form()))
+CONVENE_FORTRAN(alltoallv, ALLTOALLV,
+                (const void* sendbuf, const MPI_Fint* sendcounts, const MPI_Fint* sdispls,
+                 const MPI_Fint* sendtype, void* recvbuf, const MPI_Fint* recvcounts, const MPI_Fint* rdispls,
+                 const MPI_Fint* recvtype, const MPI_Fint* comm, MPI_Fint* ierror),
+                (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                 ierror),
+                alltoallv(translated(sendbuf), sendcounts, sdispls, type_of(sendtype), translated(recvbuf),
+                          recvcounts, rdispls, type_of(recvtype), comm_of(comm)))
+CONVENE_FORTRAN(ialltoallv, IALLTOALLV,
+                (const void* sendbuf, const MPI_Fint* sendcounts, const MPI_Fint* sdispls,
+                 const MPI_Fint* sendtype, void* recvbuf, const MPI_Fint* recvcounts, const MPI_Fint* rdispls,
+                 const MPI_Fint* recvtype, const MPI_Fint* comm, MPI_Fint* request, MPI_Fint* ierror),
+                (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                 request, ierror),
+                alltoallv(translated(sendbuf), sendcounts, sdispls, type_of(sendtype), translated(recvbuf),
+                          recvcounts, rdispls, type_of(recvtype), comm_of(comm), RequestOf(request).form()))
+CONVENE_FORTRAN(barrier, BARRIER, (const MPI_Fint* comm, MPI_Fint* ierror), (comm, ierror),
+                barrier(comm_of(comm)))
+CONVENE_FORTRAN(ibarrier, IBARRIER, (const MPI_Fint* comm, MPI_Fint* request, MPI_Fint* ierror),
+                (comm, request, ierror), barrier(comm_of(comm), RequestOf(request).form()))
 
-CONVENE_FORTRAN_ALLGATHERV(plain, "mpi_allgatherv", "pmpi_allgatherv")
-CONVENE_FORTRAN_ALLGATHERV(one, "mpi_allgatherv_", "pmpi_allgatherv_")
-CONVENE_FORTRAN_ALLGATHERV(two, "mpi_allgatherv__", "pmpi_allgatherv__")
-CONVENE_FORTRAN_ALLGATHERV(capital, "MPI_ALLGATHERV", "PMPI_ALLGATHERV")
-CONVENE_FORTRAN_ALLGATHERV(f08, "mpi_allgatherv_f08_", "pmpi_allgatherv_f08_")
+}  // namespace convene
 
 #endif  // OPEN_MPI

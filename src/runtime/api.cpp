@@ -66,6 +66,251 @@ CONVENE_API int convene_allgatherv_c(const void* sendbuf, MPI_Count sendcount, M
   return convene::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 
+CONVENE_API int convene_gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  need_mpi();
+  return convene::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+CONVENE_API int convene_gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                 MPI_Comm comm) {
+  need_mpi();
+  return convene::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+CONVENE_API int convene_gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                                MPI_Comm comm) {
+  need_mpi();
+  return convene::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+}
+
+CONVENE_API int convene_gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                  MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  need_mpi();
+  return convene::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+}
+
+CONVENE_API int convene_scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  need_mpi();
+  return convene::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+CONVENE_API int convene_scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                  MPI_Comm comm) {
+  need_mpi();
+  return convene::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+CONVENE_API int convene_scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                                 MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                 int root, MPI_Comm comm) {
+  need_mpi();
+  return convene::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+CONVENE_API int convene_scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                                   MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  need_mpi();
+  return convene::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+CONVENE_API int convene_bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  need_mpi();
+  return convene::bcast(buffer, count, type, root, comm);
+}
+
+CONVENE_API int convene_bcast_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
+  need_mpi();
+  return convene::bcast(buffer, count, type, root, comm);
+}
+
+CONVENE_API int convene_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  need_mpi();
+  return convene::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+CONVENE_API int convene_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  need_mpi();
+  return convene::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+CONVENE_API int convene_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                                  MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                  const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+  need_mpi();
+  return convene::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                            comm);
+}
+
+CONVENE_API int convene_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                    const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                    const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                    MPI_Datatype recvtype, MPI_Comm comm) {
+  need_mpi();
+  return convene::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                            comm);
+}
+
+CONVENE_API int convene_barrier(MPI_Comm comm) {
+  need_mpi();
+  return convene::barrier(comm);
+}
+
+CONVENE_API int convene_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                   MPI_Request* request) {
+  need_mpi();
+  return convene::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                            convene::Form{request});
+}
+
+CONVENE_API int convene_iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                     MPI_Request* request) {
+  need_mpi();
+  return convene::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                            convene::Form{request});
+}
+
+CONVENE_API int convene_iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                    const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                                    MPI_Comm comm, MPI_Request* request) {
+  need_mpi();
+  return convene::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+                             convene::Form{request});
+}
+
+CONVENE_API int convene_iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                      MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  need_mpi();
+  return convene::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+                             convene::Form{request});
+}
+
+CONVENE_API int convene_igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                MPI_Request* request) {
+  need_mpi();
+  return convene::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                         convene::Form{request});
+}
+
+CONVENE_API int convene_igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                  MPI_Comm comm, MPI_Request* request) {
+  need_mpi();
+  return convene::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                         convene::Form{request});
+}
+
+CONVENE_API int convene_igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                                 MPI_Comm comm, MPI_Request* request) {
+  need_mpi();
+  return convene::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+                          convene::Form{request});
+}
+
+CONVENE_API int convene_igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                   MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  need_mpi();
+  return convene::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+                          convene::Form{request});
+}
+
+CONVENE_API int convene_iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                 MPI_Request* request) {
+  need_mpi();
+  return convene::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                          convene::Form{request});
+}
+
+CONVENE_API int convene_iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                   MPI_Comm comm, MPI_Request* request) {
+  need_mpi();
+  return convene::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                          convene::Form{request});
+}
+
+CONVENE_API int convene_iscatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                                  MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                  int root, MPI_Comm comm, MPI_Request* request) {
+  need_mpi();
+  return convene::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                           convene::Form{request});
+}
+
+CONVENE_API int convene_iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                    const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf,
+                                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                    MPI_Request* request) {
+  need_mpi();
+  return convene::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                           convene::Form{request});
+}
+
+CONVENE_API int convene_ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
+                               MPI_Request* request) {
+  need_mpi();
+  return convene::bcast(buffer, count, type, root, comm, convene::Form{request});
+}
+
+CONVENE_API int convene_ibcast_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                                 MPI_Request* request) {
+  need_mpi();
+  return convene::bcast(buffer, count, type, root, comm, convene::Form{request});
+}
+
+CONVENE_API int convene_ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  need_mpi();
+  return convene::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                           convene::Form{request});
+}
+
+CONVENE_API int convene_ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                    MPI_Request* request) {
+  need_mpi();
+  return convene::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                           convene::Form{request});
+}
+
+CONVENE_API int convene_ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                                   MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                   const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                                   MPI_Request* request) {
+  need_mpi();
+  return convene::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                            comm, convene::Form{request});
+}
+
+CONVENE_API int convene_ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                     const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                     const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  need_mpi();
+  return convene::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                            comm, convene::Form{request});
+}
+
+CONVENE_API int convene_ibarrier(MPI_Comm comm, MPI_Request* request) {
+  need_mpi();
+  return convene::barrier(comm, convene::Form{request});
+}
+
 CONVENE_API int convene_use(MPI_Comm comm, const char* uses) {
   Communicator* handle = handle_of(comm);
   if (!handle || !uses) {

@@ -1,27 +1,54 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives as Convene runs them: one call, from the arguments that MPI defines to the executor and the account.
+// The collectives as Convene runs them: the arguments that MPI defines, brought into one form.
+//
+// Each function takes the arguments of the MPI function of its name. Count is int or MPI_Count: where the MPI's own
+// algorithm is chosen, the form of that width is called. With a request in `form` the call is non-blocking or makes a
+// persistent operation. Errors go to the communicator's error handler, as from the MPI itself.
 #pragma once
 
-#include <type_traits>
-
-#include "execute/mpi.hpp"
+#include "runtime/arguments.hpp"
 
 namespace convene {
 
-/// Allgather with the arguments of MPI_Allgather(_c). Count is int or MPI_Count: where the MPI's own algorithm is
-/// chosen, the form of that width is called. Errors go to the communicator's error handler, as from the MPI itself.
 template <class Count>
 int allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-              MPI_Datatype recvtype, MPI_Comm comm);
+              MPI_Datatype recvtype, MPI_Comm comm, Form form = {});
 
-/// Displacements are int, or MPI_Aint in the large form.
-template <class Count>
-using DisplacementOf = std::conditional_t<std::is_same_v<Count, int>, int, MPI_Aint>;
-
-/// Allgatherv with the arguments of MPI_Allgatherv(_c), likewise.
 template <class Count>
 int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                const Count recvcounts[], const DisplacementOf<Count> displs[], MPI_Datatype recvtype,
-               MPI_Comm comm);
+               MPI_Comm comm, Form form = {});
+
+template <class Count>
+int gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+           MPI_Datatype recvtype, int root, MPI_Comm comm, Form form = {});
+
+template <class Count>
+int gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+            const Count recvcounts[], const DisplacementOf<Count> displs[], MPI_Datatype recvtype, int root,
+            MPI_Comm comm, Form form = {});
+
+template <class Count>
+int scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+            MPI_Datatype recvtype, int root, MPI_Comm comm, Form form = {});
+
+template <class Count>
+int scatterv(const void* sendbuf, const Count sendcounts[], const DisplacementOf<Count> displs[],
+             MPI_Datatype sendtype, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int root,
+             MPI_Comm comm, Form form = {});
+
+template <class Count>
+int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm, Form form = {});
+
+template <class Count>
+int alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+             MPI_Datatype recvtype, MPI_Comm comm, Form form = {});
+
+template <class Count>
+int alltoallv(const void* sendbuf, const Count sendcounts[], const DisplacementOf<Count> sdispls[],
+              MPI_Datatype sendtype, void* recvbuf, const Count recvcounts[],
+              const DisplacementOf<Count> rdispls[], MPI_Datatype recvtype, MPI_Comm comm, Form form = {});
+
+int barrier(MPI_Comm comm, Form form = {});
 
 }  // namespace convene

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "base/error.hpp"
+#include "runtime/progress.hpp"
 #include "runtime/settings.hpp"
 
 namespace convene {
@@ -42,7 +43,7 @@ struct Registry {
 
 namespace {
 
-constexpr std::size_t most_decisions = 8;
+constexpr std::size_t most_decisions = 16;
 
 /// While it lives, errors on the communicator are returned instead of going to the program's handler.
 class ErrorsReturned {
@@ -120,16 +121,37 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
   is_inter_ = inter != 0;
   rank_ = static_cast<Rank>(rank);
   procs_ = static_cast<Rank>(procs);
-  account_.procs = procs_;
+  account_->procs = procs_;
 }
 
-Communicator::~Communicator() {
+Communicator::~Communicator() = default;
+
+OwnCommunicator::OwnCommunicator() { ++Registry::instance().own_communicators; }
+
+OwnCommunicator::~OwnCommunicator() {
   Registry& registry = Registry::instance();
-  Ledger::instance().retire(account_);
-  if (own_state_ == Own::ready && !has_failed_ && !registry.finalizing) {
-    mpi.Comm_free(&own_);
-    --registry.own_communicators;
+  --registry.own_communicators;
+  if (is_ready && !has_failed && !registry.finalizing) mpi.Comm_free(&comm);
+}
+
+int OwnCommunicator::test(bool& ready) {
+  if (!is_ready) {
+    int done = 0;
+    if (const int code = mpi.Test(&making, &done, MPI_STATUS_IGNORE); code != MPI_SUCCESS) return code;
+    if (done) mpi.Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    is_ready = done != 0;
   }
+  ready = is_ready;
+  return MPI_SUCCESS;
+}
+
+int Communicator::begin_own() {
+  if (own_) return MPI_SUCCESS;
+  const ErrorsReturned scope(comm_);
+  auto own = std::make_shared<OwnCommunicator>();
+  const int code = mpi.Comm_idup(comm_, &own->comm, &own->making);
+  if (code == MPI_SUCCESS) own_ = std::move(own);
+  return code;
 }
 
 /// A handle belongs to one communicator: a duplicate of that one starts without.
@@ -163,7 +185,7 @@ int Communicator::on_finalize(MPI_Comm, int, void*, void*) {
     live.swap(registry.live);
   }
   std::deque<const Account*> accounts;
-  for (const Communicator* handle : live) accounts.push_back(&handle->account_);
+  for (const Communicator* handle : live) accounts.push_back(handle->account_.get());
   Ledger::instance().write(accounts);
   for (Communicator* handle : live) delete handle;
   return MPI_SUCCESS;
@@ -179,56 +201,60 @@ void Communicator::use(Selection selection) {
   repeat_.decision = nullptr;
 }
 
-Decision& Communicator::decide(Collective collective, std::uint64_t total_bytes, bool in_place) {
+Decision& Communicator::decide(const CallKind& kind) {
   for (Decision& decision : decisions_) {
-    if (!decision.is_for(collective, total_bytes, in_place)) continue;
-    if (!is_inter_) check_agreement(collective, total_bytes, decision.algorithm);
+    if (!decision.is_for(kind)) continue;
+    if (!is_inter_ && kind.may_block) check_agreement(kind.collective, kind.total_bytes, decision.algorithm);
     return decision;
   }
   repeat_.decision = nullptr;  // decisions are about to move
   if (decisions_.size() >= most_decisions) decisions_.erase(decisions_.begin());
-  return decisions_.emplace_back(make_decision(collective, total_bytes, in_place));
+  return decisions_.emplace_back(make_decision(kind));
 }
 
-Decision Communicator::make_decision(Collective collective, std::uint64_t total_bytes, bool in_place) {
+Decision Communicator::make_decision(const CallKind& kind) {
   Decision decision;
-  decision.collective = collective;
-  decision.in_place = in_place;
-  decision.total_bytes = total_bytes;
-  decision.any_size = selection().always_native(collective);
+  decision.collective = kind.collective;
+  decision.root = kind.root;
+  decision.in_place = kind.in_place;
+  decision.total_bytes = kind.total_bytes;
+  decision.any_size = selection().always_native(kind.collective);
   decision.algorithm = "native";
   if (is_inter_) {
     decision.any_size = true;
     decision.reason = "intercommunicator";
     return decision;
   }
-  const Choice choice = choose(collective, total_bytes);
+  const Choice choice = choose(kind);
   decision.reason = choice.reason;
   std::string algorithm = spec_text(*choice.algorithm, choice.parameters);
-  check_agreement(collective, total_bytes, algorithm);
+  if (kind.may_block) check_agreement(kind.collective, kind.total_bytes, algorithm);
   decision.any_size = decision.any_size || choice.reason == "forced";
   if (choice.algorithm->is_native()) return decision;
-  if (!ensure_own()) {
+  if (!(kind.may_block ? ensure_own() : !own_refused_)) {
     decision.any_size = true;
     decision.reason = "no communicator to be had";
     return decision;
   }
   decision.algorithm = std::move(algorithm);
-  decision.prepared = process_schedules().get(*choice.algorithm, {.collective = collective,
+  decision.prepared = process_schedules().get(*choice.algorithm, {.collective = kind.collective,
                                                                   .procs = procs_,
                                                                   .rank = rank_,
-                                                                  .in_place = in_place,
+                                                                  .root = kind.root,
+                                                                  .in_place = kind.in_place,
                                                                   .parameters = choice.parameters});
   return decision;
 }
 
-Choice Communicator::choose(Collective collective, std::uint64_t total_bytes) {
-  // Where agreement is in doubt, ranks may differ in whether they need it: then all look.
-  if ((selection().needs_topology() || settings().check_agreement) && nodes_ == 0) find_topology();
+Choice Communicator::choose(const CallKind& kind) {
+  // Where agreement is in doubt, ranks may differ in whether they need it: then all look. A non-blocking call cannot
+  // look; whether an earlier one has is the same on all ranks.
+  if (kind.may_block && (selection().needs_topology() || settings().check_agreement) && nodes_ == 0)
+    find_topology();
   try {
-    Choice choice = selection().choose({.collective = collective,
+    Choice choice = selection().choose({.collective = kind.collective,
                                         .procs = procs_,
-                                        .total_bytes = total_bytes,
+                                        .total_bytes = kind.total_bytes,
                                         .nodes = nodes_,
                                         .ranks_per_node = ranks_per_node_});
     if (!choice.declared.empty()) Ledger::instance().declare(choice.declared);
@@ -254,8 +280,10 @@ void Communicator::check_agreement(Collective collective, std::uint64_t total_by
 }
 
 bool Communicator::ensure_own() {
-  if (own_state_ == Own::untried) own_state_ = make_own() ? Own::ready : Own::refused;
-  return own_state_ == Own::ready;
+  if (!own_ && !own_refused_) own_refused_ = !make_own();
+  if (own_)
+    progress::poke_until([&] { return own_->is_ready; });  // a non-blocking call may have it in the making
+  return !own_refused_;
 }
 
 /// Makes the communicator that Convene's messages travel on. All ranks agree on whether there is one.
@@ -269,15 +297,14 @@ bool Communicator::make_own() {
   };
   if (!on_all_ranks(registry.own_communicators < settings().communicators, comm_))
     return refused("too many communicators are in use at once (CONVENE_COMMUNICATORS is the limit)");
+  auto own = std::make_shared<OwnCommunicator>();
   MPI_Group group = MPI_GROUP_NULL;
   mpi.Comm_group(comm_, &group);
-  const bool made = mpi.Comm_create(comm_, group, &own_) == MPI_SUCCESS && own_ != MPI_COMM_NULL;
+  own->is_ready = mpi.Comm_create(comm_, group, &own->comm) == MPI_SUCCESS && own->comm != MPI_COMM_NULL;
   mpi.Group_free(&group);
-  const bool all_made = on_all_ranks(made, comm_);
-  if (made && !all_made) mpi.Comm_free(&own_);
-  if (!all_made) return refused("the MPI could not make one more communicator");
-  mpi.Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
-  ++registry.own_communicators;
+  if (!on_all_ranks(own->is_ready, comm_)) return refused("the MPI could not make one more communicator");
+  mpi.Comm_set_errhandler(own->comm, MPI_ERRORS_RETURN);
+  own_ = std::move(own);
   return true;
 }
 
@@ -304,21 +331,21 @@ void Communicator::find_topology() {
   mpi.Allreduce(&here, &fullest, 1, MPI_INT, MPI_MAX, comm_);
   nodes_ = static_cast<Rank>(leaders);
   ranks_per_node_ = static_cast<Rank>(fullest);
-  account_.nodes = nodes_;
+  account_->nodes = nodes_;
 }
 
 Record& Communicator::record_of(Decision& decision, std::uint64_t block_bytes) {
   const auto size_class = static_cast<unsigned>(std::bit_width(block_bytes));
   if (!decision.record || decision.record->size_class != size_class)
     decision.record =
-        &account_.find_or_add(decision.collective, decision.algorithm, decision.reason, size_class);
+        &account_->find_or_add(decision.collective, decision.algorithm, decision.reason, size_class);
   last_ = decision.record;
   return *decision.record;
 }
 
 std::size_t Communicator::memory() const {
   return sizeof *this + arena_.memory() + decisions_.capacity() * sizeof(Decision) +
-         account_.records.size() * sizeof(Record);
+         account_->records.size() * sizeof(Record);
 }
 
 std::size_t Communicator::program_memory() const {

@@ -7,7 +7,8 @@
 //   has a lock, taken when one is made or freed, never across an MPI call that may block.
 // - Messages travel on a communicator of Convene's own, so that no tag of the program is touched. It is made when the
 //   first algorithm of Convene's is to run here, by MPI_Comm_create: a duplicate would call the copy callbacks of the
-//   program's attributes. Its error handler returns.
+//   program's attributes. Its error handler returns. Only where the first call is non-blocking it has to be a duplicate
+//   (MPI_Comm_idup), since nothing else can be made without waiting for other ranks.
 // - Some MPIs run out of communicators. Whether to make one is agreed by all ranks first (each may hold only so many),
 //   and whether it worked afterwards; if either fails, the communicator stays with the MPI's own algorithms, and that
 //   is declared.
@@ -30,9 +31,19 @@
 
 namespace convene {
 
+/// What a decision may depend on, beside the communicator.
+struct CallKind {
+  Collective collective = Collective::allgather;
+  Rank root = 0;
+  bool in_place = false;
+  std::uint64_t total_bytes = 0;  ///< equal on all ranks
+  bool may_block = true;          ///< a non-blocking call may not wait for other ranks
+};
+
 /// What was decided for one kind of call.
 struct Decision {
   Collective collective = Collective::allgather;
+  Rank root = 0;
   bool in_place = false;
   bool any_size = false;                     ///< decided without looking at the size
   std::uint64_t total_bytes = 0;             ///< else the size that it is for
@@ -41,8 +52,9 @@ struct Decision {
   std::string algorithm, reason;
   Record* record = nullptr;  ///< of the size class that was counted last
 
-  bool is_for(Collective c, std::uint64_t bytes, bool in_place_) const {
-    return collective == c && in_place == in_place_ && (any_size || total_bytes == bytes);
+  bool is_for(const CallKind& kind) const {
+    return collective == kind.collective && root == kind.root && in_place == kind.in_place &&
+           (any_size || total_bytes == kind.total_bytes);
   }
 };
 
@@ -51,11 +63,34 @@ struct Decision {
 struct Repeat {
   Decision* decision = nullptr;  ///< null: there is none
   Record* record = nullptr;
-  MPI_Count sendcount = 0, recvcount = 0;
+  int root = 0;
+  MPI_Count sendcount = 0, recvcount = 0;  ///< 0 where the side is not used
   MPI_Datatype sendtype = MPI_DATATYPE_NULL, recvtype = MPI_DATATYPE_NULL;
   bool in_place = false;
   std::uint64_t block_bytes = 0;
   Binding binding;
+};
+
+/// The communicator that Convene's messages travel on: made at once, or (for a non-blocking call) some time later. It
+/// lives as long as its handle, or a run on it.
+struct OwnCommunicator {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Request making = MPI_REQUEST_NULL;  ///< of a duplicate
+  bool is_ready = false;
+  bool has_failed =
+      false;  ///< an error has left messages over: some MPIs end a program that frees such a one
+
+  OwnCommunicator();
+  ~OwnCommunicator();
+  OwnCommunicator(const OwnCommunicator&) = delete;
+  OwnCommunicator& operator=(const OwnCommunicator&) = delete;
+  /// Looks whether it is ready by now. Returns MPI_SUCCESS or the MPI's error.
+  int test(bool& ready);
+};
+
+/// An account that is handed to the ledger when nobody adds to it any more.
+struct LiveAccount : Account {
+  ~LiveAccount() { Ledger::instance().retire(*this); }
 };
 
 class Communicator {
@@ -70,16 +105,18 @@ class Communicator {
   Rank rank() const { return rank_; }
   Rank procs() const { return procs_; }
   bool is_inter() const { return is_inter_; }
-  MPI_Comm own() const { return own_; }
-  bool has_own() const { return own_state_ == Own::ready; }
-  /// To be called after an error of the MPI in a run: messages may be left over on the own communicator, which is then
-  /// kept, since some MPIs end a program that frees such a one.
-  void note_failure() { has_failed_ = true; }
+  MPI_Comm own() const { return own_->comm; }
+  bool has_own() const { return own_ && own_->is_ready; }
+  const std::shared_ptr<OwnCommunicator>& shared_own() const { return own_; }
+  /// Has the own communicator made, without waiting for other ranks. Returns MPI_SUCCESS or the MPI's error.
+  int begin_own();
+  /// To be called after an error of the MPI in a run.
+  void note_failure() { own_->has_failed = true; }
   Arena& arena() { return arena_; }
   std::uint32_t next_collective() { return collective_number_++; }
 
   /// The decision for a call; the same on all ranks. All ranks must call it for the same call (it may communicate).
-  Decision& decide(Collective collective, std::uint64_t total_bytes, bool in_place);
+  Decision& decide(const CallKind& kind);
 
   /// The record to which a call of so many bytes per block belongs.
   Record& record_of(Decision& decision, std::uint64_t block_bytes);
@@ -91,7 +128,7 @@ class Communicator {
   Repeat& repeat() { return repeat_; }
 
   const Record* last_record() const { return last_; }
-  const Account& account() const { return account_; }
+  const std::shared_ptr<LiveAccount>& account() const { return account_; }
   void note_last(const Record& record) { last_ = &record; }
 
   /// Bytes of Convene's own that this handle holds, without schedules; and those of its programs.
@@ -108,25 +145,24 @@ class Communicator {
   friend struct Registry;
 
   const Selection& selection() const;
-  Decision make_decision(Collective collective, std::uint64_t total_bytes, bool in_place);
-  Choice choose(Collective collective, std::uint64_t total_bytes);
+  Decision make_decision(const CallKind& kind);
+  Choice choose(const CallKind& kind);
   bool ensure_own();
   bool make_own();
   void find_topology();
   void check_agreement(Collective collective, std::uint64_t total_bytes, const std::string& algorithm) const;
 
-  enum class Own : std::uint8_t { untried, ready, refused };
-
-  MPI_Comm comm_, own_ = MPI_COMM_NULL;
+  MPI_Comm comm_;
+  std::shared_ptr<OwnCommunicator> own_;
   Rank rank_ = 0, procs_ = 1;
   Rank nodes_ = 0, ranks_per_node_ = 0;
   std::uint32_t collective_number_ = 0;
-  Own own_state_ = Own::untried;
-  bool is_inter_ = false, has_failed_ = false;
+  bool is_inter_ = false;
+  bool own_refused_ = false;  // equal on all ranks
   std::unique_ptr<Selection> own_selection_;
   std::vector<Decision> decisions_;  // the latest ones; most recently made last
   Repeat repeat_;
-  Account account_;
+  std::shared_ptr<LiveAccount> account_ = std::make_shared<LiveAccount>();
   const Record* last_ = nullptr;
   Arena arena_;
 };

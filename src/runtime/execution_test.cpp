@@ -86,7 +86,7 @@ class Participant {
     arena_.reset();
     if (way == Way::compiled) {
       if (!program_.fits(binding_.buffers))
-        program_.bind(schedule_, compile_order(schedule_), binding_.buffers, arena_);
+        program_.bind(schedule_, compile_order(schedule_), binding_.buffers, 0, arena_);
       return run_program(binding_, program_, arena_);
     }
     if (way == Way::dynamic) return run_dynamic(binding_, Limits{}, arena_);
@@ -160,7 +160,7 @@ void expect_delivery(const Algorithm& algorithm, const std::vector<std::int64_t>
 }
 
 TEST(Execution, EveryAlgorithmDeliversInAllWays) {
-  for (const Algorithm* algorithm : catalogue())
+  for (const Algorithm* algorithm : catalogue(Collective::allgather))
     for (const auto& parameters : algorithm->sample_parameters())
       for (const Rank procs : {1, 2, 3, 4, 5, 8})
         if (!algorithm->is_native() && unmet_requirement(*algorithm, procs).empty())
@@ -168,14 +168,14 @@ TEST(Execution, EveryAlgorithmDeliversInAllWays) {
 }
 
 TEST(Execution, ManyRanks) {
-  for (const Algorithm* algorithm : catalogue())
+  for (const Algorithm* algorithm : catalogue(Collective::allgather))
     for (const Rank procs : {7, 13, 16})
       if (!algorithm->is_native() && unmet_requirement(*algorithm, procs).empty())
         expect_delivery(*algorithm, algorithm->default_parameters(), procs);
 }
 
 TEST(Execution, LargeScatteredBlocksGoByDatatype) {
-  for (const Algorithm* algorithm : catalogue()) {
+  for (const Algorithm* algorithm : catalogue(Collective::allgather)) {
     if (algorithm->name != "sparbit" && algorithm->name != "bruck") continue;
     for (const Way way : ways) {
       const Shape shape = shape_of(5, false, false, 40000);
@@ -190,7 +190,7 @@ TEST(Execution, LargeScatteredBlocksGoByDatatype) {
 
 /// Wherever the MPI fails, the run ends with its error, and no request is left that could still touch the buffers.
 TEST(Execution, AnErrorOfTheMpiEndsTheRun) {
-  for (const Algorithm* algorithm : catalogue()) {
+  for (const Algorithm* algorithm : catalogue(Collective::allgather)) {
     if (algorithm->is_native()) continue;
     for (const Way way : {Way::compiled, Way::dynamic})
       for (int call = 1; call <= 12; ++call) {

@@ -9,7 +9,8 @@ namespace {
 std::shared_ptr<const Prepared> prepare(const Algorithm& algorithm, const Call& call, Builder& builder) {
   auto prepared = std::make_shared<Prepared>();
   prepared->schedule = build_schedule(algorithm, call, builder);
-  prepared->segments = segments(algorithm, call.parameters);
+  prepared->segments = segments(algorithm, call.procs, call.parameters);
+  prepared->relays = algorithm.relays;
   const Execution wanted = settings().execution;
   prepared->is_dynamic = wanted == Execution::dynamic || settings().shuffle != 0 ||
                          (wanted == Execution::automatic && has_independent_arrivals(prepared->schedule));

@@ -21,6 +21,9 @@ struct Prepared {
   Order order;  ///< empty where the schedule is to run dynamically
   std::uint32_t segments = 1;
   bool is_dynamic = false;
+  bool relays = false;  ///< see Algorithm
+
+  bool has_scratch() const { return schedule.buffers() > index(Buffer::scratch); }
 
   std::size_t memory() const { return schedule.memory() + order.capacity() * sizeof(Op); }
 };

@@ -25,8 +25,10 @@ struct Situation {
   Rank procs = 1;
   std::uint64_t total_bytes = 0;       ///< of all blocks together
   Rank nodes = 0, ranks_per_node = 0;  ///< 0 where nobody has looked; ranks of the fullest node
-  /// Bytes per block; of the mean block where blocks differ.
-  std::uint64_t block_bytes() const { return procs == 0 ? 0 : total_bytes / procs; }
+  /// Bytes per block; of the mean block where blocks differ. A bcast has but one, the vector.
+  std::uint64_t block_bytes() const {
+    return collective == Collective::bcast ? total_bytes : procs == 0 ? 0 : total_bytes / procs;
+  }
 };
 
 /// Least and most, both included.

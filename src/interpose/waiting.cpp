@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls of the MPI that may wait, or look whether something is complete. While a non-blocking collective of Convene's is
+// outstanding and the MPI has no progress hook, a blocking one becomes its non-blocking form, tested in a loop in which
+// everything goes on: a program may wait in an ordinary receive for what another rank sends after its own collective.
+// Otherwise they cost a test of one counter.
+#include "interpose/door.hpp"
+#include "runtime/progress.hpp"
+
+#ifndef OPEN_MPI  // there the hook does it
+
+using convene::HandleWord;
+namespace progress = convene::progress;
+
+namespace {
+
+template <class Function>
+Function* beyond(const char* name) {
+  return reinterpret_cast<Function*>(convene::mpi_symbol(name));
+}
+
+/// Whether a call is to go straight to the MPI.
+bool goes_straight() {
+  return progress::outstanding.load(std::memory_order_relaxed) == 0 || !convene::door_is_open() ||
+         progress::may_block();
+}
+
+/// Starts a request by `start(&request)` and waits for it.
+template <class Start>
+int start_and_wait(MPI_Status* status, Start&& start) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = start(&request), done = 0;
+  if (code != MPI_SUCCESS) return code;
+  progress::poke_until([&] {
+    code = convene::mpi.Test(&request, &done, status);
+    return done != 0 || code != MPI_SUCCESS;
+  });
+  return code;
+}
+
+/// Calls `test(&done)` until it is done.
+template <class Test>
+int test_until_done(Test&& test) {
+  int code = MPI_SUCCESS, done = 0;
+  progress::poke_until([&] {
+    code = test(&done);
+    return done != 0 || code != MPI_SUCCESS;
+  });
+  return code;
+}
+
+}  // namespace
+
+/// Defines one MPI function: what it does where something is outstanding; else it is the MPI's own.
+#define CONVENE_WAITING(name, parameters, as_they_came, body)                       \
+  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)            \
+      __attribute__((visibility("default")));                                       \
+  extern "C" int convene_waiting_##name parameters {                                \
+    if (goes_straight()) return beyond<int parameters>("PMPI_" #name) as_they_came; \
+    body                                                                            \
+  }
+
+#define CONVENE_NOW(name, ...) \
+  reinterpret_cast<decltype(&PMPI_##name)>(convene::mpi_symbol("PMPI_" #name))(__VA_ARGS__)
+
+// Completion.
+CONVENE_WAITING(Wait, (MPI_Request * request, MPI_Status* status), (request, status), {
+  return test_until_done([&](int* done) { return CONVENE_NOW(Test, request, done, status); });
+})
+CONVENE_WAITING(Waitall, (int count, MPI_Request* requests, MPI_Status* statuses),
+                (count, requests, statuses), {
+                  return test_until_done(
+                      [&](int* done) { return CONVENE_NOW(Testall, count, requests, done, statuses); });
+                })
+CONVENE_WAITING(Waitany, (int count, MPI_Request* requests, int* index, MPI_Status* status),
+                (count, requests, index, status), {
+                  return test_until_done(
+                      [&](int* done) { return CONVENE_NOW(Testany, count, requests, index, done, status); });
+                })
+CONVENE_WAITING(Waitsome,
+                (int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses),
+                (count, requests, completed, indices, statuses), {
+                  return test_until_done([&](int* done) {
+                    const int code = CONVENE_NOW(Testsome, count, requests, completed, indices, statuses);
+                    *done = *completed != 0;
+                    return code;
+                  });
+                })
+CONVENE_WAITING(Test, (MPI_Request * request, int* done, MPI_Status* status), (request, done, status), {
+  progress::poke();
+  return CONVENE_NOW(Test, request, done, status);
+})
+CONVENE_WAITING(Testall, (int count, MPI_Request* requests, int* done, MPI_Status* statuses),
+                (count, requests, done, statuses), {
+                  progress::poke();
+                  return CONVENE_NOW(Testall, count, requests, done, statuses);
+                })
+CONVENE_WAITING(Testany, (int count, MPI_Request* requests, int* index, int* done, MPI_Status* status),
+                (count, requests, index, done, status), {
+                  progress::poke();
+                  return CONVENE_NOW(Testany, count, requests, index, done, status);
+                })
+CONVENE_WAITING(Testsome,
+                (int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses),
+                (count, requests, completed, indices, statuses), {
+                  progress::poke();
+                  return CONVENE_NOW(Testsome, count, requests, completed, indices, statuses);
+                })
+CONVENE_WAITING(Request_get_status, (MPI_Request request, int* done, MPI_Status* status),
+                (request, done, status), {
+                  progress::poke();
+                  return CONVENE_NOW(Request_get_status, request, done, status);
+                })
+
+// Point-to-point.
+CONVENE_WAITING(Recv,
+                (void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                 MPI_Status* status),
+                (buffer, count, type, source, tag, comm, status), {
+                  return start_and_wait(status, [&](MPI_Request* request) {
+                    return CONVENE_NOW(Irecv, buffer, count, type, source, tag, comm, request);
+                  });
+                })
+CONVENE_WAITING(Send, (const void* buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm),
+                (buffer, count, type, target, tag, comm), {
+                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                    return CONVENE_NOW(Isend, buffer, count, type, target, tag, comm, request);
+                  });
+                })
+CONVENE_WAITING(Ssend, (const void* buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm),
+                (buffer, count, type, target, tag, comm), {
+                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                    return CONVENE_NOW(Issend, buffer, count, type, target, tag, comm, request);
+                  });
+                })
+CONVENE_WAITING(Sendrecv,
+                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int target, int sendtag,
+                 void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                 MPI_Status* status),
+                (sendbuf, sendcount, sendtype, target, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
+                 comm, status),
+                {
+                  MPI_Request send = MPI_REQUEST_NULL;
+                  int code = CONVENE_NOW(Isend, sendbuf, sendcount, sendtype, target, sendtag, comm, &send);
+                  if (code != MPI_SUCCESS) return code;
+                  code = start_and_wait(status, [&](MPI_Request* request) {
+                    return CONVENE_NOW(Irecv, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+                  });
+                  const int sent = progress::await(&send);
+                  return code == MPI_SUCCESS ? sent : code;
+                })
+CONVENE_WAITING(Probe, (int source, int tag, MPI_Comm comm, MPI_Status* status), (source, tag, comm, status),
+                {
+                  return test_until_done(
+                      [&](int* done) { return CONVENE_NOW(Iprobe, source, tag, comm, done, status); });
+                })
+CONVENE_WAITING(Iprobe, (int source, int tag, MPI_Comm comm, int* done, MPI_Status* status),
+                (source, tag, comm, done, status), {
+                  progress::poke();
+                  return CONVENE_NOW(Iprobe, source, tag, comm, done, status);
+                })
+CONVENE_WAITING(Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status),
+                (source, tag, comm, message, status), {
+                  return test_until_done([&](int* done) {
+                    return CONVENE_NOW(Improbe, source, tag, comm, done, message, status);
+                  });
+                })
+CONVENE_WAITING(Mrecv, (void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status),
+                (buffer, count, type, message, status), {
+                  return start_and_wait(status, [&](MPI_Request* request) {
+                    return CONVENE_NOW(Imrecv, buffer, count, type, message, request);
+                  });
+                })
+
+// Collectives that are not Convene's.
+CONVENE_WAITING(Allreduce,
+                (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                (in, out, count, type, op, comm), {
+                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                    return CONVENE_NOW(Iallreduce, in, out, count, type, op, comm, request);
+                  });
+                })
+CONVENE_WAITING(Reduce,
+                (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
+                (in, out, count, type, op, root, comm), {
+                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                    return CONVENE_NOW(Ireduce, in, out, count, type, op, root, comm, request);
+                  });
+                })
+CONVENE_WAITING(Scan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                (in, out, count, type, op, comm), {
+                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                    return CONVENE_NOW(Iscan, in, out, count, type, op, comm, request);
+                  });
+                })
+CONVENE_WAITING(Exscan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                (in, out, count, type, op, comm), {
+                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                    return CONVENE_NOW(Iexscan, in, out, count, type, op, comm, request);
+                  });
+                })
+CONVENE_WAITING(Reduce_scatter,
+                (const void* in, void* out, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                (in, out, counts, type, op, comm), {
+                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                    return CONVENE_NOW(Ireduce_scatter, in, out, counts, type, op, comm, request);
+                  });
+                })
+CONVENE_WAITING(Reduce_scatter_block,
+                (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                (in, out, count, type, op, comm), {
+                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                    return CONVENE_NOW(Ireduce_scatter_block, in, out, count, type, op, comm, request);
+                  });
+                })
+
+#endif  // OPEN_MPI

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The arguments of a collective call, the same form for all of them.
+#pragma once
+
+#include <functional>
+
+#include "runtime/side.hpp"
+
+namespace convene {
+
+struct Arguments {
+  Collective collective = Collective::allgather;
+  MPI_Comm comm = MPI_COMM_NULL;
+  Rank procs = 1, rank = 0;
+  int root = 0;
+  bool in_place = false;  ///< MPI_IN_PLACE for the send side; in scatter for the root's receive side
+  Side send, recv;        ///< what this rank uses of them; a bcast's vector is `recv`, at the root too
+
+  bool is_root() const { return static_cast<int>(rank) == root; }
+
+  /// Whether there is nothing in them that an MPI would refuse: it knows best how to say so.
+  bool are_sound() const;
+
+  /// Bytes of all blocks together (of the vector in bcast): equal on all ranks. 0 where MPI makes no such number equal.
+  /// Only for sound arguments.
+  std::uint64_t total_bytes() const;
+
+  /// Bytes of a block where all are equal; of the mean block in allgatherv.
+  std::uint64_t block_bytes(std::uint64_t total) const {
+    return collective == Collective::bcast ? total : total / procs;
+  }
+};
+
+/// Whether equal blocks stand on both sides, by a count and a type: no arrays.
+bool has_equal_blocks(Collective collective);
+
+/// How a call is made: at once, or as a request; then the MPI's own form of the call is the one with a request.
+struct Form {
+  MPI_Request* request = nullptr;
+  bool persistent = false;
+};
+
+/// The MPI's own collective with the same arguments: blocking, or, where a request is given, non-blocking.
+using Native = std::function<int(MPI_Request* request)>;
+
+}  // namespace convene

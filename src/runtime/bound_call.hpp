@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A call bound to its memory: what the executor needs, and what has to be done before and after it.
+#pragma once
+
+#include "execute/executor.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/schedule_cache.hpp"
+
+namespace convene {
+
+/// A schedule on the memory of a call. Order: make; where needs_sizes(), let the root's sizes() come to all ranks;
+/// prepare(); run binding(); finish().
+class BoundCall {
+ public:
+  /// Staging and scratch come from the arena, which must stay as long as this is used.
+  BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_Comm own, std::uint32_t number,
+            Arena& arena);
+
+  /// Whether ranks pass on blocks whose sizes only the root knows (scatterv, gatherv).
+  bool needs_sizes() const { return sizes_ != nullptr; }
+  /// Bytes by block, P of them: filled in at the root, to be filled in elsewhere.
+  MPI_Count* sizes() const { return sizes_; }
+
+  /// Packs what has to be packed, and lays out scratch. Returns MPI_SUCCESS or the MPI's error.
+  int prepare(Arena& arena);
+  /// Unpacks what came.
+  int finish() const;
+
+  const Binding& binding() const { return binding_; }
+  /// Places of the collective's blocks, for a program that is bound to their sizes.
+  std::uint32_t block_places() const { return arguments_.procs * prepared_->segments; }
+  /// Whether everything is in the program's memory and nothing has to be done before or after.
+  bool is_direct() const { return !input_.is_staged() && !output_.is_staged() && !needs_sizes(); }
+
+ private:
+  void lay_out_blocks(Arena& arena);
+
+  Arguments arguments_;
+  const Prepared* prepared_;
+  Bytes input_, output_;
+  MPI_Count* sizes_ = nullptr;
+  Binding binding_;
+};
+
+}  // namespace convene

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The MPI's own collectives, by width of their counts and by form of the call.
+//
+// CONVENE_NATIVE(Allgather, Iallgather, comm, ARGUMENTS…) calls MPI_Allgather, MPI_Allgather_c, or, with a request,
+// MPI_Iallgather(_c). Where the counts are large and the MPI has no such form, they are narrowed as far as an int
+// reaches; else the call is MPI_ERR_COUNT.
+#pragma once
+
+#include <climits>
+#include <type_traits>
+#include <vector>
+
+#include "execute/mpi.hpp"
+
+namespace convene::native_calls {
+
+/// Arguments of the large form as the narrow form has them.
+class Narrowing {
+ public:
+  explicit Narrowing(MPI_Comm comm) : comm_(comm) {}
+
+  int operator()(MPI_Count value) {
+    if (value < INT_MIN || value > INT_MAX) fits_ = false;
+    return static_cast<int>(value);
+  }
+  const int* operator()(const MPI_Count* values) { return narrow(values); }
+  template <class Value>
+    requires(std::is_same_v<Value, MPI_Aint> && !std::is_same_v<Value, MPI_Count>)
+  const int* operator()(const Value* values) {
+    return narrow(values);
+  }
+
+  /// Everything else stays as it is.
+  template <class Value>
+  Value operator()(Value value) {
+    return value;
+  }
+
+  bool fits() const { return fits_; }
+
+ private:
+  /// An array with an entry for each rank (of the other group, between two groups).
+  template <class Value>
+  const int* narrow(const Value* values) {
+    int inter = 0, procs = 0;
+    if (!values || mpi.Comm_test_inter(comm_, &inter) != MPI_SUCCESS) return nullptr;
+    (inter ? mpi.Comm_remote_size : mpi.Comm_size)(comm_, &procs);
+    auto& made = arrays_[used_++];
+    for (int i = 0; i < procs; ++i) made.push_back((*this)(static_cast<MPI_Count>(values[i])));
+    return made.data();
+  }
+
+  MPI_Comm comm_;
+  bool fits_ = true;
+  std::vector<int> arrays_[4];
+  unsigned used_ = 0;
+};
+
+/// Calls the narrow form with narrowed arguments. A request's arrays must outlive the call: there they are kept until the
+/// MPI is finalized, since nobody tells when it is complete.
+template <class Function, class... Arguments>
+int narrowed(MPI_Comm comm, bool kept, Function&& function, Arguments... arguments) {
+  Narrowing* narrowing = new Narrowing(comm);
+  const auto call = [&](auto... narrow) {
+    if (narrowing->fits()) return function(narrow...);
+    mpi.Comm_call_errhandler(comm, MPI_ERR_COUNT);
+    return static_cast<int>(MPI_ERR_COUNT);
+  };
+  const int code = call((*narrowing)(arguments)...);
+  if (!kept) delete narrowing;
+  return code;
+}
+
+}  // namespace convene::native_calls
+
+#if MPI_VERSION >= 4
+#define CONVENE_NATIVE_LARGE(function, ...) \
+  if (mpi.function##_c) return mpi.function##_c(__VA_ARGS__)
+#else
+#define CONVENE_NATIVE_LARGE(function, ...) static_cast<void>(0)
+#endif
+
+/// A function of `MPI_Request* request` (null: blocking) that hands a call with counts of type `Count` to the MPI. The
+/// arguments are those before the communicator.
+#define CONVENE_NATIVE(blocking, nonblocking, comm, ...)                                              \
+  [=](MPI_Request* request) -> int {                                                                  \
+    if constexpr (std::is_same_v<Count, int>) {                                                       \
+      return request ? mpi.nonblocking(__VA_ARGS__, comm, request) : mpi.blocking(__VA_ARGS__, comm); \
+    } else {                                                                                          \
+      if (request) {                                                                                  \
+        CONVENE_NATIVE_LARGE(nonblocking, __VA_ARGS__, comm, request);                                \
+        return native_calls::narrowed(comm, true, mpi.nonblocking, __VA_ARGS__, comm, request);       \
+      }                                                                                               \
+      CONVENE_NATIVE_LARGE(blocking, __VA_ARGS__, comm);                                              \
+      return native_calls::narrowed(comm, false, mpi.blocking, __VA_ARGS__, comm);                    \
+    }                                                                                                 \
+  }

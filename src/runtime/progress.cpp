@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/progress.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+namespace convene::progress {
+namespace {
+
+std::mutex mutex;
+std::vector<Progressing*>& operations() {
+  static auto* list = new std::vector<Progressing*>;  // never freed: programs finalize in odd orders
+  return *list;
+}
+std::atomic_flag driver = ATOMIC_FLAG_INIT;
+
+/// What the MPI calls from its own progress.
+int on_progress() {
+  if (outstanding.load(std::memory_order_relaxed) > 0) poke();
+  return 0;
+}
+
+/// Registers with the MPI's progress, once.
+bool register_hook() {
+#ifdef OPEN_MPI
+  using Register = int (*)(int (*)());
+  const auto add_callback = reinterpret_cast<Register>(mpi_symbol("opal_progress_register"));
+  return add_callback && add_callback(on_progress) == 0;
+#else
+  static_cast<void>(on_progress);
+  return false;
+#endif
+}
+
+bool has_hook() {
+  static const bool has = register_hook();
+  return has;
+}
+
+Progressing* at(std::size_t i) {
+  const std::lock_guard lock(mutex);
+  return i < operations().size() ? operations()[i] : nullptr;
+}
+
+void remove(const Progressing* operation) {
+  const std::lock_guard lock(mutex);
+  std::erase(operations(), operation);
+}
+
+}  // namespace
+
+bool may_block() { return outstanding.load(std::memory_order_relaxed) == 0 || has_hook(); }
+
+void add(Progressing* operation) {
+  has_hook();
+  const std::lock_guard lock(mutex);
+  operations().push_back(operation);
+  ++outstanding;
+}
+
+void poke() {
+  if (driver.test_and_set(std::memory_order_acquire)) return;
+  for (std::size_t i = 0;;) {
+    Progressing* operation = at(i);
+    if (!operation) break;
+    if (!operation->advance()) {
+      ++i;
+      continue;
+    }
+    remove(operation);
+    --outstanding;
+    operation->complete();
+  }
+  driver.clear(std::memory_order_release);
+}
+
+int await(MPI_Request* request) {
+  if (may_block()) return mpi.Wait(request, MPI_STATUS_IGNORE);
+  int done = 0, code = MPI_SUCCESS;
+  poke_until([&] {
+    code = mpi.Test(request, &done, MPI_STATUS_IGNORE);
+    return done != 0 || code != MPI_SUCCESS;
+  });
+  return code;
+}
+
+void Patience::lose() {
+  constexpr int most = 100;
+  if (++polls_ % most == 0) sched_yield();
+}
+
+}  // namespace convene::progress

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Progress of what is outstanding: non-blocking calls go on inside whatever MPI call the program makes next.
+//
+// Design notes
+// - An operation is taken further by poke(), by one thread at a time: a token that is tried, never waited for. Nobody
+//   blocks in the MPI while holding it, and the list's lock is held across no call of the MPI's.
+// - Where the MPI has a progress hook (Open MPI), poke() is called from there: then every waiting call of the MPI brings
+//   operations further, intercepted or not. Elsewhere each intercepted call that may block becomes its non-blocking form
+//   with poke() in a loop (interpose/waiting.cpp), as long as anything is outstanding; and the requests are extended
+//   generalised ones, where the MPI has such, so that MPI_Wait and MPI_Test bring them further without interception.
+// - An operation that is complete leaves the list before its request is completed: after that another thread may free it.
+#pragma once
+
+#include <atomic>
+
+#include "execute/mpi.hpp"
+
+namespace convene {
+
+/// Something that goes on step by step.
+class Progressing {
+ public:
+  virtual ~Progressing() = default;
+  /// Takes it further without waiting; true when it is over (it is forgotten then).
+  virtual bool advance() = 0;
+  /// Called once after that; the object may be gone afterwards.
+  virtual void complete() = 0;
+};
+
+namespace progress {
+
+inline std::atomic<int> outstanding{0};
+
+/// Whether nothing is outstanding, or the MPI itself calls poke(): then a blocking call may simply block.
+bool may_block();
+
+/// From now on poke() takes it further.
+void add(Progressing* operation);
+
+/// Takes everything that is outstanding further, unless another thread is at it.
+void poke();
+
+/// Waits for a request while everything else goes on. Returns MPI_SUCCESS or the MPI's error.
+int await(MPI_Request* request);
+
+/// Calls poke() until `holds()`; gives way to other processes now and then.
+template <class Condition>
+void poke_until(Condition&& holds);
+
+/// Gives way to other processes when it has been called a number of times.
+class Patience {
+ public:
+  void lose();
+
+ private:
+  int polls_ = 0;
+};
+
+template <class Condition>
+void poke_until(Condition&& holds) {
+  Patience patience;
+  while (!holds()) {
+    poke();
+    patience.lose();
+  }
+}
+
+}  // namespace progress
+}  // namespace convene

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/run.hpp"
+
+#include "base/clock.hpp"
+#include "runtime/bound_call.hpp"
+#include "runtime/operation.hpp"
+#include "runtime/settings.hpp"
+
+namespace convene {
+namespace {
+
+CallKind kind_of(const Arguments& arguments, std::uint64_t total) {
+  return {.collective = arguments.collective,
+          .root = static_cast<Rank>(arguments.root),
+          .in_place = arguments.in_place,
+          .total_bytes = total};
+}
+
+/// A run in which everything that is outstanding goes on as well.
+int run_beside_others(const Binding& binding, Arena& arena) {
+  StepwiseRun run(binding, Limits{}, arena);
+  bool done = false;
+  int code = MPI_SUCCESS;
+  progress::poke_until([&] {
+    code = run.advance(done);
+    return done || code != MPI_SUCCESS;
+  });
+  return code;
+}
+
+/// The MPI's own call, while everything that is outstanding goes on.
+int run_native(NativeCall native) {
+  if (progress::may_block()) return native();
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = native(&request);
+  return code == MPI_SUCCESS ? progress::await(&request) : code;
+}
+
+/// The sizes of all blocks come from the root to all ranks.
+int exchange_sizes(const BoundCall& call, const Arguments& arguments, MPI_Comm own) {
+  const int bytes = static_cast<int>(arguments.procs * sizeof(MPI_Count));
+  if (progress::may_block()) return mpi.Bcast(call.sizes(), bytes, MPI_BYTE, arguments.root, own);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = mpi.Ibcast(call.sizes(), bytes, MPI_BYTE, arguments.root, own, &request);
+  return code == MPI_SUCCESS ? progress::await(&request) : code;
+}
+
+int execute(Decision& decision, const BoundCall& call, Arena& arena) {
+  const Prepared& prepared = *decision.prepared;
+  const Binding& binding = call.binding();
+  if (!progress::may_block()) return run_beside_others(binding, arena);
+  if (!prepared.is_dynamic) {
+    if (!decision.program.fits(binding.buffers))
+      decision.program.bind(prepared.schedule, prepared.order, binding.buffers, call.block_places(), arena);
+    return run_program(binding, decision.program, arena);
+  }
+  const std::uint64_t shuffle = settings().shuffle;
+  if (shuffle == 0) return run_dynamic(binding, Limits{}, arena);
+  const Limits none{.receives = prepared.schedule.size(), .sends = prepared.schedule.size()};
+  return run_dynamic(binding, none, arena, shuffle + binding.collective_number);
+}
+
+/// An error of the MPI goes to the program's error handler.
+void report_failure(int code, MPI_Comm comm, Communicator& communicator) {
+  communicator.note_failure();
+  mpi.Comm_call_errhandler(comm, code);
+}
+
+/// Whether a call is the last one again, on any buffers.
+bool repeats(const Arguments& arguments, const Repeat& last) {
+  return last.decision && last.decision->collective == arguments.collective &&
+         last.recvcount == arguments.recv.blocks.each() && last.recvtype == arguments.recv.type &&
+         last.in_place == arguments.in_place && last.sendcount == arguments.send.blocks.each() &&
+         last.sendtype == arguments.send.type && last.root == arguments.root;
+}
+
+/// The short way through: straight to the program.
+int run_again(const Arguments& arguments, Communicator& communicator) {
+  const std::uint64_t start = ticks();
+  Repeat& last = communicator.repeat();
+  Arena& arena = communicator.arena();
+  last.binding.buffers.input.rebase(arguments.send.buffer);
+  last.binding.buffers.output.rebase(arguments.recv.buffer);
+  last.binding.collective_number = communicator.next_collective();
+  arena.reset();
+  bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
+  const int code = run_program(last.binding, last.decision->program, arena);
+  if (code != MPI_SUCCESS) report_failure(code, arguments.comm, communicator);
+  last.record->add(ticks() - start, last.block_bytes);
+  communicator.note_last(*last.record);
+  return code;
+}
+
+bool is_plain(const Side& side) {
+  if (!side.is_used()) return true;
+  const TypeFacts facts = facts_of(side.type);
+  return facts.is_named && facts.is_contiguous && side.blocks.is_uniform();
+}
+
+/// Keeps a call for run_again(), if it is of the kind that may be repeated.
+void keep_for_repeat(const Arguments& arguments, const BoundCall& call, Decision& decision, Repeat& repeat) {
+  if (!has_equal_blocks(arguments.collective) || !call.is_direct() || decision.prepared->is_dynamic ||
+      settings().check_agreement || !is_plain(arguments.send) || !is_plain(arguments.recv))
+    return;
+  repeat.root = arguments.root;
+  repeat.sendcount = arguments.send.blocks.each();
+  repeat.sendtype = arguments.send.type;
+  repeat.recvcount = arguments.recv.blocks.each();
+  repeat.recvtype = arguments.recv.type;
+  repeat.in_place = arguments.in_place;
+  repeat.binding = call.binding();
+  repeat.decision = &decision;
+}
+
+int run_prepared(Decision& decision, const Arguments& arguments, Communicator& communicator) {
+  Arena& arena = communicator.arena();
+  arena.reset();
+  communicator.repeat().decision = nullptr;  // its program may be bound anew, and this call may fail
+  BoundCall call(arguments, *decision.prepared, communicator.own(), communicator.next_collective(), arena);
+  int code = MPI_SUCCESS;
+  if (call.needs_sizes()) code = exchange_sizes(call, arguments, communicator.own());
+  if (code == MPI_SUCCESS) code = call.prepare(arena);
+  if (code == MPI_SUCCESS) code = execute(decision, call, arena);
+  if (code == MPI_SUCCESS) code = call.finish();
+  if (code == MPI_SUCCESS) keep_for_repeat(arguments, call, decision, communicator.repeat());
+  return code;
+}
+
+}  // namespace
+
+int run_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native) {
+  if (repeats(arguments, communicator.repeat()) && progress::may_block())
+    return run_again(arguments, communicator);
+  const std::uint64_t start = ticks();
+  if (!arguments.are_sound()) return run_native(native);
+  const std::uint64_t total = arguments.total_bytes();
+  Decision& decision = communicator.decide(kind_of(arguments, total));
+  int code;
+  if (decision.prepared) {
+    code = run_prepared(decision, arguments, communicator);
+    if (code != MPI_SUCCESS) report_failure(code, arguments.comm, communicator);
+  } else {
+    code = run_native(native);
+  }
+  const std::uint64_t block = arguments.block_bytes(total);
+  Record& record = communicator.record_of(decision, block);
+  record.add(ticks() - start, block);
+  if (Repeat& repeat = communicator.repeat(); repeat.decision == &decision) {
+    repeat.record = &record;
+    repeat.block_bytes = block;
+  }
+  return code;
+}
+
+int run_non_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native,
+                     MPI_Request* request) {
+  if (!arguments.are_sound() || !request) return native(request);
+  const std::uint64_t start = ticks(), total = arguments.total_bytes();
+  CallKind kind = kind_of(arguments, total);
+  kind.may_block = false;
+  Decision& decision = communicator.decide(kind);
+  if (decision.prepared) {
+    const int code = start_operation(arguments, communicator, decision, request);
+    if (code != MPI_SUCCESS) mpi.Comm_call_errhandler(arguments.comm, code);
+    return code;
+  }
+  const int code = native(request);
+  const std::uint64_t block = arguments.block_bytes(total);
+  communicator.record_of(decision, block).add(ticks() - start, block);
+  return code;
+}
+
+int run_inter(Collective collective, Communicator& communicator, NativeCall native) {
+  const std::uint64_t start = ticks();
+  Decision& decision = communicator.decide({.collective = collective});
+  const int code = run_native(native);
+  communicator.record_of(decision, 0).add(ticks() - start, 0);
+  return code;
+}
+
+}  // namespace convene
