@@ -15,7 +15,15 @@
   X(allgather_segmented_ring)               \
   X(allgather_sparbit)                      \
   X(gather_linear)                          \
+  X(gather_linear_sync)                     \
+  X(gather_binomial)                        \
+  X(gather_nway_binomial)                   \
+  X(gather_loggp_optimal)                   \
   X(scatter_linear)                         \
+  X(scatter_linear_sync)                    \
+  X(scatter_binomial)                       \
+  X(scatter_nway_binomial)                  \
+  X(scatter_loggp_optimal)                  \
   X(bcast_linear)                           \
   X(alltoall_pairwise)                      \
   X(barrier_dissemination)

@@ -20,7 +20,7 @@ class Compiler {
 
   Order run() {
     for (StepId id = 0; id < schedule_.size(); ++id)
-      if (waiting_for_[id] == 0) ready(id);
+      if (schedule_[id].predecessors == 0) ready(id);  // not waiting_for_: a join may have been completed
     while (issue_one() || wait_for_one()) {
     }
     if (sends() > 0) order_.emplace_back(Action::wait_all, 0);
