@@ -15,10 +15,28 @@
   X(allgather_segmented_ring)               \
   X(allgather_sparbit)                      \
   X(gather_linear)                          \
+  X(gather_linear_sync)                     \
+  X(gather_binomial)                        \
+  X(gather_nway_binomial)                   \
+  X(gather_loggp_optimal)                   \
   X(scatter_linear)                         \
+  X(scatter_linear_sync)                    \
+  X(scatter_binomial)                       \
+  X(scatter_nway_binomial)                  \
+  X(scatter_loggp_optimal)                  \
   X(bcast_linear)                           \
+  X(bcast_binomial)                         \
+  X(bcast_knomial)                          \
+  X(bcast_chain)                            \
+  X(bcast_binary)                           \
+  X(bcast_split_binary)                     \
+  X(bcast_scatter_allgather)                \
+  X(alltoall_linear)                        \
   X(alltoall_pairwise)                      \
-  X(barrier_dissemination)
+  X(alltoall_bruck)                         \
+  X(barrier_dissemination)                  \
+  X(barrier_recursive_doubling)             \
+  X(barrier_tree)
 
 namespace convene {
 

@@ -490,19 +490,25 @@ void Builder::copy(const Range& from, const Range& to) {
   work_->step(StepKind::copy, 0, std::span(&from, 1), std::span(&to, 1), Transfer::automatic);
 }
 
-void Builder::join(const Range& written) {
+void Builder::join(std::span<const Range> written) {
   Work& w = *work_;
-  if (!w.views.empty()) return;  // it only saves edges; composed schedules are not that wide
-  const Range range = w.normalised(written);
+  if (!w.views.empty())
+    return;  // it only saves edges or keeps a window; composed schedules are not that wide
   w.depends.clear();
-  w.read(range, static_cast<StepId>(w.steps.size()));
-  if (w.depends.size() < 2) {
+  for (const Range& range : written)
+    if (range.count() > 0) w.read(w.normalised(range), static_cast<StepId>(w.steps.size()));
+  const bool is_one_step = w.depends.size() < 2 && written.size() < 2;
+  if (w.depends.empty() || is_one_step) {
     for (StepId on : w.depends) w.seen[on] = none;  // the id that marked them goes to the next step
     return;
   }
   const StepId join = w.add_join(static_cast<std::uint32_t>(w.ranges.size()));
-  StepId* writer = w.writer.data() + w.base[index(range.buffer())];
-  for_each_place(range, w.places[index(range.buffer())], [&](Place place) { writer[place] = join; });
+  for (const Range& given : written) {
+    if (given.count() == 0) continue;
+    const Range range = w.normalised(given);
+    StepId* writer = w.writer.data() + w.base[index(range.buffer())];
+    for_each_place(range, w.places[index(range.buffer())], [&](Place place) { writer[place] = join; });
+  }
 }
 
 Schedule Builder::finish() {

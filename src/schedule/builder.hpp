@@ -79,8 +79,10 @@ class Builder {
 
   /// From here on these places count as written together: what reads any of them waits for all. For places
   /// that many steps are going to read in ever different selections, which would otherwise need an edge for
-  /// each pair.
-  void join(const Range& written);
+  /// each pair; and to hold a step back until a place that it does not touch is written. Within a view it does nothing.
+  void join(std::span<const Range> written);
+  void join(const Range& written) { join(std::span(&written, 1)); }
+  void join(std::initializer_list<Range> written) { join(std::span(written.begin(), written.size())); }
 
   /// Ends the schedule and hands it over.
   Schedule finish();

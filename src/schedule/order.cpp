@@ -12,7 +12,8 @@ using Earliest = std::priority_queue<StepId, std::vector<StepId>, std::greater<>
 
 class Compiler {
  public:
-  Compiler(const Schedule& schedule, const Limits& limits) : schedule_(schedule), limits_(limits) {
+  Compiler(const Schedule& schedule, const Limits& limits)
+      : schedule_(schedule), limits_(limits), issued_(schedule.size(), false) {
     waiting_for_.reserve(schedule.size());
     for (const Step& step : schedule.steps()) waiting_for_.push_back(step.predecessors);
     order_.reserve(2 * schedule.size());
@@ -20,7 +21,7 @@ class Compiler {
 
   Order run() {
     for (StepId id = 0; id < schedule_.size(); ++id)
-      if (waiting_for_[id] == 0) ready(id);
+      if (schedule_[id].predecessors == 0) ready(id);  // not waiting_for_: a join may have been completed
     while (issue_one() || wait_for_one()) {
     }
     if (sends() > 0) order_.emplace_back(Action::wait_all, 0);
@@ -54,14 +55,29 @@ class Compiler {
   StepId issue(Earliest& queue) {
     const StepId id = queue.top();
     queue.pop();
+    issued_[id] = true;
     order_.emplace_back(Action::issue, id);
     return id;
   }
 
+  /// Whether the earliest ready message of a kind may go. The last place of a window is kept for the first one that is
+  /// not yet out: messages of later rounds could fill the window, while at their receiver those of earlier ones do.
+  bool may_issue(const Earliest& ready, StepKind kind, std::size_t in_flight, std::uint32_t limit) {
+    if (ready.empty() || in_flight >= limit) return false;
+    if (in_flight + 1 < limit) return true;
+    StepId& first = first_[kind == StepKind::send];
+    while (schedule_[first].kind != kind || issued_[first]) ++first;
+    return ready.top() == first;
+  }
+  bool may_send() { return may_issue(ready_sends_, StepKind::send, sends(), limits_.sends); }
+  bool may_receive() {
+    return may_issue(ready_receives_, StepKind::recv, receives_.size(), limits_.receives);
+  }
+
   bool issue_one() {
-    if (!ready_receives_.empty() && receives_.size() < limits_.receives) {
+    if (may_receive()) {
       receives_.push(issue(ready_receives_));
-    } else if (!ready_sends_.empty() && sends() < limits_.sends) {
+    } else if (may_send()) {
       const StepId id = issue(ready_sends_);
       (schedule_.successors(id).empty() ? free_sends_ : awaited_sends_).push(id);
     } else if (!ready_copies_.empty()) {
@@ -76,7 +92,7 @@ class Compiler {
   /// where sends cannot go on. (A rank that waited for sends alone would keep its receives' window shut, and a ring of
   /// such ranks would wait for ever; so would ranks that wait for receives alone while these depend on a send.)
   bool wait_for_one() {
-    const bool sends_block = !ready_sends_.empty() && sends() >= limits_.sends;
+    const bool sends_block = !ready_sends_.empty() && !may_send();
     Earliest* in_flight = nullptr;
     for (Earliest* each : {&receives_, &awaited_sends_, &free_sends_}) {
       if (each->empty() || (each == &free_sends_ && !sends_block)) continue;
@@ -95,6 +111,8 @@ class Compiler {
   const Schedule& schedule_;
   const Limits limits_;
   std::vector<std::uint32_t> waiting_for_;  // by step: predecessors that are not complete
+  std::vector<bool> issued_;                // by step
+  StepId first_[2] = {0, 0};                // of receives, of sends: none before it has not been issued
   Earliest ready_receives_, ready_sends_, ready_copies_;
   Earliest receives_, awaited_sends_, free_sends_;  // in flight; free: nothing depends on it
   Order order_;

@@ -2,27 +2,119 @@
 #include "shape/tree.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <numeric>
 
 namespace convene {
+namespace {
+
+/// Calls visit(part) for each part of a run and returns what is left of it.
+template <class Visit>
+Run divide(const Split& split, const Run& run, std::vector<std::uint32_t>& parts, Visit&& visit) {
+  parts.clear();
+  split(run, parts);
+  const std::uint32_t kept = run.size - std::accumulate(parts.begin(), parts.end(), 0u);
+  std::uint32_t first = run.first + kept;
+  for (std::size_t i = 0; i < parts.size(); first += parts[i++]) visit(Run{first, parts[i]});
+  return {run.first, kept};
+}
+
+/// Appends `count` parts that add up to `size` and differ by at most one, the larger ones first.
+void append_even(std::uint32_t size, std::uint32_t count, std::vector<std::uint32_t>& parts) {
+  count = std::min(count, size);
+  for (std::uint32_t i = 0; i < count; ++i) parts.push_back(size / count + (i < size % count));
+}
+
+class Rounds {
+ public:
+  Rounds(const Split& split, std::uint32_t size) : split_(split), known_(size + 1, unknown) {}
+
+  std::uint32_t of(Run run) {
+    std::uint32_t& known = known_[run.size];
+    if (run.first != 0 && known != unknown)
+      return known;  // only the root's run may divide in a way of its own
+    const std::uint32_t size = run.size;
+    std::uint32_t most = 0;
+    for (std::uint32_t round = 1; run.size > 1; ++round) {
+      std::vector<std::uint32_t> parts;
+      const Run kept =
+          divide(split_, run, parts, [&](const Run& part) { most = std::max(most, round + of(part)); });
+      run = kept;
+    }
+    if (run.first != 0) known_[size] = most;
+    return most;
+  }
+
+ private:
+  static constexpr std::uint32_t unknown = 0xffffffffu;
+  const Split& split_;
+  std::vector<std::uint32_t> known_;  // by size
+};
+
+}  // namespace
+
+TreeNode tree_node(const Split& split, std::uint32_t rank, std::uint32_t size) {
+  TreeNode node;
+  node.subtree = size;
+  std::vector<std::uint32_t> parts;
+  Run run{0, size};
+  for (std::uint32_t round = 0; run.size > 1; ++round) {
+    Run part_of_rank{};
+    const Run kept = divide(split, run, parts, [&](const Run& part) {
+      if (run.first == rank) node.children.push_back({part.first, part.size, round});
+      if (part.first <= rank && rank < part.first + part.size) part_of_rank = part;
+    });
+    const bool handed_on = part_of_rank.first != 0;
+    if (handed_on) {
+      node.parent = run.first;
+      node.subtree = part_of_rank.size;
+      node.round = round;
+    }
+    run = handed_on ? part_of_rank : kept;
+  }
+  return node;
+}
+
+std::uint32_t tree_rounds(const Split& split, std::uint32_t size) {
+  return Rounds(split, size).of({0, size});
+}
+
+Split knomial_split(std::uint32_t fanout) {
+  return [fanout](const Run& run, std::vector<std::uint32_t>& parts) {
+    std::uint64_t power = 1;
+    while (power * (fanout + 1) < run.size) power *= fanout + 1;
+    for (auto done = static_cast<std::uint32_t>(power); done < run.size; done += parts.back())
+      parts.push_back(std::min(static_cast<std::uint32_t>(power), run.size - done));
+  };
+}
+
+Split even_split(std::uint32_t fanout) {
+  return [fanout](const Run& run, std::vector<std::uint32_t>& parts) {
+    append_even(run.size, fanout + 1, parts);
+    parts.erase(parts.begin());  // kept
+  };
+}
+
+Split kary_split(std::uint32_t fanout) {
+  return [fanout](const Run& run, std::vector<std::uint32_t>& parts) {
+    append_even(run.size - 1, fanout, parts);
+  };
+}
+
+Split chain_split(std::uint32_t chains) {
+  return [chains](const Run& run, std::vector<std::uint32_t>& parts) {
+    append_even(run.size - 1, run.first == 0 ? chains : 1, parts);
+  };
+}
 
 TreeNode binomial_node(std::uint32_t rank, std::uint32_t size) {
-  TreeNode node;
-  const std::uint32_t span =
-      rank == 0 ? std::bit_ceil(size) : rank & -rank;  // the subtree's size if size were a power of two
-  node.parent = rank & (rank - 1);
-  node.subtree = std::min(span, size - rank);
-  if (rank == 0) node.parent = 0;
-  for (std::uint32_t step = span / 2; step > 0; step /= 2)
-    if (rank + step < size) node.children.push_back(rank + step);
-  return node;
+  return tree_node(knomial_split(1), rank, size);
 }
 
 TreeNode flat_node(std::uint32_t rank, std::uint32_t size) {
   TreeNode node;
   if (rank > 0) return node;
   node.subtree = size;
-  for (std::uint32_t child = 1; child < size; ++child) node.children.push_back(child);
+  for (std::uint32_t child = 1; child < size; ++child) node.children.push_back({child, 1, 0});
   return node;
 }
 

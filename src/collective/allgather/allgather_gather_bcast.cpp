@@ -36,29 +36,27 @@ void generate(const Call& call, Builder& builder) {
   const auto node_of = shape == Shape::binomial ? binomial_node : flat_node;
   const TreeNode node = node_of(call.rank, call.procs);
   const Rank levels = shape == Shape::flat ? 1 : static_cast<Rank>(std::bit_width(call.procs - 1));
-  const auto subtree_of = [&](Rank rank) { return blocks(rank, node_of(rank, call.procs).subtree); };
-  const auto others_than = [&](Rank rank) {  // all blocks that a rank does not have from its own subtree
-    const Rank subtree = node_of(rank, call.procs).subtree;
+  const auto others_than = [&](Rank rank, Rank subtree) {  // all blocks but those of its own subtree
     return blocks(rank + subtree, call.procs - subtree);
   };
 
   place_own_block(call, builder);
   for (auto child = node.children.rbegin(); child != node.children.rend();
        ++child) {  // the smallest is ready first
-    builder.round(round_up(shape, *child, call.rank));
-    builder.recv(*child, subtree_of(*child));
+    builder.round(round_up(shape, child->rank, call.rank));
+    builder.recv(child->rank, blocks(child->rank, child->subtree));
   }
   if (call.rank != 0) {
     const Rank up = round_up(shape, call.rank, node.parent);
     builder.round(up);
     builder.send(node.parent, held_blocks(call.rank, node.subtree));
     builder.round(2 * levels - 1 - up);  // the way down is the way up backwards
-    builder.recv(node.parent, others_than(call.rank));
+    builder.recv(node.parent, others_than(call.rank, node.subtree));
   }
   builder.join(blocks(0, call.procs));
-  for (Rank child : node.children) {
-    builder.round(2 * levels - 1 - round_up(shape, child, call.rank));
-    builder.send(child, others_than(child));
+  for (const TreeNode::Child& child : node.children) {
+    builder.round(2 * levels - 1 - round_up(shape, child.rank, call.rank));
+    builder.send(child.rank, others_than(child.rank, child.subtree));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairwise exchange: in round i every rank sends to the rank i above and receives from the rank i below, so that nobody
-// is sent two blocks at a time. Each round waits for the receive of the one before (parameter window: rounds at once).
+// is sent two blocks at a time. A rank sends in round i when the block of round i − window has arrived.
 //
 // Source:   Rico-Gallego and Díaz-Martín (τ-Lop), chapter 4; Viertel, section 5.3.
 // Requires: nothing.
@@ -17,10 +17,13 @@ namespace convene {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
+  const auto window = static_cast<Rank>(call.parameters[0]);
   builder.copy(Range(Buffer::input, call.rank), Range(Buffer::output, call.rank));
   for (Rank distance = 1; distance < call.procs; ++distance) {
     builder.round(distance - 1);
-    builder.send(call.up(distance), Range(Buffer::input, call.up(distance)));
+    const Range mine(Buffer::input, call.up(distance));
+    if (distance > window) builder.join({mine, Range(Buffer::output, call.down(distance - window))});
+    builder.send(call.up(distance), mine);
     builder.recv(call.down(distance), Range(Buffer::output, call.down(distance)));
   }
 }
@@ -34,6 +37,12 @@ extern const Algorithm alltoall_pairwise = {
     .collectives = {Collective::alltoall, Collective::alltoallv},
     .symmetry = Symmetry::none,
     .rounds = "P − 1",
+    .parameters = {{.name = "window",
+                    .summary = "rounds that a rank has begun at a time",
+                    .fallback = 1,
+                    .least = 1,
+                    .most = 1 << 20,
+                    .samples = {1, 3}}},
     .generate = generate,
 };
 

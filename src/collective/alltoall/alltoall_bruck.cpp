@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bruck alltoall with radix r: a block that has to go i ranks up goes as the digits of i to the base r say. For every
+// digit x and value z the blocks with that digit go z·r^x ranks up together. Fewer, larger messages, and blocks that
+// travel several times: for small blocks.
+//
+// Source:   Bruck et al. 1997, section 3. Its two rotations are left out: a block's first journey begins in the input,
+//           its last one ends in the output.
+// Requires: equal blocks.
+// Cost:     ⌈log_r P⌉ rounds of up to r − 1 messages, about (P/r) blocks each; in scratch P places for blocks between two
+//           journeys, and as many for a round's arrivals (their places may still be on their way out).
+//
+//            before      round 0     round 1                   (P = 4, r = 2; block xy goes from rank x to rank y)
+//   rank     0  1  2  3  0  1  2  3  0  1  2  3
+//   i = 0    00 11 22 33 00 11 22 33 00 11 22 33
+//   i = 1    01 12 23 30 30 01 12 23 30 01 12 23     arrived
+//   i = 2    02 13 20 31 02 13 20 31 20 31 02 13
+//   i = 3    03 10 21 32 32 03 10 21 10 21 32 03     one up, then two up
+//
+//   P = 5 has a third round, in which only i = 4 goes four up.
+#include <algorithm>
+
+#include "collective/algorithm.hpp"
+
+namespace convene {
+namespace {
+
+/// Blocks by how far they go in all: first, first + stride, … All of them are on their first journey or none (the lower
+/// digits are 0), and all of them on their last or none (the higher digits are 0).
+struct Journey {
+  Rank first, count, stride;
+  bool is_first, is_last;
+};
+using Journeys = std::vector<Journey>;
+
+/// The blocks whose digit of this weight is `digit`. They come in runs of `weight` that repeat every radix · weight; as
+/// few pieces as possible are made of them.
+Journeys journeys(Rank weight, Rank digit, Rank radix, Rank procs) {
+  const std::uint64_t period = std::uint64_t{weight} * radix;
+  Journeys result;
+  const auto add = [&](std::uint64_t first, std::uint64_t count, Rank stride) {
+    if (count > 0)
+      result.push_back(
+          {static_cast<Rank>(first), static_cast<Rank>(count), stride, first % weight == 0, first < period});
+  };
+  const Rank begin = digit * weight;
+  if (weight <= procs / period) {  // runs are short and many: across them, by the lower digits
+    for (Rank low = begin; low < std::min(begin + weight, procs); ++low) {
+      add(low, 1, 1);
+      add(low + period, (procs - 1 - low) / period, static_cast<Rank>(period));
+    }
+  } else {  // along them
+    for (std::uint64_t run = begin; run < procs; run += period) {
+      add(run, 1, 1);
+      add(run + 1, std::min<std::uint64_t>(weight, procs - run) - 1, 1);
+    }
+  }
+  return result;
+}
+
+class Bruck {
+ public:
+  Bruck(const Call& call, Builder& builder)
+      : call_(call), builder_(builder), radix_(static_cast<Rank>(call.parameters[0])) {
+    if (call.procs <= radix_) return;  // one digit: first journeys are last ones
+    const std::vector<Place> like(call.procs, 0);
+    between_ = builder.scratch(like);
+    arrivals_ = builder.scratch(like);
+  }
+
+  void run() {
+    builder_.copy(Range(Buffer::input, call_.rank), Range(Buffer::output, call_.rank));
+    Rank round = 0;
+    for (std::uint64_t weight = 1; weight < call_.procs; weight *= radix_) {
+      builder_.round(round++);
+      exchange(static_cast<Rank>(weight));
+    }
+  }
+
+ private:
+  /// A message has a limited number of pieces (a step counts them in 8 bits); more are several messages.
+  static constexpr std::size_t most_pieces = 200;
+
+  void exchange(Rank weight) {
+    Rank arrived = 0;
+    std::vector<std::pair<Range, Range>> kept;
+    for (Rank digit = 1; digit < radix_ && std::uint64_t{digit} * weight < call_.procs; ++digit) {
+      const Journeys all = journeys(weight, digit, radix_, call_.procs);
+      std::vector<Range> from, to;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        from.push_back(here(all[i]));
+        to.push_back(there(all[i], arrived));
+        if (!all[i].is_last) kept.emplace_back(to.back(), place_between(all[i]));
+        if (from.size() < most_pieces && i + 1 < all.size()) continue;
+        builder_.send(call_.up(digit * weight), from);
+        builder_.recv(call_.down(digit * weight), to);
+        from.clear();
+        to.clear();
+      }
+    }
+    for (const auto& [from, to] : kept) builder_.copy(from, to);
+  }
+
+  Range place_between(const Journey& of) const { return Range(between_, of.first, of.count, of.stride); }
+
+  Range here(const Journey& of) const {
+    if (!of.is_first) return place_between(of);
+    return Range(Buffer::input, call_.up(of.first), of.count, of.stride);
+  }
+
+  /// What arrives for the last time comes from `first`, `first` + stride, … ranks below.
+  Range there(const Journey& of, Rank& arrived) const {
+    if (of.is_last)
+      return Range(Buffer::output, call_.down(of.first), of.count, call_.procs - of.stride % call_.procs);
+    arrived += of.count;
+    return Range(arrivals_, arrived - of.count, of.count);
+  }
+
+  const Call& call_;
+  Builder& builder_;
+  const Rank radix_;
+  Buffer between_ = Buffer::input, arrivals_ = Buffer::input;
+};
+
+void generate(const Call& call, Builder& builder) { Bruck(call, builder).run(); }
+
+}  // namespace
+
+extern const Algorithm alltoall_bruck = {
+    .name = "bruck",
+    .summary =
+        "A block that goes i ranks up goes by the digits of i, together with all that share the digit.",
+    .source = "Bruck et al. 1997, section 3",
+    .collectives = {Collective::alltoall},
+    .rounds = "⌈log_r P⌉",
+    .parameters = {{.name = "radix",
+                    .summary = "base of the digits (r)",
+                    .fallback = 2,
+                    .least = 2,
+                    .most = 1 << 20,
+                    .samples = {2, 3, 8}}},
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Recursive doubling barrier: in round k a rank and the one whose number differs in bit k signal to each other. Where P
+// is no power of two, ranks in excess signal to a neighbour before and hear from it behind. What a barrier promises is
+// an allgather of tokens without bytes, so it is that allgather.
+//
+// Source:   Hensgen, Finkel and Manber 1988 (butterfly); for other P allgather_recursive_doubling_two_phase.cpp.
+// Requires: nothing.
+// Cost:     log₂Q empty messages per rank in as many rounds, Q the largest power of two ≤ P, and 2 rounds more where
+//           P > Q.
+//
+//            before      round 1     round 2                   (P = 4; round 0 is for ranks in excess)
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3
+//   token 0  0 . . .     0 * . .     0 0 * *
+//   token 1  . 1 . .     * 1 . .     1 1 * *
+//   token 2  . . 2 .     . . 2 *     * * 2 2
+//   token 3  . . . 3     . . * 3     * * 3 3       (* arrives in this round)
+//
+//            before    round 0   round 1   round 2             (P = 3, Q = 2: rank 1 takes part through rank 0)
+//   rank     0 1 2     0 1 2     0 1 2     0 1 2
+//   token 0  0 . .     0 . .     0 . *     0 * 0
+//   token 1  . 1 .     * 1 .     1 1 *     1 1 1
+//   token 2  . . 2     . . 2     * . 2     2 * 2
+#include "collective/algorithm.hpp"
+
+namespace convene {
+
+extern const Algorithm allgather_recursive_doubling_two_phase;
+
+namespace {
+
+void generate(const Call& call, Builder& builder) {
+  allgather_recursive_doubling_two_phase.generate(call, builder);
+}
+
+}  // namespace
+
+extern const Algorithm barrier_recursive_doubling = {
+    .name = "recursive_doubling",
+    .summary = "In round k a rank and the one whose number differs in bit k signal to each other.",
+    .source = "Hensgen et al. 1988",
+    .collectives = {Collective::barrier},
+    .rounds = "log₂Q, and 2 more where P > Q, the largest power of two ≤ P",
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tree barrier: signals go up a k-ary tree to rank 0, and down it again. A rank signals upwards when it has heard from
+// all its children: its message stands for its whole subtree; the one down stands for all others.
+//
+// Source:   Mellor-Crummey and Scott 1991 (tree barrier, there in shared memory).
+// Requires: nothing.
+// Cost:     twice the tree's height in rounds, about 2⌈log_k P⌉; 2(P − 1) empty messages of all ranks together.
+//
+//            before      round 0     round 1     round 2     round 3       (k = 2)
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3
+//   token 0  0 . . .     0 . . .     0 . . .     0 * . *     0 0 * 0
+//   token 1  . 1 . .     . 1 . .     * 1 . .     1 1 . *     1 1 * 1
+//   token 2  . . 2 .     . * 2 .     * 2 2 .     2 2 2 *     2 2 2 2
+//   token 3  . . . 3     . . . 3     * . . 3     3 * . 3     3 3 * 3       (* arrives in this round)
+#include "collective/algorithm.hpp"
+#include "shape/tree.hpp"
+
+namespace convene {
+namespace {
+
+/// The tokens of `count` ranks from `first` on, around the end.
+Range tokens(Rank first, Rank count) { return Range(Buffer::output, first, count); }
+
+void generate(const Call& call, Builder& builder) {
+  const Split tree = kary_split(static_cast<Rank>(call.parameters[0]));
+  const TreeNode node = tree_node(tree, call.rank, call.procs);
+  const Rank height = tree_rounds(tree, call.procs);
+  const auto others_than = [&](Rank rank, Rank subtree) {
+    return tokens(rank + subtree, call.procs - subtree);
+  };
+  builder.copy(Range(Buffer::input, 0), tokens(call.rank, 1));
+  for (const TreeNode::Child& child : node.children) {
+    builder.round(height - 1 - child.round);
+    builder.recv(child.rank, tokens(child.rank, child.subtree));
+  }
+  if (call.rank != 0) {
+    builder.round(height - 1 - node.round);
+    builder.send(node.parent, tokens(call.rank, node.subtree));
+    builder.round(height + node.round);
+    builder.recv(node.parent, others_than(call.rank, node.subtree));
+  }
+  builder.join(tokens(0, call.procs));
+  for (const TreeNode::Child& child : node.children) {
+    builder.round(height + child.round);
+    builder.send(child.rank, others_than(child.rank, child.subtree));
+  }
+}
+
+}  // namespace
+
+extern const Algorithm barrier_tree = {
+    .name = "tree",
+    .summary = "Signals go up a k-ary tree to rank 0 and down it again.",
+    .source = "Mellor-Crummey and Scott 1991",
+    .collectives = {Collective::barrier},
+    .rounds = "2h, h the height of the tree",
+    .parameters = {{.name = "fanout",
+                    .summary = "children of a rank (k)",
+                    .fallback = 2,
+                    .least = 1,
+                    .most = 1024,
+                    .samples = {1, 2, 3, 7}}},
+    .generate = generate,
+};
+
+}  // namespace convene

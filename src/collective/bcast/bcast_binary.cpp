@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Binary tree broadcast: every rank passes each segment on to two children with equal subtrees. Shorter than the chain,
+// and unlike in the binomial tree nobody has more than two to serve, so segments follow each other closely.
+//
+// Source:   Rico-Gallego (τ-Lop), chapter 4 (binary tree).
+// Requires: nothing.
+// Cost:     h − 1 + N rounds with N segments, h = ⌊log₂P⌋ the height of the tree; a rank receives N segments and sends 2N.
+//
+//            round 0     round 1     round 2               (root 0, segments a and b; 0 → 1, 3; 1 → 2)
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3
+//   a        a * . *     a a * a     a a a a
+//   b        b . . .     b * . *     b b * b       (* arrives in this round)
+//
+//   P = 5: 0 → 1, 3; 1 → 2; 3 → 4.
+#include "collective/bcast/bcast_parameters.hpp"
+#include "collective/tree_walk.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) {
+  pass_down(tree_node(kary_split(2), call.relative(), call.procs), 0, static_cast<Rank>(call.parameters[0]),
+            1, call, builder);
+}
+
+}  // namespace
+
+extern const Algorithm bcast_binary = {
+    .name = "binary",
+    .summary = "Every rank passes each segment on to two children with equal subtrees.",
+    .source = "Rico-Gallego 2016 (τ-Lop), chapter 4",
+    .collectives = {Collective::bcast},
+    .rounds = "⌊log₂P⌋ − 1 + N, N segments",
+    .parameters = {segments_parameter(8, {1, 4})},
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Chain broadcast: every rank passes the vector on to the next one. With segments it is the pipelined chain, in which
+// all ranks are busy at once; with several chains the root feeds each of them.
+//
+// Source:   Marendic et al., section 2 (linear pipeline); Rico-Gallego (τ-Lop), chapter 4.
+// Requires: nothing.
+// Cost:     P − 2 + N rounds with N segments and one chain, in which a rank receives and sends one segment; no extra
+//           memory.
+//
+//            round 0     round 1     round 2     round 3             (root 0, segments a and b)
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3
+//   a        a * . .     a a * .     a a a *     a a a a
+//   b        b . . .     b * . .     b b * .     b b b *       (* arrives in this round)
+//
+//   P = 5 and two chains: 0 → 1 → 2 and 0 → 3 → 4.
+#include "collective/bcast/bcast_parameters.hpp"
+#include "collective/tree_walk.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) {
+  const Split tree = chain_split(static_cast<Rank>(call.parameters[1]));
+  pass_down(tree_node(tree, call.relative(), call.procs), 0, static_cast<Rank>(call.parameters[0]), 1, call,
+            builder);
+}
+
+}  // namespace
+
+extern const Algorithm bcast_chain = {
+    .name = "chain",
+    .summary = "Every rank passes the vector on to the next one, segment by segment.",
+    .source = "Marendic et al. 2016, section 2",
+    .collectives = {Collective::bcast},
+    .rounds = "P − 2 + N, N segments",
+    .parameters = {segments_parameter(8, {1, 4}),
+                   {.name = "chains",
+                    .summary = "chains that the ranks are divided into",
+                    .fallback = 1,
+                    .least = 1,
+                    .most = 1024,
+                    .samples = {1, 3}}},
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Binomial gather: blocks go up a binomial tree. In round j a rank whose distance from the root has j zeros at its end
+// sends what it holds, 2^j blocks, to the rank 2^j below.
+//
+// Source:   Viertel, section 5.1.3 (recursive splitting), backwards.
+// Requires: nothing.
+// Cost:     ⌈log₂P⌉ rounds; the root receives ⌈log₂P⌉ messages, all others send one. In scratch up to P/2 blocks, at
+//           the ranks inside the tree.
+//
+//            before      round 0     round 1                         (root 0)
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3
+//   block 0  0 . . .     0 . . .     0 . . .
+//   block 1  . 1 . .     * 1 . .     1 1 . .
+//   block 2  . . 2 .     . . 2 .     * . 2 .
+//   block 3  . . . 3     . . * 3     * . 3 3       (* arrives in this round)
+//
+//            before      round 0     round 1     round 2             (root 1: ranks 2, 3, 4, 0 are 1, 2, 3, 4 above)
+//   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4
+//   block 0  0 . . . .   0 . . . .   0 . . . .   0 * . . .
+//   block 1  . 1 . . .   . 1 . . .   . 1 . . .   . 1 . . .
+//   block 2  . . 2 . .   . * 2 . .   . 2 2 . .   . 2 2 . .
+//   block 3  . . . 3 .   . . . 3 .   . * . 3 .   . 3 . 3 .
+//   block 4  . . . . 4   . . . * 4   . * . 4 4   . 4 . 4 4
+#include "collective/tree_walk.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) { gather_up(knomial_split(1), call, builder); }
+
+}  // namespace
+
+extern const Algorithm gather_binomial = {
+    .name = "binomial",
+    .summary = "Blocks go up a binomial tree: a rank sends its whole subtree's as one message.",
+    .source = "Viertel 2007, section 5.1.3",
+    .collectives = gathers,
+    .rounds = "⌈log₂P⌉",
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Linear scatter with synchronisation: the root sends every rank the first segment of its block, and the whole block
+// only to those that have given the segment back. So no large message goes to a rank that is not there yet, and whoever
+// is ready first is served first.
+//
+// Source:   Viertel, section 5.1.2 (a ready signal before large data; the root serves whoever is ready). That the signal
+//           is the first segment, given back, is this project's choice.
+// Requires: nothing. The smaller the first segment the better: a block is cut into `segments` of which it is one.
+// Cost:     3 rounds; to each rank 2 messages of a segment and a block, from each rank one of a segment; in scratch P − 1
+//           segments at the root, one elsewhere.
+//
+//            before      round 0     round 1     round 2             (root 1; a: first segment, b: the rest)
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3
+//   block 0  . ab. .     a ab. .     a ab. .     abab. .
+//   block 1  . ab. .     . ab. .     . ab. .     . ab. .
+//   block 2  . ab. .     . aba .     . aba .     . abab.
+//   block 3  . ab. .     . ab. a     . ab. a     . ab. ab
+//
+//   In round 1 the root gets every a back.
+#include "collective/rooted.hpp"
+
+namespace convene {
+namespace {
+
+void answer_root(const Call& call, Rank segments, Builder& builder) {
+  const Place own = call.rank * segments;
+  const Range asked(builder.scratch(std::span(&own, 1)), 0);
+  builder.round(0);
+  builder.recv(call.root, asked);
+  builder.round(1);
+  builder.send(call.root, asked);
+  builder.round(2);
+  builder.recv(call.root, Range(Buffer::output, 0, segments));
+}
+
+void ask_all(const Call& call, Rank segments, Builder& builder) {
+  std::vector<Place> like;
+  for (Rank above = 1; above < call.procs; ++above) like.push_back(call.up(above) * segments);
+  const Buffer answered = builder.scratch(like);
+  for (Rank above = 1; above < call.procs; ++above) {
+    const Rank rank = call.up(above);
+    const Range segment(answered, above - 1);
+    builder.round(0);
+    builder.send(rank, Range(Buffer::input, rank * segments));
+    builder.round(1);
+    builder.recv(rank, segment);
+    builder.round(2);
+    builder.send(rank, {segment, Range(Buffer::input, rank * segments + 1, segments - 1)});
+  }
+  builder.copy(Range(Buffer::input, call.rank * segments, segments), Range(Buffer::output, 0, segments));
+}
+
+void generate(const Call& call, Builder& builder) {
+  const auto segments = static_cast<Rank>(call.parameters[0]);
+  if (call.procs == 1 || call.is_root()) return ask_all(call, segments, builder);
+  answer_root(call, segments, builder);
+}
+
+}  // namespace
+
+extern const Algorithm scatter_linear_sync = {
+    .name = "linear_sync",
+    .summary = "The root sends a block to those ranks that have given its first segment back.",
+    .source = "after Viertel 2007, section 5.1.2",
+    .collectives = scatters,
+    .rounds = "3",
+    .parameters = {{.name = "segments",
+                    .summary =
+                        "how many parts a block is cut into; the first one asks whether its rank is there",
+                    .fallback = 64,
+                    .least = 2,
+                    .most = 4096,
+                    .samples = {2}}},
+    .generate = generate,
+};
+
+}  // namespace convene

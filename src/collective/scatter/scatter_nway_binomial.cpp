@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// N-way binomial scatter: in each round who holds blocks divides them into k + 1 equal parts, keeps the first and sends
+// the others to the first ranks of theirs. For networks that take up to k small messages at the price of one.
+//
+// Source:   Viertel, section 5.1.3 (the listing's tree is left open by an undefined variable: this one splits evenly).
+// Requires: nothing. With k = 1 it is recursive splitting into halves.
+// Cost:     ⌈log_{k+1} P⌉ rounds of up to k messages sent per rank; all but the root receive one. In scratch up to
+//           ⌈P/(k+1)⌉ blocks, at the ranks inside the tree.
+//
+//            before      round 0     round 1                         (k = 2, root 0)
+//   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4
+//   block 0  0 . . . .   0 . . . .   0 . . . .
+//   block 1  1 . . . .   1 . . . .   1 * . . .
+//   block 2  2 . . . .   2 . * . .   2 . 2 . .
+//   block 3  3 . . . .   3 . * . .   3 . 3 * .
+//   block 4  4 . . . .   4 . . . *   4 . . . 4       (* arrives in this round)
+//
+//   P = 4 and k = 2: rank 0 keeps blocks 0 and 1 in round 0 and sends 2 and 3, each to its own rank; 1 goes in round 1.
+#include "collective/tree_walk.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) {
+  scatter_down(even_split(static_cast<Rank>(call.parameters[0])), call, builder);
+}
+
+}  // namespace
+
+extern const Algorithm scatter_nway_binomial = {
+    .name = "nway_binomial",
+    .summary = "In each round a rank sends k of k + 1 equal parts of what it holds to k others.",
+    .source = "Viertel 2007, section 5.1.3",
+    .collectives = scatters,
+    .rounds = "⌈log_{k+1} P⌉",
+    .parameters = {{.name = "fanout",
+                    .summary = "messages that a rank sends in a round (k)",
+                    .fallback = 3,
+                    .least = 1,
+                    .most = 1024,
+                    .samples = {1, 2, 3}}},
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What gather, scatter and bcast do with a tree, whichever it is. Relative rank v is the rank v above the root.
+#pragma once
+
+#include "collective/rooted.hpp"
+#include "shape/tree.hpp"
+
+namespace convene {
+
+/// Scatter: every rank is sent the blocks of its whole subtree as one message, keeps its own and hands the others on.
+/// A rank inside the tree holds them in scratch; a leaf receives its block where it belongs.
+void scatter_down(const Split& tree, const Call& call, Builder& builder);
+
+/// Gather: the same backwards. A rank inside the tree puts its own block in front of its children's, so that what it
+/// sends upwards stands in one piece.
+void gather_up(const Split& tree, const Call& call, Builder& builder);
+
+/// Bcast of `count` segments from `first` on, one after the other: every rank hands a segment on as soon as it has it.
+/// `at` is this rank's node. Segment s is in round node.round + s · period.
+void pass_down(const TreeNode& at, Rank first, Rank count, Rank period, const Call& call, Builder& builder);
+
+/// How many rounds after a segment a rank of this tree can begin with the next one: those in which the root sends.
+Rank period_of(const Split& tree, Rank procs);
+
+}  // namespace convene
