@@ -91,15 +91,7 @@ nb::list samples(const std::string& collective, const std::string& algorithm) {
   return list;
 }
 
-/// Whether its calls have a root. (A switch, so that the compiler asks about every collective that is added.)
-bool is_rooted(const std::string& collective) {
-  switch (parse_collective(collective)) {
-    case Collective::allgather:
-    case Collective::allgatherv:
-      return false;
-  }
-  return false;
-}
+bool has_root(const std::string& collective) { return is_rooted(parse_collective(collective)); }
 
 std::string unmet(const std::string& collective, const std::string& spec, Rank procs) {
   return unmet_requirement(*parse_spec(parse_collective(collective), spec).algorithm, procs);
@@ -124,7 +116,7 @@ nb::dict parameter_values(const Spec& spec) {
 
 void add_catalogue(nb::module_& module) {
   module.def("collectives", &collectives, "The names of all collectives.");
-  module.def("is_rooted", &is_rooted, nb::arg("collective"), "Whether a collective's calls have a root.");
+  module.def("is_rooted", &has_root, nb::arg("collective"), "Whether a collective's calls have a root.");
   module.def("algorithms", &algorithms, nb::arg("collective"),
              "The descriptors of a collective's algorithms.");
   module.def("samples", &samples, nb::arg("collective"), nb::arg("algorithm"),

@@ -57,13 +57,13 @@ struct Request {
                   std::to_string(most_steps) + "; take fewer processes");
     return build_plan(*spec.algorithm, call);
   }
-  std::uint32_t segments() const { return convene::segments(*spec.algorithm, spec.parameters); }
+  std::uint32_t segments() const { return convene::segments(*spec.algorithm, call.procs, spec.parameters); }
   Contract contract() const {
     const std::uint64_t places = std::uint64_t{call.procs} * call.procs * segments();
     if (places > most_places)
       throw Error("playing this plan needs " + std::to_string(places) + " places, more than " +
                   std::to_string(most_places) + "; take fewer processes, or --format json");
-    return convene::contract(call.collective, call.procs, call.in_place, segments());
+    return convene::contract(call, segments());
   }
 
   PlanInfo info() const {

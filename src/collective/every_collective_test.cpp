@@ -85,6 +85,21 @@ TEST_P(EveryCollective, IsCorrectBeyondTheExecutorsLimits) {
       }
 }
 
+/// Who passes on others' blocks must learn their sizes first; whether it comes to that is the same for all ranks.
+TEST_P(EveryCollective, SaysWhetherItRelaysBlocks) {
+  const Collective collective = GetParam().collective;
+  if (collective != Collective::gatherv && collective != Collective::scatterv) GTEST_SKIP() << "equal blocks";
+  bool relays = false;
+  for (const auto& parameters : algorithm().sample_parameters()) {
+    const Rank per_block = segments(algorithm(), 8, parameters);
+    for (const Schedule& schedule : build_plan(algorithm(), call(8, 0, false, parameters)))
+      for (unsigned b = index(Buffer::scratch); schedule.rank() != 0 && b < schedule.buffers(); ++b)
+        for (const Place like : schedule.like(static_cast<Buffer>(b)))
+          relays |= like / per_block != schedule.rank();
+  }
+  EXPECT_EQ(relays, algorithm().relays);
+}
+
 /// Where blocks differ in size, every place in scratch must be as large as what comes there.
 TEST_P(EveryCollective, KeepsBlocksInScratchOfTheirSize) {
   const Collective collective = GetParam().collective;

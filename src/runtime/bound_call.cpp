@@ -29,13 +29,22 @@ BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_C
                : Bytes(arguments.send, prepared.segments, false, arena);
   binding_.buffers.input = input_.memory();
   binding_.buffers.output = output_.memory();
-  if (prepared.relays && !has_equal_blocks(arguments.collective) && !is_allgather(arguments.collective)) {
-    sizes_ = arena.take_array<MPI_Count>(arguments.procs);
-    const Side& all = arguments.collective == Collective::gatherv ? arguments.recv : arguments.send;
-    const std::size_t item = arguments.is_root() ? facts_of(all.type).size : 0;
-    for (Rank block = 0; arguments.is_root() && block < arguments.procs; ++block)
-      sizes_[block] = all.blocks.count(block) * static_cast<MPI_Count>(item);
-  }
+  const bool root_alone_knows = !has_equal_blocks(arguments.collective) && is_rooted(arguments.collective);
+  if (root_alone_knows && (prepared.relays || prepared.has_scratch())) note_sizes(arena);
+}
+
+/// The sizes that this rank knows: at the root all, elsewhere its own.
+void BoundCall::note_sizes(Arena& arena) {
+  sizes_ = arena.take_array<MPI_Count>(arguments_.procs);
+  std::fill_n(sizes_, arguments_.procs, 0);
+  const bool is_gather = arguments_.collective == Collective::gatherv;
+  const Side& all = is_gather ? arguments_.recv : arguments_.send;
+  const Side& own = is_gather ? arguments_.send : arguments_.recv;
+  const Side& known = arguments_.is_root() ? all : own;
+  const auto item = static_cast<MPI_Count>(facts_of(known.type).size);
+  for (Rank block = 0; arguments_.is_root() && block < arguments_.procs; ++block)
+    sizes_[block] = all.blocks.count(block) * item;
+  if (!arguments_.is_root()) sizes_[arguments_.rank] = own.blocks.count(0) * item;
 }
 
 int BoundCall::prepare(Arena& arena) {

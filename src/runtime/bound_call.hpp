@@ -17,7 +17,7 @@ class BoundCall {
             Arena& arena);
 
   /// Whether ranks pass on blocks whose sizes only the root knows (scatterv, gatherv).
-  bool needs_sizes() const { return sizes_ != nullptr; }
+  bool needs_sizes() const { return sizes_ != nullptr && prepared_->relays; }
   /// Bytes by block, P of them: filled in at the root, to be filled in elsewhere.
   MPI_Count* sizes() const { return sizes_; }
 
@@ -30,9 +30,10 @@ class BoundCall {
   /// Places of the collective's blocks, for a program that is bound to their sizes.
   std::uint32_t block_places() const { return arguments_.procs * prepared_->segments; }
   /// Whether everything is in the program's memory and nothing has to be done before or after.
-  bool is_direct() const { return !input_.is_staged() && !output_.is_staged() && !needs_sizes(); }
+  bool is_direct() const { return !input_.is_staged() && !output_.is_staged() && sizes_ == nullptr; }
 
  private:
+  void note_sizes(Arena& arena);
   void lay_out_blocks(Arena& arena);
 
   Arguments arguments_;

@@ -152,12 +152,17 @@ const Type& one_of(const std::vector<Type>& types, int items, Random& mine) {
 void fill_in(Call& call, const std::vector<Type>& types, Random& shared, Random& mine) {
   call.root = below(shared, call.procs);
   call.in_place = below(shared, 4) == 0 && !call.is("bcast");
+#ifdef OPEN_MPI  // its alltoallv in place is wrong for types with gaps
+  if (call.is("alltoallv")) call.in_place = false;
+#endif
   call.units = random_units(shared);
-  // Equal counts of equal size on all ranks, though MPI asks for equal signatures only: Open MPI 4 chooses the algorithm
-  // of an allgatherv by the counts and the size of the rank's own send type.
+  // Counts of equal size on all ranks, and in allgatherv equal types, though MPI asks for equal signatures only: Open MPI
+  // chooses the algorithm of an allgatherv by the size of the rank's own send type, MPICH cuts its messages by the
+  // extent of its own receive type.
   const int items = below(shared, 2) == 0 ? 1 : 1 << below(shared, 3);
-  call.send = &one_of(types, items, mine);
-  call.recv = &one_of(types, items, mine);
+  Random same = shared;
+  call.send = &one_of(types, items, call.is("allgatherv") ? same : mine);
+  call.recv = &one_of(types, items, call.is("allgatherv") ? same : mine);
   const auto n = static_cast<std::size_t>(call.procs), me = static_cast<std::size_t>(call.rank);
   std::vector<std::vector<int>> units(n, std::vector<int>(n, call.units));  // by source and target
   for (auto& row : units)
@@ -296,7 +301,12 @@ class Test {
     Random mine(shared() + static_cast<std::uint64_t>(rank_) * 7919);
     const bool outstanding = below(shared, 3) == 0;
     std::vector<Call> calls(outstanding ? static_cast<std::size_t>(1 + below(shared, 4)) : 1);
-    for (Call& call : calls) draw(call, shared, mine);
+    for (Call& call : calls) {
+      draw(call, outstanding, shared, mine);
+      if (!verbose_ || rank_ != 0) continue;
+      std::printf("%d%s: %s\n", batch, outstanding ? " non-blocking" : "", call.in_words().c_str());
+      std::fflush(stdout);
+    }
     for (Call& call : calls) call_or_fail(run(call, 1, nullptr), call, batch);
     if (!outstanding) {
       call_or_fail(run(calls[0], 0, nullptr), calls[0], batch);
@@ -311,13 +321,15 @@ class Test {
     return static_cast<int>(calls.size());
   }
 
-  void draw(Call& call, Random& shared, Random& mine) {
+  void draw(Call& call, bool outstanding, Random& shared, Random& mine) {
     call.collective =
         only_.empty() ? collectives[below(shared, static_cast<int>(std::size(collectives)))] : only_;
     const auto& specs = specs_[call.collective];
     call.spec = specs.empty()
                     ? "native"
                     : specs[static_cast<std::size_t>(below(shared, static_cast<int>(specs.size())))];
+    // The MPIs' own non-blocking calls are not what is tested; Open MPI 4 hangs in some of several at once.
+    if (outstanding && call.spec == "native" && specs.size() > 1) call.spec = specs[1];
     const Comm& comm = comms_[static_cast<std::size_t>(below(shared, static_cast<int>(comms_.size())))];
     call.comm = comm.handle;
     call.comm_name = comm.name;
@@ -385,7 +397,6 @@ class Test {
 
   void compare(Call& call, int batch) {
     if (call.output[0]->all() != call.output[1]->all()) fail("differs from the MPI's own", call, batch);
-    if (verbose_ && rank_ == 0) std::printf("%d: %s\n", batch, call.in_words().c_str());
   }
 
   void fail(const char* what, const Call& call, int batch) {

@@ -36,6 +36,7 @@ extern const Algorithm gather_binomial = {
     .source = "Viertel 2007, section 5.1.3",
     .collectives = gathers,
     .rounds = "⌈log₂P⌉",
+    .relays = true,
     .generate = generate,
 };
 

@@ -36,6 +36,7 @@ extern const Algorithm gather_loggp_optimal = {
     .collectives = gathers,
     .rounds = "as the costs say: ⌈log₂P⌉ to P − 1",
     .parameters = loggp_parameters,
+    .relays = true,
     .generate = generate,
 };
 

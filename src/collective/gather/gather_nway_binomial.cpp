@@ -40,6 +40,7 @@ extern const Algorithm gather_nway_binomial = {
                     .least = 1,
                     .most = 1024,
                     .samples = {1, 2, 3}}},
+    .relays = true,
     .generate = generate,
 };
 

@@ -36,6 +36,7 @@ extern const Algorithm scatter_binomial = {
     .source = "Viertel 2007, section 5.1.3",
     .collectives = scatters,
     .rounds = "⌈log₂P⌉",
+    .relays = true,
     .generate = generate,
 };
 

@@ -38,6 +38,7 @@ extern const Algorithm scatter_loggp_optimal = {
     .collectives = scatters,
     .rounds = "as the costs say: ⌈log₂P⌉ to P − 1",
     .parameters = loggp_parameters,
+    .relays = true,
     .generate = generate,
 };
 

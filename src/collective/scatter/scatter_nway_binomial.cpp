@@ -39,6 +39,7 @@ extern const Algorithm scatter_nway_binomial = {
                     .least = 1,
                     .most = 1024,
                     .samples = {1, 2, 3}}},
+    .relays = true,
     .generate = generate,
 };
 
