@@ -10,10 +10,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 
 #include "collective/algorithm.hpp"
-#include "schedule/links.hpp"
 #include "shape/loggp_tree.hpp"
 
 namespace convene {
@@ -128,7 +126,7 @@ TEST(LogGPOptimalScatter, TakesTheTimeOfTheRecurrence) {
   }
 }
 
-/// Calls visit(time) for the time of every tree of `procs` ranks in which a rank serves its children one after the other.
+/// The times of all trees of `procs` ranks in which a rank serves its children one after the other.
 std::vector<double> times_of_all_trees(const LogGP& model, Rank procs) {
   // Of the children of a rank that are still to be sent to: all ways, when the first begins at 0.
   std::vector<std::vector<double>> trees{{}, {0}}, children{{0}};
