@@ -9,12 +9,12 @@
 // Cost:     3 rounds; from each rank 2 messages of a segment and a block, to each rank one of a segment; in scratch P − 1
 //           segments at the root, one elsewhere.
 //
-//            before      round 0     round 1     round 2             (root 1; a: first segment, b: the rest)
-//   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3
-//   block 0  ab. . .     aba . .     aba . .     abab. .
-//   block 1  . ab. .     . ab. .     . ab. .     . ab. .
-//   block 2  . . ab.     . a ab.     . a ab.     . abab.
-//   block 3  . . . ab    . a . ab    . a . ab    . ab. ab
+//            before        round 0       round 1       round 2     (root 1; a: first segment, b: the rest)
+//   rank     0  1  2  3    0  1  2  3    0  1  2  3    0  1  2  3
+//   block 0  ab .  .  .    ab a  .  .    ab a  .  .    ab ab .  .
+//   block 1  .  ab .  .    .  ab .  .    .  ab .  .    .  ab .  .
+//   block 2  .  .  ab .    .  a  ab .    .  a  ab .    .  ab ab .
+//   block 3  .  .  .  ab   .  a  .  ab   .  a  .  ab   .  ab .  ab
 //
 //   In round 1 rank i gets its own a back; with window = 1 the root asks rank 3 when the block of rank 2 is there, and
 //   rank 0 after that of rank 3.

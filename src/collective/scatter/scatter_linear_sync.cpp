@@ -9,12 +9,12 @@
 // Cost:     3 rounds; to each rank 2 messages of a segment and a block, from each rank one of a segment; in scratch P − 1
 //           segments at the root, one elsewhere.
 //
-//            before      round 0     round 1     round 2             (root 1; a: first segment, b: the rest)
-//   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3
-//   block 0  . ab. .     a ab. .     a ab. .     abab. .
-//   block 1  . ab. .     . ab. .     . ab. .     . ab. .
-//   block 2  . ab. .     . aba .     . aba .     . abab.
-//   block 3  . ab. .     . ab. a     . ab. a     . ab. ab
+//            before        round 0       round 1       round 2     (root 1; a: first segment, b: the rest)
+//   rank     0  1  2  3    0  1  2  3    0  1  2  3    0  1  2  3
+//   block 0  .  ab .  .    a  ab .  .    a  ab .  .    ab ab .  .
+//   block 1  .  ab .  .    .  ab .  .    .  ab .  .    .  ab .  .
+//   block 2  .  ab .  .    .  ab a  .    .  ab a  .    .  ab ab .
+//   block 3  .  ab .  .    .  ab .  a    .  ab .  a    .  ab .  ab
 //
 //   In round 1 the root gets every a back.
 #include "collective/rooted.hpp"
