@@ -281,9 +281,12 @@ void Communicator::check_agreement(Collective collective, std::uint64_t total_by
 
 bool Communicator::ensure_own() {
   if (!own_ && !own_refused_) own_refused_ = !make_own();
-  if (own_)
-    progress::poke_until([&] { return own_->is_ready; });  // a non-blocking call may have it in the making
   return !own_refused_;
+}
+
+MPI_Comm Communicator::own() {
+  progress::poke_until([&] { return own_->is_ready; });
+  return own_->comm;
 }
 
 /// Makes the communicator that Convene's messages travel on. All ranks agree on whether there is one.

@@ -105,7 +105,9 @@ class Communicator {
   Rank rank() const { return rank_; }
   Rank procs() const { return procs_; }
   bool is_inter() const { return is_inter_; }
-  MPI_Comm own() const { return own_->comm; }
+  /// Convene's own communicator, after a decision for one of its algorithms. A non-blocking call may still have it in the
+  /// making: then this waits for it.
+  MPI_Comm own();
   bool has_own() const { return own_ && own_->is_ready; }
   const std::shared_ptr<OwnCommunicator>& shared_own() const { return own_; }
   /// Has the own communicator made, without waiting for other ranks. Returns MPI_SUCCESS or the MPI's error.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random collective calls, each done by Convene and by the MPI itself: their results must be equal byte for byte.
 //
-//   random_conformance [--calls N] [--seed S] [--minutes M] [--collective NAME] [--use NAME=ALGORITHM] [--verbose]
+//   random_conformance [--calls N] [--seed S] [--minutes M] [--collective NAME] [--interposed] [--verbose]
 //
-// Collectives, algorithms and their parameters, counts, datatypes, roots, in-place, communicators, blocking and several
-// non-blocking calls at once are drawn from the seed; a failure prints what repeats it. Algorithms come as lines
-// "COLLECTIVE SPEC" on standard input of rank 0's environment variable CONVENE_TEST_SPECS (separated by newlines).
+// Collectives, algorithms with their parameters, counts, datatypes, roots, in-place, communicators, blocking calls and
+// several non-blocking ones at once are drawn from the seed; a failure prints what repeats it. The algorithms stand in
+// CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC" each. With --interposed the program calls MPI_… instead of convene_…, so
+// that the drop-in library has to stand in between, with the algorithms of CONVENE_USE.
 #include <convene/convene.h>
 
 #include <algorithm>
@@ -211,7 +212,7 @@ void fill_in(Call& call, const std::vector<Type>& types, Random& shared, Random&
 }
 
 /// Does the call, by Convene (0) or by the MPI (1); with a request it is only started.
-int run(Call& call, int by, MPI_Request* request) {
+int run(Call& call, int by, bool interposed, MPI_Request* request) {
   const bool is_root = call.rank == call.root;
   const bool send_in_place = call.in_place && (!call.is_rooted() || (is_root && call.collective[0] == 'g'));
   const bool recv_in_place = call.in_place && is_root && call.collective[0] == 's';
@@ -222,12 +223,12 @@ int run(Call& call, int by, MPI_Request* request) {
   const int *rcounts = call.recv_counts.data(), *rat = call.recv_at.data();
   const MPI_Datatype st = call.send->handle, rt = call.recv->handle;
   const MPI_Comm comm = call.comm;
-#define DO(name, NAME, ...)                                                              \
-  if (call.is(#name)) {                                                                  \
-    if (request)                                                                         \
-      return by == 0 ? convene_i##name(__VA_ARGS__, comm, request)                       \
-                     : PMPI_I##name(__VA_ARGS__, comm, request);                         \
-    return by == 0 ? convene_##name(__VA_ARGS__, comm) : PMPI_##NAME(__VA_ARGS__, comm); \
+#define ONE(ours, own, theirs, ...) \
+  return by == 1 ? theirs(__VA_ARGS__) : interposed ? own(__VA_ARGS__) : ours(__VA_ARGS__)
+#define DO(name, NAME, ...)                                                                   \
+  if (call.is(#name)) {                                                                       \
+    if (request) ONE(convene_i##name, MPI_I##name, PMPI_I##name, __VA_ARGS__, comm, request); \
+    ONE(convene_##name, MPI_##NAME, PMPI_##NAME, __VA_ARGS__, comm);                          \
   }
   DO(allgather, Allgather, in, sends, st, out, receives, rt)
   DO(allgatherv, Allgatherv, in, sends, st, out, rcounts, rat, rt)
@@ -239,8 +240,9 @@ int run(Call& call, int by, MPI_Request* request) {
   DO(alltoall, Alltoall, in, sends, st, out, receives, rt)
   DO(alltoallv, Alltoallv, in, scounts, sat, st, out, rcounts, rat, rt)
 #undef DO
-  if (request) return by == 0 ? convene_ibarrier(comm, request) : PMPI_Ibarrier(comm, request);
-  return by == 0 ? convene_barrier(comm) : PMPI_Barrier(comm);
+  if (request) ONE(convene_ibarrier, MPI_Ibarrier, PMPI_Ibarrier, comm, request);
+  ONE(convene_barrier, MPI_Barrier, PMPI_Barrier, comm);
+#undef ONE
 }
 
 struct Comm {
@@ -270,8 +272,13 @@ std::vector<Comm> make_communicators() {
 
 class Test {
  public:
-  Test(int calls, double seconds, std::uint64_t seed, std::string only, bool verbose)
-      : calls_(calls), seconds_(seconds), seed_(seed), only_(std::move(only)), verbose_(verbose) {
+  Test(int calls, double seconds, std::uint64_t seed, std::string only, bool interposed, bool verbose)
+      : calls_(calls),
+        seconds_(seconds),
+        seed_(seed),
+        only_(std::move(only)),
+        interposed_(interposed),
+        verbose_(verbose) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     std::istringstream lines(std::getenv("CONVENE_TEST_SPECS") ? std::getenv("CONVENE_TEST_SPECS") : "");
     for (std::string collective, spec; lines >> collective >> spec;) specs_[collective].push_back(spec);
@@ -307,9 +314,9 @@ class Test {
       std::printf("%d%s: %s\n", batch, outstanding ? " non-blocking" : "", call.in_words().c_str());
       std::fflush(stdout);
     }
-    for (Call& call : calls) call_or_fail(run(call, 1, nullptr), call, batch);
+    for (Call& call : calls) call_or_fail(run(call, 1, false, nullptr), call, batch);
     if (!outstanding) {
-      call_or_fail(run(calls[0], 0, nullptr), calls[0], batch);
+      call_or_fail(run_by_convene(calls[0], nullptr), calls[0], batch);
     } else {
       finish_in_a_random_way(calls, mine, batch);
     }
@@ -336,11 +343,15 @@ class Test {
     MPI_Comm_rank(call.comm, &call.rank);
     MPI_Comm_size(call.comm, &call.procs);
     fill_in(call, types_, shared_for(call, shared), mine);
+  }
+
+  int run_by_convene(Call& call, MPI_Request* request) {
     const std::string uses = call.collective + "=" + call.spec;
-    if (convene_use(call.comm, uses.c_str()) != MPI_SUCCESS) {
+    if (!interposed_ && convene_use(call.comm, uses.c_str()) != MPI_SUCCESS) {
       std::fprintf(stderr, "%s: %s\n", uses.c_str(), convene_error());
       MPI_Abort(MPI_COMM_WORLD, 2);
     }
+    return run(call, 0, interposed_, request);
   }
 
   /// Halves may have different sizes: what is drawn for a call must not depend on how much another half has drawn.
@@ -359,7 +370,7 @@ class Test {
     MPI_Irecv(&received, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &requests.back());
     for (Call& call : calls) {
       requests.emplace_back();
-      call_or_fail(run(call, 0, &requests.back()), call, batch);
+      call_or_fail(run_by_convene(call, &requests.back()), call, batch);
     }
     requests.emplace_back();
     MPI_Isend(&sent, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &requests.back());
@@ -410,7 +421,7 @@ class Test {
   const double seconds_;
   const std::uint64_t seed_;
   const std::string only_;
-  const bool verbose_;
+  const bool interposed_, verbose_;
   int rank_ = 0, failures_ = 0;
   Random of_call_;
   const std::vector<Type> types_ = make_types();
@@ -426,7 +437,7 @@ int main(int argc, char** argv) {
   double minutes = 0;
   std::uint64_t seed = 1;
   std::string only;
-  bool verbose = false;
+  bool interposed = false, verbose = false;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     const char* value = i + 1 < argc ? argv[i + 1] : "";
@@ -438,12 +449,14 @@ int main(int argc, char** argv) {
       seed = std::strtoull(value, nullptr, 10), ++i;
     else if (option == "--collective")
       only = value, ++i;
+    else if (option == "--interposed")
+      interposed = true;
     else if (option == "--verbose")
       verbose = true;
     else
       MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  const int result = Test(calls, minutes * 60, seed, only, verbose).run_all();
+  const int result = Test(calls, minutes * 60, seed, only, interposed, verbose).run_all();
   MPI_Finalize();
   return result;
 }

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random collective calls by Convene and by the MPI, compared (python -m tests.conformance.random_calls).
+
+By default an hour in all: three stacks, 1 to 9 ranks, each with a share of the time."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from convene import _core
+
+from tests.conformance.stacks import Stack, all_stacks
+
+PROGRAM = "random_conformance"
+STACKS = ("openmpi4", "openmpi5", "mpich5")
+PROCS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
+
+
+def specs() -> str:
+    """All algorithms that need nothing, with the parameters that checks try: a line each."""
+    return "\n".join(
+        f"{collective} {spec}"
+        for collective in _core.collectives()
+        for algorithm in _core.algorithms(collective)
+        if algorithm["requirement"] == "none"
+        for spec in (["native"] if algorithm["native"] else _core.samples(collective, algorithm["name"]))
+    )
+
+
+def problem_of(stack: Stack, procs: int, options: Sequence[str], timeout: float = 300) -> str:
+    """What went wrong; empty where all results were equal."""
+    done = stack.run(
+        procs,
+        [stack.program(PROGRAM), *options],
+        {"CONVENE_TEST_SPECS": specs()},
+        preload=False,
+        timeout=timeout,
+    )
+    return "" if done.status == 0 and "all right" in done.output else done.output or f"status {done.status}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance.random_calls", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=60, help="in all (60)")
+    parser.add_argument("--seed", type=int, default=1, help="of the first run; each run has the next one (1)")
+    parser.add_argument("--stack", action="append", choices=list(all_stacks()), help=f"default: {STACKS}")
+    parser.add_argument("--procs", action="append", type=int, help="default: 1 to 9")
+    asked = parser.parse_args()
+    stacks = [stack for name in asked.stack or STACKS if (stack := all_stacks()[name]).is_here()]
+    procs = asked.procs or PROCS
+    share = asked.minutes / max(1, len(stacks) * len(procs))
+    failures, seed = 0, asked.seed
+    for stack in stacks:
+        for number in procs:
+            options = ["--minutes", str(share), "--seed", str(seed)]
+            problem = problem_of(stack, number, options, share * 60 + 300)
+            print(f"{stack.name} -n {number}, seed {seed}: {problem or 'all right'}", flush=True)
+            failures += bool(problem)
+            seed += 1
+    return int(failures > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random collective calls, blocking and non-blocking, compared with the MPI's own: the short form.
+
+The whole is `python -m tests.conformance.random_calls`."""
+
+import pytest
+
+from tests.conformance import random_calls
+from tests.conformance.stacks import Stack, all_stacks
+
+CALLS = {"openmpi4": (1, 2, 3, 5, 9), "openmpi5": (2, 4), "mpich5": (2, 5, 7), "mpich4": (3,)}
+USE = (
+    "allgather=sparbit,allgatherv=ring,gather=binomial,gatherv=nway_binomial;fanout=2,scatter=nway_binomial,"
+    "scatterv=binomial,bcast=scatter_allgather,alltoall=bruck,alltoallv=pairwise,barrier=dissemination"
+)
+
+
+def present(name: str) -> Stack:
+    stack = all_stacks()[name]
+    if not stack.is_here():
+        pytest.skip(f"the MPI stack {name} is not installed here")
+    return stack
+
+
+@pytest.mark.parametrize(("name", "procs"), [(name, n) for name, procs in CALLS.items() for n in procs])
+def test_random_calls(name: str, procs: int) -> None:
+    options = ["--calls", "300", "--seed", str(procs)]
+    assert random_calls.problem_of(present(name), procs, options) == ""
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5"])
+def test_random_calls_of_an_unmodified_program(name: str) -> None:
+    stack = present(name)
+    options = ["--interposed", "--calls", "200", "--seed", "11"]
+    done = stack.run(4, [stack.program(random_calls.PROGRAM), *options], {"CONVENE_USE": USE})
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    for choice in USE.split(","):
+        collective, algorithm = choice.split("=")
+        assert algorithm in done.algorithms(collective)
+
+
+@pytest.mark.parametrize("spec", ["sparbit", "ring", "native"])
+@pytest.mark.parametrize("procs", [2, 4])
+@pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpich5-abi", "impi"])
+def test_legal_programs_end(name: str, procs: int, spec: str) -> None:
+    """What another rank waits for is sent after its own collective: progress inside a receive, a probe, a reduction."""
+    stack = present(name)
+    if stack.spins and procs > 2:
+        pytest.skip("idle ranks of this stack don't give way")
+    done = stack.run(procs, [stack.program("legal_programs")], {"CONVENE_USE": f"allgather={spec}"}, timeout=60)
+    assert done.status == 0, done.output
+    assert "all legal programs have ended" in done.output
