@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One page for each algorithm, and their list: from descriptors, with pictures and counts of schedules."""
+"""One page for each algorithm, in a folder for its collective, and their lists: from descriptors, with
+pictures and counts of schedules. Forms with unequal blocks share the pages of those with equal ones."""
 
 from itertools import combinations
 from pathlib import Path
 
 import pages
-from convene import _core
+from convene import _core, arguments
 from convene.shapes import Algorithm, Parameter
 
 NEEDS = {
@@ -20,10 +21,31 @@ VARIANTS_AT = 16  # processes, at which variants of an algorithm are compared
 SEGMENTS_PICTURED = 2
 
 
-def all_algorithms() -> list[Algorithm]:
-    """Every algorithm once, in the catalogue's order."""
-    found = {a["name"]: a for collective in _core.collectives() for a in _core.algorithms(collective)}
-    return list(found.values())
+HOME_OF_NATIVE = "native"
+
+# What the rows of a picture and the labels in it are, where they are not blocks by their rank.
+READING = {
+    "scatter": "A block has the number of the rank for which it is.",
+    "bcast": "The root's vector is one block; where it is cut into segments, these are numbered.",
+    "alltoall": "A block has two numbers: 0.1 goes from rank 0 to rank 1.",
+    "barrier": "A token is no data: it says that its rank has come. Messages have no bytes; the tokens "
+    "of one stand for what its receiver knows then.",
+}
+ROOT_PICTURED = 1  # of collectives that have a root: 0 would hide what the root does to the order of ranks
+
+
+def algorithms_of(served: list[str]) -> list[Algorithm]:
+    """The algorithms that have schedules for a family of collectives."""
+    return [a for a in arguments.known_algorithms(served) if not a["native"]]
+
+
+def native() -> Algorithm:
+    return next(a for a in _core.algorithms(_core.collectives()[0]) if a["native"])
+
+
+def home(algorithm: Algorithm) -> str:
+    """The folder of its page."""
+    return arguments.family(algorithm["collectives"][0])
 
 
 def runs_with(algorithm: Algorithm, procs: int) -> bool:
@@ -117,9 +139,12 @@ def pictures(algorithm: Algorithm, directory: Path) -> str:
     text = ""
     if spec != algorithm["name"]:
         text += f"With `{spec}`.\n\n"
+    root = ROOT_PICTURED if _core.is_rooted(collective) else 0
+    if root:
+        text += f"The root is rank {root}.\n\n"
     for procs in PICTURED[algorithm["requirement"]]:
         name = f"{algorithm['name']}-{procs}.svg"
-        drawn = pages.picture(collective, spec, procs)
+        drawn = pages.picture(collective, spec, procs, root=root)
         pages.write(directory / name, drawn)
         text += pages.image(name, drawn, f"{algorithm['name']} with {procs} processes, round by round") + "\n"
     return text
@@ -127,7 +152,8 @@ def pictures(algorithm: Algorithm, directory: Path) -> str:
 
 def page(algorithm: Algorithm, directory: Path) -> str:
     name = algorithm["name"]
-    text = f"# {name}\n\n{algorithm['summary']}\n\n{facts(algorithm)}\n"
+    title = name if algorithm["native"] else f"{home(algorithm)}: {name}"
+    text = f"# {title}\n\n{algorithm['summary']}\n\n{facts(algorithm)}\n"
     if algorithm["native"]:
         return text + (
             "This is what runs where nothing else was chosen. A call is handed to the MPI library as it "
@@ -137,33 +163,62 @@ def page(algorithm: Algorithm, directory: Path) -> str:
     collective = algorithm["collectives"][0]
     text += f"```sh\nconvene run --use {collective}={name} -- mpirun -n 8 ./app\n"
     text += f"convene show {collective} {name} -p 8\n```\n"
-    text += f"\n## Pictures\n\n{pictures(algorithm, directory)}"
+    reading = READING.get(home(algorithm), "")
+    text += "\n## Pictures\n\n" + (f"{reading}\n\n" if reading else "") + pictures(algorithm, directory)
     text += f"## Parameters\n\n{parameters(algorithm)}\n## Counts\n\n{counts(algorithm)}"
     return text
 
 
-def index(algorithms: list[Algorithm]) -> str:
+def contents(folder: str, served: list[str]) -> str:
+    """The list of a family's algorithms."""
+    algorithms = algorithms_of(served)
     rows = [
         (f"[{a['name']}]({a['name']}.md)", NEEDS[a["requirement"]], a["rounds"], a["summary"])
         for a in algorithms
     ]
-    served = " and ".join(f"`{collective}`" for collective in _core.collectives())
+    some = [a for a in algorithms if a["collectives"] != served]
+    only = "".join(f" `{a['name']}` serves {' and '.join(a['collectives'])} alone." for a in some)
     names = "\n".join(a["name"] for a in algorithms)
     return (
-        f"# Algorithms\n\nAll of them serve {served} unless their page says otherwise. `convene list` prints "
-        "this table, and `convene verify` plays every one of their schedules.\n\n"
+        f"# {' and '.join(served)}\n\n`convene list {folder}` prints this table.{only}\n\n"
         + pages.table(("algorithm", "needs", "rounds", "what it does"), rows)
-        + "\nIn the pictures a column is a rank and a row is a place of the output. A filled cell with a "
-        "dark border arrives in that round; a pale one was there before. An arrow is a message, "
-        "with the numbers of its blocks. Arrows to a higher rank are above the columns, those to a "
-        "lower rank below.\n\n"
-        f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+        + f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+    )
+
+
+def index(families: dict[str, list[str]]) -> str:
+    rows = [
+        (
+            f"[{' and '.join(served)}]({folder}/index.md)",
+            ", ".join(f"[{a['name']}]({folder}/{a['name']}.md)" for a in algorithms_of(served)),
+        )
+        for folder, served in families.items()
+    ]
+    names = "\n".join(f"{folder}/index" for folder in families)
+    return (
+        "# Algorithms\n\nA name such as binomial may be that of several algorithms, one a collective. "
+        "`convene list` prints them all, and `convene verify` plays every one of their schedules. What the "
+        f"MPI library itself does is called [{HOME_OF_NATIVE}]({HOME_OF_NATIVE}.md), and serves every "
+        "collective.\n\n"
+        + pages.table(("collectives", "algorithms"), rows)
+        + "\nIn the pictures a column is a rank and a row is a place: of the output, and, where they "
+        "matter, of the input (in) and of memory of Convene's own (s). A filled cell with a dark border "
+        "arrives in that round; a pale one was there before. An arrow is a message, with the numbers of its "
+        "blocks. Arrows to a higher rank are above the columns, those to a lower rank below.\n\n"
+        f"```{{toctree}}\n:hidden:\n\n{names}\n{HOME_OF_NATIVE}\n```\n"
     )
 
 
 def write(directory: Path) -> None:
-    algorithms = all_algorithms()
-    for algorithm in algorithms:
-        pages.write(directory / f"{algorithm['name']}.md", page(algorithm, directory))
-    pages.write(directory / "index.md", index(algorithms))
-    pages.remove_others(directory, ".md", ["index", *(algorithm["name"] for algorithm in algorithms)])
+    families = arguments.families(_core.collectives())
+    for folder, served in families.items():
+        algorithms = algorithms_of(served)
+        for algorithm in algorithms:
+            pages.write(directory / folder / f"{algorithm['name']}.md", page(algorithm, directory / folder))
+        pages.write(directory / folder / "index.md", contents(folder, served))
+        pages.remove_others(directory / folder, ".md", ["index", *(a["name"] for a in algorithms)])
+    pages.write(directory / f"{HOME_OF_NATIVE}.md", page(native(), directory))
+    pages.write(directory / "index.md", index(families))
+    # Earlier builds had all pages and pictures here.
+    pages.remove_others(directory, ".md", ["index", HOME_OF_NATIVE])
+    pages.remove_others(directory, ".svg", [])

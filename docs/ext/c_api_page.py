@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C API's page, from its header: each declaration with the comment that stands before it."""
+"""The C API's page, from its header: each declaration with the comment that stands before it. A comment may
+stand before several functions, if no empty line divides them; before none, it introduces what follows."""
 
 import re
 from pathlib import Path
 
 import pages
 
-# A comment and what follows it, up to the end of the declaration (a structure's is its closing line).
+# A comment and what follows it, up to an empty line or the next comment; a structure ends with its own line.
 DECLARATION = re.compile(
-    r"/\*(?P<comment>.*?)\*/\s*(?P<code>typedef struct .*?\n\} \w+;|[^/#{}]+?;)", re.DOTALL
+    r"/\*(?P<comment>(?:(?!\*/).)*)\*/\n"
+    r"(?P<code>typedef struct .*?\n\} \w+;|[^/#{}]+?;(?=\n(?:\n|/\*))|(?=\n))",
+    re.DOTALL,
 )
 NAME = re.compile(r"(\w+)\s*(?:\(|;)")
 
@@ -29,18 +32,27 @@ def marked(text: str) -> str:
 
 
 def entry(comment: str, code: str) -> str:
-    name = NAME.findall(code)[-1] if code.startswith("typedef") else NAME.findall(code)[0]
-    return f"### {name}\n\n{marked(plain(comment))}\n\n```c\n{code.strip()}\n```\n"
+    about = marked(plain(comment))
+    if not code:
+        return f"{about}\n"
+    names = NAME.findall(code)
+    if code.startswith("typedef"):
+        heading = names[-1]
+    else:
+        functions = [name for name in names if name.startswith("convene_") and f"{name}(" in code]
+        heading = functions[0] if len(functions) == 1 else f"{functions[0]} … {functions[-1]}"
+    return f"### {heading}\n\n{about}\n\n```c\n{code.strip()}\n```\n"
 
 
 def page(header: str) -> str:
     introduction, _, declarations = header.partition("#ifndef")
     body = declarations[declarations.index('extern "C"') :]
     entries = [entry(found["comment"], found["code"]) for found in DECLARATION.finditer(body)]
-    missing = set(re.findall(r"\b(convene_\w+)\(", body)) - set(re.findall(r"### (\w+)", "".join(entries)))
-    functions = {name for name in missing if re.search(rf"^[\w ]+\*?\s?{name}\(", body, re.MULTILINE)}
-    if functions:
-        raise ValueError(f"functions without a comment in the header: {', '.join(sorted(functions))}")
+    declared = set(re.findall(r"^[\w ]+\*?\s?(convene_\w+)\(", body, re.MULTILINE))
+    codes = "".join(found["code"] for found in DECLARATION.finditer(body))
+    missing = declared - set(re.findall(r"\b(convene_\w+)\(", codes))
+    if missing:
+        raise ValueError(f"functions without a comment in the header: {', '.join(sorted(missing))}")
     about = plain(re.findall(r"/\*(.*?)\*/", introduction, re.DOTALL)[-1])
     return (
         "# C API\n\n```c\n#include <mpi.h>\n#include <convene/convene.h>\n```\n\n"

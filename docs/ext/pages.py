@@ -35,9 +35,15 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: bool 
 
 
 def picture(
-    collective: str, spec: str, procs: int, rings: bool = False, machine: str = "", placement: str = ""
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int = 0,
+    rings: bool = False,
+    machine: str = "",
+    placement: str = "",
 ) -> str:
-    return _core.svg(collective, spec, procs, rings=rings, machine=machine, placement=placement)
+    return _core.svg(collective, spec, procs, root, rings=rings, machine=machine, placement=placement)
 
 
 def image(path: str, svg: str, alternative: str) -> str:

@@ -21,6 +21,23 @@ constexpr Rank most_procs = 1u << 20;
 constexpr std::uint64_t most_steps = 1u << 24;  // of all ranks together: about half a gigabyte
 constexpr std::uint64_t most_places = 1u << 26;
 
+Naming naming(Collective collective) {
+  switch (collective) {
+    case Collective::scatter:
+    case Collective::scatterv:
+      return Naming::target;
+    case Collective::bcast:
+      return Naming::segment;
+    case Collective::alltoall:
+    case Collective::alltoallv:
+      return Naming::pair;
+    case Collective::barrier:
+      return Naming::token;
+    default:
+      return Naming::source;
+  }
+}
+
 /// The call that a request describes; its spec must be of an algorithm that can run it.
 struct Request {
   Spec spec;
@@ -74,6 +91,7 @@ struct Request {
       result.parameters.emplace_back(parameter.name, parameter_text(parameter, spec.parameters[i]));
     }
     result.segments = segments();
+    result.naming = naming(call.collective);
     return result;
   }
 };

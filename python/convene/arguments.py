@@ -20,9 +20,28 @@ def complete_collective(incomplete: str) -> list[str]:
     return [name for name in _core.collectives() if name.startswith(incomplete)]
 
 
+def family(collective: str) -> str:
+    """A collective's form with equal blocks: allgather of allgatherv. Both have the same algorithms."""
+    equal = collective.removesuffix("v")
+    return equal if equal in _core.collectives() else collective
+
+
+def families(collectives: Iterable[str]) -> dict[str, list[str]]:
+    """The collectives by their families, in the catalogue's order."""
+    found: dict[str, list[str]] = {}
+    for name in collectives:
+        found.setdefault(family(name), []).append(name)
+    return found
+
+
 def known_algorithms(collectives: Iterable[str]) -> list[shapes.Algorithm]:
-    """The algorithms of these collectives, each once, in the catalogue's order."""
-    found = {algorithm["name"]: algorithm for name in collectives for algorithm in _core.algorithms(name)}
+    """The algorithms of these collectives, each once, in the catalogue's order. Those of different families
+    may have the same name."""
+    found = {
+        (algorithm["name"], *algorithm["collectives"]): algorithm
+        for name in collectives
+        for algorithm in _core.algorithms(name)
+    }
     return list(found.values())
 
 
@@ -51,7 +70,10 @@ def complete_use(incomplete: str) -> list[str]:
 
 
 Collective = Annotated[
-    str, typer.Argument(metavar="COLLECTIVE", help="Such as allgather.", autocompletion=complete_collective)
+    str,
+    typer.Argument(
+        metavar="COLLECTIVE", help="Such as allgather or bcast.", autocompletion=complete_collective
+    ),
 ]
 Algorithm = Annotated[
     str,
@@ -69,7 +91,8 @@ def _parameter_options() -> dict[str, inspect.Parameter]:
     owners: dict[str, list[tuple[str, shapes.Parameter]]] = {}
     for algorithm in known_algorithms(_core.collectives()):
         for parameter in algorithm["parameters"]:
-            owners.setdefault(parameter["name"], []).append((algorithm["name"], parameter))
+            owner = f"{family(algorithm['collectives'][0])} {algorithm['name']}"
+            owners.setdefault(parameter["name"], []).append((owner, parameter))
     return {name: _option(name, users) for name, users in owners.items()}
 
 

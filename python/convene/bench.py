@@ -21,6 +21,8 @@ OWN = "mpi:"  # before the name of one of the MPI's own algorithms
 
 MOST_SIZE = (1 << 31) - 1
 
+MEASURED = ("allgather", "allgatherv")  # what tools/bench.cpp can call
+
 # What the program and the library in it say begins with one of these.
 VOICES = ("convene-bench: ", "convene: ")
 

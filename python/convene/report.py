@@ -76,10 +76,17 @@ def remarks(run: Run) -> list[str]:
         said.append(f"the program made none of the calls that Convene knows ({known})")
     elif accounts.is_all_native:
         said.append(
-            "every call ran the MPI's own algorithm; try --use allgather=sparbit or --rules FILE (convene "
-            "list names the algorithms)"
+            f"every call ran the MPI's own algorithm; try --use {suggestion(accounts)} or --rules FILE "
+            "(convene list names the algorithms)"
         )
     return said
+
+
+def suggestion(accounts: Accounts) -> str:
+    """An algorithm that could be tried for the collective that took longest."""
+    collective = max(accounts.rows, key=lambda row: row.seconds_mean).collective
+    known = [each["name"] for each in _core.algorithms(collective) if each["requirement"] == "none"]
+    return f"{collective}={known[-1]}"
 
 
 def check_path(path: Path) -> None:

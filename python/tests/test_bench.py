@@ -169,6 +169,7 @@ def test_runs_that_fail(
         (("alltoal", "-n", "2"), "there is no collective 'alltoal'"),
         (("allgather",), "-n"),
         (("allgather", "-n", "0"), "-n must be from 1"),
+        (("bcast", "-n", "2"), "there is no benchmark of bcast yet, only of allgather and allgatherv"),
         (("allgather", "-n", "3", "--algorithms", "recursive_doubling"), "power of two, not 3"),
         (("allgather", "-n", "2", "--algorithms", "rinq"), "did you mean ring?"),
         (("allgather", "-n", "2", "--algorithms", "", "--against", ""), "nothing to measure"),

@@ -30,6 +30,24 @@ def test_json_has_every_field(convene: Convene) -> None:
     assert "packed" in next(p for p in sparbit["parameters"] if p["name"] == "send")["words"]
 
 
+def test_names_may_repeat_between_collectives(convene: Convene) -> None:
+    both = [each for each in convene("list", "--json").json if each["name"] == "binomial"]
+    assert {"gather", "scatter", "bcast"} <= {name for each in both for name in each["collectives"]}
+    assert len(both) == 3
+    text = convene("list").out
+    assert text.index("Algorithms of gather and gatherv") < text.index("Algorithms of bcast")
+    assert text.count("The MPI library's own implementation") == 1
+
+
+def test_one_collective_has_its_own_alone(convene: Convene) -> None:
+    out = convene("list", "bcast").out
+    assert "scatter_allgather" in out
+    assert "native" in out
+    assert "segmented_ring" not in out
+    assert "\nbruck  " in convene("list", "alltoall").out
+    assert "\nbruck  " not in convene("list", "alltoallv").out
+
+
 def test_unknown_collective(convene: Convene) -> None:
     assert convene("list", "allgahter").complaint.startswith(
         "there is no collective 'allgahter'; did you mean allgather"
@@ -76,6 +94,8 @@ def test_exit_status_reaches_the_shell() -> None:
         ("convene show allgather spar", "sparbit"),
         ("convene show allgather sparbit --send pa", "packed"),
         ("convene verify allgather bru", "bruck"),
+        ("convene show gather bin", "binomial"),
+        ("convene run --use bcast=bin", "bcast=binomial"),
         ("convene run --use allgather=spa", "allgather=sparbit"),
         ("convene run --use allgather=ring,allgatherv=spa", "allgather=ring,allgatherv=sparbit"),
     ],

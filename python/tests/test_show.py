@@ -55,6 +55,53 @@ def test_json_is_the_contract(convene: Convene) -> None:
                 assert {"from", "to"} <= set(step)
 
 
+def test_blocks_are_named_by_what_they_are(convene: Convene) -> None:
+    """A scatter's by target, an alltoall's by both ranks, a vector's segments by number, tokens as such."""
+    scatter = convene("show", "scatter", "linear", "-p", 3, "--root", 1).out
+    assert "0 to 0" in scatter
+    assert "2 to 2" in scatter
+    assert "2.0 to 0" in convene("show", "alltoall", "linear", "-p", 3).out
+    bcast = convene("show", "bcast", "chain", "-p", 3, "--segments", 2, "--root", 2).out
+    assert "4 segments" in bcast
+    assert "1 to 0" in bcast
+    assert " tokens in 2 messages" in convene("show", "barrier", "dissemination", "-p", 3).out
+
+
+def test_the_root_matters(convene: Convene) -> None:
+    plans = [
+        convene("show", "gather", "binomial", "-p", 8, "--root", root, "-f", "json").json for root in (0, 3)
+    ]
+    assert [plan["root"] for plan in plans] == [0, 3]
+    for plan in plans:
+        sends = {rank["rank"] for rank in plan["ranks"] if any(s["kind"] == "send" for s in rank["steps"])}
+        assert sends == set(range(8)) - {plan["root"]}
+
+
+def test_pictures_name_blocks_as_texts_do(convene: Convene) -> None:
+    def cells(*arguments: object) -> set[str]:
+        picture = ElementTree.fromstring(convene("show", *arguments, "-f", "svg").out)
+        return {text.text or "" for text in picture.iter() if text.tag.endswith("text")}
+
+    assert {"block for rank 0, held before", "out"} <= cells("scatter", "linear", "-p", 3, "--root", 2)
+    assert {"0.1", "2.0", "out 2"} <= cells("alltoall", "linear", "-p", 3)
+    assert "7" in cells("bcast", "chain", "-p", 3, "--segments", 8)
+    assert "token of rank 0, held before" in cells("barrier", "tree", "-p", 3)
+
+
+def test_barriers_carry_no_bytes(convene: Convene) -> None:
+    goal = convene("show", "barrier", "dissemination", "-p", 4, "-f", "goal").out
+    messages = [line for line in goal.splitlines() if "send" in line or "recv" in line]
+    assert len(messages) == 16
+    assert all(" 0b " in line for line in messages)
+    refused = convene("show", "barrier", "dissemination", "-p", 4, "-f", "goal", "--bytes", 8)
+    assert "carry no bytes" in refused.complaint
+
+
+def test_roots_must_be_ranks(convene: Convene) -> None:
+    done = convene("show", "gather", "binomial", "-p", 4, "--root", 4)
+    assert "--root must be a whole number from 0 to 3, not '4'" in done.complaint
+
+
 def test_parameters_behind_the_name_or_as_options(convene: Convene) -> None:
     behind = convene("show", "allgather", "bruck;ports=2", "-p", 9)
     option = convene("show", "allgather", "bruck", "-p", 9, "--ports", 2)

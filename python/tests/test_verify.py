@@ -18,9 +18,42 @@ def test_everything_passes(convene: Convene) -> None:
     assert done.err == ""
     rows = [line for line in done.out.splitlines() if "all pass" in line]
     expected = sum(
-        not algorithm["native"] for name in _core.collectives() for algorithm in _core.algorithms(name)
+        not algorithm["native"]
+        for name in ("allgather", "allgatherv")
+        for algorithm in _core.algorithms(name)
     )
     assert len(rows) == expected
+
+
+@pytest.mark.parametrize("collective", _core.collectives())
+def test_every_collective_passes_from_every_root(convene: Convene, collective: str) -> None:
+    found = convene("verify", collective, "--procs", "1-9", "--roots", "all", "--json").json
+    assert all(plan["ok"] for plan in found)
+    names = {algorithm["name"] for algorithm in _core.algorithms(collective) if not algorithm["native"]}
+    assert {plan["algorithm"] for plan in found} == names
+    roots = {(plan["procs"], plan["root"]) for plan in found}
+    rooted = _core.is_rooted(collective)
+    assert roots == {(procs, root) for procs in range(1, 10) for root in range(procs if rooted else 1)}
+
+
+def test_some_roots(convene: Convene) -> None:
+    found = convene("verify", "bcast", "binomial", "-p", "4,7", "--roots", "0,5", "--json").json
+    assert {(plan["procs"], plan["root"]) for plan in found} == {(4, 0), (7, 0), (7, 5)}
+
+
+def test_the_root_of_a_failure_is_said(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = _core.check
+
+    def wrong(collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False) -> Any:
+        verdict = right(collective, spec, procs, root, in_place)
+        if root == 2:
+            verdict["ok"], verdict["why"] = False, "rank 0 misses block 1"
+        return verdict
+
+    monkeypatch.setattr(_core, "check", wrong)
+    done = convene("verify", "gather", "linear", "--procs", "3")
+    assert done.status == 1
+    assert done.err == "convene: gather linear, 3 processes, root 2: rank 0 misses block 1\n"
 
 
 def test_json_has_one_object_a_plan(convene: Convene) -> None:
@@ -76,6 +109,9 @@ def test_failures_are_said_and_the_status_is_one(convene: Convene, monkeypatch: 
             ("allgather", "neighbor_exchange", "-p", "5"),
             "neighbor_exchange needs an even number of processes",
         ),
+        (("gather", "binomial", "-p", "4", "--roots", "7"), "every root of --roots 7 is above --procs"),
+        (("gather", "-p", "4", "--roots", "al"), "--roots must be a whole number"),
+        (("bcast", "ring"), "there is no bcast algorithm 'ring'"),
         (("-p", "1-x"), "--procs must be a whole number from 1 to 1024, not 'x'"),
         (("-p", "9-4"), "--procs '9-4' is empty"),
         (("-p", "0"), "--procs must be a whole number from 1 to 1024, not '0'"),

@@ -13,6 +13,15 @@
 
 namespace convene {
 
+/// What people call the contents c of a plan whose blocks take S places each (S: PlanInfo::segments).
+enum class Naming : std::uint8_t {
+  source,  ///< part c mod S of the block of rank c / S
+  target,  ///< part c mod S of the block for rank c / S
+  pair,  ///< part c mod S of a block; block b is from rank b / P and for rank b mod P, and written "from.for"
+  segment,  ///< part c of one vector
+  token,    ///< as source, but without bytes
+};
+
 /// What a plan is a plan of. The schedules themselves don't know.
 struct PlanInfo {
   std::string collective, algorithm;
@@ -20,6 +29,10 @@ struct PlanInfo {
   std::vector<std::pair<std::string, std::string>> parameters =
       {};                      ///< names and values, as on the command line
   std::uint32_t segments = 1;  ///< places that one block takes
+  Naming naming = Naming::source;
+
+  /// What messages carry, in the singular.
+  const char* unit() const { return naming == Naming::token ? "token" : segments > 1 ? "segment" : "block"; }
 };
 
 struct TextOptions {
@@ -27,8 +40,8 @@ struct TextOptions {
   std::optional<Rank> rank = {};  ///< this rank alone
 };
 
-/// Round by round, who sends which blocks to whom. A block is written as its number, a segment of it as
-/// "block.segment". The contract says what the buffers hold at first; the plan need not be correct.
+/// Round by round, who sends which blocks to whom. A block is written as its number (that of a pair of ranks as
+/// "from.for"), a segment of it as "block.segment", a segment of a vector as its number. The contract says what the buffers hold at first; the plan need not be correct.
 std::string to_text(const Plan& plan, const PlanInfo& info, const Contract& contract,
                     const TextOptions& options = {});
 

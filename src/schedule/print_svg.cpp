@@ -77,7 +77,7 @@ void Painter::cells(const Frame& frame, double left, double top) {
   const std::string width = number(layout_.pitch - 2 * inset),
                     height = number(layout_.row_height - 2 * inset);
   std::string empty;
-  std::vector<std::string> kept(layout_.procs()), received(layout_.procs()), copied(layout_.procs());
+  std::vector<std::string> kept(layout_.hues().size()), received(kept), copied(kept);
   for (Rank rank = 0; rank < layout_.procs(); ++rank)
     for (std::size_t row = 0; row < layout_.rows().size(); ++row) {
       const Cell& cell = frame.cells[rank][row];
@@ -92,8 +92,8 @@ void Painter::cells(const Frame& frame, double left, double top) {
   const double border = layout_.pitch < 20 ? 0.8 : 1.4;
   const auto paint = [&](const std::vector<std::string>& paths, std::string Hue::*fill,
                          const LineStyle& line) {
-    for (Rank rank = 0; rank < layout_.procs(); ++rank)
-      if (!paths[rank].empty()) canvas_.shape(paths[rank], layout_.hues()[rank].*fill, line);
+    for (std::size_t i = 0; i < paths.size(); ++i)
+      if (!paths[i].empty()) canvas_.shape(paths[i], layout_.hues()[i].*fill, line);
   };
   if (!empty.empty()) canvas_.shape(empty, "#ffffff", thin);
   paint(kept, &Hue::light, thin);
@@ -189,7 +189,7 @@ double Painter::legend(double y, double width) {
 
   const Used used(layout_.tiles());
   const Hue& first = layout_.hues()[0];
-  cell(fmt::format("{} of rank 0, held before", layout_.unit()), first.light, thin, false);
+  cell(layout_.sample_name() + ", held before", first.light, thin, false);
   cell("arrives in this round", first.full, strong(1.4), true);
   if (used.copied) cell("copied locally", first.full, strong(1.4, "2.5 2"), true);
   std::string what = used.several_messages ? "messages of a pair" : "message";

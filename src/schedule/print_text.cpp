@@ -35,7 +35,7 @@ std::string headline(const Plan& plan, const PlanInfo& info) {
   for (const auto& [name, value] : info.parameters)
     parameters += fmt::format("{}{}={}", parameters.empty() ? " (" : ", ", name, value);
   if (!parameters.empty()) parameters += ")";
-  const char* unit = info.segments > 1 ? "segment" : "block";
+  const char* unit = info.unit();
   return fmt::format(
       "{} by {}{}, {}: {}, {}, {}; the busiest rank sends {} in {}\n", info.collective, info.algorithm,
       parameters, info.procs == 1 ? "1 process" : fmt::format("{} processes", info.procs),
@@ -102,7 +102,7 @@ class Rounds {
     if (contents.empty()) return describe(schedule, schedule.ranges(id));
     std::string text = in_words(contents);
     if (text.size() <= longest_list) return text;
-    const std::string number = plural(contents.size(), info_.segments > 1 ? "segment" : "block");
+    const std::string number = plural(contents.size(), info_.unit());
     return fmt::format("{} ({},…)", number, text.substr(0, text.find_last_of(',', longest_list / 2)));
   }
 
@@ -114,13 +114,22 @@ class Rounds {
   }
 
   std::string in_words(std::span<const Content> contents) const {
-    if (info_.segments == 1) return list(std::vector<std::uint32_t>(contents.begin(), contents.end()));
+    const bool is_numbered =
+        info_.naming == Naming::segment || (info_.segments == 1 && info_.naming != Naming::pair);
+    if (is_numbered) return list(std::vector<std::uint32_t>(contents.begin(), contents.end()));
     std::string text;
-    for (const Content content : contents) {
-      const auto whole = static_cast<std::uint32_t>(content);
-      text += fmt::format("{}{}.{}", text.empty() ? "" : ",", whole / info_.segments, whole % info_.segments);
-    }
+    for (const Content content : contents)
+      text += (text.empty() ? "" : ",") + in_words(static_cast<std::uint32_t>(content));
     return text;
+  }
+
+  /// A pair's block, or a segment of a block.
+  std::string in_words(std::uint32_t content) const {
+    const std::uint32_t block = content / info_.segments;
+    const std::string text = info_.naming == Naming::pair
+                                 ? fmt::format("{}.{}", block / info_.procs, block % info_.procs)
+                                 : fmt::format("{}", block);
+    return info_.segments == 1 ? text : fmt::format("{}.{}", text, content % info_.segments);
   }
 
   const Plan& plan_;

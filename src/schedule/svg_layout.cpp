@@ -46,12 +46,22 @@ Layout::Layout(const Plan& plan, const PlanInfo& info, const Contract& contract,
       procs_(static_cast<Rank>(plan.size())) {
   require_drawable();
   origins_ = origins(contract);
+  name_contents();
   Frames played = play_frames(plan, contract, options.rounds);
   rows_ = std::move(played.rows);
   for (Frame& frame : played.frames) tiles_.emplace_back().frame = std::move(frame);
   require_rounds();
   measure();
   for (Tile& tile : tiles_) lay_out(tile);
+}
+
+/// What one rank has for others is told apart by whom it is for, a vector by its parts.
+void Layout::name_contents() {
+  for (std::uint32_t content = 0; content < origins_.size(); ++content) {
+    if (info_.naming == Naming::target)
+      origins_[content] = {content / info_.segments, content % info_.segments, info_.segments};
+    if (info_.naming == Naming::segment) origins_[content] = {content, 0, 1};
+  }
 }
 
 std::size_t Layout::rounds_to_draw() const {
@@ -71,7 +81,10 @@ void Layout::require_drawable() const {
   if (has_nodes() && options_.node_of_rank.size() != procs_)
     throw Error(fmt::format("the mapping places {} ranks, but the plan has {}; map as many as there are",
                             options_.node_of_rank.size(), procs_));
-  const std::size_t cells = rounds_to_draw() * procs_ * plan_[0].places(Buffer::output);
+  std::size_t rows = 0;
+  for (const Schedule& schedule : plan_)
+    rows = std::max<std::size_t>({rows, schedule.places(Buffer::input), schedule.places(Buffer::output)});
+  const std::size_t cells = rounds_to_draw() * procs_ * rows;
   if (cells > most_cells)
     throw Error(fmt::format(
         "a picture of {} rounds of {} processes would have {} cells, and more than {} can't be read: "
@@ -120,7 +133,9 @@ std::string Layout::label(std::vector<Content> contents) const {
 
 /// Widths and heights, from the number of processes and the longest label.
 void Layout::measure() {
-  for (Rank rank = 0; rank < procs_; ++rank) hues_.push_back(hue(rank, procs_));
+  std::uint32_t colours = procs_;
+  for (const Origin& origin : origins_) colours = std::max(colours, origin.rank + 1);
+  for (std::uint32_t i = 0; i < colours; ++i) hues_.push_back(hue(i, colours));
   double widest = 0;
   for (const Tile& tile : tiles_)
     for (const Arrow& arrow : tile.frame.arrows)
@@ -248,8 +263,25 @@ std::string Layout::row_label(std::size_t row) const {
   if (buffer == Buffer::input)
     return rows_[row + 1].buffer == Buffer::input || place > 0 ? fmt::format("in {}", place) : "in";
   if (buffer != Buffer::output) return fmt::format("s{}.{}", index(buffer) - index(Buffer::scratch), place);
-  const std::vector<Content>& wanted = contract_[0].wanted;
+  if (info_.naming == Naming::target) return info_.segments == 1 ? "out" : fmt::format("out {}", place);
+  if (info_.naming == Naming::pair) return fmt::format("out {}", place);
+  const std::vector<Content>& wanted = contract_[info_.root].wanted;
   return place < wanted.size() && wanted[place] != nothing ? label(wanted[place]) : fmt::format("{}", place);
+}
+
+std::string Layout::sample_name() const {
+  switch (info_.naming) {
+    case Naming::target:
+      return fmt::format("{} for rank 0", unit());
+    case Naming::pair:
+      return "blocks of rank 0 (0.1 is for rank 1)";
+    case Naming::segment:
+      return info_.segments == 1 ? "the root's vector" : "first segment of the root's vector";
+    case Naming::source:
+    case Naming::token:
+      break;
+  }
+  return fmt::format("{} of rank 0", unit());
 }
 
 std::string Layout::description() const {

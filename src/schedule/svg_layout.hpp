@@ -44,7 +44,8 @@ class Layout {
   const std::vector<Hue>& hues() const { return hues_; }
 
   // Names.
-  std::string_view unit() const { return info_.segments > 1 ? "segment" : "block"; }
+  std::string_view unit() const { return info_.unit(); }
+  std::string sample_name() const;              ///< what the cell in the legend stands for
   const Origin* origin(Content content) const;  ///< null for `nothing`
   std::string label(Content content) const;
   std::string label(std::vector<Content> contents) const;
@@ -61,6 +62,7 @@ class Layout {
   double table_height() const { return row_y(rows_.size() - 1) + row_height; }
 
  private:
+  void name_contents();
   void require_drawable() const;
   void require_rounds() const;
   std::size_t rounds_to_draw() const;
@@ -83,7 +85,7 @@ class Layout {
   std::vector<Origin> origins_;  // by content
   std::vector<Row> rows_;
   std::vector<Tile> tiles_;
-  std::vector<Hue> hues_;  // by rank
+  std::vector<Hue> hues_;  // by rank; by segment, where a vector is cut into more of them
 };
 
 }  // namespace convene::svg

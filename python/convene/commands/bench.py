@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene bench: measures a collective by several algorithms, side by side."""
+"""convene bench: measures allgather and allgatherv by several algorithms, side by side."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ from convene import _core, arguments, bench, console, report, stacks
 from convene._core import RequestError
 from convene.bench_statistics import Estimate, Row, summarize_all
 
-HELP = """Measures a collective: Convene's algorithms and the MPI's own, interleaved in one run.
+HELP = """Measures allgather or allgatherv: Convene's algorithms and the MPI's own, interleaved in one run.
 
 One observation is a batch of calls after two barriers and lasts as long as on the slowest rank; every \
 repetition takes one observation of each algorithm, in random order. Results are compared with what should \
@@ -56,6 +56,11 @@ def make_request(
     if not 1 <= procs <= MOST_PROCS:
         raise RequestError(f"-n must be from 1 to {MOST_PROCS}, not {procs}")
     name = arguments.check_collective(collective)
+    if name not in bench.MEASURED:
+        raise RequestError(
+            f"there is no benchmark of {name} yet, only of {' and '.join(bench.MEASURED)}; convene run times "
+            "the calls of a program"
+        )
     references = bench.choose_algorithms(name, procs, against)
     chosen = bench.choose_algorithms(name, procs, algorithms)
     contenders = list(dict.fromkeys([*references, *chosen]))

@@ -4,6 +4,7 @@
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
@@ -16,7 +17,7 @@ HELP = """Lists algorithms: source, requirement, rounds, parameters.
 
   convene list
 
-  convene list allgatherv
+  convene list bcast
 
   convene list allgather --json
 """
@@ -29,16 +30,30 @@ def _parameter(parameter: Parameter) -> str:
     return f"{parameter['name']}={values}, default {parameter['default']}: {parameter['summary']}"
 
 
-def _print(algorithms: list[Algorithm], title: str) -> None:
+def _print_one(output: Console, algorithm: Algorithm, served: list[str]) -> None:
+    needs = REQUIREMENTS.get(algorithm["requirement"], algorithm["requirement"])
+    some = [name for name in served if name in algorithm["collectives"]]
+    only = "" if some == served else f"; only {', '.join(some)}"
+    output.print(f"\n[bold cyan]{algorithm['name']}[/]  {needs}; rounds: {algorithm['rounds']}{only}")
+    lines = [algorithm["summary"], *map(_parameter, algorithm["parameters"]), algorithm["source"]]
+    for line in lines:
+        style = "dim" if line == algorithm["source"] else None
+        output.print(Padding(Text(line), (0, 0, 0, 4)), style=style)
+
+
+def _print(names: list[str]) -> None:
+    """The algorithms under the collectives that they serve; `native`, which serves all, once."""
     output = console.make()
-    output.print(title, style="bold")
-    for algorithm in algorithms:
-        needs = REQUIREMENTS.get(algorithm["requirement"], algorithm["requirement"])
-        output.print(f"\n[bold cyan]{algorithm['name']}[/]  {needs}; rounds: {algorithm['rounds']}")
-        lines = [algorithm["summary"], *map(_parameter, algorithm["parameters"]), algorithm["source"]]
-        for line in lines:
-            style = "dim" if line == algorithm["source"] else None
-            output.print(Padding(Text(line), (0, 0, 0, 4)), style=style)
+    for served in arguments.families(names).values():
+        output.print(f"Algorithms of {' and '.join(served)}", style="bold")
+        for algorithm in arguments.known_algorithms(served):
+            if not algorithm["native"]:
+                _print_one(output, algorithm, served)
+        output.print()
+    output.print("The MPI's own", style="bold")
+    for algorithm in arguments.known_algorithms(names):
+        if algorithm["native"]:
+            _print_one(output, algorithm, [])
     output.print("\nconvene show COLLECTIVE ALGORITHM -p P shows a schedule.", style="dim")
 
 
@@ -52,11 +67,10 @@ def list_algorithms(
     json: arguments.Json = False,
 ) -> None:
     names = [arguments.check_collective(collective)] if collective else _core.collectives()
-    algorithms = arguments.known_algorithms(names)
     if json:
-        console.print_json(algorithms)
+        console.print_json(arguments.known_algorithms(names))
     else:
-        _print(algorithms, f"Algorithms of {' and '.join(names)}")
+        _print(names)
 
 
 def register(app: typer.Typer) -> None:

@@ -25,7 +25,7 @@ Says at the end which algorithms ran, why, and how long they took. The exit stat
 
   convene run --use allgather=sparbit -- mpirun -n 8 ./app
 
-  convene run --use 'allgather=sparbit;send=packed,allgatherv=ring' -- mpiexec -n 4 python app.py
+  convene run --use 'allgather=sparbit;send=packed,bcast=binomial' -- mpiexec -n 4 python app.py
 
   convene run --rules rules.json --report report.html -- mpirun -n 8 ./app
 

@@ -15,6 +15,8 @@ HELP = """Shows the schedules of all ranks.
 
   convene show allgather sparbit -p 8
 
+  convene show gather binomial -p 8 --root 3
+
   convene show allgather bruck -p 9 --ports 2
 
   convene show allgather 'sparbit;send=packed' -p 8 -o sparbit.svg
@@ -120,6 +122,8 @@ def show(
                 f"--{option} is for --format {FORMAT_OF_OPTION[option]}, and the format here is {wanted}"
             )
     collective = arguments.check_collective(collective)
+    if bytes is not None and collective == "barrier":
+        raise RequestError("the messages of a barrier carry no bytes; leave out --bytes")
     spec = _core.spec(collective, algorithm, options)
     number = arguments.parse_number(procs, "--procs", 1, arguments.MOST_PROCS)
     call = (collective, spec, number, _check_root(collective, root, number), in_place)

@@ -17,12 +17,14 @@ from convene.shapes import Verdict
 
 HELP = """Plays all schedules without MPI: delivered, deadlock-free, nothing left over, nothing unordered.
 
-Each algorithm is played with all samples of its parameters, with and without MPI_IN_PLACE, wherever its
-requirement holds. Exit status 1 when any of them fails.
+Each algorithm is played with all samples of its parameters, every root, with and without MPI_IN_PLACE,
+wherever its requirement holds. Exit status 1 when any of them fails.
 
 [bold]Examples[/bold]
 
   convene verify allgather allgatherv --procs 1-64
+
+  convene verify gather binomial --procs 1-64 --roots all
 
   convene verify allgather sparbit --procs 12,317
 
@@ -116,9 +118,15 @@ def make_cases(collectives: list[str], algorithm: str | None, procs: list[int], 
                 cases += [
                     Case(collective, spec, number, root) for root in roots_of(collective, number, roots)
                 ]
-    if not cases:
+    if not cases and not any(
+        _core.unmet(name, spec, number) == ""
+        for name in collectives
+        for spec, number in product(specs_of(name, algorithm), procs)
+    ):
         why = _core.unmet(collectives[0], algorithm or "native", procs[0])
         raise RequestError(f"there is nothing to play: {algorithm} {why}, and --procs names no such number")
+    if not cases:
+        raise RequestError(f"there is nothing to play: every root of --roots {roots} is above --procs")
     return cases
 
 
@@ -194,7 +202,9 @@ def verify(
                 name
                 for name in [
                     *_core.collectives(),
-                    *(algorithm["name"] for algorithm in arguments.known_algorithms(_core.collectives())),
+                    *dict.fromkeys(
+                        known["name"] for known in arguments.known_algorithms(_core.collectives())
+                    ),
                 ]
                 if name.startswith(incomplete)
             ],
