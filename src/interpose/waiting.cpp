@@ -4,6 +4,7 @@
 // everything goes on: a program may wait in an ordinary receive for what another rank sends after its own collective.
 // Otherwise they cost a test of one counter.
 #include "interpose/door.hpp"
+#include "runtime/communicator.hpp"
 #include "runtime/progress.hpp"
 
 #ifndef OPEN_MPI  // there the hook does it
@@ -46,6 +47,13 @@ int test_until_done(Test&& test) {
     return done != 0 || code != MPI_SUCCESS;
   });
   return code;
+}
+
+/// Whether a blocking collective of the MPI's own is to go straight to it: the same on all ranks.
+bool collective_goes_straight(MPI_Comm comm) {
+  if (convene::door_state.load(std::memory_order_relaxed) != 1 || progress::has_hook()) return true;
+  const convene::Communicator* communicator = convene::Communicator::known(comm);
+  return !communicator || !communicator->has_seen_operations();
 }
 
 }  // namespace
@@ -172,45 +180,56 @@ CONVENE_WAITING(Mrecv, (void* buffer, int count, MPI_Datatype type, MPI_Message*
                 })
 
 // Collectives that are not Convene's.
-CONVENE_WAITING(Allreduce,
-                (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-                (in, out, count, type, op, comm), {
-                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                    return CONVENE_NOW(Iallreduce, in, out, count, type, op, comm, request);
-                  });
-                })
-CONVENE_WAITING(Reduce,
-                (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
-                (in, out, count, type, op, root, comm), {
-                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                    return CONVENE_NOW(Ireduce, in, out, count, type, op, root, comm, request);
-                  });
-                })
-CONVENE_WAITING(Scan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-                (in, out, count, type, op, comm), {
-                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                    return CONVENE_NOW(Iscan, in, out, count, type, op, comm, request);
-                  });
-                })
-CONVENE_WAITING(Exscan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-                (in, out, count, type, op, comm), {
-                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                    return CONVENE_NOW(Iexscan, in, out, count, type, op, comm, request);
-                  });
-                })
-CONVENE_WAITING(Reduce_scatter,
-                (const void* in, void* out, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-                (in, out, counts, type, op, comm), {
-                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                    return CONVENE_NOW(Ireduce_scatter, in, out, counts, type, op, comm, request);
-                  });
-                })
-CONVENE_WAITING(Reduce_scatter_block,
-                (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-                (in, out, count, type, op, comm), {
-                  return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                    return CONVENE_NOW(Ireduce_scatter_block, in, out, count, type, op, comm, request);
-                  });
-                })
+#define CONVENE_COLLECTIVE(name, parameters, as_they_came, body)                                   \
+  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)                           \
+      __attribute__((visibility("default")));                                                      \
+  extern "C" int convene_waiting_##name parameters {                                               \
+    if (collective_goes_straight(comm)) return beyond<int parameters>("PMPI_" #name) as_they_came; \
+    body                                                                                           \
+  }
+
+CONVENE_COLLECTIVE(Allreduce,
+                   (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                   (in, out, count, type, op, comm), {
+                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                       return CONVENE_NOW(Iallreduce, in, out, count, type, op, comm, request);
+                     });
+                   })
+CONVENE_COLLECTIVE(Reduce,
+                   (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root,
+                    MPI_Comm comm),
+                   (in, out, count, type, op, root, comm), {
+                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                       return CONVENE_NOW(Ireduce, in, out, count, type, op, root, comm, request);
+                     });
+                   })
+CONVENE_COLLECTIVE(Scan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                   (in, out, count, type, op, comm), {
+                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                       return CONVENE_NOW(Iscan, in, out, count, type, op, comm, request);
+                     });
+                   })
+CONVENE_COLLECTIVE(Exscan,
+                   (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                   (in, out, count, type, op, comm), {
+                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                       return CONVENE_NOW(Iexscan, in, out, count, type, op, comm, request);
+                     });
+                   })
+CONVENE_COLLECTIVE(Reduce_scatter,
+                   (const void* in, void* out, const int counts[], MPI_Datatype type, MPI_Op op,
+                    MPI_Comm comm),
+                   (in, out, counts, type, op, comm), {
+                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                       return CONVENE_NOW(Ireduce_scatter, in, out, counts, type, op, comm, request);
+                     });
+                   })
+CONVENE_COLLECTIVE(Reduce_scatter_block,
+                   (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                   (in, out, count, type, op, comm), {
+                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
+                       return CONVENE_NOW(Ireduce_scatter_block, in, out, count, type, op, comm, request);
+                     });
+                   })
 
 #endif  // OPEN_MPI

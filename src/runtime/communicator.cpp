@@ -88,12 +88,14 @@ Communicator* Communicator::of(MPI_Comm comm) {
   LastAsked& last = last_asked;
   const std::uint64_t now = generation.load(std::memory_order_acquire);
   if (last.handle && last.comm == comm && last.generation == now) return last.handle;
-  Communicator* handle = look_up(comm);
+  Communicator* handle = look_up(comm, true);
   last = {comm, handle, now};
   return handle;
 }
 
-Communicator* Communicator::look_up(MPI_Comm comm) {
+Communicator* Communicator::known(MPI_Comm comm) { return look_up(comm, false); }
+
+Communicator* Communicator::look_up(MPI_Comm comm, bool may_make) {
   Registry& registry = Registry::instance();
   // At the end attributes still name handles that are gone: callbacks of the program's may call until then.
   if (comm == MPI_COMM_NULL || registry.finalizing) return nullptr;
@@ -101,7 +103,8 @@ Communicator* Communicator::look_up(MPI_Comm comm) {
   int found = 0;
   if (mpi.Comm_get_attr(comm, registry.key(), static_cast<void*>(&value), &found) != MPI_SUCCESS)
     return nullptr;
-  return found ? static_cast<Communicator*>(value) : make(comm);
+  if (found) return static_cast<Communicator*>(value);
+  return may_make ? make(comm) : nullptr;
 }
 
 Communicator* Communicator::make(MPI_Comm comm) {
@@ -146,6 +149,7 @@ int OwnCommunicator::test(bool& ready) {
 }
 
 int Communicator::begin_own() {
+  has_seen_operations_ = true;
   if (own_) return MPI_SUCCESS;
   const ErrorsReturned scope(comm_);
   auto own = std::make_shared<OwnCommunicator>();
@@ -164,6 +168,11 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
   auto* handle = static_cast<Communicator*>(value);
   Registry& registry = Registry::instance();
   ++generation;
+#ifdef OPEN_MPI
+  // It does not bear that a communicator goes while a duplicate of it is in the making; MPICH keeps it until then, and
+  // comes here from there. (Freeing it is collective, and all ranks have begun the duplicate before.)
+  if (handle->own_ && !registry.finalizing) progress::poke_until([&] { return handle->own_->is_ready; });
+#endif
   {
     const std::lock_guard lock(registry.mutex);
     const auto at = std::find(registry.live.begin(), registry.live.end(), handle);

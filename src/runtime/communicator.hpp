@@ -97,6 +97,8 @@ class Communicator {
  public:
   /// The handle of a communicator; null where it cannot have one (the caller then leaves all to the MPI).
   static Communicator* of(MPI_Comm comm);
+  /// Likewise, but null where none was made yet.
+  static Communicator* known(MPI_Comm comm);
 
   ~Communicator();
   Communicator(const Communicator&) = delete;
@@ -110,6 +112,10 @@ class Communicator {
   MPI_Comm own();
   bool has_own() const { return own_ && own_->is_ready; }
   const std::shared_ptr<OwnCommunicator>& shared_own() const { return own_; }
+  /// Whether a non-blocking call of Convene's was made here: the same on all ranks. From then on the MPI's own blocking
+  /// collectives run here in their non-blocking form where the MPI has no progress hook (blocking and non-blocking ones
+  /// do not match, so ranks must not decide that by what is outstanding).
+  bool has_seen_operations() const { return has_seen_operations_; }
   /// Has the own communicator made, without waiting for other ranks. Returns MPI_SUCCESS or the MPI's error.
   int begin_own();
   /// To be called after an error of the MPI in a run.
@@ -139,7 +145,7 @@ class Communicator {
 
  private:
   explicit Communicator(MPI_Comm comm);
-  static Communicator* look_up(MPI_Comm comm);
+  static Communicator* look_up(MPI_Comm comm, bool may_make);
   static Communicator* make(MPI_Comm comm);
   static int on_copy(MPI_Comm comm, int keyval, void* extra, void* value, void* copy, int* copied);
   static int on_delete(MPI_Comm comm, int keyval, void* value, void* extra);
@@ -160,6 +166,7 @@ class Communicator {
   Rank nodes_ = 0, ranks_per_node_ = 0;
   std::uint32_t collective_number_ = 0;
   bool is_inter_ = false;
+  bool has_seen_operations_ = false;
   bool own_refused_ = false;  // equal on all ranks
   std::unique_ptr<Selection> own_selection_;
   std::vector<Decision> decisions_;  // the latest ones; most recently made last

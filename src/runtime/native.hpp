@@ -25,8 +25,8 @@ class Narrowing {
   }
   const int* operator()(const MPI_Count* values) { return narrow(values); }
   template <class Value>
-    requires(std::is_same_v<Value, MPI_Aint> && !std::is_same_v<Value, MPI_Count>)
-  const int* operator()(const Value* values) {
+  requires(std::is_same_v<Value, MPI_Aint> && !std::is_same_v<Value, MPI_Count>) const int* operator()(
+      const Value* values) {
     return narrow(values);
   }
 

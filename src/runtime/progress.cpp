@@ -35,11 +35,6 @@ bool register_hook() {
 #endif
 }
 
-bool has_hook() {
-  static const bool has = register_hook();
-  return has;
-}
-
 Progressing* at(std::size_t i) {
   const std::lock_guard lock(mutex);
   return i < operations().size() ? operations()[i] : nullptr;
@@ -51,6 +46,11 @@ void remove(const Progressing* operation) {
 }
 
 }  // namespace
+
+bool has_hook() {
+  static const bool has = register_hook();
+  return has;
+}
 
 bool may_block() { return outstanding.load(std::memory_order_relaxed) == 0 || has_hook(); }
 

@@ -31,6 +31,9 @@ namespace progress {
 
 inline std::atomic<int> outstanding{0};
 
+/// Whether the MPI itself calls poke().
+bool has_hook();
+
 /// Whether nothing is outstanding, or the MPI itself calls poke(): then a blocking call may simply block.
 bool may_block();
 

@@ -29,17 +29,16 @@ int run_beside_others(const Binding& binding, Arena& arena) {
 }
 
 /// The MPI's own call, while everything that is outstanding goes on.
-int run_native(NativeCall native) {
-  if (progress::may_block()) return native();
+int run_native(NativeCall native, const Communicator& communicator) {
+  if (!communicator.has_seen_operations() || progress::has_hook()) return native();
   MPI_Request request = MPI_REQUEST_NULL;
   const int code = native(&request);
   return code == MPI_SUCCESS ? progress::await(&request) : code;
 }
 
-/// The sizes of all blocks come from the root to all ranks.
+/// The sizes of all blocks come from the root to all ranks. Non-blocking everywhere: an operation does it so.
 int exchange_sizes(const BoundCall& call, const Arguments& arguments, MPI_Comm own) {
   const int bytes = static_cast<int>(arguments.procs * sizeof(MPI_Count));
-  if (progress::may_block()) return mpi.Bcast(call.sizes(), bytes, MPI_BYTE, arguments.root, own);
   MPI_Request request = MPI_REQUEST_NULL;
   const int code = mpi.Ibcast(call.sizes(), bytes, MPI_BYTE, arguments.root, own, &request);
   return code == MPI_SUCCESS ? progress::await(&request) : code;
@@ -132,7 +131,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   if (repeats(arguments, communicator.repeat()) && progress::may_block())
     return run_again(arguments, communicator);
   const std::uint64_t start = ticks();
-  if (!arguments.are_sound()) return run_native(native);
+  if (!arguments.are_sound()) return run_native(native, communicator);
   const std::uint64_t total = arguments.total_bytes();
   Decision& decision = communicator.decide(kind_of(arguments, total));
   int code;
@@ -140,7 +139,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
     code = run_prepared(decision, arguments, communicator);
     if (code != MPI_SUCCESS) report_failure(code, arguments.comm, communicator);
   } else {
-    code = run_native(native);
+    code = run_native(native, communicator);
   }
   const std::uint64_t block = arguments.block_bytes(total);
   Record& record = communicator.record_of(decision, block);
@@ -173,7 +172,7 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
 int run_inter(Collective collective, Communicator& communicator, NativeCall native) {
   const std::uint64_t start = ticks();
   Decision& decision = communicator.decide({.collective = collective});
-  const int code = run_native(native);
+  const int code = run_native(native, communicator);
   communicator.record_of(decision, 0).add(ticks() - start, 0);
   return code;
 }
