@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/names.hpp"
 #include "model/expression.hpp"
+#include "model/message_cost.hpp"
 #include "model/parameters.hpp"
 
 namespace convene::model {
@@ -73,7 +74,7 @@ class Evaluation {
       case Kind::copy:
         return platform_.copy(size(atom.size));
       case Kind::computation:
-        throw Error("the platform has no parameter γ(m, τ): costs of computation cannot be evaluated");
+        return computation_cost(platform_, size(atom.size));
       case Kind::transmission:
       case Kind::send_receive:
         return transmission(atom, tau);

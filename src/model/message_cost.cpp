@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/names.hpp"
@@ -92,6 +93,15 @@ std::string_view name(Model model) {
   return names[static_cast<unsigned>(model)];
 }
 
+Model parse_model(std::string_view wanted) {
+  std::vector<std::string_view> known;
+  for (Model model : all_models) {
+    if (name(model) == wanted) return model;
+    known.push_back(name(model));
+  }
+  throw Error(no_such("model", wanted, known));
+}
+
 MessageCost cost(Model model, const Channel& channel, double bytes, Burst burst) {
   switch (model) {
     case Model::hockney:
@@ -113,6 +123,22 @@ MessageCost cost(Model model, const Channel& channel, double bytes, Burst burst)
 
 bool is_synchronous(Model model, const Channel& channel, double bytes) {
   return model == Model::loggps && bytes >= *channel.loggp->synchronous_from;
+}
+
+double computation_cost(const Platform& platform, double bytes) {
+  if (!platform.computation)
+    throw Error(fmt::format("the platform {} has no parameter computation, which reductions need",
+                            in_quotes(platform.name)));
+  return (*platform.computation)(bytes);
+}
+
+double local_cost(const Platform& platform, StepKind kind, double bytes) {
+  return kind == StepKind::copy ? platform.copy(bytes) : computation_cost(platform, bytes);
+}
+
+bool has_parameters(Model model, const Platform& platform) {
+  return std::all_of(platform.channels.begin(), platform.channels.end(),
+                     [&](const Channel& channel) { return has_parameters(model, channel); });
 }
 
 void require_parameters(Model model, const Platform& platform) {

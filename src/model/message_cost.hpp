@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "model/parameters.hpp"
+#include "schedule/schedule.hpp"
 
 namespace convene::model {
 
@@ -16,6 +17,8 @@ inline constexpr Model all_models[] = {Model::hockney, Model::logp,  Model::logg
                                        Model::logfp,   Model::plogp, Model::lognp};
 
 std::string_view name(Model model);
+/// Throws Error.
+Model parse_model(std::string_view name);
 
 /// Seconds. A send that starts at time t occupies the sender's processor until t + send_busy and its port until
 /// t + send_port; the message can be received from t + flight on. A receive that starts at time r occupies the
@@ -51,7 +54,13 @@ MessageCost cost(Model model, const Channel& channel, double bytes, Burst burst 
 /// LogGPS: whether the sender asks first.
 bool is_synchronous(Model model, const Channel& channel, double bytes);
 
-/// Throws Error where a channel lacks the model's parameters.
+/// What a step costs its rank that neither sends nor receives: a copy, or else the reduction of two vectors.
+double local_cost(const Platform& platform, StepKind kind, double bytes);
+/// γ. Throws Error where the platform does not know.
+double computation_cost(const Platform& platform, double bytes);
+
+/// Whether all channels have the model's parameters. require_parameters() throws Error where not.
+bool has_parameters(Model model, const Platform& platform);
 void require_parameters(Model model, const Platform& platform);
 
 }  // namespace convene::model

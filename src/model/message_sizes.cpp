@@ -37,9 +37,10 @@ double MessageSizes::of(const Schedule& schedule, const Range& range) const {
 }
 
 double MessageSizes::bytes(const Schedule& schedule, StepId step) const {
-  const bool is_copy = schedule[step].kind == StepKind::copy;
+  const bool is_message = schedule[step].is_message();
   double sum = 0;
-  for (const Range& range : is_copy ? schedule.to(step) : schedule.ranges(step)) sum += of(schedule, range);
+  for (const Range& range : is_message ? schedule.ranges(step) : schedule.to(step))
+    sum += of(schedule, range);
   return sum;
 }
 

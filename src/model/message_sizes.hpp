@@ -21,7 +21,7 @@ class MessageSizes {
 
   bool is_uniform() const { return bytes_.empty(); }
 
-  /// Bytes that a step sends, receives or copies. Throws Error where a size is not known.
+  /// Bytes that a step sends, receives, copies or combines. Throws Error where a size is not known.
   double bytes(const Schedule& schedule, StepId step) const;
 
  private:

@@ -52,6 +52,8 @@ struct LogNP {
 struct TauLop {
   Piecewise overhead;
   std::map<std::uint32_t, Piecewise> transfer;  ///< by τ
+  std::string transport;                        ///< how messages travel: copy_in_copy_out, …; may be empty
+  double segment = 0;                           ///< bytes of a segment, for the transport "segments"
 
   /// L(m, τ). Between two τ of the table on the straight line; beyond the last on the line through 1 and the last,
   /// so that it never leaves L(m, 1) ≤ L(m, τ) ≤ τ·L(m, 1) where the table does not.
@@ -72,10 +74,11 @@ struct Channel {
 
 struct Platform {
   std::string name, description, source;
-  std::vector<std::string> assumed;  ///< what the source does not say
-  std::string machine;               ///< as Machine::parse() reads it; may be empty
-  std::vector<Channel> channels;     ///< the nearest first
-  Piecewise copy;                    ///< seconds for a copy of so many bytes within one rank
+  std::vector<std::string> assumed;      ///< what the source does not say
+  std::string machine;                   ///< as Machine::parse() reads it; may be empty
+  std::vector<Channel> channels;         ///< the nearest first
+  Piecewise copy;                        ///< seconds for a copy of so many bytes within one rank
+  std::optional<Piecewise> computation;  ///< γ: seconds to reduce two vectors of so many bytes
 
   /// A platform of which only this is known: memory within a node, a network between them. For cost expressions,
   /// which need no numbers.

@@ -14,6 +14,7 @@
 #include "base/names.hpp"
 #include "base/sizes.hpp"
 #include "model/parameters.hpp"
+#include "model/prediction.hpp"
 
 namespace convene::model {
 
@@ -74,7 +75,8 @@ class Field {
     }
   }
   std::uint32_t whole(double least) const {
-    const double value = number();
+    const double value = size();
+    // (A size may be written with its unit.)
     if (value != std::floor(value) || value < least || value > 1e9)
       refuse(fmt::format("is {}; it must be a whole number from {}", value, least));
     return static_cast<std::uint32_t>(value);
@@ -165,8 +167,10 @@ class ModelReader {
   }
 
   TauLop taulop(const Field& field) const {
-    field.object({"o", "L"});
-    TauLop result{.overhead = growing(field["o"]), .transfer = {}};
+    field.object({"o", "L", "transport", "segment"});
+    TauLop result{.overhead = growing(field["o"])};
+    if (field.has("transport")) read_transport(field["transport"], result.transport);
+    if (field.has("segment")) result.segment = field["segment"].whole(1);
     const Field table = field["L"];
     if (!table.value().is_object()) table.refuse("is not an object with a function for each τ");
     for (const auto& [key, unused] : table.value().items()) {
@@ -195,6 +199,13 @@ class ModelReader {
   }
 
  private:
+  static void read_transport(const Field& field, std::string& transport) {
+    const std::vector<std::string_view> known = transport_words();
+    transport = field.text();
+    if (std::find(known.begin(), known.end(), transport) == known.end())
+      field.refuse("is wrong: " + no_such("transport", transport, known));
+  }
+
   /// L(m, τ) may not fall when τ grows.
   static void require_growth(const Field& table, const std::map<std::uint32_t, Piecewise>& transfer) {
     for (auto right = std::next(transfer.begin()); right != transfer.end(); ++right) {
@@ -262,9 +273,10 @@ Platform parse_platform(std::string_view text, std::string_view origin) {
   if (file.has("assumed"))
     for (std::size_t i = 0; i < file["assumed"].list(); ++i)
       platform.assumed.push_back(file["assumed"][i].text());
-  const Field model = file["model"].object({"time_unit", "channels", "copy"});
+  const Field model = file["model"].object({"time_unit", "channels", "copy", "computation"});
   const ModelReader reader(seconds(model["time_unit"]));
   if (model.has("copy")) platform.copy = reader.growing(model["copy"]);
+  if (model.has("computation")) platform.computation = reader.growing(model["computation"]);
   read_channels(platform, model["channels"], reader);
   return platform;
 }

@@ -52,7 +52,7 @@ struct RankState {
   std::vector<std::uint8_t>
       arrived;  ///< by step: bit for each phase that has come and waits for the step to be ready
   std::vector<std::uint8_t> ready;  ///< by step
-  Tasks sends, receives, copies;
+  Tasks sends, receives, local;
   double processor = 0, send_port = 0;                          ///< from when on they are free
   double recv_port = -std::numeric_limits<double>::infinity();  ///< from when on it is free
   double wake = std::numeric_limits<double>::infinity();        ///< when the rank is to be looked at again
@@ -126,10 +126,10 @@ class Play {
         for (Phase phase : {Phase::question, Phase::data})
           if (state.arrived[step] >> static_cast<unsigned>(phase) & 1) state.receives.push({step, phase});
         return;
-      case StepKind::copy:
-        return state.copies.push({step, Phase::data});
       case StepKind::join:
         return complete(rank, step, time);
+      default:
+        return state.local.push({step, Phase::data});
     }
   }
 
@@ -154,11 +154,11 @@ class Play {
     while (true) {
       const double send = state.sends.empty() ? never : send_start(rank, state.sends.top(), now);
       const double recv = state.receives.empty() ? never : recv_start(rank, state.receives.top(), now);
-      const double copy = state.copies.empty() ? never : std::max(now, state.processor);
-      const double first = std::min({send, recv, copy});
+      const double local = state.local.empty() ? never : std::max(now, state.processor);
+      const double first = std::min({send, recv, local});
       if (first == never) return;
       if (first > now) return wake_at(rank, first);
-      start(rank, now, send <= now, recv <= now, copy <= now);
+      start(rank, now, send <= now, recv <= now, local <= now);
     }
   }
 
@@ -169,17 +169,18 @@ class Play {
   }
 
   /// Of those that can start, the one that stands first in the schedule.
-  void start(Rank rank, double now, bool send, bool recv, bool copy) {
+  void start(Rank rank, double now, bool send, bool recv, bool local) {
     RankState& state = ranks_[rank];
     Tasks* best = nullptr;
     for (const auto& [possible, tasks] :
-         {std::pair(recv, &state.receives), std::pair(copy, &state.copies), std::pair(send, &state.sends)})
+         {std::pair(recv, &state.receives), std::pair(local, &state.local), std::pair(send, &state.sends)})
       if (possible && (!best || Later()(best->top(), tasks->top()))) best = tasks;
     const Task task = best->top();
     best->pop();
     if (best == &state.sends) return do_send(rank, task, now);
     if (best == &state.receives) return do_receive(rank, task, now);
-    state.processor = now + platform_.copy(sizes_.bytes(plan_[rank], task.step));
+    state.processor =
+        now + local_cost(platform_, plan_[rank][task.step].kind, sizes_.bytes(plan_[rank], task.step));
     push(state.processor, rank, Event::complete, task);
   }
 

@@ -4,7 +4,7 @@
 // Each rank has one processor and one port for each direction. A send starts when it is ready (its dependencies are
 // complete) and the processor and the port are free; a receive when it is ready, its message has come, and the
 // processor and the port are free. Whatever can start first, starts; of several, the one that was written first in the
-// schedule. Copies occupy the processor. Messages of a pair meet as the schedule numbers them.
+// schedule. Copies and reductions occupy the processor. Messages of a pair meet as the schedule numbers them.
 #pragma once
 
 #include <vector>

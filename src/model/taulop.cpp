@@ -26,9 +26,9 @@ struct Message {
 /// One stage: each rank sends at most one of these and receives at most one.
 using Stage = std::vector<Message>;
 
-/// What happens in one round: copies (by rank), and messages.
+/// What happens in one round: bytes copied and combined by each rank, and messages.
 struct Round {
-  std::map<Rank, Rational> copied;
+  std::map<Rank, Rational> copied, combined;
   std::vector<Message> messages;
 };
 
@@ -44,15 +44,17 @@ std::map<std::uint32_t, Round> rounds_of(const Plan& plan, const ChannelMap& cha
   for (const Schedule& schedule : plan)
     for (StepId step = 0; step < schedule.size(); ++step) {
       const Step& what = schedule[step];
-      if (what.kind != StepKind::send && what.kind != StepKind::copy) continue;
+      if (what.kind == StepKind::recv || what.kind == StepKind::join) continue;
       const Rational size = place * exact(sizes.bytes(schedule, step));
       Round& round = rounds[what.round];
-      if (what.kind == StepKind::copy)
-        round.copied[schedule.rank()] = round.copied[schedule.rank()] + size;
-      else
+      if (!what.is_message()) {
+        Rational& sum = (what.kind == StepKind::copy ? round.copied : round.combined)[schedule.rank()];
+        sum = sum + size;
+      } else {
         round.messages.push_back({schedule.rank(), what.peer,
                                   static_cast<std::uint32_t>(channels.between(schedule.rank(), what.peer)),
                                   size});
+      }
     }
   return rounds;
 }
@@ -207,17 +209,18 @@ class StageCost {
   const std::string unit_;
 };
 
-/// c(m, τ) for the node with most ranks that copy; m is what one of them copies at most.
-Expression copies(const std::map<Rank, Rational>& copied, const Mapping& mapping, const std::string& unit) {
+/// c(m, τ) or γ(m, τ) for the node with most ranks that do it; m is what one of them has at most.
+Expression local_work(const std::map<Rank, Rational>& done, const Mapping& mapping, const std::string& unit,
+                      Expression (*cost)(Size, std::uint32_t)) {
   std::map<std::uint32_t, std::uint32_t> ranks;
   Rational most = 0;
   std::uint32_t tau = 0;
-  for (const auto& [rank, size] : copied) {
+  for (const auto& [rank, size] : done) {
     if (size == 0) continue;
     most = std::max(most, size);
     tau = std::max(tau, ++ranks[mapping.node_of(rank)]);
   }
-  return most == 0 ? Expression() : c({most, unit}, tau);
+  return most == 0 ? Expression() : cost({most, unit}, tau);
 }
 
 /// Adds terms, equal ones in sequence as one with a factor.
@@ -267,8 +270,9 @@ Expression derive(const Plan& plan, const Mapping& mapping, std::span<const Chan
   const StageCost cost(ways, transport, unit);
   Sequence sequence;
   for (const auto& [label, round] : rounds_of(plan, ways, how.place, sizes)) {
-    sequence.add(copies(round.copied, mapping, unit));
+    sequence.add(local_work(round.copied, mapping, unit, c));
     for (const Stage& stage : stages_of(round.messages, mapping.procs())) sequence.add(cost.of(stage));
+    sequence.add(local_work(round.combined, mapping, unit, gamma));
   }
   return sequence.sum();
 }

@@ -29,7 +29,7 @@ struct Derivation {
 
 /// The cost of the plan: a sum over stages, equal ones in sequence as one with a factor. A stage whose messages are all
 /// of one kind is written A ∥ T^c(size) (T_sr where ranks also receive), any other by its transfers. Copies that ranks
-/// make in a round stand before its stages. `sizes` other than uniform ones are written in bytes.
+/// make in a round stand before its stages, reductions behind them. `sizes` other than uniform ones are written in bytes.
 Expression derive(const Plan& plan, const Mapping& mapping, std::span<const Channel> channels,
                   const Derivation& how = {}, const MessageSizes& sizes = MessageSizes::uniform(1));
 
