@@ -137,7 +137,20 @@ class Collector {
     }
     terms = without_bounded(std::move(terms), how_.farther_dominates);
     if (terms.size() == 1) return add(factor, 1, terms.front());
-    if (!terms.empty()) add_term(factor, Expression::max(std::move(terms)));
+    if (terms.empty()) return;
+    const Rational common = take_common_factor(terms);
+    add_term(common * factor, Expression::max(std::move(terms)));
+  }
+
+  /// max{2a, 2b} = 2max{a, b}
+  static Rational take_common_factor(std::vector<Expression>& terms) {
+    const Factor first = terms.front().factor();
+    const bool all_have_it = std::all_of(terms.begin(), terms.end(), [&](const Expression& term) {
+      return term.form() == Expression::Form::times && term.factor() == first;
+    });
+    if (!all_have_it || first.per_k != 0 || first.fixed <= 0) return 1;
+    for (Expression& term : terms) term = Expression(term.terms().front());
+    return first.fixed;
   }
 
   void add_term(Factor factor, const Expression& term) {

@@ -62,6 +62,7 @@ TEST(Expression, MaximaLoseWhatOthersBound) {  // rule (f)
   EXPECT_EQ(simple(Expression::max({L(0, m, 3), L(1, m, 1)})), "max{L⁰(m, 3), L¹(m, 1)}");
   EXPECT_EQ(simple(Expression::concurrent(2, Expression::max({L(0, m, 3), L(1, m, 1)}))),
             "max{L⁰(m, 6), L¹(m, 2)}");
+  EXPECT_EQ(simple(3 * Expression::max({L(0, {2, "m"}, 3), L(1, {2, "m"}, 1)})), "6max{L⁰(m, 3), L¹(m, 1)}");
   EXPECT_EQ(simple(Expression::max({L(0, m, 3), L(1, m, 1)}), {.farther_dominates = true}), "L¹(m, 1)");
 }
 

@@ -187,7 +187,7 @@ TEST(TauLopDerived, TheWorstNodeCounts) {
   const std::vector<std::uint32_t> uneven{0, 0, 0, 0, 1, 1};
   const Mapping two = Mapping::on_nodes(Machine::parse("node:2 core:4"), uneven);
   EXPECT_EQ(to_text(simplify(expand(derived(neighbor_exchange(6), two)), {.drop_overheads = true})),
-            "8L⁰(m, 4) + max{2L⁰(m, 2), 2L¹(m, 2)} + 2L⁰(m, 2)");
+            "8L⁰(m, 4) + 2max{L⁰(m, 2), L¹(m, 2)} + 2L⁰(m, 2)");
 }
 
 TEST(TauLopDerived, SaysWhatDoesNotFit) {
