@@ -40,6 +40,18 @@ inline Plan ring(Rank procs, bool copies = false) {
       copies);
 }
 
+/// In round i every rank sends its own block to rank + i and receives that of rank − i.
+inline Plan modified_ring(Rank procs) {
+  return allgather_plan(procs, [&](Rank rank, Builder& builder) {
+    for (Rank i = 1; i < procs; ++i) {
+      const Rank source = (rank + procs - i) % procs;
+      builder.round(i - 1);
+      builder.send((rank + i) % procs, Range(Buffer::output, rank));
+      builder.recv(source, Range(Buffer::output, source));
+    }
+  });
+}
+
 /// P must be a power of two.
 inline Plan recursive_doubling(Rank procs) {
   return allgather_plan(procs, [&](Rank rank, Builder& builder) {

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <queue>
 #include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
+#include "model/bursts.hpp"
 #include "schedule/links.hpp"
 
 namespace convene::model {
@@ -56,10 +58,8 @@ struct RankState {
   double processor = 0, send_port = 0;                          ///< from when on they are free
   double recv_port = -std::numeric_limits<double>::infinity();  ///< from when on it is free
   double wake = std::numeric_limits<double>::infinity();        ///< when the rank is to be looked at again
-  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>>
-      bursts;  ///< by round: messages sent, received
   std::map<std::uint32_t, std::pair<double, std::uint32_t>>
-      sent;  ///< by round: start of the burst, messages so far
+      sent;  ///< by generation: start of the burst, messages so far
   double done = 0;
 };
 
@@ -75,6 +75,7 @@ class Play {
         links_(link(plan)),
         ranks_(plan.size()) {
     if (!links_.fault.empty()) throw Error("this plan cannot be played: " + links_.fault);
+    if (model == Model::logfp) bursts_.emplace(plan, links_);
   }
 
   std::vector<double> run() {
@@ -101,13 +102,7 @@ class Play {
     state.arrived.resize(schedule.size(), 0);
     state.ready.resize(schedule.size(), 0);
     left_ += schedule.size();
-    for (StepId step = 0; step < schedule.size(); ++step) {
-      state.missing[step] = schedule[step].predecessors;
-      if (model_ != Model::logfp) continue;
-      auto& [sent, received] = state.bursts[schedule[step].round];
-      sent += schedule[step].kind == StepKind::send;
-      received += schedule[step].kind == StepKind::recv;
-    }
+    for (StepId step = 0; step < schedule.size(); ++step) state.missing[step] = schedule[step].predecessors;
     for (StepId step = 0; step < schedule.size(); ++step)
       if (schedule[step].predecessors == 0) make_ready(rank, step, 0);
   }
@@ -189,7 +184,7 @@ class Play {
     double earliest = std::max({now, state.processor, state.send_port});
     const MessageCost message = cost_of(rank, task);
     if (message.burst_gap > 0) {
-      const auto burst = state.sent.find(plan_[rank][task.step].round);
+      const auto burst = state.sent.find(bursts_->generation(rank, task.step));
       if (burst != state.sent.end() && burst->second.second >= message.free)
         earliest = std::max(
             earliest, burst->second.first + (burst->second.second + 1 - message.free) * message.burst_gap);
@@ -208,7 +203,8 @@ class Play {
     state.processor = now + message.send_busy;
     state.send_port = now + message.send_port;
     if (message.burst_gap > 0) {
-      auto& [start, sent] = state.sent.try_emplace(plan_[rank][task.step].round, now, 0u).first->second;
+      auto& [start, sent] =
+          state.sent.try_emplace(bursts_->generation(rank, task.step), now, 0u).first->second;
       ++sent;
     }
     const auto [peer, step] = other_end(rank, task.step);
@@ -246,17 +242,16 @@ class Play {
     const Channel& way = channel(rank, task.step);
     if (task.phase != Phase::data) return cost(model_, way, 1);
     Burst burst;
-    if (model_ == Model::logfp) burst = burst_of(rank, task.step);
+    if (bursts_) burst = burst_of(rank, task.step);
     return cost(model_, way, sizes_.bytes(plan_[rank], task.step), burst);
   }
 
   /// How many messages go with this one at its two ends.
   Burst burst_of(Rank rank, StepId step) const {
     const auto [peer, peer_step] = other_end(rank, step);
-    const auto& here = ranks_[rank].bursts.at(plan_[rank][step].round);
-    const auto& there = ranks_[peer].bursts.at(plan_[peer][peer_step].round);
-    return plan_[rank][step].kind == StepKind::send ? Burst{here.first, there.second}
-                                                    : Burst{there.first, here.second};
+    return plan_[rank][step].kind == StepKind::send
+               ? Burst{bursts_->sent_with(rank, step), bursts_->received_with(peer, peer_step)}
+               : Burst{bursts_->sent_with(peer, peer_step), bursts_->received_with(rank, step)};
   }
 
   std::vector<double> results() const {
@@ -273,6 +268,7 @@ class Play {
   const Model model_;
   const MessageSizes& sizes_;
   const Links links_;
+  std::optional<Bursts> bursts_;  // LogfP
   std::vector<RankState> ranks_;
   std::priority_queue<Event, std::vector<Event>, After> events_;
   std::uint64_t number_ = 0, left_ = 0;

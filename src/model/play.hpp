@@ -21,7 +21,7 @@ namespace convene::model {
 ///
 /// LogGPS: for a synchronous message the sender asks with a message of one byte, the receiver answers with another as
 /// soon as its receive is ready, and the data follow.
-/// LogfP: a burst is what one rank sends (receives) in one round of the schedule.
+/// LogfP: what a burst is, model/bursts.hpp says.
 std::vector<double> play(const Plan& plan, const Mapping& mapping, const Platform& platform, Model model,
                          const MessageSizes& sizes);
 
