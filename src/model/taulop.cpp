@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <set>
@@ -59,28 +60,68 @@ std::map<std::uint32_t, Round> rounds_of(const Plan& plan, const ChannelMap& cha
   return rounds;
 }
 
+/// Which stages a rank has a message in.
+class Taken {
+ public:
+  void add(std::size_t stage) {
+    if (words_.size() <= stage / 64) words_.resize(stage / 64 + 1, 0);
+    words_[stage / 64] |= std::uint64_t{1} << stage % 64;
+  }
+  static std::size_t first_free_in_both(const Taken& a, const Taken& b) {
+    for (std::size_t i = 0;; ++i) {
+      const std::uint64_t taken = a.word(i) | b.word(i);
+      if (~taken != 0) return i * 64 + static_cast<std::size_t>(std::countr_one(taken));
+    }
+  }
+
+ private:
+  std::uint64_t word(std::size_t i) const { return i < words_.size() ? words_[i] : 0; }
+  std::vector<std::uint64_t> words_;
+};
+
 /// Puts each message into the first stage in which its two ranks have nothing yet.
 std::vector<Stage> stages_of(const std::vector<Message>& messages, Rank procs) {
   std::vector<Stage> stages;
-  std::vector<std::set<std::uint32_t>> sending(procs), receiving(procs);
+  std::vector<Taken> sending(procs), receiving(procs);
   for (const Message& message : messages) {
-    std::uint32_t stage = 0;
-    while (sending[message.from].contains(stage) || receiving[message.to].contains(stage)) ++stage;
-    sending[message.from].insert(stage);
-    receiving[message.to].insert(stage);
-    if (stage == stages.size()) stages.emplace_back();
+    const std::size_t stage = Taken::first_free_in_both(sending[message.from], receiving[message.to]);
+    sending[message.from].add(stage);
+    receiving[message.to].add(stage);
+    if (stage >= stages.size()) stages.resize(stage + 1);
     stages[stage].push_back(message);
   }
   return stages;
 }
 
-/// The transfers that contend with each other, and how many there are of each size.
-using Load = std::map<Rational, std::uint32_t>;
+/// The transfers that contend with each other: sizes, ascending, and how many there are of each.
+using Load = std::vector<std::pair<Rational, std::uint32_t>>;
+
+void add_transfer(Load& load, Rational size) {
+  auto place = load.begin();
+  while (place != load.end() && place->first < size) ++place;
+  if (place != load.end() && place->first == size)
+    ++place->second;
+  else
+    load.insert(place, {size, 1});
+}
+
+/// Whether a has at least as many transfers of each size as b.
+bool exceeds(const Load& a, const Load& b) {
+  auto at = a.begin();
+  for (const auto& [size, number] : b) {
+    while (at != a.end() && at->first < size) ++at;
+    if (at == a.end() || at->first != size || at->second < number) return false;
+  }
+  return true;
+}
 
 class StageCost {
  public:
   StageCost(const ChannelMap& channels, const Transport& transport, std::string unit)
-      : channels_(channels), transport_(transport), unit_(std::move(unit)) {}
+      : channels_(channels), transport_(transport), unit_(std::move(unit)) {
+    for (std::uint32_t channel = 0; channel < channels.channels(); ++channel)
+      transfers_.push_back(transfers(channel));
+  }
 
   Expression of(const Stage& stage) const {
     const bool is_segmented =
@@ -116,7 +157,7 @@ class StageCost {
   /// A ∥ T where every transfer of the stage is one of A of the same size; else by transfers.
   Expression of_one_channel(const Stage& stage, std::uint32_t channel) const {
     std::set<std::pair<Rational, std::uint32_t>> worst;
-    for (std::size_t j = 0; j < transfers(channel).size(); ++j) {
+    for (std::size_t j = 0; j < transfers_[channel].size(); ++j) {
       const std::vector<Load> loads = worst_loads(stage, j).begin()->second;
       if (loads.size() != 1 || loads.front().size() != 1) return by_transfers(stage);
       worst.insert(*loads.front().begin());
@@ -149,15 +190,20 @@ class StageCost {
 
   /// The j-th transfers of all messages: by channel, the loads of units that no other unit exceeds.
   std::map<std::uint32_t, std::vector<Load>> worst_loads(const Stage& stage, std::size_t j) const {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Load> by_unit;
+    std::map<std::uint32_t, std::vector<Load>> by_unit;  // by channel; then by unit
     for (const Message& message : stage) {
-      const std::vector<std::uint32_t> way = transfers(message.channel);
+      const std::vector<std::uint32_t>& way = transfers_[message.channel];
       if (j >= way.size()) continue;
       const Rank where = is_network(message.channel) && j == 0 && way.size() > 1 ? message.from : message.to;
-      ++by_unit[{way[j], channels_.unit(way[j], where)}][message.size];
+      std::vector<Load>& units = by_unit[way[j]];
+      const std::uint32_t unit = channels_.unit(way[j], where);
+      if (units.size() <= unit) units.resize(unit + 1);
+      add_transfer(units[unit], message.size);
     }
     std::map<std::uint32_t, std::vector<Load>> result;
-    for (const auto& [where, load] : by_unit) keep_if_worst(result[where.first], load);
+    for (const auto& [channel, units] : by_unit)
+      for (const Load& load : units)
+        if (!load.empty()) keep_if_worst(result[channel], load);
     return result;
   }
 
@@ -166,14 +212,6 @@ class StageCost {
       if (exceeds(other, load)) return;
     std::erase_if(kept, [&](const Load& other) { return exceeds(load, other); });
     kept.push_back(load);
-  }
-
-  /// Whether a has at least as many transfers of each size as b.
-  static bool exceeds(const Load& a, const Load& b) {
-    return std::all_of(b.begin(), b.end(), [&](const auto& entry) {
-      const auto found = a.find(entry.first);
-      return found != a.end() && found->second >= entry.second;
-    });
   }
 
   Expression by_transfers(const Stage& stage) const {
@@ -207,6 +245,8 @@ class StageCost {
   const ChannelMap& channels_;
   const Transport transport_;
   const std::string unit_;
+  std::vector<std::vector<std::uint32_t>>
+      transfers_;  // by channel of the message: the channels of its transfers
 };
 
 /// c(m, τ) or γ(m, τ) for the node with most ranks that do it; m is what one of them has at most.
