@@ -23,12 +23,18 @@ using model::Platform;
 struct Placed {
   BuiltPlan built;
   Mapping mapping;
+  bool is_barrier;
 
   Placed(const std::string& collective, const std::string& spec, Rank procs, Rank root,
          const std::string& machine, const std::string& placement)
-      : built(build(collective, spec, procs, root)), mapping(Mapping::parse(machine, placement, procs)) {}
+      : built(build(collective, spec, procs, root)),
+        mapping(Mapping::parse(machine, placement, procs)),
+        is_barrier(parse_collective(collective) == Collective::barrier) {}
 
-  model::Rational place() const { return {1, built.segments}; }
+  /// What part of m a place holds. A barrier's messages carry nothing.
+  model::Rational place() const {
+    return is_barrier ? model::Rational(0) : model::Rational(1, built.segments);
+  }
 };
 
 nb::list names(const std::vector<std::string_view>& texts) {

@@ -86,6 +86,44 @@ def test_the_expressions_of_the_thesis(convene: Convene) -> None:
     assert total == "c(m, 8) + 7o⁰(m) + 7L⁰(m, 8)"
 
 
+def test_the_expressions_of_other_collectives(convene: Convene) -> None:
+    def stages(collective: str, algorithm: str, *options: object) -> str:
+        found = convene("predict", collective, "-a", algorithm, "--expression", "--json", *options).json
+        text: str = found[0]["stages"]
+        return text
+
+    four = ("-p", 16, "--nodes", 4)
+    assert stages("bcast", "binomial", *four) == "2T¹(m) + T⁰(m) + 2 ∥ T⁰(m)"  # (5.7)
+    # (4.18), where m is the whole; the own blocks are copied.
+    assert "T⁰(4m) + 2 ∥ T⁰(2m)" in stages("scatter", "binomial", "-p", 8, "--nodes", 1)
+    assert "7[8 ∥ T_sr⁰(m)]" in stages("alltoall", "pairwise", "-p", 8, "--nodes", 1)  # (4.40)
+    assert stages("barrier", "recursive_doubling", "-p", 8, "--nodes", 1) == "3[8 ∥ T_sr⁰(0)]"
+
+
+@pytest.mark.parametrize("collective", _core.collectives())
+@pytest.mark.parametrize("model", ["loggp", "taulop", "lognp"])
+def test_every_collective_costs_something(convene: Convene, collective: str, model: str) -> None:
+    arguments = (
+        "--platform",
+        "metropolis",
+        "-p",
+        8,
+        "--nodes",
+        2,
+        "-m",
+        model,
+        "--bytes",
+        "8,64KiB",
+        "--json",
+    )
+    found = convene("predict", collective, *arguments).json
+    assert found["algorithms"]
+    for one in found["algorithms"]:
+        assert all(cost > 0 for cost in one["seconds"])
+        assert one["seconds"] == sorted(one["seconds"])
+    assert found["sizes"] == ([0] if collective == "barrier" else [8, 65536])
+
+
 def test_an_expression_can_be_latex(convene: Convene) -> None:
     stages, _ = expression(convene, "ring", 4, "--nodes", 1, "--latex")
     assert stages == r"c(m, 4) + 3\,\left[4 \parallel T_{sr}^{0}(m)\right]"

@@ -120,7 +120,8 @@ class Collector {
     atom.tau *= concurrency;
     const bool is_linear =
         atom.kind == Kind::transfer || atom.kind == Kind::copy || atom.kind == Kind::computation;
-    if (how_.linear && is_linear) {
+    if (how_.linear && is_linear &&
+        atom.size.count != 0) {  // L(0, τ) is what synchronisation costs, not nothing
       factor = atom.size.count * factor;
       atom.size.count = 1;
     }

@@ -60,7 +60,7 @@ bool grows_by_tau(const Atom& atom) { return atom.kind != Kind::overhead; }
 
 /// Atoms of one parameter: those whose values are bounded by each other.
 bool are_related(const Atom& a, const Atom& b) {
-  return a.kind == b.kind && a.channel == b.channel && a.size.unit == b.size.unit;
+  return a.kind == b.kind && a.channel == b.channel && a.size == b.size;
 }
 
 /// Whether a ≤ b on every machine, where both are atoms.
@@ -94,7 +94,7 @@ class Difference {
   static constexpr double tolerance = 1e-9;
 
   void add(Factor factor, Atom atom) {
-    if (grows_by_tau(atom)) {  // by linearity; and S is m / k
+    if (grows_by_tau(atom) && atom.size.count != 0) {  // by linearity
       factor = atom.size.count * factor;
       atom.size.count = 1;
     }
@@ -127,7 +127,7 @@ class Difference {
 /// Where one side speaks of m and the other of S: L(m, τ) = k·L(S, τ).
 Linear in_segments(Linear terms) {
   for (auto& [factor, atom] : terms)
-    if (grows_by_tau(atom) && atom.size.unit == "m" && factor.per_k == 0) {
+    if (grows_by_tau(atom) && atom.size.unit == "m" && atom.size.count != 0 && factor.per_k == 0) {
       factor = Factor(0, atom.size.count * factor.fixed);
       atom.size = {1, "S"};
     }

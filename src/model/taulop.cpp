@@ -105,12 +105,14 @@ void add_transfer(Load& load, Rational size) {
     load.insert(place, {size, 1});
 }
 
-/// Whether a has at least as many transfers of each size as b.
+/// Whether a has, for every size, at least as many transfers of this size or more as b: then, by A2, it costs no less.
 bool exceeds(const Load& a, const Load& b) {
-  auto at = a.begin();
-  for (const auto& [size, number] : b) {
-    while (at != a.end() && at->first < size) ++at;
-    if (at == a.end() || at->first != size || at->second < number) return false;
+  std::uint64_t in_a = 0, in_b = 0;
+  auto at = a.rbegin();
+  for (auto of_b = b.rbegin(); of_b != b.rend(); ++of_b) {
+    in_b += of_b->second;
+    for (; at != a.rend() && at->first >= of_b->first; ++at) in_a += at->second;
+    if (in_a < in_b) return false;
   }
   return true;
 }

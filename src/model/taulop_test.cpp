@@ -190,6 +190,20 @@ TEST(TauLopDerived, TheWorstNodeCounts) {
             "8L⁰(m, 4) + 2max{L⁰(m, 2), L¹(m, 2)} + 2L⁰(m, 2)");
 }
 
+TEST(TauLopDerived, MessagesWithoutBytesCostTheirSynchronisation) {
+  const Derivation nothing{.place = 0};
+  const Expression e = derived(recursive_doubling(8), sequential(1, 8), nothing);
+  EXPECT_EQ(to_text(e), "3[8 ∥ T_sr⁰(0)]");
+  EXPECT_EQ(to_text(simplify(expand(e))), "3o⁰(0) + 6L⁰(0, 8)");
+  const Expression fewer = derived(recursive_doubling(4), sequential(1, 4), nothing);
+  EXPECT_EQ(compare(expand(e), expand(fewer)), Comparison::at_least);
+}
+
+TEST(TauLopDerived, ASmallerTransferElsewhereDoesNotShow) {
+  // In the second round of a scatter to 7 ranks, two blocks go to one node and one to another.
+  EXPECT_EQ(to_text(derived(binomial(7, true), sequential(7, 1))), "T¹(3m) + T¹(2m) + T¹(m)");
+}
+
 TEST(TauLopDerived, SaysWhatDoesNotFit) {
   EXPECT_THROW(derived(ring(4), sequential(1, 5)), Error);
   EXPECT_THROW(derive(ring(4), sequential(1, 4), machine.channels, {}, MessageSizes::uniform(0.5)), Error);

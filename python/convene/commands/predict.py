@@ -63,16 +63,9 @@ def cost_text(model: str, cost: float) -> str:
     return f"{cost:,.0f}" if model == HOP_BYTES else time_text(cost)
 
 
-def make_table(setting: Setting, model: str, sizes: list[int], found: list[Prediction]) -> Table:
-    platform = f" of {setting.platform.facts['name']}" if setting.platform is not NONE else ""
-    what = "byte hops" if model == HOP_BYTES else f"{model}{platform}"
+def make_table(model: str, sizes: list[int], found: list[Prediction]) -> Table:
     columns = [_core.format_size(size) for size in sizes]
-    table = console.table(
-        f"{setting.collective}, {setting.procs} processes on {setting.machine}, {setting.mapping}: {what}",
-        "algorithm",
-        *columns,
-        numbers=tuple(columns),
-    )
+    table = console.table("", "algorithm", *columns, numbers=tuple(columns))
     best = prediction.best_of(found, sizes)
     for one in found:
         cells = [cost_text(model, cost) for cost in one.costs]
@@ -88,9 +81,16 @@ def concerns(line: str, model: str) -> bool:
     return subject not in _core.models() or subject == parameters
 
 
+def title(setting: Setting, model: str) -> str:
+    platform = f" of {setting.platform.facts['name']}" if setting.platform is not NONE else ""
+    what = "byte hops" if model == HOP_BYTES else f"{model}{platform}"
+    return f"{setting.collective}, {setting.procs} processes on {setting.machine}, {setting.mapping}: {what}"
+
+
 def print_times(setting: Setting, model: str, sizes: list[int], found: list[Prediction]) -> None:
     output = console.make()
-    output.print(make_table(setting, model, sizes, found))
+    output.print(title(setting, model), style="bold", markup=False)
+    output.print(make_table(model, sizes, found))
     if setting.platform is not NONE:
         for line in (line for line in setting.platform.facts["assumed"] if concerns(line, model)):
             output.print(f"assumed: {line}", style="dim", markup=False)
@@ -195,7 +195,10 @@ def predict(
         ),
     ] = "sequential",
     bytes: Annotated[  # noqa: A002
-        str, typer.Option("--bytes", metavar="SIZES", help="Per block, as in 8,4KiB or 8:1MiB.")
+        str,
+        typer.Option(
+            "--bytes", metavar="SIZES", help="Per block (bcast: of the message), as in 8,4KiB or 8:1MiB."
+        ),
     ] = DEFAULT_SIZES,
     root: Annotated[
         str | None, typer.Option(metavar="R", help="The root, for collectives that have one.")
@@ -241,7 +244,7 @@ def predict(
     if file is NONE and model != HOP_BYTES:
         known = platform_files.names()
         raise RequestError(f"a time needs parameters: --platform {'|'.join(known)}, or a file")
-    sizes = bench.parse_sizes(bytes)
+    sizes = [0] if name == "barrier" else bench.parse_sizes(bytes)
     found = prediction.predict(setting, specs, model, sizes)
     if json:
         return console.print_json(prediction.as_json(setting, model, sizes, found))
