@@ -5,6 +5,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
 #include <string_view>
 
 #include "select/spec.hpp"
@@ -14,6 +15,14 @@ namespace convene::binding {
 void add_catalogue(nanobind::module_& module);
 void add_requests(nanobind::module_& module);
 void add_plans(nanobind::module_& module);
+void add_models(nanobind::module_& module);
+
+/// The plan of a request, and in how many places it cuts a block. Throws Error where it cannot be.
+struct BuiltPlan {
+  Plan plan;
+  std::uint32_t segments;
+};
+BuiltPlan build(const std::string& collective, const std::string& spec, Rank procs, Rank root);
 
 /// A value as a word of the parameter's list, or as a number.
 nanobind::object parameter_value(const Parameter& parameter, std::int64_t value);

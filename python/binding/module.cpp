@@ -4,10 +4,11 @@
 #include "binding.hpp"
 
 NB_MODULE(_core, module) {
-  module.doc() = "Convene's catalogue, generators, checker, printers and rules.";
+  module.doc() = "Convene's catalogue, generators, checker, printers, rules and models.";
   module.attr("version") = CONVENE_VERSION;
   nanobind::exception<convene::Error>(module, "RequestError");
   convene::binding::add_catalogue(module);
   convene::binding::add_requests(module);
   convene::binding::add_plans(module);
+  convene::binding::add_models(module);
 }

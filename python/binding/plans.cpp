@@ -166,6 +166,11 @@ std::string svg(const std::string& collective, const std::string& spec, Rank pro
 
 }  // namespace
 
+BuiltPlan build(const std::string& collective, const std::string& spec, Rank procs, Rank root) {
+  const Request request(collective, spec, procs, root, false);
+  return {request.plan(), request.segments()};
+}
+
 void add_plans(nb::module_& module) {
   module.def("text", &text, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
              nb::arg("in_place") = false, nb::arg("steps") = false, nb::arg("rank") = nb::none(),

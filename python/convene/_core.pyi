@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from collections.abc import Sequence
 
-from convene.shapes import Algorithm, Counts, Rule, Verdict
+from convene.shapes import Algorithm, CostExpression, Counts, Platform, Rule, Verdict
 
 version: str
 
@@ -50,4 +50,48 @@ def svg(
     machine: str = "",
     placement: str = "",
     rounds: Sequence[int] = ...,
+) -> str: ...
+def models() -> list[str]: ...
+def platform(text: str, origin: str) -> Platform: ...
+def predict(
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int,
+    machine: str,
+    placement: str,
+    platform: str,
+    origin: str,
+    model: str,
+    sizes: Sequence[int],
+) -> list[float]: ...
+def hop_bytes(
+    collective: str, spec: str, procs: int, root: int, machine: str, placement: str, sizes: Sequence[int]
+) -> list[float]: ...
+def expression(
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int,
+    machine: str,
+    placement: str,
+    platform: str,
+    origin: str,
+    memory: str,
+    network: str,
+    latex: bool,
+) -> CostExpression: ...
+def compare(
+    collective: str,
+    first: str,
+    second: str,
+    procs: int,
+    root: int,
+    machine: str,
+    placement: str,
+    platform: str,
+    origin: str,
+    memory: str,
+    network: str,
+    farther_is_slower: bool,
 ) -> str: ...

@@ -48,3 +48,18 @@ class Rule(TypedDict):
     line: int
     collective: str
     use: str
+
+
+class Platform(TypedDict):
+    name: str
+    description: str
+    source: str
+    machine: str
+    assumed: list[str]
+    models: list[str]
+    channels: list[str]
+
+
+class CostExpression(TypedDict):
+    stages: str
+    sum: str

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Predictions: what plans cost on a platform, as numbers and as expressions.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "base/error.hpp"
+#include "binding.hpp"
+#include "model/expression_bounds.hpp"
+#include "model/prediction.hpp"
+#include "model/taulop.hpp"
+#include "topology/mapping.hpp"
+
+namespace nb = nanobind;
+
+namespace convene::binding {
+
+namespace {
+
+using model::Expression;
+using model::Platform;
+
+/// A plan and where its ranks sit.
+struct Placed {
+  BuiltPlan built;
+  Mapping mapping;
+  bool is_barrier;
+
+  Placed(const std::string& collective, const std::string& spec, Rank procs, Rank root,
+         const std::string& machine, const std::string& placement)
+      : built(build(collective, spec, procs, root)),
+        mapping(Mapping::parse(machine, placement, procs)),
+        is_barrier(parse_collective(collective) == Collective::barrier) {}
+
+  /// What part of m a place holds. A barrier's messages carry nothing.
+  model::Rational place() const {
+    return is_barrier ? model::Rational(0) : model::Rational(1, built.segments);
+  }
+};
+
+nb::list names(const std::vector<std::string_view>& texts) {
+  nb::list list;
+  for (std::string_view text : texts) list.append(str(text));
+  return list;
+}
+
+nb::dict platform(const std::string& text, const std::string& origin) {
+  const Platform found = model::parse_platform(text, origin);
+  nb::dict dict;
+  dict["name"] = found.name;
+  dict["description"] = found.description;
+  dict["source"] = found.source;
+  dict["machine"] = found.machine;
+  dict["assumed"] = found.assumed;
+  dict["models"] = names(model::model_names(found));
+  nb::list channels;
+  for (const model::Channel& channel : found.channels) channels.append(channel.name);
+  dict["channels"] = channels;
+  return dict;
+}
+
+std::vector<double> predict(const std::string& collective, const std::string& spec, Rank procs, Rank root,
+                            const std::string& machine, const std::string& placement, const std::string& text,
+                            const std::string& origin, const std::string& name,
+                            const std::vector<std::uint64_t>& sizes) {
+  const nb::gil_scoped_release others_may_run;
+  const Placed placed(collective, spec, procs, root, machine, placement);
+  const Platform found = model::parse_platform(text, origin);
+  const model::Predictor predictor(placed.built.plan, placed.mapping, found, name, placed.place());
+  std::vector<double> seconds;
+  for (std::uint64_t bytes : sizes) seconds.push_back(predictor.seconds(static_cast<double>(bytes)));
+  return seconds;
+}
+
+std::vector<double> hop_bytes(const std::string& collective, const std::string& spec, Rank procs, Rank root,
+                              const std::string& machine, const std::string& placement,
+                              const std::vector<std::uint64_t>& sizes) {
+  const Placed placed(collective, spec, procs, root, machine, placement);
+  std::vector<double> costs;
+  for (std::uint64_t bytes : sizes)
+    costs.push_back(
+        model::hop_bytes(placed.built.plan, placed.mapping, static_cast<double>(bytes), placed.place()));
+  return costs;
+}
+
+/// τ-Lop's cost; on memory within nodes and a network between them where no platform is given.
+Expression cost(const Placed& placed, const std::string& text, const std::string& origin,
+                const model::Transport& transport) {
+  const Platform found = text.empty() ? Platform::two_channels() : model::parse_platform(text, origin);
+  const model::Derivation how{.transport = transport, .place = placed.place()};
+  return model::derive(placed.built.plan, placed.mapping, found.channels, how);
+}
+
+/// The transport of these names, in a platform of so many channels.
+model::Transport transport(const std::string& memory, const std::string& network, const std::string& text,
+                           const std::string& origin) {
+  model::Transport result;
+  if (!text.empty())
+    result.network_channel = model::network_channel(model::parse_platform(text, origin).channels.size());
+  result.memory = model::parse_memory(memory);
+  result.network = model::parse_network(network);
+  return result;
+}
+
+/// Stage by stage, and simplified to a sum of overheads and transfers.
+nb::dict expression(const std::string& collective, const std::string& spec, Rank procs, Rank root,
+                    const std::string& machine, const std::string& placement, const std::string& text,
+                    const std::string& origin, const std::string& memory, const std::string& network,
+                    bool latex) {
+  const Placed placed(collective, spec, procs, root, machine, placement);
+  const model::Transport way = transport(memory, network, text, origin);
+  const Expression stages = cost(placed, text, origin, way);
+  const Expression sum = model::simplify(model::expand(stages, way), {.merge_overheads = true});
+  nb::dict dict;
+  dict["stages"] = model::to_text(stages, {.latex = latex});
+  dict["sum"] = model::to_text(sum, {.latex = latex});
+  return dict;
+}
+
+/// Of the costs without overheads and copies: =, ≤, ≥ or ?.
+nb::str compare(const std::string& collective, const std::string& first, const std::string& second,
+                Rank procs, Rank root, const std::string& machine, const std::string& placement,
+                const std::string& text, const std::string& origin, const std::string& memory,
+                const std::string& network, bool farther_is_slower) {
+  const model::Transport way = transport(memory, network, text, origin);
+  const auto transfers = [&](const std::string& spec) {
+    const Expression e = cost(Placed(collective, spec, procs, root, machine, placement), text, origin, way);
+    return model::simplify(model::expand(e, way), {.drop_overheads = true, .drop_copies = true});
+  };
+  return str(model::symbol(
+      model::compare(transfers(first), transfers(second), {.farther_is_slower = farther_is_slower})));
+}
+
+}  // namespace
+
+void add_models(nb::module_& module) {
+  module.def(
+      "models", [] { return names(model::model_names()); }, "The names of the models that predict times.");
+  module.def("platform", &platform, nb::arg("text"), nb::arg("origin"),
+             "Reads a platform file: what it says about itself, and which models it has parameters for.");
+  module.def("predict", &predict, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root"),
+             nb::arg("machine"), nb::arg("placement"), nb::arg("platform"), nb::arg("origin"),
+             nb::arg("model"), nb::arg("sizes"), "Seconds for each size.");
+  module.def("hop_bytes", &hop_bytes, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
+             nb::arg("root"), nb::arg("machine"), nb::arg("placement"), nb::arg("sizes"),
+             "Bytes times the distance of their nodes, for each size.");
+  module.def("expression", &expression, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
+             nb::arg("root"), nb::arg("machine"), nb::arg("placement"), nb::arg("platform"),
+             nb::arg("origin"), nb::arg("memory"), nb::arg("network"), nb::arg("latex"),
+             "The cost under τ-Lop: its stages, and their sum.");
+  module.def("compare", &compare, nb::arg("collective"), nb::arg("first"), nb::arg("second"),
+             nb::arg("procs"), nb::arg("root"), nb::arg("machine"), nb::arg("placement"), nb::arg("platform"),
+             nb::arg("origin"), nb::arg("memory"), nb::arg("network"), nb::arg("farther_is_slower"),
+             "Which of two costs is the larger on every machine: =, ≤, ≥, or ? where machines differ.");
+}
+
+}  // namespace convene::binding

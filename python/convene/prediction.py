@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What collectives cost under a model: requests to the models, and their answers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from convene import _core
+from convene._core import RequestError
+from convene.platform_files import NONE, PlatformFile
+
+HOP_BYTES = "hop_bytes"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One collective on one machine; which algorithm, is asked separately."""
+
+    collective: str
+    procs: int
+    root: int
+    machine: str
+    mapping: str
+    platform: PlatformFile = NONE
+
+    def placed(self, spec: str) -> tuple[str, str, int, int, str, str]:
+        return (self.collective, spec, self.procs, self.root, self.machine, self.mapping)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What one algorithm costs, size by size: seconds, or bytes times distance."""
+
+    spec: str
+    costs: list[float]
+
+
+def machine_of(procs: int, nodes: int | None, machine: str | None, platform: PlatformFile) -> str:
+    """The machine that was given, or so many nodes that are just large enough, or the platform's own."""
+    if machine is not None and nodes is not None:
+        raise RequestError("--machine says how many nodes there are; leave out --nodes")
+    if machine is not None:
+        return machine
+    if nodes is not None:
+        return f"node:{nodes} core:{ceil(procs / nodes)}"
+    own = platform.facts["machine"] if platform is not NONE else ""
+    if not own:
+        raise RequestError('say on how many nodes: --nodes 4, or --machine "node:4 core:8"')
+    return own
+
+
+def predict(setting: Setting, specs: list[str], model: str, sizes: list[int]) -> list[Prediction]:
+    """The cheapest at the largest size first."""
+    cost: Callable[[str], list[float]]
+    if model == HOP_BYTES:
+
+        def cost(spec: str) -> list[float]:
+            return _core.hop_bytes(*setting.placed(spec), sizes)
+    else:
+
+        def cost(spec: str) -> list[float]:
+            platform = setting.platform
+            return _core.predict(*setting.placed(spec), platform.text, platform.origin, model, sizes)
+
+    found = [Prediction(spec, cost(spec)) for spec in specs]
+    return sorted(found, key=lambda prediction: prediction.costs[-1])
+
+
+def best_of(predictions: list[Prediction], sizes: list[int]) -> list[str]:
+    """The cheapest algorithm at each size."""
+    return [min(predictions, key=lambda p: p.costs[i]).spec for i in range(len(sizes))]
+
+
+def as_json(setting: Setting, model: str, sizes: list[int], predictions: list[Prediction]) -> dict[str, Any]:
+    unit = "byte_hops" if model == HOP_BYTES else "seconds"
+    return {
+        "collective": setting.collective,
+        "procs": setting.procs,
+        "root": setting.root,
+        "machine": setting.machine,
+        "mapping": setting.mapping,
+        "platform": setting.platform.facts["name"] if setting.platform is not NONE else None,
+        "assumed": setting.platform.facts["assumed"] if setting.platform is not NONE else [],
+        "model": model,
+        "sizes": sizes,
+        "best": best_of(predictions, sizes),
+        "algorithms": [{"algorithm": p.spec, unit: p.costs} for p in predictions],
+    }

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene predict."""
+
+import json
+from math import ceil, log2
+from pathlib import Path
+from typing import Any
+
+import pytest
+from convene import _core, platform_files
+
+Convene = Any
+
+SHIPPED = platform_files.names()
+
+
+def seconds(done: Any, algorithm: str) -> list[float]:
+    (found,) = (one for one in done.json["algorithms"] if one["algorithm"] == algorithm)
+    values: list[float] = found["seconds"]
+    return values
+
+
+def expression(convene: Convene, algorithm: str, procs: int, *options: object) -> tuple[str, str]:
+    found = convene(
+        "predict", "allgather", "-a", algorithm, "-p", procs, "--expression", "--json", *options
+    ).json
+    return found[0]["stages"], found[0]["sum"]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_platforms_that_come_with_it(convene: Convene, name: str) -> None:
+    facts = platform_files.load(name).facts
+    assert facts["name"] == name
+    assert facts["source"]
+    assert facts["models"]
+    for model in facts["models"]:
+        done = convene("predict", "allgather", "--platform", name, "-p", 8, "--model", model, "--bytes", "8")
+        assert done.status == 0, done.err
+        assert "sparbit" in done.out
+
+
+def test_hockney_on_curie(convene: Convene) -> None:
+    done = convene(
+        "predict", "allgather", "--platform", "curie", "-p", 64, "-m", "hockney", "--bytes", "1KiB", "--json"
+    )
+    alpha, beta = 2.66e-6, 4.8179e-10
+    assert seconds(done, "recursive_doubling") == pytest.approx([6 * alpha + 63 * 1024 * beta], rel=1e-12)
+    assert seconds(done, "ring") == pytest.approx([63 * (alpha + 1024 * beta)], rel=1e-12)
+    assert done.json["assumed"] == []
+    assert done.json["best"][0] in {one["algorithm"] for one in done.json["algorithms"]}
+
+
+@pytest.mark.parametrize("procs", [2, 3, 4, 7, 8, 13, 16, 31, 32, 64])
+def test_every_algorithm_costs_at_least_the_lower_bound(convene: Convene, procs: int) -> None:
+    """⌈log P⌉ messages and P - 1 blocks have to come to each rank, in whatever order."""
+    done = convene(
+        "predict", "allgather", "--platform", "curie", "-p", procs, "-m", "hockney", "--bytes", 100, "--json"
+    )
+    least = max(ceil(log2(procs)) * 2.66e-6, (procs - 1) * 100 * 4.8179e-10)
+    assert all(one["seconds"][0] >= least for one in done.json["algorithms"])
+
+
+def test_loggp_on_chic_is_the_closed_form(convene: Convene) -> None:
+    """(P - 1)(o_s + L + o_r + (s - 1)G) for the ring, with G as the platform file says it."""
+    arguments = ("--platform", "chic", "-p", 16, "-m", "loggp", "--bytes", "1KiB", "--json")
+    done = convene("predict", "allgather", "-a", "ring", *arguments)
+    assert seconds(done, "ring") == pytest.approx([15 * (2.4 + 4.5 + 1.1 + 1023 * 0.001) * 1e-6], rel=1e-12)
+    assert any("g and G" in line for line in done.json["assumed"])
+
+
+def test_the_expressions_of_the_thesis(convene: Convene) -> None:
+    stages, total = expression(convene, "recursive_doubling", 16, "--nodes", 4)
+    assert stages.endswith("4 ∥ T_sr⁰(m) + 4 ∥ T_sr⁰(2m) + 4 ∥ T_sr¹(4m) + 4 ∥ T_sr¹(8m)")
+    assert total == "c(m, 4) + 2o⁰(m) + 2o¹(m) + 30L⁰(m, 4) + 12L¹(m, 4)"  # after (5.17)
+    stages, _ = expression(convene, "ring", 16, "--nodes", 4)
+    assert stages.endswith(
+        "15[max{o⁰(m), o¹(m)} + L⁰(m, 4) + max{L⁰(m, 3), L¹(m, 1)} + L⁰(m, 1)]"  # before (5.11)
+    )
+    _, total = expression(convene, "ring", 16, "--nodes", 4, "--mapping", "cyclic")
+    assert total.endswith("15o¹(m) + 30L⁰(m, 4) + 15L¹(m, 4)")  # (6.10)
+    _, total = expression(convene, "ring", 8, "--nodes", 1)
+    assert total == "c(m, 8) + 7o⁰(m) + 14L⁰(m, 8)"  # (4.14)
+    _, total = expression(convene, "neighbor_exchange", 8, "--nodes", 1, "--transport", "segments")
+    assert total == "c(m, 8) + 4o⁰(m) + 14kL⁰(S, 8)"  # (4.27)
+    _, total = expression(convene, "ring", 8, "--nodes", 1, "--transport", "zero_copy")
+    assert total == "c(m, 8) + 7o⁰(m) + 7L⁰(m, 8)"
+
+
+def test_the_expressions_of_other_collectives(convene: Convene) -> None:
+    def stages(collective: str, algorithm: str, *options: object) -> str:
+        found = convene("predict", collective, "-a", algorithm, "--expression", "--json", *options).json
+        text: str = found[0]["stages"]
+        return text
+
+    four = ("-p", 16, "--nodes", 4)
+    assert stages("bcast", "binomial", *four) == "2T¹(m) + T⁰(m) + 2 ∥ T⁰(m)"  # (5.7)
+    # (4.18), where m is the whole; the own blocks are copied.
+    assert "T⁰(4m) + 2 ∥ T⁰(2m)" in stages("scatter", "binomial", "-p", 8, "--nodes", 1)
+    assert "7[8 ∥ T_sr⁰(m)]" in stages("alltoall", "pairwise", "-p", 8, "--nodes", 1)  # (4.40)
+    assert stages("barrier", "recursive_doubling", "-p", 8, "--nodes", 1) == "3[8 ∥ T_sr⁰(0)]"
+
+
+@pytest.mark.parametrize("collective", _core.collectives())
+@pytest.mark.parametrize("model", ["loggp", "taulop", "lognp"])
+def test_every_collective_costs_something(convene: Convene, collective: str, model: str) -> None:
+    arguments = (
+        "--platform",
+        "metropolis",
+        "-p",
+        8,
+        "--nodes",
+        2,
+        "-m",
+        model,
+        "--bytes",
+        "8,64KiB",
+        "--json",
+    )
+    found = convene("predict", collective, *arguments).json
+    assert found["algorithms"]
+    for one in found["algorithms"]:
+        assert all(cost > 0 for cost in one["seconds"])
+        assert one["seconds"] == sorted(one["seconds"])
+    assert found["sizes"] == ([0] if collective == "barrier" else [8, 65536])
+
+
+def test_an_expression_can_be_latex(convene: Convene) -> None:
+    stages, _ = expression(convene, "ring", 4, "--nodes", 1, "--latex")
+    assert stages == r"c(m, 4) + 3\,\left[4 \parallel T_{sr}^{0}(m)\right]"
+
+
+def test_an_expression_for_people(convene: Convene) -> None:
+    done = convene("predict", "allgather", "-a", "ring", "-p", 4, "--nodes", 1, "--expression")
+    assert done.out == "ring:\n  c(m, 4) + 3[4 ∥ T_sr⁰(m)]\n  = c(m, 4) + 3o⁰(m) + 6L⁰(m, 4)\n"
+
+
+def test_comparison(convene: Convene) -> None:
+    one_node = ("-p", 16, "--nodes", 1)
+    equal = convene("predict", "allgather", "--compare", "ring", "recursive_doubling", *one_node)
+    assert equal.out.startswith("ring = recursive_doubling, on every machine")
+    four = ("-p", 16, "--nodes", 4, "--json")
+    for first, second, relation, conditional in (
+        ("neighbor_exchange", "gather_bcast", "≤", False),
+        ("gather_bcast", "neighbor_exchange", "≥", False),
+        ("sparbit", "bruck", "≤", True),
+        ("recursive_doubling", "ring", "?", False),
+    ):
+        found = convene("predict", "allgather", "--compare", first, second, *four).json
+        assert found == {
+            "first": first,
+            "second": second,
+            "relation": relation,
+            "if_memory_is_faster": conditional,
+        }
+
+
+def test_hop_bytes_of_the_mappings(convene: Convene) -> None:
+    """Sparbit sends most over short distances, Bruck over long ones; so each has its mapping."""
+    arguments = ("predict", "allgather", "-m", "hop_bytes", "-p", 32, "--nodes", 4, "--bytes", 1, "--json")
+    cost = {}
+    for mapping in ("sequential", "cyclic"):
+        found = convene(*arguments, "-a", "sparbit,bruck", "--mapping", mapping).json
+        cost[mapping] = {one["algorithm"]: one["byte_hops"][0] for one in found["algorithms"]}
+    assert cost["sequential"]["sparbit"] < cost["cyclic"]["sparbit"]
+    assert cost["cyclic"]["bruck"] < cost["sequential"]["bruck"]
+
+
+def test_taulop_sees_the_mapping_and_the_contention(convene: Convene) -> None:
+    arguments = (
+        "predict",
+        "allgather",
+        "-a",
+        "ring",
+        "--platform",
+        "metropolis",
+        "--json",
+        "--bytes",
+        "64KiB",
+    )
+    sequential = seconds(convene(*arguments, "-p", 32), "ring")[0]
+    cyclic = seconds(convene(*arguments, "-p", 32, "--mapping", "cyclic"), "ring")[0]
+    assert 4 < cyclic / sequential < 8  # the source measured a sixfold loss
+    listed = seconds(convene(*arguments, "-p", 2, "--mapping", "0,1"), "ring")[0]
+    assert listed > seconds(convene(*arguments, "-p", 2, "--mapping", "0,0"), "ring")[0]
+
+
+def test_a_file_of_ones_own(convene: Convene, tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    channel = {"name": "all", "hockney": {"alpha": 1, "beta": 0}}
+    path.write_text(json.dumps({"name": "mine", "model": {"time_unit": "ms", "channels": [channel]}}))
+    arguments = (
+        "predict",
+        "allgather",
+        "-a",
+        "bruck",
+        "--platform",
+        path,
+        "-p",
+        5,
+        "-m",
+        "hockney",
+        "--json",
+    )
+    assert seconds(convene(*arguments, "--nodes", 1), "bruck") == pytest.approx([0.003] * 4)
+    assert "say on how many nodes" in convene(*arguments).complaint
+    path.write_text(path.read_text().replace('"ms"', '"m"'))
+    assert convene(*arguments).complaint.startswith(f"{path}: field model.time_unit is 'm'")
+
+
+def test_models_are_named(convene: Convene) -> None:
+    assert "taulop" in _core.models()
+    assert "loggps" in _core.models()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--nodes", 2), "a time needs parameters: --platform chic|curie|lusitania|metropolis, or a file"),
+        (("--platform", "metropolsi"), "there is no platform 'metropolsi'; did you mean metropolis?"),
+        (("--platform", "curie"), "the platform 'curie' has no parameters taulop for the channel 'network'"),
+        (("--platform", "metropolis", "-m", "loggps"), "no parameters loggp with S for the channel 'memory'"),
+        (("--platform", "curie", "-m", "hockey"), "there is no model 'hockey'; did you mean hockney?"),
+        (("--platform", "curie", "-m", "hockney", "--bytes", "4KB"), "'4KB' is not a size"),
+        (("--platform", "curie", "-m", "hockney", "--mapping", "spiral"), "spiral"),
+        (("--platform", "curie", "-m", "hockney", "--root", 1), "allgather has no root; leave out --root 1"),
+        (("--platform", "curie", "-a", "native"), "native is the MPI library's own algorithm"),
+        (("--platform", "metropolis", "--machine", "node:2 core:2"), "8 processes do not fit"),
+        (("--machine", "node:2 core:4", "--nodes", 2), "--machine says how many nodes there are"),
+        (("--expression",), "say on how many nodes"),
+        (("--nodes", 9), "--nodes must be a whole number from 1 to 8, not '9'"),
+        (("--nodes", 2, "--latex"), "--latex is for --expression"),
+        (("--nodes", 2, "--transport", "rdma"), "--transport is for --expression and --compare"),
+        (("--nodes", 2, "--expression", "--transport", "zero"), "there is no transport in memory 'zero'"),
+        (("--nodes", 2, "--compare", "ring", "rign"), "did you mean ring"),
+    ],
+)
+def test_wrong_requests(convene: Convene, arguments: tuple[object, ...], sentence: str) -> None:
+    assert sentence in convene("predict", "allgather", "-p", 8, *arguments).complaint

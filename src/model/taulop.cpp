@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/taulop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/error.hpp"
+#include "model/expression_bounds.hpp"
+
+namespace convene::model {
+
+namespace {
+
+struct Message {
+  Rank from, to;
+  std::uint32_t channel;
+  Rational size;  ///< in units of the derivation
+};
+
+/// One stage: each rank sends at most one of these and receives at most one.
+using Stage = std::vector<Message>;
+
+/// What happens in one round: bytes copied and combined by each rank, and messages.
+struct Round {
+  std::map<Rank, Rational> copied, combined;
+  std::vector<Message> messages;
+};
+
+Rational exact(double bytes) {
+  if (bytes != std::floor(bytes) || bytes > 9e15)
+    throw Error(fmt::format("the cost expression needs whole bytes, not {}", bytes));
+  return static_cast<std::int64_t>(bytes);
+}
+
+std::map<std::uint32_t, Round> rounds_of(const Plan& plan, const ChannelMap& channels, Rational place,
+                                         const MessageSizes& sizes) {
+  std::map<std::uint32_t, Round> rounds;
+  for (const Schedule& schedule : plan)
+    for (StepId step = 0; step < schedule.size(); ++step) {
+      const Step& what = schedule[step];
+      if (what.kind == StepKind::recv || what.kind == StepKind::join) continue;
+      const Rational size = place * exact(sizes.bytes(schedule, step));
+      Round& round = rounds[what.round];
+      if (!what.is_message()) {
+        Rational& sum = (what.kind == StepKind::copy ? round.copied : round.combined)[schedule.rank()];
+        sum = sum + size;
+      } else {
+        round.messages.push_back({schedule.rank(), what.peer,
+                                  static_cast<std::uint32_t>(channels.between(schedule.rank(), what.peer)),
+                                  size});
+      }
+    }
+  return rounds;
+}
+
+/// Which stages a rank has a message in.
+class Taken {
+ public:
+  void add(std::size_t stage) {
+    if (words_.size() <= stage / 64) words_.resize(stage / 64 + 1, 0);
+    words_[stage / 64] |= std::uint64_t{1} << stage % 64;
+  }
+  static std::size_t first_free_in_both(const Taken& a, const Taken& b) {
+    for (std::size_t i = 0;; ++i) {
+      const std::uint64_t taken = a.word(i) | b.word(i);
+      if (~taken != 0) return i * 64 + static_cast<std::size_t>(std::countr_one(taken));
+    }
+  }
+
+ private:
+  std::uint64_t word(std::size_t i) const { return i < words_.size() ? words_[i] : 0; }
+  std::vector<std::uint64_t> words_;
+};
+
+/// Puts each message into the first stage in which its two ranks have nothing yet.
+std::vector<Stage> stages_of(const std::vector<Message>& messages, Rank procs) {
+  std::vector<Stage> stages;
+  std::vector<Taken> sending(procs), receiving(procs);
+  for (const Message& message : messages) {
+    const std::size_t stage = Taken::first_free_in_both(sending[message.from], receiving[message.to]);
+    sending[message.from].add(stage);
+    receiving[message.to].add(stage);
+    if (stage >= stages.size()) stages.resize(stage + 1);
+    stages[stage].push_back(message);
+  }
+  return stages;
+}
+
+/// The transfers that contend with each other: sizes, ascending, and how many there are of each.
+using Load = std::vector<std::pair<Rational, std::uint32_t>>;
+
+void add_transfer(Load& load, Rational size) {
+  auto place = load.begin();
+  while (place != load.end() && place->first < size) ++place;
+  if (place != load.end() && place->first == size)
+    ++place->second;
+  else
+    load.insert(place, {size, 1});
+}
+
+/// Whether a has, for every size, at least as many transfers of this size or more as b: then, by A2, it costs no less.
+bool exceeds(const Load& a, const Load& b) {
+  std::uint64_t in_a = 0, in_b = 0;
+  auto at = a.rbegin();
+  for (auto of_b = b.rbegin(); of_b != b.rend(); ++of_b) {
+    in_b += of_b->second;
+    for (; at != a.rend() && at->first >= of_b->first; ++at) in_a += at->second;
+    if (in_a < in_b) return false;
+  }
+  return true;
+}
+
+class StageCost {
+ public:
+  StageCost(const ChannelMap& channels, const Transport& transport, std::string unit)
+      : channels_(channels), transport_(transport), unit_(std::move(unit)) {
+    for (std::uint32_t channel = 0; channel < channels.channels(); ++channel)
+      transfers_.push_back(transfers(channel));
+  }
+
+  Expression of(const Stage& stage) const {
+    const bool is_segmented =
+        transport_.memory == Memory::segments || transport_.memory == Memory::long_segments;
+    const std::set<std::uint32_t> used = channels_of(stage);
+    const bool is_mixed = used.size() > 1;
+    if (!is_mixed || is_segmented) {
+      // Segments of different channels do not interleave: one channel after the other (section 5.2.2).
+      std::vector<Expression> parts;
+      for (auto channel = used.begin(); channel != used.end(); ++channel)
+        parts.push_back(of_one_channel(only(stage, *channel), *channel));
+      return Expression::sum(std::move(parts));
+    }
+    return by_transfers(stage);
+  }
+
+ private:
+  static std::set<std::uint32_t> channels_of(const Stage& stage) {
+    std::set<std::uint32_t> used;
+    for (const Message& message : stage) used.insert(message.channel);
+    return used;
+  }
+  static Stage only(const Stage& stage, std::uint32_t channel) {
+    Stage part;
+    for (const Message& message : stage)
+      if (message.channel == channel) part.push_back(message);
+    return part;
+  }
+
+  bool is_network(std::uint32_t channel) const { return channel >= transport_.network_channel; }
+  Size size(Rational count) const { return {count, unit_}; }
+
+  /// A ∥ T where every transfer of the stage is one of A of the same size; else by transfers.
+  Expression of_one_channel(const Stage& stage, std::uint32_t channel) const {
+    std::set<std::pair<Rational, std::uint32_t>> worst;
+    for (std::size_t j = 0; j < transfers_[channel].size(); ++j) {
+      const std::vector<Load> loads = worst_loads(stage, j).begin()->second;
+      if (loads.size() != 1 || loads.front().size() != 1) return by_transfers(stage);
+      worst.insert(*loads.front().begin());
+    }
+    if (worst.size() != 1) return by_transfers(stage);
+    const auto [bytes, number] = *worst.begin();
+    return Expression::concurrent(
+        number, has_both_ways(stage) ? T_sr(channel, size(bytes)) : T(channel, size(bytes)));
+  }
+
+  /// Whether some rank sends and receives.
+  static bool has_both_ways(const Stage& stage) {
+    std::set<Rank> senders;
+    for (const Message& message : stage) senders.insert(message.from);
+    return std::any_of(stage.begin(), stage.end(), [&](const Message& m) { return senders.contains(m.to); });
+  }
+
+  /// In which channels a message's transfers are.
+  std::vector<std::uint32_t> transfers(std::uint32_t channel) const {
+    if (is_network(channel)) {
+      const std::uint32_t memory = transport_.network_channel - 1;
+      return transport_.network == Network::rdma ? std::vector{channel}
+                                                 : std::vector{memory, channel, memory};
+    }
+    const std::size_t number = transport_.memory == Memory::zero_copy  ? 1
+                               : transport_.memory == Memory::buffered ? 3
+                                                                       : 2;
+    return std::vector<std::uint32_t>(number, channel);
+  }
+
+  /// The j-th transfers of all messages: by channel, the loads of units that no other unit exceeds.
+  std::map<std::uint32_t, std::vector<Load>> worst_loads(const Stage& stage, std::size_t j) const {
+    std::map<std::uint32_t, std::vector<Load>> by_unit;  // by channel; then by unit
+    for (const Message& message : stage) {
+      const std::vector<std::uint32_t>& way = transfers_[message.channel];
+      if (j >= way.size()) continue;
+      const Rank where = is_network(message.channel) && j == 0 && way.size() > 1 ? message.from : message.to;
+      std::vector<Load>& units = by_unit[way[j]];
+      const std::uint32_t unit = channels_.unit(way[j], where);
+      if (units.size() <= unit) units.resize(unit + 1);
+      add_transfer(units[unit], message.size);
+    }
+    std::map<std::uint32_t, std::vector<Load>> result;
+    for (const auto& [channel, units] : by_unit)
+      for (const Load& load : units)
+        if (!load.empty()) keep_if_worst(result[channel], load);
+    return result;
+  }
+
+  static void keep_if_worst(std::vector<Load>& kept, const Load& load) {
+    for (const Load& other : kept)
+      if (exceeds(other, load)) return;
+    std::erase_if(kept, [&](const Load& other) { return exceeds(load, other); });
+    kept.push_back(load);
+  }
+
+  Expression by_transfers(const Stage& stage) const {
+    std::vector<Expression> parts{overhead(stage)};
+    for (std::size_t j = 0;; ++j) {
+      std::vector<Expression> loads;
+      for (const auto& [channel, worst] : worst_loads(stage, j))
+        for (const Load& load : worst) loads.push_back(transfer(channel, load));
+      if (loads.empty()) break;
+      parts.push_back(Expression::max(without_bounded(std::move(loads), false)));
+    }
+    return Expression::sum(std::move(parts));
+  }
+
+  /// The largest message of each channel; the maximum of the channels.
+  Expression overhead(const Stage& stage) const {
+    std::map<std::uint32_t, Rational> largest;
+    for (const Message& message : stage)
+      largest[message.channel] = std::max(largest[message.channel], message.size);
+    std::vector<Expression> parts;
+    for (const auto& [channel, bytes] : largest) parts.push_back(o(channel, size(bytes)));
+    return Expression::max(std::move(parts));
+  }
+
+  Expression transfer(std::uint32_t channel, const Load& load) const {
+    std::vector<Size> sizes;
+    for (const auto& [bytes, number] : load) sizes.insert(sizes.end(), number, size(bytes));
+    return concurrent_transfers(channel, std::move(sizes));
+  }
+
+  const ChannelMap& channels_;
+  const Transport transport_;
+  const std::string unit_;
+  std::vector<std::vector<std::uint32_t>>
+      transfers_;  // by channel of the message: the channels of its transfers
+};
+
+/// c(m, τ) or γ(m, τ) for the node with most ranks that do it; m is what one of them has at most.
+Expression local_work(const std::map<Rank, Rational>& done, const Mapping& mapping, const std::string& unit,
+                      Expression (*cost)(Size, std::uint32_t)) {
+  std::map<std::uint32_t, std::uint32_t> ranks;
+  Rational most = 0;
+  std::uint32_t tau = 0;
+  for (const auto& [rank, size] : done) {
+    if (size == 0) continue;
+    most = std::max(most, size);
+    tau = std::max(tau, ++ranks[mapping.node_of(rank)]);
+  }
+  return most == 0 ? Expression() : cost({most, unit}, tau);
+}
+
+/// Adds terms, equal ones in sequence as one with a factor.
+class Sequence {
+ public:
+  void add(Expression term) {
+    if (term.is_zero()) return;
+    if (!terms_.empty() && terms_.back().second == term)
+      ++terms_.back().first;
+    else
+      terms_.emplace_back(1, std::move(term));
+  }
+  Expression sum() const {
+    std::vector<Expression> terms;
+    for (const auto& [number, term] : terms_) terms.push_back(Expression::times(Factor(number), term));
+    return Expression::sum(std::move(terms));
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, Expression>> terms_;
+};
+
+}  // namespace
+
+Expression concurrent_transfers(std::uint32_t channel, std::vector<Size> sizes) {
+  std::sort(sizes.begin(), sizes.end(), [](const Size& a, const Size& b) { return a.count < b.count; });
+  std::vector<Expression> parts;
+  Rational before = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i].count == before && i > 0) continue;
+    parts.push_back(
+        L(channel, {sizes[i].count - before, sizes[i].unit}, static_cast<std::uint32_t>(sizes.size() - i)));
+    before = sizes[i].count;
+  }
+  return Expression::sum(std::move(parts));
+}
+
+Expression derive(const Plan& plan, const Mapping& mapping, std::span<const Channel> channels,
+                  const Derivation& how, const MessageSizes& sizes) {
+  if (mapping.procs() != plan.size())
+    throw Error(
+        fmt::format("the plan is for {} processes and the mapping for {}", plan.size(), mapping.procs()));
+  const ChannelMap ways(channels, mapping);
+  const std::string unit = sizes.is_uniform() ? "m" : "";
+  Transport transport = how.transport;
+  transport.network_channel = network_channel(channels.size());
+  const StageCost cost(ways, transport, unit);
+  Sequence sequence;
+  for (const auto& [label, round] : rounds_of(plan, ways, how.place, sizes)) {
+    sequence.add(local_work(round.copied, mapping, unit, c));
+    for (const Stage& stage : stages_of(round.messages, mapping.procs())) sequence.add(cost.of(stage));
+    sequence.add(local_work(round.combined, mapping, unit, gamma));
+  }
+  return sequence.sum();
+}
+
+}  // namespace convene::model
