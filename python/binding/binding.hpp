@@ -14,6 +14,7 @@ namespace convene::binding {
 void add_catalogue(nanobind::module_& module);
 void add_requests(nanobind::module_& module);
 void add_plans(nanobind::module_& module);
+void add_simulation(nanobind::module_& module);
 
 /// A value as a word of the parameter's list, or as a number.
 nanobind::object parameter_value(const Parameter& parameter, std::int64_t value);

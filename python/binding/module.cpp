@@ -10,4 +10,5 @@ NB_MODULE(_core, module) {
   convene::binding::add_catalogue(module);
   convene::binding::add_requests(module);
   convene::binding::add_plans(module);
+  convene::binding::add_simulation(module);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from collections.abc import Sequence
 
-from convene.shapes import Algorithm, Counts, Rule, Verdict
+from convene.shapes import Algorithm, Counts, Platform, Rule, Simulated, Verdict
 
 version: str
 
@@ -51,3 +51,16 @@ def svg(
     placement: str = "",
     rounds: Sequence[int] = ...,
 ) -> str: ...
+def platform(text: str, file: str) -> Platform: ...
+def simulate(
+    collective: str,
+    spec: str,
+    procs: int,
+    sizes: Sequence[float],
+    platform: str,
+    file: str,
+    placement: str,
+    arrivals: Sequence[Sequence[float]],
+    exact: bool = False,
+    critical_path: bool = False,
+) -> list[Simulated]: ...
