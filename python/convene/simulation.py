@@ -98,8 +98,8 @@ def parse_seconds(text: str, what: str) -> float:
 
 
 def make_arrivals(text: str, procs: int, repetitions: int, seed: int) -> list[list[float]]:
-    """Patterns of arrival, in seconds: none, late:RANK:SECONDS, uniform:SECONDS or a file. Random ones are made
-    `repetitions` times."""
+    """Patterns of arrival, in seconds: none, late:RANK:SECONDS, uniform:SECONDS or a file. Random ones are
+    made `repetitions` times."""
     kind, *values = text.split(":")
     if text == "none":
         return [[0.0] * procs]
@@ -135,9 +135,7 @@ def read_arrivals(path: Path, procs: int) -> list[list[float]]:
             continue
         times = [parse_seconds(word, f"{path}:{number}: the time") for word in line.replace(",", " ").split()]
         if len(times) != procs:
-            raise RequestError(
-                f"{path}:{number}: {len(times)} times for {procs} ranks; write one each"
-            )
+            raise RequestError(f"{path}:{number}: {len(times)} times for {procs} ranks; write one each")
         patterns.append(times)
     if not patterns:
         raise RequestError(f"{path} has no arrivals; write a line with a time in seconds for each rank")
@@ -187,7 +185,7 @@ def contender(name: str, runs: list[Simulated]) -> dict[str, Any]:
     """One algorithm at one size: a number for each pattern of arrivals."""
     value: dict[str, Any] = {"name": name}
     for key in ("seconds", "mean", "waiting"):
-        value[key] = [run[key] for run in runs]  # type: ignore[literal-required]
+        value[key] = [run[key] for run in runs]
     value |= {"messages": runs[0]["messages"], "sent": runs[0]["bytes"], "channels": runs[0]["channels"]}
     if runs[0]["critical_path"]:
         value["critical_path"] = runs[0]["critical_path"]

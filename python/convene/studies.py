@@ -55,7 +55,8 @@ def gains(cells: Sequence[Times], mappings: Sequence[str]) -> list[float]:
     """By cell in which Sparbit is the best: 1 - t/t2, t2 the best time of all others."""
     result = []
     for times in cells:
-        own = min(time for (mapping, name), time in times.items() if name == SPARBIT and mapping in mappings)
+        counted = [(name, time) for (mapping, name), time in times.items() if mapping in mappings]
+        own = min(time for name, time in counted if name == SPARBIT)
         other = min(
             time for (mapping, name), time in times.items() if name != SPARBIT and mapping in mappings
         )

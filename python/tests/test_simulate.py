@@ -69,19 +69,8 @@ def test_results_do_not_depend_on_the_run(convene: Convene, platform: Path) -> N
 
 
 def test_a_late_rank_makes_the_others_wait(convene: Convene, platform: Path) -> None:
-    result = simulate(
-        convene,
-        platform,
-        "-p",
-        4,
-        "--sizes",
-        8,
-        "--algorithms",
-        "ring",
-        "--arrivals",
-        "late:2:5ms",
-        "--critical-path",
-    )
+    arguments = ("-p", 4, "--sizes", 8, "--algorithms", "ring", "--arrivals", "late:2:5ms")
+    result = simulate(convene, platform, *arguments, "--critical-path")
     (ring,) = result["sizes"][0]["contenders"]
     assert ring["seconds"][0] > 5e-3
     assert ring["waiting"][0] > 3 / 4 * 5e-3
@@ -165,20 +154,8 @@ def test_the_sparbit_study_has_the_sources_cells() -> None:
 
 
 def test_the_sparbit_study_counts_as_the_source_does() -> None:
-    cells = [
-        {
-            ("sequential", "sparbit"): 5.0,
-            ("sequential", "ring"): 10.0,
-            ("cyclic", "sparbit"): 9.0,
-            ("cyclic", "ring"): 4.0,
-        },
-        {
-            ("sequential", "sparbit"): 8.0,
-            ("sequential", "ring"): 7.0,
-            ("cyclic", "sparbit"): 6.0,
-            ("cyclic", "ring"): 9.0,
-        },
-    ]
+    keys = [(mapping, name) for mapping in studies.MAPPINGS for name in ("sparbit", "ring")]
+    cells = [dict(zip(keys, times, strict=True)) for times in ((5.0, 10.0, 9.0, 4.0), (8.0, 7.0, 6.0, 9.0))]
     assert studies.gains(cells, ("sequential",)) == [0.5]
     assert studies.gains(cells, studies.MAPPINGS) == [pytest.approx(1 - 6 / 7)]
 

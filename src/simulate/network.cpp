@@ -25,10 +25,8 @@ std::size_t node_level(const Machine& machine) {
 Network::Network(const Platform& platform, const Seating& seating) : spec_(platform.network) {
   const Mapping& mapping = seating.mapping;
   const auto& levels = mapping.machine().levels();
-  for (std::uint32_t rank = 0; rank < mapping.procs(); ++rank) {
-    seat_.push_back(mapping.seat_of(rank));
-    node_.push_back(mapping.node_of(rank));
-  }
+  for (std::uint32_t rank = 0; rank < mapping.procs(); ++rank)
+    place_.push_back({mapping.seat_of(rank), mapping.node_of(rank)});
   std::uint32_t seats = mapping.machine().seats_per_node(), units = mapping.machine().nodes();
   for (std::size_t level = node_level(mapping.machine()); level + 1 < levels.size(); ++level) {
     add("within " + levels[level].name, platform.within[seats_a_unit_.size()], units);
@@ -116,7 +114,7 @@ void Network::pass(Path& path, const Family& family, std::uint32_t unit, Way way
 void Network::find(std::uint32_t from, std::uint32_t to, Path& path) const {
   path.latency = path.seconds_a_byte = 0;
   path.count = 0;
-  const std::uint32_t source = node_[from], target = node_[to];
+  const std::uint32_t source = place_[from].node, target = place_[to].node;
   if (source == target) return pass_within(path, from, to);
   pass(path, families_[node_family_], source, out);
   switch (spec_.shape) {
@@ -139,10 +137,10 @@ void Network::find(std::uint32_t from, std::uint32_t to, Path& path) const {
 void Network::pass_within(Path& path, std::uint32_t from, std::uint32_t to) const {
   std::size_t level = 0;
   while (level + 1 < seats_a_unit_.size() &&
-         seat_[from] / seats_a_unit_[level + 1] == seat_[to] / seats_a_unit_[level + 1])
+         place_[from].seat / seats_a_unit_[level + 1] == place_[to].seat / seats_a_unit_[level + 1])
     ++level;
   // Within a unit the two directions have no names; the upper number of the two sends out.
-  pass(path, families_[level], seat_[from] / seats_a_unit_[level], from > to ? out : in);
+  pass(path, families_[level], place_[from].seat / seats_a_unit_[level], from > to ? out : in);
 }
 
 void Network::pass_tree(Path& path, std::uint32_t from, std::uint32_t to) const {

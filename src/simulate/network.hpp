@@ -57,8 +57,11 @@ class Network {
 
   NetworkSpec spec_;
   std::vector<Family> families_;
-  std::vector<double> seconds_a_byte_;        // by channel
-  std::vector<std::uint32_t> seat_, node_;    // by rank
+  std::vector<double> seconds_a_byte_;  // by channel
+  struct Place {
+    std::uint32_t seat, node;
+  };
+  std::vector<Place> place_;                  // by rank
   std::vector<std::uint32_t> seats_a_unit_;   // by level from the node on
   std::vector<std::uint32_t> leaf_of_node_;   // tree
   std::vector<std::uint32_t> nodes_a_group_;  // fat tree, by level

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.hpp"
 #include "simulate/fairness.hpp"
@@ -51,6 +52,11 @@ struct Finished {
   StepId step;
 };
 
+struct StepState {
+  std::uint32_t missing;  // predecessors to come
+  std::uint32_t receive;  // what is known of a receive
+};
+
 struct Port {
   std::uint32_t busy = 0;
   std::uint32_t first = no_task, last = no_task;  // waiting
@@ -74,10 +80,10 @@ class Player {
     computing_.assign(procs, 0);
     if (has_ports()) port_.resize(procs);
     outcome_.exits.assign(arrivals.begin(), arrivals.end());
-    receive_.assign(source.steps(), nothing_yet);
-    missing_.reserve(source.steps());
+    state_.reserve(source.steps());
     for (Rank rank = 0; rank < procs; ++rank)
-      for (const Step& step : source.schedule(rank).steps()) missing_.push_back(step.predecessors);
+      for (const Step& step : source.schedule(rank).steps())
+        state_.push_back({step.predecessors, nothing_yet});
     left_ = source.steps();
   }
 
@@ -155,8 +161,8 @@ class Player {
     for (std::size_t i = 0; i < done_.size(); ++i) {
       const Finished done = done_[i];
       const std::uint64_t first = source_.first(done.rank);
-      for (const StepId next : source_.schedule(done.rank).successors(done.step)) {
-        if (--missing_[first + next] > 0) continue;
+      for (const StepId next : source_.successors(source_.move(done.rank, done.step))) {
+        if (--state_[first + next].missing > 0) continue;
         history_.released(first + next, done.step);
         begin(done.rank, next, first);
       }
@@ -220,7 +226,7 @@ class Player {
     task.asked = on_grid(now_ + path_.latency);
     task.latency = path_.latency;
     task.state = Task::asking;
-    std::uint32_t& receive = receive_[source_.first(task.to) + task.recv];
+    std::uint32_t& receive = state_[source_.first(task.to) + task.recv].receive;
     if (receive == posted)
       answer(id);
     else
@@ -304,17 +310,16 @@ class Player {
 
   void land(std::uint32_t id) {
     const std::uint64_t at = source_.first(tasks_[id].to) + tasks_[id].recv;
-    if (receive_[at] == posted) {
+    if (state_[at].receive == posted) {
       if (!tasks_[id].late) history_.decided_by_other_end(at);
       return receive(id, 0);
     }
     tasks_[id].state = Task::arrived;
-    receive_[at] = id;
+    state_[at].receive = id;
   }
 
   void begin_recv(std::uint64_t at) {
-    const std::uint32_t waiting = receive_[at];
-    receive_[at] = posted;
+    const std::uint32_t waiting = std::exchange(state_[at].receive, posted);
     if (waiting == nothing_yet) return;
     if (tasks_[waiting].state == Task::asking)
       answer(waiting);
@@ -376,7 +381,7 @@ class Player {
     std::string where;
     for (Rank rank = 0; rank < source_.procs() && where.empty(); ++rank)
       for (StepId step = 0; step < source_.schedule(rank).size() && where.empty(); ++step)
-        if (missing_[source_.first(rank) + step] > 0)
+        if (state_[source_.first(rank) + step].missing > 0)
           where = fmt::format("; of rank {} the first that does not begin is step {}", rank, step);
     throw Error(fmt::format("the plan does not play to its end: {} of {} steps wait for each other{}", left_,
                             source_.steps(), where));
@@ -391,10 +396,9 @@ class Player {
   Sharers contention_;
   History history_;
   double now_ = 0;
-  std::uint64_t left_ = 0;              // steps that are not finished
-  std::vector<std::uint32_t> missing_;  // by step: predecessors to come
-  std::vector<std::uint32_t> receive_;  // by step: what is known of a receive
-  std::vector<Finished> done_;          // steps whose successors have not been told
+  std::uint64_t left_ = 0;        // steps that are not finished
+  std::vector<StepState> state_;  // by step
+  std::vector<Finished> done_;    // steps whose successors have not been told
   std::vector<Task> tasks_;
   std::vector<std::uint32_t> free_;  // tasks that may be used again
   std::vector<double> cpu_free_;     // by core: when it will have done all that it has to do

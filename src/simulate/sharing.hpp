@@ -53,19 +53,17 @@ class Sharing {
       const double due = due_of(c, now);
       if (due > now) return arm(channel, c, due);
     }
-    c.carried = c.flows.front().first;
+    c.carried = c.head.first;
     c.since = now;
     const double enough = c.carried * (1 + rounding);
-    while (!c.flows.empty() && c.flows.front().first <= enough) {
-      const FlowId flow = c.flows.front().second;
-      std::pop_heap(c.flows.begin(), c.flows.end(), later);
-      c.flows.pop_back();
-      part_done(flow);
-    }
-    if (c.flows.empty())
+    finished_.clear();
+    while (c.present > 0 && c.head.first <= enough) finished_.push_back(take_head(c));
+    if (c.present == 0)
       c.use.seconds += now - c.busy_since;
     else
       arm(channel, c, due_of(c, now));
+    // Last, since whoever is done may let others in.
+    for (const FlowId flow : finished_) part_done(flow);
   }
 
   /// Nothing to do when a moment is over.
@@ -84,29 +82,52 @@ class Sharing {
 
   struct Channel {
     double seconds_a_byte = 0;
-    double carried = 0;  // bytes for each message, since the channel was last empty
-    double since = 0;    // when `carried` had this value
+    double carried = 0;         // bytes for each message, since the channel was last empty
+    double since = 0;           // when `carried` had this value
+    double due = 0;             // of the event that is under way
+    Flow head;                  // the message that will be done first
+    std::uint32_t present = 0;  // messages
+    std::uint32_t stamp = 0;    // of the event
+    bool armed = false;         // whether there is one
+    bool changed = false;       // whether messages came after it was set
     double busy_since = 0;
-    double due = 0;           // of the event that is under way
-    std::uint32_t stamp = 0;  // of that event
-    bool armed = false;       // whether there is one
-    bool changed = false;     // whether messages came after it was set
-    std::vector<Flow> flows;  // a heap
+    std::vector<Flow> others;  // a heap
     ChannelUse use;
   };
 
   static bool later(const Flow& a, const Flow& b) { return a.first > b.first; }
 
   static void advance(Channel& c, double now) {
-    c.carried += (now - c.since) / (c.seconds_a_byte * static_cast<double>(c.flows.size()));
+    c.carried += (now - c.since) / (c.seconds_a_byte * static_cast<double>(c.present));
     c.since = now;
+  }
+
+  static FlowId take_head(Channel& c) {
+    const FlowId flow = c.head.second;
+    --c.present;
+    if (!c.others.empty()) {
+      c.head = c.others.front();
+      std::pop_heap(c.others.begin(), c.others.end(), later);
+      c.others.pop_back();
+    }
+    return flow;
+  }
+
+  static void add(Channel& c, Flow flow) {
+    if (c.present++ == 0) {
+      c.head = flow;
+      return;
+    }
+    if (later(c.head, flow)) std::swap(c.head, flow);
+    c.others.push_back(flow);
+    std::push_heap(c.others.begin(), c.others.end(), later);
   }
 
   /// When the first of its messages will be done if nothing changes.
   static double due_of(const Channel& c, double now) {
-    const double left = c.flows.front().first - c.carried;
+    const double left = c.head.first - c.carried;
     if (left <= c.carried * rounding) return now;
-    return on_grid(now + left * c.seconds_a_byte * static_cast<double>(c.flows.size()));
+    return on_grid(now + left * c.seconds_a_byte * static_cast<double>(c.present));
   }
 
   void arm(ChannelId id, Channel& c, double due) {
@@ -119,15 +140,14 @@ class Sharing {
   /// An event that comes too early finds that out by itself; only one that would come too late is replaced.
   void enter(ChannelId id, FlowId flow, double bytes, double now) {
     Channel& c = channels_[id];
-    if (c.flows.empty()) {
+    if (c.present == 0) {
       c.carried = 0;
       c.since = c.busy_since = now;
     } else {
       advance(c, now);
     }
     c.use.bytes += bytes;
-    c.flows.emplace_back(c.carried + bytes, flow);
-    std::push_heap(c.flows.begin(), c.flows.end(), later);
+    add(c, {c.carried + bytes, flow});
     c.changed = true;
     const double due = due_of(c, now);
     if (!c.armed || due < c.due) arm(id, c, due);
@@ -136,6 +156,7 @@ class Sharing {
   EventQueue& events_;
   const std::uint32_t kind_;
   std::vector<Channel> channels_;
+  std::vector<FlowId> finished_;
 };
 
 }  // namespace convene

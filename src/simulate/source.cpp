@@ -25,10 +25,16 @@ void Source::add(const Schedule& schedule) {
   for (StepId id = 0; id < schedule.size(); ++id) {
     const Step& step = schedule[id];
     moves_.push_back({.peer = step.peer,
+                      .edges = static_cast<std::uint32_t>(edges_.size()),
                       .kind = step.kind,
                       .scattered = step.is_message() && is_scattered(schedule.ranges(id))});
+    const auto successors = schedule.successors(id);
+    edges_.insert(edges_.end(), successors.begin(), successors.end());
   }
+  if (edges_.size() >= Links::none) throw Error("the plan has too many dependencies to be played");
 }
+
+void Source::close() { moves_.push_back({.edges = static_cast<std::uint32_t>(edges_.size())}); }
 
 Source Source::of(const Plan& plan) {
   const Links links = link(plan);
@@ -37,9 +43,10 @@ Source Source::of(const Plan& plan) {
   source.procs_ = static_cast<Rank>(plan.size());
   source.plan_ = &plan;
   source.base_.assign(links.base.begin(), links.base.end());
-  source.moves_.reserve(links.base.back());
+  source.moves_.reserve(links.base.back() + 1);
   for (const Schedule& schedule : plan) source.add(schedule);
-  for (std::size_t i = 0; i < source.moves_.size(); ++i) {
+  source.close();
+  for (std::size_t i = 0; i < links.partner.size(); ++i) {
     Move& move = source.moves_[i];
     if (links.partner[i] != Links::none) move.partner = links.step(move.peer, links.partner[i]);
   }
@@ -52,6 +59,7 @@ Source Source::relabelled(const Schedule& schedule, Relabelling how) {
   source.one_ = &schedule;
   source.how_ = how;
   source.add(schedule);
+  source.close();
   source.link_own_messages();
   return source;
 }
