@@ -122,7 +122,7 @@ struct Simulation {
     Played played(spec, call);
     std::vector<Summary> result;
     for (const double size : sizes) {
-      played.source().set_bytes(size / segments(*spec.algorithm, spec.parameters));
+      played.source().set_bytes(size / segments(*spec.algorithm, call.procs, spec.parameters));
       for (const auto& pattern : arrivals)
         result.push_back(
             summarize(play(played.source(), platform, seating, pattern, options), pattern, network));
@@ -153,8 +153,12 @@ Simulation make_simulation(const std::string& collective, const std::string& tex
 nb::list simulate(const std::string& collective, const std::string& spec, Rank procs,
                   const std::vector<double>& sizes, const std::string& platform, const std::string& file,
                   const std::string& placement, const std::vector<std::vector<double>>& arrivals, bool exact,
-                  bool critical_path) {
+                  bool critical_path, Rank root) {
   Simulation simulation = make_simulation(collective, spec, procs, platform, file);
+  if (root >= procs)
+    throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
+                std::to_string(root));
+  simulation.call.root = root;
   simulation.placement = placement;
   simulation.options = {.contention = exact ? Contention::maxmin : Contention::sharing,
                         .critical_path = critical_path};
@@ -187,6 +191,7 @@ void add_simulation(nb::module_& module) {
   module.def("simulate", &simulate, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("sizes"), nb::arg("platform"), nb::arg("file"), nb::arg("placement"),
              nb::arg("arrivals"), nb::arg("exact") = false, nb::arg("critical_path") = false,
+             nb::arg("root") = 0,
              "Plays an algorithm: one dictionary for each pattern of arrivals, for each size.");
 }
 

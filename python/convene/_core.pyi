@@ -63,4 +63,5 @@ def simulate(
     arrivals: Sequence[Sequence[float]],
     exact: bool = False,
     critical_path: bool = False,
+    root: int = 0,
 ) -> list[Simulated]: ...

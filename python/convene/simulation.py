@@ -43,6 +43,7 @@ class Case:
     arrivals: tuple[tuple[float, ...], ...]
     exact: bool = False
     critical_path: bool = False
+    root: int = 0
 
     def play(self) -> list[list[Simulated]]:
         """By size, then by pattern of arrivals."""
@@ -57,6 +58,7 @@ class Case:
             self.arrivals,
             self.exact,
             self.critical_path,
+            self.root,
         )
         each = len(self.arrivals)
         return [runs[first : first + each] for first in range(0, len(runs), each)]
@@ -175,6 +177,7 @@ def as_result(
         "simulated": True,
         "collective": first.collective,
         "procs": first.procs,
+        "root": first.root,
         "platform": json.loads(first.platform.text),
         "options": options,
         "sizes": sizes,

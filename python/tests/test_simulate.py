@@ -103,6 +103,13 @@ def test_platforms_that_come_along_are_read() -> None:
         assert _core.simulate("allgather", "sparbit", 8, [64], platform.text, name, "cyclic", [[0.0] * 8])
 
 
+def test_a_root_can_be_chosen(convene: Convene, platform: Path) -> None:
+    done = convene("simulate", "bcast", "--platform", platform, "-p", 5, "--root", 3, "--sizes", 64, "--json")
+    assert done.status == 0, done.err
+    assert done.json["root"] == 3
+    assert all(contender["seconds"][0] > 0 for contender in done.json["sizes"][0]["contenders"])
+
+
 def test_more_ranks_than_cores_share_them(convene: Convene, platform: Path) -> None:
     few = simulate(convene, platform, "-p", 16, "--sizes", 8, "--algorithms", "bruck")
     many = simulate(convene, platform, "-p", 32, "--sizes", 8, "--algorithms", "bruck")
@@ -131,6 +138,7 @@ def test_more_ranks_than_cores_share_them(convene: Convene, platform: Path) -> N
         (("allgather", "--platform", "yahoo", "-p", 4, "--contention", "none"), "must be sharing or maxmin"),
         (("allgather", "--platform", "yahoo", "-p", 4, "--mapping", "spiral"), 'the placement "spiral"'),
         (("allgather", "--platform", "yahoo", "-p", 4, "-o", "run.txt"), "measurements are written as .json"),
+        (("bcast", "--platform", "yahoo", "-p", 4, "--root", 4), "the root must be below"),
         (("--study", "sparbitt"), "there is no study 'sparbitt'"),
     ],
 )

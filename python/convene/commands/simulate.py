@@ -124,6 +124,7 @@ def run(
             autocompletion=complete_algorithms,
         ),
     ] = "all",
+    root: Annotated[int, typer.Option(min=0, help="For collectives that have a root.")] = 0,
     mapping: Annotated[
         str,
         typer.Option(metavar="sequential|cyclic|LIST", help="Who sits where; a list: a node per rank."),
@@ -178,6 +179,7 @@ def run(
             patterns,
             contention == "maxmin",
             critical_path,
+            root,
         )
         for spec in choose_algorithms(name, procs, algorithms)
     ]
