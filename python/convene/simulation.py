@@ -14,7 +14,7 @@ from convene import _core, paths
 from convene._core import RequestError
 from convene.shapes import Simulated
 
-PLATFORMS = paths.PACKAGE / "platforms"
+PLATFORMS = paths.PACKAGE / "machines"
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
