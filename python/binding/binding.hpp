@@ -23,6 +23,7 @@ struct BuiltPlan {
   std::uint32_t segments;
 };
 BuiltPlan build(const std::string& collective, const std::string& spec, Rank procs, Rank root);
+void add_simulation(nanobind::module_& module);
 
 /// A value as a word of the parameter's list, or as a number.
 nanobind::object parameter_value(const Parameter& parameter, std::int64_t value);

@@ -11,4 +11,5 @@ NB_MODULE(_core, module) {
   convene::binding::add_requests(module);
   convene::binding::add_plans(module);
   convene::binding::add_models(module);
+  convene::binding::add_simulation(module);
 }

@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from collections.abc import Sequence
 
-from convene.shapes import Algorithm, CostExpression, Counts, Platform, Rule, Verdict
+from convene.shapes import (
+    Algorithm,
+    CostExpression,
+    Counts,
+    Platform,
+    Rule,
+    Simulated,
+    SimulatedMachine,
+    Verdict,
+)
 
 version: str
 
@@ -95,3 +104,17 @@ def compare(
     network: str,
     farther_is_slower: bool,
 ) -> str: ...
+def simulated_machine(text: str, file: str) -> SimulatedMachine: ...
+def simulate(
+    collective: str,
+    spec: str,
+    procs: int,
+    sizes: Sequence[float],
+    platform: str,
+    file: str,
+    placement: str,
+    arrivals: Sequence[Sequence[float]],
+    exact: bool = False,
+    critical_path: bool = False,
+    root: int = 0,
+) -> list[Simulated]: ...

@@ -63,3 +63,32 @@ class Platform(TypedDict):
 class CostExpression(TypedDict):
     stages: str
     sum: str
+
+
+class SimulatedMachine(TypedDict):
+    name: str
+    machine: str
+    nodes: int
+    cores: int
+
+
+class CriticalStep(TypedDict):
+    rank: int
+    step: int
+    kind: str
+    round: int
+    ready: float
+    finished: float
+    waited: bool
+
+
+class Simulated(TypedDict):
+    """One run of the player. Times are in seconds."""
+
+    seconds: float  # from the first arrival to the last exit
+    mean: float  # of all ranks, from arrival to exit
+    waiting: float  # of it, without work for the processor
+    messages: int
+    bytes: float
+    channels: dict[str, float]  # by kind: the share of the time in which the busiest of them carried anything
+    critical_path: list[CriticalStep]

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How many messages the player simulates in a second, and how long and in how much memory it plays a million ranks.
+// (simulate_speed.py makes a table of it.)
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+#include "base/error.hpp"
+#include "collective/algorithm.hpp"
+#include "select/spec.hpp"
+#include "simulate/player.hpp"
+
+namespace convene {
+namespace {
+
+/// Nodes of 16 cores on one switch, with costs of the order of InfiniBand's.
+Platform cluster(Rank procs, Rank cores) {
+  Platform platform;
+  platform.machine = Machine::parse("node:" + std::to_string((procs + cores - 1) / cores) +
+                                    " core:" + std::to_string(cores));
+  platform.within = {{.latency = 3e-7, .bandwidth = 1e10, .shared = Shared::both_ways}};
+  platform.network.node = {.latency = 1e-6, .bandwidth = 1.2e10};
+  platform.cpu = {.send = 2e-7, .recv = 2e-7, .copy = 1e-10};
+  return platform;
+}
+
+struct Case {
+  std::string spec;
+  Rank procs, cores;
+  double bytes;
+  bool scattered_arrivals;
+  Contention contention;
+};
+
+void report(benchmark::State& state, std::uint64_t messages) {
+  state.counters["messages"] = static_cast<double>(messages);
+  state.counters["messages_per_second"] =
+      benchmark::Counter(static_cast<double>(messages), benchmark::Counter::kIsIterationInvariantRate);
+}
+
+std::vector<double> arrivals_of(const Case& c) {
+  std::vector<double> arrivals(c.procs, 0);
+  std::uint64_t random = 1;
+  for (double& arrival : arrivals) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    if (c.scattered_arrivals) arrival = static_cast<double>(random >> 40) * 1e-12;  // up to 17 µs
+  }
+  return arrivals;
+}
+
+void play_plan(benchmark::State& state, const Case& c) {
+  const Spec spec = parse_spec(Collective::allgather, c.spec);
+  const Plan plan =
+      build_plan(*spec.algorithm,
+                 {.collective = Collective::allgather, .procs = c.procs, .parameters = spec.parameters});
+  Source source = Source::of(plan);
+  source.set_bytes(c.bytes);
+  const Platform platform = cluster(c.procs, c.cores);
+  const Seating seating = seat(platform, "sequential", c.procs);
+  const std::vector<double> arrivals = arrivals_of(c);
+  std::uint64_t messages = 0;
+  for (auto _ : state)
+    messages = play(source, platform, seating, arrivals, {.contention = c.contention}).messages;
+  report(state, messages);
+}
+
+/// The schedule of rank 0, relabelled; building it is part of the time.
+void play_symmetry(benchmark::State& state, const Case& c) {
+  const Spec spec = parse_spec(Collective::allgather, c.spec);
+  std::uint64_t messages = 0;
+  for (auto _ : state) {
+    Builder builder;
+    const Schedule schedule = build_schedule(
+        *spec.algorithm,
+        {.collective = Collective::allgather, .procs = c.procs, .parameters = spec.parameters}, builder);
+    Source source =
+        Source::relabelled(schedule, spec.algorithm->symmetry == Symmetry::exchange ? Relabelling::exchange
+                                                                                    : Relabelling::rotation);
+    source.set_bytes(c.bytes);
+    const Platform platform = cluster(c.procs, c.cores);
+    const Seating seating = seat(platform, "sequential", c.procs);
+    messages = play(source, platform, seating, arrivals_of(c), {.contention = c.contention}).messages;
+  }
+  report(state, messages);
+}
+
+void add_all() {
+  for (const Contention contention : {Contention::sharing, Contention::maxmin}) {
+    const std::string mode = contention == Contention::sharing ? "sharing" : "maxmin";
+    for (const bool scattered : {false, true})
+      for (const Rank cores : {1u, 16u})
+        for (const std::string spec : {"ring", "recursive_doubling", "sparbit", "bruck"}) {
+          const Case c{spec,      spec == "ring" || spec == "sparbit" ? 512u : 4096u, cores, 1024, scattered,
+                       contention};
+          benchmark::RegisterBenchmark((mode + "/" + spec + "/" + std::to_string(c.procs) + "/" +
+                                        std::to_string(cores) + "/" + (scattered ? "scattered" : "together"))
+                                           .c_str(),
+                                       [c](benchmark::State& state) { play_plan(state, c); })
+              ->Unit(benchmark::kMillisecond);
+        }
+  }
+  for (const std::string spec : {"recursive_doubling", "bruck", "sparbit;send=packed"})
+    for (const bool scattered : {false, true}) {
+      const Case c{spec, 1u << 20, 16, 8, scattered, Contention::sharing};
+      benchmark::RegisterBenchmark(
+          ("million/" + spec.substr(0, spec.find(';')) + "/" + (scattered ? "scattered" : "together"))
+              .c_str(),
+          [c](benchmark::State& state) { play_symmetry(state, c); })
+          ->Unit(benchmark::kSecond)
+          ->Iterations(1);
+    }
+}
+
+}  // namespace
+}  // namespace convene
+
+int main(int argc, char** argv) {
+  convene::add_all();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How many messages a second the player simulates, and how it plays a million ranks.
+
+Runs the Google Benchmark program that the build makes of simulate_speed.cpp, one process for each case, so
+that the memory of each is its own. Writes a summary (JSON) and tables (Markdown).
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from convene import console
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = ROOT / "build/bin/benchmark_simulate_speed"
+
+
+def list_cases(wanted: str) -> list[str]:
+    command = [str(PROGRAM), "--benchmark_list_tests", f"--benchmark_filter={wanted}"]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+
+
+def measure(case: str) -> dict[str, Any]:
+    """Messages a second of processor time, seconds of one play, and the most memory of the process."""
+    with tempfile.TemporaryDirectory(prefix="convene-") as folder:
+        output = Path(folder) / "out.json"
+        command = [
+            str(PROGRAM),
+            f"--benchmark_filter=^{case}$",
+            "--benchmark_min_time=0.5",
+            f"--benchmark_out={output}",
+        ]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise subprocess.CalledProcessError(process.returncode, command)
+        entry = json.loads(output.read_text())["benchmarks"][0]
+    seconds = entry["real_time"] * {"ms": 1e-3, "s": 1.0}[entry["time_unit"]]
+    return {
+        "case": case,
+        "messages": entry["messages"],
+        "messages_per_second": entry["messages_per_second"],
+        "seconds": seconds,
+        "memory": usage.ru_maxrss * 1024,
+    }
+
+
+def as_text(rows: list[dict[str, Any]]) -> str:
+    lines = [
+        "| case | messages | messages a second | time | memory |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {row['case']} | {row['messages']:.0f} | {row['messages_per_second'] / 1e6:.2f} million "
+        f"| {row['seconds']:.3g} s | {row['memory'] / 2**20:.0f} MiB |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--filter", default=".", help="a regular expression of cases (default: all)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=ROOT / "build/benchmarks",
+        help="folder (default: build/benchmarks)",
+    )
+    options = parser.parse_args()
+    if not PROGRAM.is_file():
+        console.complain("the benchmark is not built; run ./dev build")
+        return 2
+    options.output.mkdir(parents=True, exist_ok=True)
+    try:
+        rows = [measure(case) for case in list_cases(options.filter)]
+    except subprocess.CalledProcessError as error:
+        console.complain(f"the benchmark failed: {error}")
+        return 1
+    (options.output / "simulate_speed.json").write_text(json.dumps(rows, indent=1) + "\n")
+    (options.output / "simulate_speed.inc").write_text(as_text(rows))
+    print(as_text(rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Simulations: one algorithm on a platform, for several sizes and arrivals.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "binding.hpp"
+#include "schedule/describe.hpp"
+#include "simulate/player.hpp"
+
+namespace nb = nanobind;
+
+namespace convene::binding {
+
+namespace {
+
+constexpr Rank most_procs = 1u << 20;
+constexpr std::uint64_t most_steps = 1u << 25;     // of a plan that is written out: some gigabytes
+constexpr std::uint64_t most_played = 1ull << 28;  // of one that is relabelled
+
+/// What is played: all ranks' schedules or, where these would be too many and the algorithm has a symmetry, rank 0's.
+class Played {
+ public:
+  Played(const Spec& spec, Call call) {
+    const Algorithm& algorithm = *spec.algorithm;
+    Builder builder;
+    one_ = std::make_unique<Schedule>(build_schedule(algorithm, call, builder));
+    const std::uint64_t steps = std::uint64_t{call.procs} * one_->size();
+    if (steps <= most_steps) {
+      plan_ = std::make_unique<Plan>(build_plan(algorithm, call));
+      source_ = std::make_unique<Source>(Source::of(*plan_));
+      return;
+    }
+    call.rank = call.procs - 1;
+    const bool alike = algorithm.symmetry != Symmetry::none &&
+                       build_schedule(algorithm, call, builder).size() == one_->size();
+    if (!alike || steps > most_played)
+      throw Error("simulating " + spec_text(algorithm, spec.parameters) + " on " +
+                  std::to_string(call.procs) + " processes means about " + std::to_string(steps) +
+                  " steps, more than " + std::to_string(alike ? most_played : most_steps) +
+                  "; take fewer processes");
+    source_ = std::make_unique<Source>(Source::relabelled(
+        *one_, algorithm.symmetry == Symmetry::exchange ? Relabelling::exchange : Relabelling::rotation));
+  }
+
+  Source& source() { return *source_; }
+
+ private:
+  std::unique_ptr<Schedule> one_;
+  std::unique_ptr<Plan> plan_;
+  std::unique_ptr<Source> source_;
+};
+
+/// What a run says, in seconds. The busiest channel of each kind stands for its kind.
+struct Summary {
+  double slowest = 0, mean = 0, waiting = 0;
+  std::uint64_t messages = 0;
+  double bytes = 0;
+  std::map<std::string, double> busiest;
+  std::vector<CriticalStep> path;
+};
+
+Summary summarize(const Outcome& outcome, const std::vector<double>& arrivals, const Network& network) {
+  Summary summary;
+  const auto procs = static_cast<double>(arrivals.size());
+  const double first = *std::min_element(arrivals.begin(), arrivals.end());
+  summary.slowest = outcome.end - first;
+  for (std::size_t rank = 0; rank < arrivals.size(); ++rank)
+    summary.mean += (outcome.exits[rank] - arrivals[rank]) / procs;
+  summary.waiting = std::accumulate(outcome.waiting.begin(), outcome.waiting.end(), 0.0) / procs;
+  summary.messages = outcome.messages;
+  summary.bytes = outcome.bytes;
+  for (const ChannelUse& use : outcome.channels) {
+    double& busiest = summary.busiest[network.kind(use.channel)];
+    busiest = std::max(busiest, summary.slowest > 0 ? use.seconds / summary.slowest : 0);
+  }
+  summary.path = outcome.critical_path;
+  return summary;
+}
+
+nb::dict describe(const Summary& summary) {
+  nb::dict dict, channels;
+  dict["seconds"] = summary.slowest;
+  dict["mean"] = summary.mean;
+  dict["waiting"] = summary.waiting;
+  dict["messages"] = summary.messages;
+  dict["bytes"] = summary.bytes;
+  for (const auto& [kind, busy] : summary.busiest) channels[kind.c_str()] = busy;
+  dict["channels"] = channels;
+  nb::list path;
+  for (const CriticalStep& step : summary.path) {
+    nb::dict item;
+    item["rank"] = step.rank;
+    item["step"] = step.step;
+    item["kind"] = str(name(step.kind));
+    item["round"] = step.round;
+    item["ready"] = step.ready;
+    item["finished"] = step.finished;
+    item["waited"] = step.waited;
+    path.append(item);
+  }
+  dict["critical_path"] = path;
+  return dict;
+}
+
+struct Simulation {
+  Spec spec;
+  Call call;
+  Platform platform;
+  std::string placement;
+  PlayOptions options;
+
+  std::vector<Summary> run(const std::vector<double>& sizes,
+                           const std::vector<std::vector<double>>& arrivals) const {
+    const Seating seating = seat(platform, placement, call.procs);
+    const Network network(platform, seating);
+    Played played(spec, call);
+    std::vector<Summary> result;
+    for (const double size : sizes) {
+      played.source().set_bytes(size / segments(*spec.algorithm, call.procs, spec.parameters));
+      for (const auto& pattern : arrivals)
+        result.push_back(
+            summarize(play(played.source(), platform, seating, pattern, options), pattern, network));
+    }
+    return result;
+  }
+};
+
+Simulation make_simulation(const std::string& collective, const std::string& text, Rank procs,
+                           const std::string& platform, const std::string& file) {
+  Simulation simulation;
+  simulation.call.collective = parse_collective(collective);
+  simulation.spec = parse_spec(simulation.call.collective, text);
+  const std::string who(simulation.spec.algorithm->name);
+  if (simulation.spec.algorithm->is_native())
+    throw Error("native is the MPI library's own algorithm: Convene has no schedule of it to simulate");
+  if (procs < 1 || procs > most_procs)
+    throw Error("the number of processes must be from 1 to " + std::to_string(most_procs) + ", not " +
+                std::to_string(procs));
+  if (const std::string unmet = unmet_requirement(*simulation.spec.algorithm, procs); !unmet.empty())
+    throw Error(collective + "=" + who + " " + unmet + ", not " + std::to_string(procs));
+  simulation.call.procs = procs;
+  simulation.call.parameters = simulation.spec.parameters;
+  simulation.platform = parse_platform(platform, file);
+  return simulation;
+}
+
+nb::list simulate(const std::string& collective, const std::string& spec, Rank procs,
+                  const std::vector<double>& sizes, const std::string& platform, const std::string& file,
+                  const std::string& placement, const std::vector<std::vector<double>>& arrivals, bool exact,
+                  bool critical_path, Rank root) {
+  Simulation simulation = make_simulation(collective, spec, procs, platform, file);
+  if (root >= procs)
+    throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
+                std::to_string(root));
+  simulation.call.root = root;
+  simulation.placement = placement;
+  simulation.options = {.contention = exact ? Contention::maxmin : Contention::sharing,
+                        .critical_path = critical_path};
+  std::vector<Summary> summaries;
+  {
+    const nb::gil_scoped_release others_may_run;
+    summaries = simulation.run(sizes, arrivals);
+  }
+  nb::list list;
+  for (const Summary& summary : summaries) list.append(describe(summary));
+  return list;
+}
+
+/// A platform's name and machine; throws where the file is wrong.
+nb::dict platform(const std::string& text, const std::string& file) {
+  const Platform parsed = parse_platform(text, file);
+  nb::dict dict;
+  dict["name"] = parsed.name;
+  dict["machine"] = parsed.machine.text();
+  dict["nodes"] = parsed.machine.nodes();
+  dict["cores"] = parsed.machine.seats();
+  return dict;
+}
+
+}  // namespace
+
+void add_simulation(nb::module_& module) {
+  module.def("simulated_machine", &platform, nb::arg("text"), nb::arg("file"),
+             "Reads a platform: its name, machine, nodes and cores.");
+  module.def("simulate", &simulate, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
+             nb::arg("sizes"), nb::arg("platform"), nb::arg("file"), nb::arg("placement"),
+             nb::arg("arrivals"), nb::arg("exact") = false, nb::arg("critical_path") = false,
+             nb::arg("root") = 0,
+             "Plays an algorithm: one dictionary for each pattern of arrivals, for each size.");
+}
+
+}  // namespace convene::binding

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene simulate: plays algorithms on a platform that need not exist."""
+
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any
+
+import typer
+from rich.progress import Progress
+from rich.table import Table
+
+from convene import _core, arguments, bench, console, report, simulation, studies
+from convene._core import RequestError
+from convene.commands.bench import check_output, complete_algorithms
+
+HELP = """Simulates a collective on a platform: the same schedules, played event by event.
+
+A platform says what its links, processors and nodes are like; Convene brings some, and reads others \
+from JSON. Times are from the first arrival to the last exit; "mean" is that of all ranks, from \
+arrival to exit.
+
+[bold]Examples[/bold]
+
+  convene simulate allgather --platform yahoo -p 64 --sizes 8:1MiB:8
+
+  convene simulate allgather --platform curie -p 128 --algorithms ring,sparbit --arrivals uniform:1ms
+
+  convene simulate --study sparbit
+"""
+
+
+def complete_platform(incomplete: str) -> list[str]:
+    return [name for name in simulation.known_platforms() if name.startswith(incomplete)]
+
+
+def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
+    """Algorithms that have a schedule for so many ranks."""
+    chosen = bench.choose_algorithms(collective, procs, text)
+    for name in chosen:
+        if name.startswith(bench.OWN) or name in (bench.NATIVE, bench.INTERCEPTED):
+            raise RequestError(f"{name} is the MPI's own: Convene has no schedule of it; leave it out")
+    if not chosen:
+        raise RequestError("there is nothing to simulate: --algorithms names no algorithm")
+    return chosen
+
+
+def play(cases: list[simulation.Case]) -> list[Any]:
+    """Plays them, with a bar on a terminal."""
+    output = console.make(error=True)
+    with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
+        task = progress.add_task("simulating", total=len(cases))
+        return simulation.play_all(cases, lambda done, total: progress.update(task, completed=done))
+
+
+def make_table(title: str, result: dict[str, Any]) -> Table:
+    heads = ["bytes/block", "algorithm", "time", "of the best", "mean", "waiting", "busiest channel"]
+    table = console.table(title, *heads, numbers=("bytes/block", "time", "of the best", "mean", "waiting"))
+    for size in result["sizes"]:
+        best = min(median(contender["seconds"]) for contender in size["contenders"])
+        for i, contender in enumerate(size["contenders"]):
+            seconds = median(contender["seconds"])
+            ratio = f"{seconds / best:.2f}" if best > 0 else ""
+            table.add_row(
+                "" if i else _core.format_size(size["bytes"]),
+                contender["name"],
+                report.seconds_text(seconds),
+                f"[green]{ratio}[/green]" if seconds == best else ratio,
+                report.seconds_text(median(contender["mean"])),
+                report.seconds_text(median(contender["waiting"])),
+                busiest_text(contender["channels"]),
+            )
+        table.add_section()
+    return table
+
+
+def busiest_text(channels: dict[str, float]) -> str:
+    if not channels:
+        return ""
+    kind = max(channels, key=lambda name: channels[name])
+    return f"{kind} {100 * channels[kind]:.0f} %"
+
+
+def show_study(name: str, json: bool, output: Path | None) -> None:
+    if name not in studies.STUDIES:
+        raise RequestError(_core.no_such("study", name, list(studies.STUDIES)))
+    study = studies.STUDIES[name]
+    result = study.run(play)
+    if output:
+        console.write_file(output, console.json_text(result) + "\n")
+    if json:
+        console.print_json({key: value for key, value in result.items() if key != "cells"})
+    else:
+        study.print(result)
+
+
+def run(
+    collective: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[COLLECTIVE]", help="Such as allgather.", autocompletion=arguments.complete_collective
+        ),
+    ] = None,
+    platform: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help=f"{', '.join(simulation.known_platforms())}, or a file in the same format.",
+            autocompletion=complete_platform,
+        ),
+    ] = None,
+    procs: Annotated[int | None, typer.Option("-p", "--procs", metavar="N", help="How many ranks.")] = None,
+    sizes: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="Bytes per block: 8,64,4KiB or, doubling, 8:1MiB; 8:1MiB:4 goes in steps of 4.",
+        ),
+    ] = "8:1MiB:4",
+    algorithms: Annotated[
+        str,
+        typer.Option(
+            metavar="all|LIST",
+            help="Such as ring,sparbit; all are Convene's that can run on so many ranks.",
+            autocompletion=complete_algorithms,
+        ),
+    ] = "all",
+    root: Annotated[int, typer.Option(min=0, help="For collectives that have a root.")] = 0,
+    mapping: Annotated[
+        str,
+        typer.Option(metavar="sequential|cyclic|LIST", help="Who sits where; a list: a node per rank."),
+    ] = "sequential",
+    arrivals: Annotated[
+        str,
+        typer.Option(
+            metavar="PATTERN|FILE",
+            help="none, late:RANK:SECONDS, uniform:SECONDS, or a file with a time per rank on each line.",
+        ),
+    ] = "none",
+    repetitions: Annotated[int, typer.Option(min=1, help="How many random patterns of arrival.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="For random arrivals.")] = 1,
+    contention: Annotated[
+        str,
+        typer.Option(metavar="sharing|maxmin", help="How messages share links: fast, or exact."),
+    ] = "sharing",
+    critical_path: Annotated[
+        bool, typer.Option("--critical-path", help="Write the critical path of each run into the JSON.")
+    ] = False,
+    study: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help=f"A source's experiment: {', '.join(studies.STUDIES)}"),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE.json", help="Write everything.")
+    ] = None,
+    json: arguments.Json = False,
+) -> None:
+    if output:
+        check_output(output)
+    if study:
+        show_study(study, json, output)
+        return
+    if collective is None or platform is None or procs is None:
+        raise RequestError("a simulation needs COLLECTIVE, --platform and -p (or --study NAME)")
+    name = arguments.check_collective(collective)
+    if not 1 <= procs <= arguments.MOST_PROCS:
+        raise RequestError(f"-p must be from 1 to {arguments.MOST_PROCS}, not {procs}")
+    if contention not in ("sharing", "maxmin"):
+        raise RequestError(f"--contention must be sharing or maxmin, not '{contention}'")
+    machine = simulation.load_platform(platform)
+    patterns = tuple(map(tuple, simulation.make_arrivals(arrivals, procs, repetitions, seed)))
+    cases = [
+        simulation.Case(
+            name,
+            spec,
+            procs,
+            tuple(bench.parse_sizes(sizes)),
+            machine,
+            mapping,
+            patterns,
+            contention == "maxmin",
+            critical_path,
+            root,
+        )
+        for spec in choose_algorithms(name, procs, algorithms)
+    ]
+    options = {"mapping": mapping, "arrivals": arrivals, "contention": contention, "seed": seed}
+    result = simulation.as_result(cases, play(cases), {**options, "repetitions": len(patterns)})
+    if output:
+        console.write_file(output, console.json_text(result) + "\n")
+    if json:
+        console.print_json(result)
+        return
+    title = f"{name}, {procs} ranks on {machine.name} (simulated), {mapping}, arrivals {arrivals}"
+    console.make().print(make_table(title, result))
+
+
+def register(app: typer.Typer) -> None:
+    app.command("simulate", help=HELP)(run)

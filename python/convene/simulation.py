@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulations: platforms, arrivals, and sweeps over algorithms and sizes on all cores."""
+
+import json
+import os
+import random
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from convene import _core, paths
+from convene._core import RequestError
+from convene.shapes import Simulated
+
+PLATFORMS = paths.PACKAGE / "machines"
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform's text, and the file that it came from."""
+
+    text: str
+    file: str
+
+    @property
+    def name(self) -> str:
+        return _core.simulated_machine(self.text, self.file)["name"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An algorithm with a number of processes and a mapping, to be played for several sizes and arrivals."""
+
+    collective: str
+    spec: str
+    procs: int
+    sizes: tuple[int, ...]
+    platform: Platform
+    mapping: str
+    arrivals: tuple[tuple[float, ...], ...]
+    exact: bool = False
+    critical_path: bool = False
+    root: int = 0
+
+    def play(self) -> list[list[Simulated]]:
+        """By size, then by pattern of arrivals."""
+        runs = _core.simulate(
+            self.collective,
+            self.spec,
+            self.procs,
+            self.sizes,
+            self.platform.text,
+            self.platform.file,
+            self.mapping,
+            self.arrivals,
+            self.exact,
+            self.critical_path,
+            self.root,
+        )
+        each = len(self.arrivals)
+        return [runs[first : first + each] for first in range(0, len(runs), each)]
+
+
+def known_platforms() -> list[str]:
+    return sorted(path.stem for path in PLATFORMS.glob("*.json"))
+
+
+def load_platform(name: str) -> Platform:
+    """One of the platforms that Convene brings, or a file."""
+    path = PLATFORMS / f"{name}.json" if name in known_platforms() else Path(name)
+    if path.suffix != ".json" and not path.is_file():
+        raise RequestError(_core.no_such("platform", name, known_platforms()) + "; or name a .json file")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise RequestError(f"{path} cannot be read: {why}") from None
+    platform = Platform(text, str(path))
+    _core.simulated_machine(text, platform.file)
+    return platform
+
+
+def parse_seconds(text: str, what: str) -> float:
+    """Seconds from "0.5", "5ms" or "20us"."""
+    number, factor = text.strip(), 1.0
+    for unit in sorted(UNITS, key=len, reverse=True):
+        if number.endswith(unit):
+            number, factor = number.removesuffix(unit).strip(), UNITS[unit]
+            break
+    try:
+        seconds = float(number) * factor
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < 1e6:
+        raise RequestError(f"{what} '{text}' is not a time from 0 on, such as 0.5, 5ms or 20us")
+    return seconds
+
+
+def make_arrivals(text: str, procs: int, repetitions: int, seed: int) -> list[list[float]]:
+    """Patterns of arrival, in seconds: none, late:RANK:SECONDS, uniform:SECONDS or a file. Random ones are
+    made `repetitions` times."""
+    kind, *values = text.split(":")
+    if text == "none":
+        return [[0.0] * procs]
+    if kind == "late" and len(values) == 2:
+        return [late(values[0], parse_seconds(values[1], "--arrivals: the delay"), procs)]
+    if kind == "uniform" and len(values) == 1:
+        most = parse_seconds(values[0], "--arrivals: the largest delay")
+        generator = random.Random(seed)
+        return [[generator.uniform(0, most) for _ in range(procs)] for _ in range(repetitions)]
+    if Path(text).is_file():
+        return read_arrivals(Path(text), procs)
+    raise RequestError(
+        f"--arrivals '{text}' is neither a pattern nor a file; write none, late:RANK:SECONDS, "
+        "uniform:SECONDS or the name of a file"
+    )
+
+
+def late(rank: str, seconds: float, procs: int) -> list[float]:
+    if not (rank.isascii() and rank.isdigit()) or int(rank) >= procs:
+        raise RequestError(f"--arrivals: there is no rank {rank}; they are 0 to {procs - 1}")
+    return [seconds if each == int(rank) else 0.0 for each in range(procs)]
+
+
+def read_arrivals(path: Path, procs: int) -> list[list[float]]:
+    """Every line is a pattern: one time in seconds for each rank. Lines that begin with # are left out."""
+    patterns = []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise RequestError(f"{path} cannot be read as text") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        times = [parse_seconds(word, f"{path}:{number}: the time") for word in line.replace(",", " ").split()]
+        if len(times) != procs:
+            raise RequestError(f"{path}:{number}: {len(times)} times for {procs} ranks; write one each")
+        patterns.append(times)
+    if not patterns:
+        raise RequestError(f"{path} has no arrivals; write a line with a time in seconds for each rank")
+    return patterns
+
+
+def play_all(
+    cases: Sequence[Case], on_progress: Callable[[int, int], None] | None = None
+) -> list[list[list[Simulated]]]:
+    """Plays all cases on all cores; the largest are begun first."""
+    order = sorted(range(len(cases)), key=lambda i: -cases[i].procs)
+    results: list[list[list[Simulated]] | None] = [None] * len(cases)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        running = {pool.submit(cases[i].play): i for i in order}
+        try:
+            for done, future in enumerate(as_completed(running), 1):
+                results[running[future]] = future.result()
+                if on_progress:
+                    on_progress(done, len(cases))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return [result for result in results if result is not None]
+
+
+def as_result(
+    cases: Sequence[Case], runs: Sequence[list[list[Simulated]]], options: dict[str, Any]
+) -> dict[str, Any]:
+    """In the shape of a measurement: by size, then by algorithm."""
+    first = cases[0]
+    sizes = []
+    for i, size in enumerate(first.sizes):
+        contenders = [contender(case.spec, results[i]) for case, results in zip(cases, runs, strict=True)]
+        sizes.append({"bytes": size, "calls": 1, "contenders": contenders})
+    return {
+        "format": 1,
+        "simulated": True,
+        "collective": first.collective,
+        "procs": first.procs,
+        "root": first.root,
+        "platform": json.loads(first.platform.text),
+        "options": options,
+        "sizes": sizes,
+    }
+
+
+def contender(name: str, runs: list[Simulated]) -> dict[str, Any]:
+    """One algorithm at one size: a number for each pattern of arrivals."""
+    value: dict[str, Any] = {"name": name}
+    for key in ("seconds", "mean", "waiting"):
+        value[key] = [run[key] for run in runs]
+    value |= {"messages": runs[0]["messages"], "sent": runs[0]["bytes"], "channels": runs[0]["channels"]}
+    if runs[0]["critical_path"]:
+        value["critical_path"] = runs[0]["critical_path"]
+    return value

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene simulate."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from convene import _core, simulation, studies
+
+Convene = Any
+
+LINK = {"latency": 1e-6, "bandwidth": 1e9}
+PLATFORM = {
+    "convene_platform": 1,
+    "name": "small",
+    "machine": "node:8 core:2",
+    "within": {"node": {"latency": 1e-7, "bandwidth": 1e10}},
+    "network": {"shape": "one_switch", "node": LINK},
+    "eager": "1GiB",
+}
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> Path:
+    path = tmp_path / "small.json"
+    path.write_text(json.dumps(PLATFORM))
+    return path
+
+
+def simulate(convene: Convene, platform: Path, *more: object) -> Any:
+    done = convene("simulate", "allgather", "--platform", platform, *more, "--json")
+    assert done.status == 0, done.err
+    return done.json
+
+
+def test_a_ring_takes_its_latencies_and_its_bytes(convene: Convene, platform: Path) -> None:
+    nodes = ",".join(map(str, range(8)))
+    arguments = ("-p", 8, "--sizes", 1000, "--algorithms", "ring", "--mapping", nodes)
+    result = simulate(convene, platform, *arguments)
+    (ring,) = result["sizes"][0]["contenders"]
+    assert ring["seconds"] == [pytest.approx(7 * 3e-6, abs=1e-9)]
+    assert ring["messages"] == 56
+    assert ring["sent"] == 56 * 1000
+    assert ring["channels"]["node"] == pytest.approx(1 / 3, abs=1e-3)
+
+
+def test_the_result_has_the_shape_of_a_measurement(convene: Convene, platform: Path, tmp_path: Path) -> None:
+    output = tmp_path / "run.json"
+    done = convene("simulate", "allgather", "--platform", platform, "-p", 6, "--sizes", "8,64", "-o", output)
+    assert done.status == 0
+    result = json.loads(output.read_text())
+    assert result["collective"] == "allgather"
+    assert result["procs"] == 6
+    assert [size["bytes"] for size in result["sizes"]] == [8, 64]
+    names = [contender["name"] for contender in result["sizes"][0]["contenders"]]
+    assert "sparbit" in names
+    assert "native" not in names
+    assert all(contender["seconds"][0] > 0 for size in result["sizes"] for contender in size["contenders"])
+    assert "sparbit" in done.out
+
+
+def test_results_do_not_depend_on_the_run(convene: Convene, platform: Path) -> None:
+    arguments = ("-p", 16, "--sizes", 4096, "--arrivals", "uniform:50us", "--repetitions", 3)
+    first = simulate(convene, platform, *arguments)
+    assert first == simulate(convene, platform, *arguments)
+    seconds = first["sizes"][0]["contenders"][0]["seconds"]
+    assert len(set(seconds)) == 3
+
+
+def test_a_late_rank_makes_the_others_wait(convene: Convene, platform: Path) -> None:
+    arguments = ("-p", 4, "--sizes", 8, "--algorithms", "ring", "--arrivals", "late:2:5ms")
+    result = simulate(convene, platform, *arguments, "--critical-path")
+    (ring,) = result["sizes"][0]["contenders"]
+    assert ring["seconds"][0] > 5e-3
+    assert ring["waiting"][0] > 3 / 4 * 5e-3
+    assert ring["critical_path"][0]["rank"] == 2
+
+
+def test_arrivals_from_a_file(convene: Convene, platform: Path, tmp_path: Path) -> None:
+    path = tmp_path / "trace.txt"
+    path.write_text("# two calls of three ranks\n0 0.001 0\n0, 2ms, 0\n")
+    result = simulate(convene, platform, "-p", 3, "--sizes", 8, "--algorithms", "ring", "--arrivals", path)
+    first, second = result["sizes"][0]["contenders"][0]["seconds"]
+    assert second - first == pytest.approx(1e-3)
+
+
+def test_the_exact_mode_agrees_where_nothing_contends(convene: Convene, platform: Path) -> None:
+    arguments = ("-p", 8, "--sizes", 1000, "--algorithms", "ring", "--mapping", "0,1,2,3,4,5,6,7")
+    fast = simulate(convene, platform, *arguments)
+    exact = simulate(convene, platform, *arguments, "--contention", "maxmin")
+    assert fast["sizes"][0]["contenders"][0]["seconds"] == pytest.approx(
+        exact["sizes"][0]["contenders"][0]["seconds"], abs=1e-10
+    )
+
+
+def test_platforms_that_come_along_are_read() -> None:
+    assert set(simulation.known_platforms()) >= {"yahoo", "cervino", "tryton", "curie", "chic"}
+    for name in simulation.known_platforms():
+        platform = simulation.load_platform(name)
+        assert platform.name == name
+        assert json.loads(platform.text)["assumed"]
+        assert _core.simulate("allgather", "sparbit", 8, [64], platform.text, name, "cyclic", [[0.0] * 8])
+
+
+def test_a_root_can_be_chosen(convene: Convene, platform: Path) -> None:
+    done = convene("simulate", "bcast", "--platform", platform, "-p", 5, "--root", 3, "--sizes", 64, "--json")
+    assert done.status == 0, done.err
+    assert done.json["root"] == 3
+    assert all(contender["seconds"][0] > 0 for contender in done.json["sizes"][0]["contenders"])
+
+
+def test_more_ranks_than_cores_share_them(convene: Convene, platform: Path) -> None:
+    few = simulate(convene, platform, "-p", 16, "--sizes", 8, "--algorithms", "bruck")
+    many = simulate(convene, platform, "-p", 32, "--sizes", 8, "--algorithms", "bruck")
+    assert many["sizes"][0]["contenders"][0]["seconds"] > few["sizes"][0]["contenders"][0]["seconds"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("allgather",), "a simulation needs COLLECTIVE, --platform and -p (or --study NAME)"),
+        (("allgather", "--platform", "yaho", "-p", 4), "there is no platform 'yaho'; did you mean yahoo"),
+        (("allgather", "--platform", "none.json", "-p", 4), "none.json cannot be read"),
+        (("allgathr", "--platform", "yahoo", "-p", 4), "there is no collective 'allgathr'"),
+        (("allgather", "--platform", "yahoo", "-p", 0), "-p must be from 1 to"),
+        (
+            ("allgather", "--platform", "yahoo", "-p", 6, "--algorithms", "recursive_doubling"),
+            "needs a number of processes that is a power of two, not 6",
+        ),
+        (("allgather", "--platform", "yahoo", "-p", 4, "--algorithms", "native"), "native is the MPI's own"),
+        (("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "late:4:1"), "there is no rank 4"),
+        (("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "uniform:x"), "'x' is not a time"),
+        (
+            ("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "poisson:1"),
+            "neither a pattern nor a file",
+        ),
+        (("allgather", "--platform", "yahoo", "-p", 4, "--contention", "none"), "must be sharing or maxmin"),
+        (("allgather", "--platform", "yahoo", "-p", 4, "--mapping", "spiral"), 'the placement "spiral"'),
+        (("allgather", "--platform", "yahoo", "-p", 4, "-o", "run.txt"), "measurements are written as .json"),
+        (("bcast", "--platform", "yahoo", "-p", 4, "--root", 4), "the root must be below"),
+        (("--study", "sparbitt"), "there is no study 'sparbitt'"),
+    ],
+)
+def test_wrong_requests(convene: Convene, arguments: tuple[object, ...], sentence: str) -> None:
+    assert sentence in convene("simulate", *arguments).complaint
+
+
+def test_a_wrong_platform_is_named_with_its_field(convene: Convene, platform: Path) -> None:
+    wrong = json.loads(platform.read_text())
+    wrong["network"]["node"]["bandwidth"] = -1
+    platform.write_text(json.dumps(wrong))
+    complaint = convene("simulate", "allgather", "--platform", platform, "-p", 4).complaint
+    assert complaint == f'{platform}: "network.node.bandwidth" must be a number above 0, not -1'
+
+
+def test_the_sparbit_study_has_the_sources_cells() -> None:
+    assert {name: len(numbers) * len(studies.SIZES) for name, numbers in studies.PROCS.items()} == {
+        "yahoo": 1344,
+        "cervino": 1680,
+    }
+
+
+def test_the_sparbit_study_counts_as_the_source_does() -> None:
+    keys = [(mapping, name) for mapping in studies.MAPPINGS for name in ("sparbit", "ring")]
+    cells = [dict(zip(keys, times, strict=True)) for times in ((5.0, 10.0, 9.0, 4.0), (8.0, 7.0, 6.0, 9.0))]
+    assert studies.gains(cells, ("sequential",)) == [0.5]
+    assert studies.gains(cells, studies.MAPPINGS) == [pytest.approx(1 - 6 / 7)]
+
+
+def test_a_small_study_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(studies, "PROCS", {"yahoo": [5, 16], "cervino": [8]})
+    monkeypatch.setattr(studies, "SIZES", (8, 4096))
+    result = studies.run_sparbit(simulation.play_all)
+    assert len(result["cells"]) == 6
+    assert len(result["summary"]) == len(studies.PUBLISHED)
+    assert all(0 <= row["best"] <= 100 for row in result["summary"])

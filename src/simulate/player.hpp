@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The player: runs the schedules of all ranks on a platform that need not exist, event by event. Equal questions have
+// equal answers, to the last bit.
+//
+// What a message costs. The sender's processor is busy for `send` seconds (and packs, where the blocks are scattered);
+// one rank's work is done one after the other, and so is that of ranks that share a core. Then the message enters the
+// network, at once or, with a gap or a limit of ports, when it may. All channels on its way carry it at the same time;
+// when the slowest has, it arrives after the way's latency. Then the receiver's processor is busy for `recv` seconds
+// (and unpacks). A message of at most `eager` bytes is sent without asking, and its send is complete when the processor
+// is done with it; one that comes before its receive is ready is copied once more. A larger one asks first (the way's
+// latency), is answered when the receive is ready (the latency again), and its send is complete when it has left.
+// Transfers progress in the background, whatever the processors do. A rank does nothing before it arrives.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulate/network.hpp"
+#include "simulate/platform.hpp"
+#include "simulate/sharing.hpp"
+#include "simulate/source.hpp"
+
+namespace convene {
+
+enum class Contention : std::uint8_t {
+  sharing,  ///< every channel divides its bandwidth equally (fast)
+  maxmin,   ///< max-min fairness over paths (exact)
+};
+
+struct PlayOptions {
+  Contention contention = Contention::sharing;
+  bool critical_path = false;  ///< needs 21 bytes more a step
+};
+
+/// A piece of the critical path: what the time before the end was spent with.
+struct CriticalStep {
+  Rank rank = 0;
+  StepId step = 0;
+  StepKind kind = StepKind::join;
+  std::uint32_t round = 0;
+  double ready = 0;     ///< when all that the step depends on was done
+  double finished = 0;  ///< when it was
+  bool waited = false;  ///< whether it was the other end of the message that decided
+};
+
+struct Outcome {
+  std::vector<double> exits;  ///< by rank, seconds: when its last step was done
+  std::vector<double>
+      waiting;     ///< by rank, seconds between arrival and exit in which it had nothing to compute
+  double end = 0;  ///< the last exit
+  std::uint64_t messages = 0;
+  double bytes = 0;                         ///< sent, of all ranks together
+  std::vector<ChannelUse> channels;         ///< those that carried anything
+  std::vector<CriticalStep> critical_path;  ///< from the first to the last, where it was asked for
+};
+
+/// Plays the schedules. `arrivals` has a time from 0 on for every rank. Throws Error where a number does not fit, and
+/// where the ranks do not finish: then the plan can deadlock.
+Outcome play(const Source& source, const Platform& platform, const Seating& seating,
+             std::span<const double> arrivals, const PlayOptions& options = {});
+
+}  // namespace convene

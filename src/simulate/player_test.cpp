@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulate/player.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <numeric>
+
+#include "base/error.hpp"
+#include "simulate/plans_for_test.hpp"
+
+namespace convene::simulated {
+namespace {
+
+constexpr double tiny = 1e-11;  // seconds: a few ticks of the simulation's clock
+
+using testing::DoubleNear;
+using testing::Each;
+using testing::HasSubstr;
+
+class BothModes : public testing::TestWithParam<Contention> {
+ protected:
+  PlayOptions mode() const { return {.contention = GetParam()}; }
+};
+std::string mode_name(const testing::TestParamInfo<Contention>& tested) {
+  return tested.param == Contention::sharing ? "fast" : "exact";
+}
+INSTANTIATE_TEST_SUITE_P(Player, BothModes, testing::Values(Contention::sharing, Contention::maxmin),
+                         mode_name);
+
+TEST_P(BothModes, OneMessageTakesLatencyAndBytesOverBandwidth) {
+  // 2 × 1 µs of latency, 1000 bytes at 1 GB/s.
+  const Outcome outcome = play(all_to_one(2, {0}, 1), cluster(2), 1000, {}, mode());
+  EXPECT_NEAR(outcome.exits[1], 3e-6, tiny);
+  EXPECT_EQ(outcome.exits[0], 0);  // a small message is sent without waiting for anybody
+  EXPECT_EQ(outcome.messages, 1u);
+  EXPECT_EQ(outcome.bytes, 1000);
+}
+
+TEST_P(BothModes, ProcessorsAddTheirTimes) {
+  Platform platform = cluster(2);
+  platform.cpu = {.send = 5e-7, .recv = 3e-7};
+  const Outcome outcome = play(all_to_one(2, {0}, 1), platform, 1000, {}, mode());
+  EXPECT_NEAR(outcome.exits[0], 5e-7, tiny);
+  EXPECT_NEAR(outcome.exits[1], 5e-7 + 3e-6 + 3e-7, tiny);
+  EXPECT_NEAR(outcome.waiting[0], 0, tiny);
+  EXPECT_NEAR(outcome.waiting[1], 5e-7 + 3e-6, tiny);
+}
+
+TEST_P(BothModes, TwoMessagesToOneNodeShareItsLink) {
+  // Both need 1 µs alone, and 2 µs together; then the latency.
+  const Outcome outcome = play(all_to_one(3, {0, 1}, 2), cluster(3), 1000, {}, mode());
+  EXPECT_NEAR(outcome.exits[2], 4e-6, tiny);
+}
+
+TEST_P(BothModes, AMessageThatComesLaterTakesHalfFromThenOn) {
+  // The first is alone for 0.5 µs, then both have half: the first's other 500 bytes take 1 µs, until 1.5 µs; the second
+  // then has 500 bytes left, until 2 µs. The latency is 2 µs.
+  Plan plan = all_to_one(4, {0, 1}, 2);
+  PlayOptions options = mode();
+  options.critical_path = true;
+  const Outcome outcome = play(plan, cluster(4), 1000, {0, 5e-7, 0, 0}, options);
+  EXPECT_NEAR(outcome.exits[2], 4e-6, tiny);
+  std::vector<double> landed;
+  for (const CriticalStep& step : outcome.critical_path)
+    if (step.kind == StepKind::recv) landed.push_back(step.finished);
+  EXPECT_EQ(landed.size(), 1u);
+  const Outcome first = play(all_to_one(4, {0}, 2), cluster(4), 1000, {0, 5e-7, 0, 0}, mode());
+  EXPECT_NEAR(first.exits[2], 3e-6, tiny);
+}
+
+TEST_P(BothModes, TheTwoWaysOfALinkDoNotContendUnlessItSaysSo) {
+  const Plan exchange = doubling(2);
+  Platform platform = cluster(2);
+  EXPECT_THAT(play(exchange, platform, 1000, {}, mode()).exits, Each(DoubleNear(3e-6, tiny)));
+  platform.network.node.shared = Shared::both_ways;
+  EXPECT_THAT(play(exchange, platform, 1000, {}, mode()).exits, Each(DoubleNear(4e-6, tiny)));
+  platform.network.node.shared = Shared::no;
+  EXPECT_THAT(play(exchange, platform, 1000, {}, mode()).exits, Each(DoubleNear(3e-6, tiny)));
+}
+
+TEST_P(BothModes, ARingTakesOneMessageARound) {
+  for (const Rank procs : {2u, 3u, 7u, 16u}) {
+    const Outcome outcome = play(ring(procs), cluster(procs), 1000, {}, mode());
+    EXPECT_THAT(outcome.exits, Each(DoubleNear((procs - 1) * 3e-6, procs * tiny)));
+    EXPECT_EQ(outcome.messages, procs * (procs - 1));
+  }
+}
+
+TEST_P(BothModes, DoublingTakesLogarithmicLatency) {
+  // log₂16 times the latency, 15 blocks.
+  const Outcome outcome = play(doubling(16), cluster(16), 1000, {}, mode());
+  EXPECT_THAT(outcome.exits, Each(DoubleNear(4 * 2e-6 + 15e-6, 16 * tiny)));
+}
+
+TEST_P(BothModes, MessagesWithinANodeDoNotUseTheNetwork) {
+  // Round 0 within the nodes (0.1 µs, 2 × 1000 bytes at 10 GB/s together), round 1 between them, where both ranks of a
+  // node send 2000 bytes each over one link.
+  const Outcome outcome = play(doubling(4), cluster(2, 2), 1000, {}, mode());
+  EXPECT_THAT(outcome.exits, Each(DoubleNear(1e-7 + 2e-7 + 2e-6 + 4e-6, 16 * tiny)));
+}
+
+TEST_P(BothModes, PlacementDecidesWhoIsNear) {
+  // Dealt out, ranks 0 and 2 share a node: now round 0 crosses.
+  const Outcome outcome = play(doubling(4), cluster(2, 2), 1000, {}, mode(), "cyclic");
+  EXPECT_THAT(outcome.exits, Each(DoubleNear(2e-6 + 2e-6 + 1e-7 + 4e-7, 16 * tiny)));
+}
+
+TEST_P(BothModes, RendezvousWaitsForTheReceiver) {
+  Platform platform = cluster(2);
+  platform.eager = 999;
+  // Request and answer take 2 µs each; the receiver comes at 10 µs.
+  const Outcome together = play(all_to_one(2, {0}, 1), platform, 1000, {}, mode());
+  EXPECT_NEAR(together.exits[1], 4e-6 + 3e-6, tiny);
+  EXPECT_NEAR(together.exits[0], 4e-6 + 1e-6, tiny);  // complete when it has left
+  const Outcome late = play(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode());
+  EXPECT_NEAR(late.exits[1], 1e-5 + 2e-6 + 3e-6, tiny);
+  EXPECT_NEAR(late.exits[0], 1e-5 + 2e-6 + 1e-6, tiny);
+  platform.eager = 1000;
+  const Outcome eager = play(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode());
+  EXPECT_EQ(eager.exits[0], 0);
+  EXPECT_NEAR(eager.exits[1], 1e-5, tiny);  // it has been there for long
+}
+
+TEST_P(BothModes, WhatComesBeforeItsReceiveIsCopiedOnceMore) {
+  Platform platform = cluster(2);
+  platform.cpu.copy = 1e-9;
+  EXPECT_NEAR(play(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode()).exits[1], 1e-5 + 1e-6, tiny);
+  EXPECT_NEAR(play(all_to_one(2, {0}, 1), platform, 1000, {}, mode()).exits[1], 3e-6, tiny);
+}
+
+TEST_P(BothModes, ScatteredBlocksArePackedAndUnpacked) {
+  const Plan plan = make_plan(2, 4, [](Rank rank, Builder& builder) {
+    if (rank == 0) builder.send(1, Range(Buffer::output, 0, 2, 2));
+    if (rank == 1) builder.recv(0, Range(Buffer::output, 0, 2, 2));
+  });
+  Platform platform = cluster(2);
+  platform.cpu.copy = 1e-9;
+  EXPECT_NEAR(play(plan, platform, 500, {}, mode()).exits[1], 1e-6 + 3e-6 + 1e-6, tiny);
+}
+
+TEST_P(BothModes, OnePortSendsOneMessageAfterTheOther) {
+  const Plan plan = make_plan(3, 3, [](Rank rank, Builder& builder) {
+    if (rank == 0) builder.send(1, Range(Buffer::input, 0));
+    if (rank == 0) builder.send(2, Range(Buffer::input, 0));
+    if (rank > 0) builder.recv(0, Range(Buffer::output, 0));
+  });
+  Platform platform = cluster(3);
+  const Outcome free = play(plan, platform, 1000, {}, mode());
+  EXPECT_NEAR(free.exits[1], 4e-6, tiny);  // both at half the bandwidth
+  EXPECT_NEAR(free.exits[2], 4e-6, tiny);
+  platform.ports = 1;
+  const Outcome one = play(plan, platform, 1000, {}, mode());
+  EXPECT_NEAR(one.exits[1], 3e-6, tiny);
+  EXPECT_NEAR(one.exits[2], 4e-6, tiny);
+  platform.ports = 0;
+  platform.gap = 5e-6;
+  const Outcome gap = play(plan, platform, 1000, {}, mode());
+  EXPECT_NEAR(gap.exits[1], 3e-6, tiny);
+  EXPECT_NEAR(gap.exits[2], 5e-6 + 3e-6, tiny);
+}
+
+TEST_P(BothModes, MessagesThatWaitAtAPortFollowEachOther) {
+  const Plan plan = make_plan(2, 3, [](Rank rank, Builder& builder) {
+    for (Place place = 0; place < 3; ++place) {
+      if (rank == 0) builder.send(1, Range(Buffer::output, place, place == 0 ? 2 : 1));
+      if (rank == 1) builder.recv(0, Range(Buffer::output, place, place == 0 ? 2 : 1));
+    }
+  });
+  Platform platform = cluster(2);
+  platform.ports = 1;
+  const Outcome outcome = play(plan, platform, 1000, {}, mode());
+  EXPECT_NEAR(outcome.exits[1], 2e-6 + 4e-6, tiny);
+  ASSERT_EQ(outcome.channels.size(), 2u);
+  EXPECT_NEAR(outcome.channels[0].seconds, 4e-6, tiny);
+}
+
+TEST_P(BothModes, RanksOfOneCoreWorkOneAfterTheOther) {
+  Platform platform = cluster(2, 1);
+  platform.cpu.recv = 1e-6;
+  // Ranks 0 and 1 on node 0, 2 and 3 on node 1, two to a core: both messages land at 2 µs + 2 × 1000 bytes, and then
+  // one receive waits for the other.
+  const Plan plan = make_plan(4, 1, [](Rank rank, Builder& builder) {
+    if (rank < 2) builder.send(rank + 2, Range(Buffer::input, 0));
+    if (rank >= 2) builder.recv(rank - 2, Range(Buffer::output, 0));
+  });
+  const Outcome outcome = play(plan, platform, 1000, {}, mode());
+  EXPECT_NEAR(std::min(outcome.exits[2], outcome.exits[3]), 4e-6 + 1e-6, tiny);
+  EXPECT_NEAR(std::max(outcome.exits[2], outcome.exits[3]), 4e-6 + 2e-6, tiny);
+}
+
+TEST_P(BothModes, EmptyMessagesTakeTheLatency) {
+  EXPECT_NEAR(play(all_to_one(2, {0}, 1), cluster(2), 0, {}, mode()).exits[1], 2e-6, tiny);
+}
+
+TEST_P(BothModes, SendsDoNotStartBeforeWhatTheyDependOn) {
+  // 0 → 1 → 2: the second message carries what the first one brought.
+  const Plan chain = make_plan(3, 1, [](Rank rank, Builder& builder) {
+    if (rank == 1) builder.recv(0, Range(Buffer::output, 0));
+    if (rank < 2) builder.send(rank + 1, rank == 0 ? Range(Buffer::input, 0) : Range(Buffer::output, 0));
+    if (rank == 2) builder.recv(1, Range(Buffer::output, 0));
+  });
+  const Outcome outcome = play(chain, cluster(3), 1000, {7e-6, 0, 0}, mode());
+  EXPECT_NEAR(outcome.exits[1], 7e-6 + 3e-6, tiny);
+  EXPECT_NEAR(outcome.exits[2], 7e-6 + 6e-6, tiny);
+}
+
+TEST_P(BothModes, ChannelsSayWhatTheyCarriedAndForHowLong) {
+  const Outcome outcome = play(all_to_one(3, {0, 1}, 2), cluster(3), 1000, {}, mode());
+  ASSERT_EQ(outcome.channels.size(), 3u);  // two ways out, one in
+  double bytes = 0, seconds = 0;
+  for (const ChannelUse& use : outcome.channels) {
+    bytes += use.bytes;
+    seconds = std::max(seconds, use.seconds);
+  }
+  EXPECT_EQ(bytes, 4000);
+  EXPECT_NEAR(seconds, 2e-6, tiny);
+}
+
+TEST_P(BothModes, TheCriticalPathLeadsFromAnArrivalToTheEnd) {
+  PlayOptions options = mode();
+  options.critical_path = true;
+  const Outcome outcome = play(ring(5), cluster(5), 1000, {0, 0, 2e-5, 0, 0}, options);
+  ASSERT_FALSE(outcome.critical_path.empty());
+  EXPECT_EQ(outcome.critical_path.front().rank, 2u);  // who came late
+  EXPECT_NEAR(outcome.critical_path.front().ready, 2e-5, tiny);
+  EXPECT_EQ(outcome.critical_path.back().finished, outcome.end);
+  for (std::size_t i = 1; i < outcome.critical_path.size(); ++i)
+    EXPECT_GE(outcome.critical_path[i].finished, outcome.critical_path[i - 1].ready);
+}
+
+TEST_P(BothModes, RanksThatWaitForEachOtherAreAnError) {
+  const Plan plan = make_plan(2, 2, [](Rank rank, Builder& builder) {
+    builder.recv(1 - rank, Range(Buffer::output, 0));
+    builder.send(1 - rank, Range(Buffer::output, 0));
+  });
+  try {
+    play(plan, cluster(2), 8, {}, mode());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("4 of 4 steps wait"));
+  }
+}
+
+TEST(Player, RefusesWhatDoesNotFit) {
+  EXPECT_THROW(play(ring(4), cluster(4), 8, {0, 0, 0}), Error);
+  EXPECT_THROW(play(ring(4), cluster(4), 8, {0, 0, -1, 0}), Error);
+}
+
+TEST(Player, FairnessGivesAwayWhatAMessageCannotUse) {
+  // 0 and 1 send to 2; 1 also sends to 3. Rank 1's way out has two messages, rank 2's way in has two: all four get half
+  // in both modes. With a third message into rank 2 (from 4), those into 2 get a third; then, fairly, 1 → 3 gets two.
+  const Plan plan = make_plan(5, 5, [](Rank rank, Builder& builder) {
+    for (const Rank from : {0u, 1u, 4u}) {
+      if (rank == from) builder.send(2, Range(Buffer::input, 0));
+      if (rank == 2) builder.recv(from, Range(Buffer::output, from));
+    }
+    if (rank == 1) builder.send(3, Range(Buffer::input, 0));
+    if (rank == 3) builder.recv(1, Range(Buffer::output, 1));
+  });
+  const double shared = play(plan, cluster(5), 1000, {}, fast).exits[3];
+  const double fair = play(plan, cluster(5), 1000, {}, exact).exits[3];
+  EXPECT_NEAR(shared, 2e-6 + 2e-6, tiny);
+  EXPECT_NEAR(fair, 2e-6 + 1.5e-6, tiny);
+}
+
+TEST(Player, ASchedulesRelabelledPlaysAsThePlan) {
+  for (const Contention mode : {Contention::sharing, Contention::maxmin}) {
+    for (const Rank procs : {2u, 8u, 16u}) {
+      for (const auto& [plan, how] : {std::pair{ring(procs), Relabelling::rotation},
+                                      std::pair{doubling(procs), Relabelling::exchange}}) {
+        Platform platform = cluster(4, 4);
+        platform.cpu = {.send = 3e-7, .recv = 2e-7, .copy = 1e-10};
+        platform.eager = 3000;
+        Source one = Source::relabelled(plan[0], how);
+        one.set_bytes(1000);
+        std::vector<double> arrivals(procs, 0);
+        arrivals[procs / 2] = 1e-6;
+        const Outcome whole = play(plan, platform, 1000, arrivals, {.contention = mode});
+        const Outcome relabelled =
+            convene::play(one, platform, seat(platform, "sequential", procs), arrivals, {.contention = mode});
+        EXPECT_EQ(whole.exits, relabelled.exits);
+        EXPECT_EQ(whole.messages, relabelled.messages);
+      }
+    }
+  }
+}
+
+TEST(Player, WithoutAnotherEndASchedulesIsNotRelabelled) {
+  const Plan plan = all_to_one(3, {0}, 1);
+  EXPECT_THROW(Source::relabelled(plan[0], Relabelling::rotation), Error);
+}
+
+// ---- Invariants, over random platforms and arrivals
+
+struct Case {
+  Plan plan;
+  Platform platform;
+  double bytes;
+  std::vector<double> arrivals;
+};
+
+Case any_case() {
+  const Rank procs = 1u << *rc::gen::inRange(1, 5);
+  const std::uint32_t cores = 1u << *rc::gen::inRange(0, 3);
+  Platform platform = cluster(std::max(1u, procs / cores), cores);
+  platform.cpu.send = *rc::gen::inRange(0, 3) * 1e-7;
+  platform.cpu.recv = *rc::gen::inRange(0, 3) * 1e-7;
+  platform.cpu.copy = *rc::gen::inRange(0, 2) * 1e-10;
+  platform.eager = *rc::gen::element(0.0, 1e18);
+  platform.ports = *rc::gen::inRange(0u, 3u);
+  platform.network.node.shared = *rc::gen::element(Shared::each_way, Shared::both_ways, Shared::no);
+  std::vector<double> arrivals;
+  for (Rank rank = 0; rank < procs; ++rank) arrivals.push_back(*rc::gen::inRange(0, 20) * 1e-6);
+  return {*rc::gen::arbitrary<bool>() ? ring(procs) : doubling(procs), platform,
+          static_cast<double>(*rc::gen::inRange(0, 10000)), arrivals};
+}
+
+RC_GTEST_PROP(PlayerInvariants, NobodyLeavesBeforeHeArrivesOrBeforeTheLastOneHas, ()) {
+  const Case c = any_case();
+  const double last = *std::max_element(c.arrivals.begin(), c.arrivals.end());
+  for (const PlayOptions& mode : {fast, exact}) {
+    const Outcome outcome = play(c.plan, c.platform, c.bytes, c.arrivals, mode);
+    for (const double exit : outcome.exits)
+      RC_ASSERT(exit >= last - tiny);  // every rank needs every other one's block
+    RC_ASSERT(outcome.end == *std::max_element(outcome.exits.begin(), outcome.exits.end()));
+    for (Rank rank = 0; rank < c.plan.size(); ++rank) {
+      RC_ASSERT(outcome.waiting[rank] >= 0);
+      RC_ASSERT(outcome.waiting[rank] <= outcome.exits[rank] - c.arrivals[rank] + tiny);
+    }
+  }
+}
+
+RC_GTEST_PROP(PlayerInvariants, ArrivalsThatAllShiftShiftAllExits, ()) {
+  Case c = any_case();
+  const double shift = *rc::gen::inRange(1, 1000) * 1e-6;
+  for (const PlayOptions& mode : {fast, exact}) {
+    const Outcome before = play(c.plan, c.platform, c.bytes, c.arrivals, mode);
+    std::vector<double> later = c.arrivals;
+    for (double& arrival : later) arrival += shift;
+    const Outcome after = play(c.plan, c.platform, c.bytes, later, mode);
+    for (Rank rank = 0; rank < c.plan.size(); ++rank)
+      RC_ASSERT(std::abs(after.exits[rank] - before.exits[rank] - shift) < 100 * tiny);
+  }
+}
+
+// A rank to a node, and all at once. (In general it can: a message that comes earlier may get in the way of another one,
+// as in any system in which work is done in the order in which it comes.)
+RC_GTEST_PROP(PlayerInvariants, MoreBandwidthNeverSlowsASimplePlan, ()) {
+  const Case c = any_case();
+  const auto procs = static_cast<Rank>(c.plan.size());
+  std::vector<Rank> senders(procs - 1);
+  std::iota(senders.begin(), senders.end(), 1);
+  for (const Plan& plan : {ring(procs), doubling(procs), all_to_one(procs, senders, 0)}) {
+    Platform platform = cluster(procs);
+    platform.cpu = c.platform.cpu;
+    platform.eager = c.platform.eager;
+    platform.network.node.shared = c.platform.network.node.shared;
+    const double before = play(plan, platform, c.bytes, {}, fast).end;
+    platform.network.node.bandwidth *= *rc::gen::inRange(1, 5);
+    RC_ASSERT(play(plan, platform, c.bytes, {}, fast).end <= before + 1000 * tiny);
+  }
+}
+
+RC_GTEST_PROP(PlayerInvariants, TheModesAgreeWhereNothingContends, ()) {
+  Case c = any_case();
+  const auto procs = static_cast<Rank>(c.plan.size());
+  Platform platform = cluster(procs);  // a node for each rank, each way for itself
+  platform.cpu = c.platform.cpu;
+  platform.eager = c.platform.eager;
+  const Outcome a = play(ring(procs), platform, c.bytes, {}, fast);
+  const Outcome b = play(ring(procs), platform, c.bytes, {}, exact);
+  for (Rank rank = 0; rank < procs; ++rank) RC_ASSERT(std::abs(a.exits[rank] - b.exits[rank]) <= 100 * tiny);
+}
+
+RC_GTEST_PROP(PlayerInvariants, EqualQuestionsHaveEqualAnswers, ()) {
+  const Case c = any_case();
+  for (const PlayOptions& mode : {fast, exact})
+    RC_ASSERT(play(c.plan, c.platform, c.bytes, c.arrivals, mode).exits ==
+              play(c.plan, c.platform, c.bytes, c.arrivals, mode).exits);
+}
+
+}  // namespace
+}  // namespace convene::simulated

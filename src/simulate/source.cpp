@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulate/source.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "base/error.hpp"
+#include "schedule/describe.hpp"
+#include "schedule/links.hpp"
+
+namespace convene {
+namespace {
+
+/// Whether the blocks of a message do not follow each other. A run around the end of its buffer counts as one, so that
+/// all ranks of a symmetrical plan are alike.
+bool is_scattered(std::span<const Range> ranges) {
+  return ranges.size() > 1 || (ranges.size() == 1 && ranges[0].count() > 1 && ranges[0].stride != 1);
+}
+
+}  // namespace
+
+void Source::add(const Schedule& schedule) {
+  for (StepId id = 0; id < schedule.size(); ++id) {
+    const Step& step = schedule[id];
+    moves_.push_back({.peer = step.peer,
+                      .edges = static_cast<std::uint32_t>(edges_.size()),
+                      .kind = step.kind,
+                      .scattered = step.is_message() && is_scattered(schedule.ranges(id))});
+    const auto successors = schedule.successors(id);
+    edges_.insert(edges_.end(), successors.begin(), successors.end());
+  }
+  if (edges_.size() >= Links::none) throw Error("the plan has too many dependencies to be played");
+}
+
+void Source::close() { moves_.push_back({.edges = static_cast<std::uint32_t>(edges_.size())}); }
+
+Source Source::of(const Plan& plan) {
+  const Links links = link(plan);
+  if (!links.fault.empty()) throw Error("the plan cannot be played: " + links.fault);
+  Source source;
+  source.procs_ = static_cast<Rank>(plan.size());
+  source.plan_ = &plan;
+  source.base_.assign(links.base.begin(), links.base.end());
+  source.moves_.reserve(links.base.back() + 1);
+  for (const Schedule& schedule : plan) source.add(schedule);
+  source.close();
+  for (std::size_t i = 0; i < links.partner.size(); ++i) {
+    Move& move = source.moves_[i];
+    if (links.partner[i] != Links::none) move.partner = links.step(move.peer, links.partner[i]);
+  }
+  return source;
+}
+
+Source Source::relabelled(const Schedule& schedule, Relabelling how) {
+  Source source;
+  source.procs_ = schedule.procs();
+  source.one_ = &schedule;
+  source.how_ = how;
+  source.add(schedule);
+  source.close();
+  source.link_own_messages();
+  return source;
+}
+
+/// What rank 0 sends to rank d, rank d receives from 0; and as rank 0 itself, it receives that from the rank that is to
+/// it what 0 is to d: d's opposite.
+void Source::link_own_messages() {
+  const auto opposite = [this](Rank peer) {
+    return how_ == Relabelling::exchange ? peer : (procs_ - peer) % procs_;
+  };
+  std::map<std::pair<Rank, std::uint32_t>, StepId> receives, sends;
+  for (StepId id = 0; id < one_->size(); ++id) {
+    const Step& step = (*one_)[id];
+    if (step.kind == StepKind::recv) receives[{step.peer, step.match}] = id;
+    if (step.kind == StepKind::send) sends[{opposite(step.peer), step.match}] = id;
+  }
+  for (const auto& [message, id] : receives) {
+    const auto other = sends.find(message);
+    if (other == sends.end())
+      throw Error("the schedule cannot be relabelled: " + describe(*one_, id) +
+                  " is what no rank sends under this symmetry");
+    moves_[id].partner = other->second;
+    moves_[other->second].partner = id;
+  }
+  if (sends.size() != receives.size())
+    throw Error(fmt::format("the schedule cannot be relabelled: it sends {} messages and receives {}",
+                            sends.size(), receives.size()));
+}
+
+void Source::set_bytes(double per_place) {
+  set_bytes([per_place](const Schedule&, std::span<const Range> ranges) {
+    return per_place * static_cast<double>(places(ranges));
+  });
+}
+
+void Source::set_bytes(const Bytes& bytes) {
+  std::size_t next = 0;
+  const auto set = [&](const Schedule& schedule) {
+    for (StepId id = 0; id < schedule.size(); ++id, ++next) {
+      const bool is_copy = schedule[id].kind == StepKind::copy;
+      moves_[next].bytes = bytes(schedule, is_copy ? schedule.from(id) : schedule.ranges(id));
+    }
+  };
+  if (one_) return set(*one_);
+  for (const Schedule& schedule : *plan_) set(schedule);
+}
+
+}  // namespace convene

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the player finds the ranks' steps: a plan, or one schedule that is relabelled for each rank, so that a million
+// ranks need not be written out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "schedule/schedule.hpp"
+
+namespace convene {
+
+/// How rank r's schedule comes from rank 0's: every peer p becomes p + r modulo P, or p xor r.
+enum class Relabelling : std::uint8_t { rotation, exchange };
+
+/// A step as the player needs it.
+struct Move {
+  Rank peer = 0;            ///< of rank 0, where the source is one schedule
+  StepId partner = 0;       ///< the peer's step at the other end of the message
+  double bytes = 0;         ///< sent, received or copied
+  std::uint32_t edges = 0;  ///< where its successors begin
+  StepKind kind = StepKind::join;
+  bool scattered = false;  ///< a message whose blocks do not lie one after the other
+};
+
+class Source {
+ public:
+  /// How many bytes the ranges of a step of this schedule have together.
+  using Bytes = std::function<double(const Schedule& schedule, std::span<const Range> ranges)>;
+
+  /// Steps of all ranks. The plan must outlive the source. Throws Error where messages do not match.
+  static Source of(const Plan& plan);
+  /// Rank 0's steps, relabelled. The schedule must outlive the source. That all ranks' schedules are really one is the
+  /// caller's claim; throws Error where rank 0's messages have no other end.
+  static Source relabelled(const Schedule& schedule, Relabelling how);
+
+  /// All places have this many bytes. Before this, or the other, all messages are empty.
+  void set_bytes(double per_place);
+  void set_bytes(const Bytes& bytes);
+
+  Rank procs() const { return procs_; }
+  /// How many steps all ranks have together.
+  std::uint64_t steps() const { return one_ ? std::uint64_t{procs_} * one_->size() : moves_.size() - 1; }
+  /// Steps of all ranks are numbered through: the number of this rank's first one.
+  std::uint64_t first(Rank rank) const { return one_ ? std::uint64_t{rank} * one_->size() : base_[rank]; }
+
+  const Schedule& schedule(Rank rank) const { return one_ ? *one_ : (*plan_)[rank]; }
+  const Move& move(Rank rank, StepId step) const { return moves_[one_ ? step : base_[rank] + step]; }
+  /// The steps that depend on a move. (Kept together here: the player goes from rank to rank, and looking them up in each
+  /// rank's schedule would cost it half of its time.)
+  std::span<const StepId> successors(const Move& move) const {
+    return {edges_.data() + move.edges, edges_.data() + (&move + 1)->edges};
+  }
+  Rank peer(Rank rank, const Move& move) const {
+    if (!one_) return move.peer;
+    if (how_ == Relabelling::exchange) return move.peer ^ rank;
+    const Rank sum = move.peer + rank;  // both below P, which is at most 2^31
+    return sum < procs_ ? sum : sum - procs_;
+  }
+
+ private:
+  void add(const Schedule& schedule);
+  void close();
+  void link_own_messages();
+
+  Rank procs_ = 0;
+  const Plan* plan_ = nullptr;
+  const Schedule* one_ = nullptr;
+  Relabelling how_ = Relabelling::rotation;
+  std::vector<Move> moves_;  // one more than there are steps: it closes the edges
+  std::vector<StepId> edges_;
+  std::vector<std::uint64_t> base_;  // by rank, for a plan
+};
+
+}  // namespace convene
