@@ -20,8 +20,22 @@ def size(text: str) -> int: ...
 def size_range(text: str) -> tuple[int, int]: ...
 def format_size(bytes: int) -> str: ...  # noqa: A002
 def no_such(kind: str, wanted: str, known: Sequence[str]) -> str: ...
-def check(collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False) -> Verdict: ...
-def statistics(collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False) -> Counts: ...
+def check(
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int = 0,
+    in_place: bool = False,
+    arrivals: Sequence[int] = ...,
+) -> Verdict: ...
+def statistics(
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int = 0,
+    in_place: bool = False,
+    arrivals: Sequence[int] = ...,
+) -> Counts: ...
 def text(
     collective: str,
     spec: str,
@@ -30,8 +44,16 @@ def text(
     in_place: bool = False,
     steps: bool = False,
     rank: int | None = None,
+    arrivals: Sequence[int] = ...,
 ) -> str: ...
-def json(collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False) -> str: ...
+def json(
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int = 0,
+    in_place: bool = False,
+    arrivals: Sequence[int] = ...,
+) -> str: ...
 def goal(
     collective: str,
     spec: str,
@@ -39,6 +61,7 @@ def goal(
     root: int = 0,
     in_place: bool = False,
     bytes: int = 1,  # noqa: A002
+    arrivals: Sequence[int] = ...,
 ) -> str: ...
 def svg(
     collective: str,
@@ -50,4 +73,5 @@ def svg(
     machine: str = "",
     placement: str = "",
     rounds: Sequence[int] = ...,
+    arrivals: Sequence[int] = ...,
 ) -> str: ...

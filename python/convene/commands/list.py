@@ -34,7 +34,8 @@ def _print(algorithms: list[Algorithm], title: str) -> None:
     output.print(title, style="bold")
     for algorithm in algorithms:
         needs = REQUIREMENTS.get(algorithm["requirement"], algorithm["requirement"])
-        output.print(f"\n[bold cyan]{algorithm['name']}[/]  {needs}; rounds: {algorithm['rounds']}")
+        learns = "; uses a forecast of arrivals" if algorithm["learns"] == "forecast" else ""
+        output.print(f"\n[bold cyan]{algorithm['name']}[/]  {needs}; rounds: {algorithm['rounds']}{learns}")
         lines = [algorithm["summary"], *map(_parameter, algorithm["parameters"]), algorithm["source"]]
         for line in lines:
             style = "dim" if line == algorithm["source"] else None
