@@ -64,6 +64,13 @@ def values(parameter: Parameter) -> str:
     return f"{parameter['least']} to {parameter['most']}"
 
 
+def learns(algorithm: Algorithm) -> list[tuple[str, str]]:
+    """How it knows who will come late; no row where it does not ask."""
+    if algorithm["learns"] == "none":
+        return []
+    return [("arrivals", "uses a forecast, see [arrivals](../guide/arrivals.md)")]
+
+
 def facts(algorithm: Algorithm) -> str:
     return pages.table(
         ("", ""),
@@ -71,6 +78,7 @@ def facts(algorithm: Algorithm) -> str:
             ("serves", ", ".join(f"`{collective}`" for collective in algorithm["collectives"])),
             ("needs", NEEDS[algorithm["requirement"]]),
             ("rounds", algorithm["rounds"]),
+            *learns(algorithm),
             ("source", algorithm["source"]),
         ),
     )

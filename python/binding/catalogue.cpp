@@ -35,6 +35,16 @@ std::string_view word(Symmetry symmetry) {
   return "";
 }
 
+std::string_view word(Learns learns) {
+  switch (learns) {
+    case Learns::none:
+      return "none";
+    case Learns::forecast:
+      return "forecast";
+  }
+  return "";
+}
+
 nb::list strings(const std::vector<std::string_view>& texts) {
   nb::list list;
   for (std::string_view text : texts) list.append(str(text));
@@ -64,6 +74,7 @@ nb::dict describe(const Algorithm& algorithm) {
   dict["collectives"] = collectives;
   dict["requirement"] = str(word(algorithm.requirement));
   dict["symmetry"] = str(word(algorithm.symmetry));
+  dict["learns"] = str(word(algorithm.learns));
   dict["rounds"] = str(algorithm.rounds);
   dict["native"] = algorithm.is_native();
   dict["parameters"] = parameters;

@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/error.hpp"
+#include "base/names.hpp"
 #include "binding.hpp"
 #include "schedule/checker.hpp"
 #include "schedule/print.hpp"
@@ -38,12 +39,32 @@ Naming naming(Collective collective) {
   }
 }
 
+using Arrivals = std::vector<std::int32_t>;
+
+/// The forecast that a call is to carry: one for each rank, and an algorithm that minds it.
+void check_arrivals(const Arrivals& arrivals, Collective collective, const Algorithm& algorithm, Rank procs) {
+  if (arrivals.empty()) return;
+  if (algorithm.learns != Learns::forecast) {
+    std::vector<std::string_view> users;
+    for (const Algorithm* each : catalogue(collective))
+      if (each->learns == Learns::forecast) users.push_back(each->name);
+    throw Error(std::string(algorithm.name) + " uses no forecast of arrivals; of " +
+                std::string(name(collective)) + " these do: " + (users.empty() ? "none" : joined(users)));
+  }
+  if (arrivals.size() != procs)
+    throw Error("a forecast needs one arrival for each process: there are " +
+                std::to_string(arrivals.size()) + " for " + std::to_string(procs));
+  for (const std::int32_t arrival : arrivals)
+    if (arrival < 0) throw Error("an arrival is from 0 on, not " + std::to_string(arrival));
+}
+
 /// The call that a request describes; its spec must be of an algorithm that can run it.
 struct Request {
   Spec spec;
   Call call;
 
-  Request(const std::string& collective, const std::string& text, Rank procs, Rank root, bool in_place) {
+  Request(const std::string& collective, const std::string& text, Rank procs, Rank root, bool in_place,
+          const Arrivals& arrivals = {}) {
     call.collective = parse_collective(collective);
     spec = parse_spec(call.collective, text);
     const std::string who(spec.algorithm->name);
@@ -63,6 +84,8 @@ struct Request {
     call.root = root;
     call.in_place = in_place;
     call.parameters = spec.parameters;
+    check_arrivals(arrivals, call.collective, *spec.algorithm, procs);
+    call.arrivals = arrivals;
   }
 
   Plan plan() const {
@@ -92,6 +115,7 @@ struct Request {
     }
     result.segments = segments();
     result.naming = naming(call.collective);
+    result.arrivals = call.arrivals;
     return result;
   }
 };
@@ -118,21 +142,23 @@ Verdict play(const Request& request) {
   return convene::check(plan, request.contract());
 }
 
-nb::dict check(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place) {
-  const Verdict verdict = play(Request(collective, spec, procs, root, in_place));
+nb::dict check(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
+               const Arrivals& arrivals) {
+  const Verdict verdict = play(Request(collective, spec, procs, root, in_place, arrivals));
   nb::dict dict = describe(verdict.statistics);
   dict["ok"] = verdict.ok();
   dict["why"] = verdict.why;
   return dict;
 }
 
-nb::dict count(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place) {
-  return describe(statistics(Request(collective, spec, procs, root, in_place).plan()));
+nb::dict count(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
+               const Arrivals& arrivals) {
+  return describe(statistics(Request(collective, spec, procs, root, in_place, arrivals).plan()));
 }
 
 std::string text(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
-                 bool steps, std::optional<Rank> rank) {
-  const Request request(collective, spec, procs, root, in_place);
+                 bool steps, std::optional<Rank> rank, const Arrivals& arrivals) {
+  const Request request(collective, spec, procs, root, in_place, arrivals);
   if (rank && *rank >= procs)
     throw Error("the rank must be below the number of processes, " + std::to_string(procs) + ", not " +
                 std::to_string(*rank));
@@ -140,23 +166,23 @@ std::string text(const std::string& collective, const std::string& spec, Rank pr
   return to_text(plan, request.info(), request.contract(), {.steps = steps, .rank = rank});
 }
 
-std::string json(const std::string& collective, const std::string& spec, Rank procs, Rank root,
-                 bool in_place) {
-  const Request request(collective, spec, procs, root, in_place);
+std::string json(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
+                 const Arrivals& arrivals) {
+  const Request request(collective, spec, procs, root, in_place, arrivals);
   return to_json(request.plan(), request.info());
 }
 
 std::string goal(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
-                 std::uint64_t bytes) {
-  const Request request(collective, spec, procs, root, in_place);
+                 std::uint64_t bytes, const Arrivals& arrivals) {
+  const Request request(collective, spec, procs, root, in_place, arrivals);
   return to_goal(request.plan(), request.info(), {.bytes_per_block = bytes});
 }
 
 /// `machine` and `placement` are empty where no mapping is asked for.
 std::string svg(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
                 bool rings, const std::string& machine, const std::string& placement,
-                const std::vector<std::uint32_t>& rounds) {
-  const Request request(collective, spec, procs, root, in_place);
+                const std::vector<std::uint32_t>& rounds, const Arrivals& arrivals) {
+  const Request request(collective, spec, procs, root, in_place, arrivals);
   SvgOptions options{.rings = rings, .node_of_rank = {}, .rounds = rounds};
   if (!machine.empty() || !placement.empty())
     options.node_of_rank = Mapping::parse(machine, placement, procs).node_of_rank();
@@ -174,19 +200,21 @@ BuiltPlan build(const std::string& collective, const std::string& spec, Rank pro
 void add_plans(nb::module_& module) {
   module.def("text", &text, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
              nb::arg("in_place") = false, nb::arg("steps") = false, nb::arg("rank") = nb::none(),
-             "A plan for people.");
+             nb::arg("arrivals") = Arrivals{}, "A plan for people.");
   module.def("json", &json, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
-             nb::arg("in_place") = false, "A plan for programs.");
+             nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{}, "A plan for programs.");
   module.def("goal", &goal, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
-             nb::arg("in_place") = false, nb::arg("bytes") = 1, "A plan for LogGOPSim.");
+             nb::arg("in_place") = false, nb::arg("bytes") = 1, nb::arg("arrivals") = Arrivals{},
+             "A plan for LogGOPSim.");
   module.def("svg", &svg, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
              nb::arg("in_place") = false, nb::arg("rings") = false, nb::arg("machine") = "",
              nb::arg("placement") = "", nb::arg("rounds") = std::vector<std::uint32_t>{},
-             "A plan as a picture.");
+             nb::arg("arrivals") = Arrivals{}, "A plan as a picture.");
   module.def("check", &check, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
-             nb::arg("in_place") = false, "Plays all ranks' schedules: ok, why not, and the counts.");
+             nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{},
+             "Plays all ranks' schedules: ok, why not, and the counts.");
   module.def("statistics", &count, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
-             nb::arg("root") = 0, nb::arg("in_place") = false,
+             nb::arg("root") = 0, nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{},
              "Rounds, messages, blocks, steps and memory of a plan.");
 }
 

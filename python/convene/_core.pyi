@@ -29,8 +29,22 @@ def size(text: str) -> int: ...
 def size_range(text: str) -> tuple[int, int]: ...
 def format_size(bytes: int) -> str: ...  # noqa: A002
 def no_such(kind: str, wanted: str, known: Sequence[str]) -> str: ...
-def check(collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False) -> Verdict: ...
-def statistics(collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False) -> Counts: ...
+def check(
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int = 0,
+    in_place: bool = False,
+    arrivals: Sequence[int] = ...,
+) -> Verdict: ...
+def statistics(
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int = 0,
+    in_place: bool = False,
+    arrivals: Sequence[int] = ...,
+) -> Counts: ...
 def text(
     collective: str,
     spec: str,
@@ -39,8 +53,16 @@ def text(
     in_place: bool = False,
     steps: bool = False,
     rank: int | None = None,
+    arrivals: Sequence[int] = ...,
 ) -> str: ...
-def json(collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False) -> str: ...
+def json(
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int = 0,
+    in_place: bool = False,
+    arrivals: Sequence[int] = ...,
+) -> str: ...
 def goal(
     collective: str,
     spec: str,
@@ -48,6 +70,7 @@ def goal(
     root: int = 0,
     in_place: bool = False,
     bytes: int = 1,  # noqa: A002
+    arrivals: Sequence[int] = ...,
 ) -> str: ...
 def svg(
     collective: str,
@@ -59,6 +82,7 @@ def svg(
     machine: str = "",
     placement: str = "",
     rounds: Sequence[int] = ...,
+    arrivals: Sequence[int] = ...,
 ) -> str: ...
 def models() -> list[str]: ...
 def platform(text: str, origin: str) -> Platform: ...

@@ -162,6 +162,20 @@ def parse_numbers(text: str, what: str, least: int, most: int) -> list[int]:
     return sorted(numbers)
 
 
+MOST_ROUNDS = (1 << 31) - 1
+
+
+def parse_arrivals(text: str, procs: int) -> list[int]:
+    """A forecast: for each rank, in how many rounds after the earliest it comes."""
+    arrivals = [parse_number(part, "an arrival in --arrivals", 0, MOST_ROUNDS) for part in text.split(",")]
+    if len(arrivals) != procs:
+        raise RequestError(
+            f"--arrivals needs one number for each of the {procs} processes, as in "
+            f"{','.join(['2', *['0'] * min(procs - 1, 3)])}; '{text}' has {len(arrivals)}"
+        )
+    return arrivals
+
+
 def check_collective(name: str) -> str:
     """The collective's name in its proper form."""
     proper = name.replace("-", "_")

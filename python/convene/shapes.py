@@ -20,6 +20,7 @@ class Algorithm(TypedDict):
     collectives: list[str]
     requirement: str
     symmetry: str
+    learns: str
     rounds: str
     native: bool
     parameters: list[Parameter]

@@ -118,6 +118,47 @@ def test_the_files_name_says_the_form(convene: Convene, tmp_path: Path) -> None:
     assert text.read_text().startswith("allgather by ring")
 
 
+def test_arrivals_are_a_forecast(convene: Convene) -> None:
+    arguments = ("show", "allgather", "bdr", "-p", 4)
+    expected = convene(*arguments, "--arrivals", "2,0,0,0", "-f", "json").json
+    assert expected["rounds"] == 5
+    assert expected["arrivals"] == [2, 0, 0, 0]
+    first = next(step for step in expected["ranks"][3]["steps"] if step["kind"] == "send")
+    assert (first["peer"], first["round"]) == (2, 0)
+    without = convene(*arguments, "-f", "json").json
+    assert without["rounds"] == 3
+    assert "arrivals" not in without
+    together = convene(*arguments, "--arrivals", "7,7,7,7")
+    assert together.out == convene(*arguments).out
+
+
+@pytest.mark.parametrize("form", ["text", "svg", "goal"])
+@pytest.mark.parametrize("algorithm", ["bdr", "bslb", "list_scheduled"])
+def test_arrivals_in_every_form(convene: Convene, algorithm: str, form: str) -> None:
+    arguments = ("show", "allgather", algorithm, "-p", 5, "-f", form)
+    late = convene(*arguments, "--arrivals", "0,0,9,0,0")
+    assert late.status == 0
+    assert late.out != convene(*arguments).out
+
+
+def test_wrong_arrivals(convene: Convene) -> None:
+    def complaint(arrivals: str, algorithm: str = "bdr") -> str:
+        done = convene("show", "allgather", algorithm, "-p", 4, "--arrivals", arrivals)
+        return str(done.complaint)
+
+    assert complaint("2,0,0") == (
+        "--arrivals needs one number for each of the 4 processes, as in 2,0,0,0; '2,0,0' has 3"
+    )
+    assert complaint("2,0,x,0") == (
+        "an arrival in --arrivals must be a whole number from 0 to 2147483647, not 'x'"
+    )
+    assert "not '-1'" in complaint("-1,0,0,0")
+    assert "not ''" in complaint("")
+    assert complaint("2,0,0,0", "ring") == (
+        "ring uses no forecast of arrivals; of allgather these do: bdr, bslb, list_scheduled"
+    )
+
+
 def test_mapping(convene: Convene) -> None:
     arguments = ("show", "allgather", "sparbit", "-p", 8, "-f", "svg", "--mapping", "node:4 core:2")
     sequential = convene(*arguments)

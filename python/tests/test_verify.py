@@ -75,6 +75,54 @@ def test_one_algorithm_and_its_parameters(convene: Convene) -> None:
     ]
 
 
+def test_random_forecasts(convene: Convene) -> None:
+    arguments = ("verify", "allgather", "allgatherv", "--procs", "1-9", "--arrivals", "random:20")
+    found = convene(*arguments, "--json").json
+    assert all(plan["ok"] for plan in found)
+    tried = {plan["algorithm"] for plan in found if plan.get("forecasts") == 20}
+    assert tried == {
+        known["name"] for known in _core.algorithms("allgather") if known["learns"] == "forecast"
+    }
+    row = next(line for line in convene(*arguments).out.splitlines() if " bdr " in line)
+    assert str(9 * (2 + 20)) in row
+
+
+def test_a_forecast_that_fails_is_said(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = _core.check
+
+    def wrong(*call: Any, arrivals: Any = (), **others: Any) -> Any:
+        verdict = right(*call, arrivals=arrivals, **others)
+        if max(arrivals, default=0) > 0:
+            verdict["ok"], verdict["why"] = False, "rank 1 misses block 2"
+        return verdict
+
+    monkeypatch.setattr(_core, "check", wrong)
+    done = convene("verify", "allgather", "bdr", "--procs", "4", "--arrivals", "random:5")
+    assert done.status == 1
+    assert "with --arrivals " in done.err
+    assert done.err.endswith("rank 1 misses block 2\n")
+
+
+def test_forecasts_are_the_same_each_time() -> None:
+    series = [verify.random_forecast(6, number) for number in range(40)]
+    assert series == [verify.random_forecast(6, number) for number in range(40)]
+    assert any(arguments.MOST_ROUNDS in forecast for forecast in series)
+    assert all(len(forecast) == 6 and min(forecast) >= 0 for forecast in series)
+
+
+def test_wrong_requests_for_forecasts(convene: Convene) -> None:
+    def complaint(text: str, algorithm: str = "bdr") -> str:
+        return str(convene("verify", "allgather", algorithm, "-p", "4", "--arrivals", text).complaint)
+
+    assert complaint("2,0,0,0") == "--arrivals must be random:N, as in random:100, not '2,0,0,0'"
+    assert complaint("random:x") == (
+        "N in --arrivals random:N must be a whole number from 1 to 1000000, not 'x'"
+    )
+    assert complaint("random:5", "ring") == (
+        "ring uses no forecast of arrivals; leave out --arrivals random:5"
+    )
+
+
 def test_failures_are_said_and_the_status_is_one(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
     right = _core.check
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/durations.hpp"
 #include "base/error.hpp"
 #include "base/names.hpp"
 #include "base/sizes.hpp"
@@ -93,6 +94,35 @@ RC_GTEST_PROP(Sizes, AnyTextIsASizeOrAnError, (const std::string& text)) {
     parse_size_range(text);
   } catch (const Error&) {
   }
+}
+
+TEST(Durations, AreWholeNanoseconds) {
+  EXPECT_EQ(parse_duration("5ms"), 5'000'000);
+  EXPECT_EQ(parse_duration(" 1.5 s "), 1'500'000'000);
+  EXPECT_EQ(parse_duration("200us"), 200'000);
+  EXPECT_EQ(parse_duration("0.4ns"), 0);
+  EXPECT_EQ(parse_duration("999999999.999999999s"), longest_duration - 1);
+  EXPECT_EQ(parse_duration("0"), 0);
+  EXPECT_EQ(parse_duration("1000000000s"), longest_duration);
+  EXPECT_EQ(format_duration(1500), "1500ns");
+  EXPECT_EQ(format_duration(5'000'000), "5ms");
+  EXPECT_EQ(format_duration(0), "0");
+}
+
+TEST(Durations, ErrorsNameTheValue) {
+  const auto error = [](std::string_view text) { return error_of([&] { parse_duration(text); }); };
+  const std::string advice = "; write it as 5ms, 1.5s, 200us or 80ns";
+  EXPECT_EQ(error("5"), "'5' is not a duration: the unit is missing" + advice);
+  EXPECT_EQ(error("5m"), "'5m' is not a duration: there is no unit 'm'" + advice);
+  for (const auto* text : {"", "-5ms", "-0", "nan", "inf", "nans", "ms", "+5ms", ".5ms", "1.2.3s", "1e3s"})
+    EXPECT_EQ(error(text).find("'" + std::string(text) + "' is not a duration"), 0u) << error(text);
+  EXPECT_NE(error("1000000001s").find("too long"), std::string::npos);
+  EXPECT_NE(error("1" + std::string(400, '0') + "s").find("too long"), std::string::npos);
+}
+
+RC_GTEST_PROP(Durations, FormatIsParsedBack, ()) {
+  const auto duration = *rc::gen::inRange<Nanoseconds>(0, longest_duration);
+  RC_ASSERT(parse_duration(format_duration(duration)) == duration);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "collective/algorithm.hpp"
 
 #include <algorithm>
+#include <any>
 #include <bit>
 
 namespace convene {
@@ -58,6 +59,7 @@ std::vector<const Algorithm*> catalogue(Collective collective) {
 
 std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const std::int64_t> parameters) {
   if (algorithm.cuts_by_procs) return procs;
+  if (algorithm.cut == Cut::tiny_first) return 2;
   const int i = algorithm.find_parameter("segments");
   return i < 0 ? 1 : static_cast<std::uint32_t>(parameters[static_cast<std::size_t>(i)]);
 }
@@ -77,6 +79,8 @@ Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& b
 Plan build_plan(const Algorithm& algorithm, Call call) {
   Builder builder;
   Plan plan;
+  std::any kept;
+  call.kept = &kept;
   plan.reserve(call.procs);
   for (call.rank = 0; call.rank < call.procs; ++call.rank)
     plan.push_back(build_schedule(algorithm, call, builder));

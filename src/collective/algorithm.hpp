@@ -32,6 +32,13 @@ enum class Requirement : std::uint8_t { none, power_of_two, even };
 /// of the output replaced by p + r (rotation) or p ^ r (exchange). Stated here, proved by a test for small P.
 enum class Symmetry : std::uint8_t { none, rotation, exchange };
 
+/// How an algorithm learns who will come late. `forecast`: from Call::arrivals, which the ranks agreed on before.
+enum class Learns : std::uint8_t { none, forecast };
+
+/// How a block is cut into its places: `evenly` into as many as the parameter "segments" says (one without it), or
+/// into two, a `tiny_first` part and the rest.
+enum class Cut : std::uint8_t { evenly, tiny_first };
+
 struct Algorithm;
 
 struct Algorithm {
@@ -41,6 +48,8 @@ struct Algorithm {
   std::vector<Collective> collectives;
   Requirement requirement = Requirement::none;
   Symmetry symmetry = Symmetry::none;
+  Learns learns = Learns::none;
+  Cut cut = Cut::evenly;
   std::string_view rounds;  ///< rounds as a formula, for people
   std::vector<Parameter> parameters = {};
   /// The vector of a bcast is cut into as many places as there are processes.
@@ -68,7 +77,7 @@ std::span<const Algorithm* const> catalogue();
 std::vector<const Algorithm*> catalogue(Collective collective);
 
 /// How many places a block takes under these parameters: the value of "segments", the number of processes for an
-/// algorithm that cuts by it, else 1.
+/// algorithm that cuts by it, 2 where the first is tiny, else 1.
 std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const std::int64_t> parameters);
 
 /// One rank's schedule. The requirement must hold; throws std::logic_error where a generator breaks its own rules.

@@ -14,6 +14,9 @@
   X(allgather_gather_bcast)                 \
   X(allgather_segmented_ring)               \
   X(allgather_sparbit)                      \
+  X(allgather_bdr)                          \
+  X(allgather_bslb)                         \
+  X(allgather_list_scheduled)               \
   X(gather_linear)                          \
   X(gather_linear_sync)                     \
   X(gather_binomial)                        \

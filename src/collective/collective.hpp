@@ -2,6 +2,7 @@
 // The collectives, a call of one, and what each of them promises: stated once, here.
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -42,6 +43,11 @@ struct Call {
   Rank procs = 1, rank = 0, root = 0;
   bool in_place = false;                      ///< of a rooted collective: the root's
   std::vector<std::int64_t> parameters = {};  ///< values, in the order of the descriptor's parameters
+  /// Forecast: when each rank arrives, in ticks of a round's duration (one block sent and received) after the earliest.
+  /// Empty: all at once. Only says what is best to do: a schedule is correct whatever comes true.
+  std::vector<std::int32_t> arrivals = {};
+  /// Where work that is the same for all ranks of a plan may be kept: see keep_work().
+  std::any* kept = nullptr;
 
   // The ranks `distance` above and below, around the end. Distances are at most the number of processes.
   Rank up(Rank distance = 1) const {

@@ -30,6 +30,8 @@ struct PlanInfo {
       {};                      ///< names and values, as on the command line
   std::uint32_t segments = 1;  ///< places that one block takes
   Naming naming = Naming::source;
+  std::vector<std::int32_t> arrivals =
+      {};  ///< the forecast that the plan was made from, in rounds; empty: none
 
   /// What messages carry, in the singular.
   const char* unit() const { return naming == Naming::token ? "token" : segments > 1 ? "segment" : "block"; }
@@ -50,7 +52,7 @@ inline constexpr Rank most_procs_in_slots = 512;
 
 /// One object: {"collective", "algorithm", "procs", "root", "parameters", "rounds", "messages", "blocks", "ranks":
 /// [{"rank", "steps": [{"id", "kind", "peer", "match", "round", "slots": [[buffer, place], …] (copy: "from", "to"),
-/// "after": [id, …]}]}]}. A copy has no "peer" and "match", a join no slots either. Above 512 processes a slot is a
+/// "after": [id, …]}]}]}; with a forecast also "arrivals", behind "parameters". A copy has no "peer" and "match", a join no slots either. Above 512 processes a slot is a
 /// range [buffer, first, stride, count], modulo the number that the rank's "places" give for the buffer.
 std::string to_json(const Plan& plan, const PlanInfo& info);
 

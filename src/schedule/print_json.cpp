@@ -32,7 +32,9 @@ class Writer {
     const char* separator = "";
     for (const auto& [name, value] : info.parameters)
       put("{}{}: {}", std::exchange(separator, ", "), quoted(name), parameter_value(value));
-    put("}}, \"rounds\": {}, \"messages\": {}, \"blocks\": {}, \"ranks\": [", counts.rounds, counts.messages,
+    out_ += "}, ";
+    if (!info.arrivals.empty()) put("\"arrivals\": [{}], ", fmt::join(info.arrivals, ", "));
+    put("\"rounds\": {}, \"messages\": {}, \"blocks\": {}, \"ranks\": [", counts.rounds, counts.messages,
         counts.blocks);
     separator = "\n";
     for (const Schedule& schedule : plan_) {

@@ -34,7 +34,8 @@ def _print_one(output: Console, algorithm: Algorithm, served: list[str]) -> None
     needs = REQUIREMENTS.get(algorithm["requirement"], algorithm["requirement"])
     some = [name for name in served if name in algorithm["collectives"]]
     only = "" if some == served else f"; only {', '.join(some)}"
-    output.print(f"\n[bold cyan]{algorithm['name']}[/]  {needs}; rounds: {algorithm['rounds']}{only}")
+    learns = "; uses a forecast of arrivals" if algorithm["learns"] == "forecast" else ""
+    output.print(f"\n[bold cyan]{algorithm['name']}[/]  {needs}; rounds: {algorithm['rounds']}{learns}{only}")
     lines = [algorithm["summary"], *map(_parameter, algorithm["parameters"]), algorithm["source"]]
     for line in lines:
         style = "dim" if line == algorithm["source"] else None

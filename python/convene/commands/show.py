@@ -24,6 +24,8 @@ HELP = """Shows the schedules of all ranks.
   convene show allgather sparbit -p 16 --rings --mapping "node:4 core:4" -o rings.svg
 
   convene show allgatherv ring -p 4 --steps --rank 0
+
+  convene show allgather bdr -p 4 --arrivals 2,0,0,0
 """
 
 
@@ -69,6 +71,14 @@ def show(
         str | None, typer.Option(metavar="R", help="The root, for collectives that have one.")
     ] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="As with MPI_IN_PLACE.")] = False,
+    arrivals: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="A forecast for algorithms that use one: when each rank comes, in rounds; 2,0,0,0 says that "
+            "rank 0 comes two rounds after the others.",
+        ),
+    ] = None,
     format: Annotated[  # noqa: A002
         str | None,
         typer.Option(
@@ -106,7 +116,7 @@ def show(
         str | None, typer.Option("--bytes", metavar="SIZE", help="GOAL: bytes per block, as in 4KiB.")
     ] = None,
 ) -> None:
-    given = {
+    given: Given = {
         "steps": steps,
         "rank": rank,
         "rings": rings,
@@ -127,6 +137,7 @@ def show(
     spec = _core.spec(collective, algorithm, options)
     number = arguments.parse_number(procs, "--procs", 1, arguments.MOST_PROCS)
     call = (collective, spec, number, _check_root(collective, root, number), in_place)
+    given["arrivals"] = arguments.parse_arrivals(arrivals, number) if arrivals is not None else []
     _hand_over(PRINTERS[wanted](call, given), output)
 
 
@@ -137,15 +148,15 @@ Given = dict[str, Any]
 def _text(call: Call, given: Given) -> str:
     rank = given["rank"]
     number = None if rank is None else arguments.parse_number(rank, "--rank", 0, call[2] - 1)
-    return _core.text(*call, steps=given["steps"], rank=number)
+    return _core.text(*call, steps=given["steps"], rank=number, arrivals=given["arrivals"])
 
 
-def _json(call: Call, _: Given) -> str:
-    return _core.json(*call)
+def _json(call: Call, given: Given) -> str:
+    return _core.json(*call, arrivals=given["arrivals"])
 
 
 def _goal(call: Call, given: Given) -> str:
-    return _core.goal(*call, bytes=_core.size(given["bytes"] or "1"))
+    return _core.goal(*call, bytes=_core.size(given["bytes"] or "1"), arrivals=given["arrivals"])
 
 
 def _svg(call: Call, given: Given) -> str:
@@ -156,6 +167,7 @@ def _svg(call: Call, given: Given) -> str:
         machine=machine,
         placement=given["placement"] or ("sequential" if machine else ""),
         rounds=arguments.parse_numbers(rounds, "--rounds", 0, arguments.MOST_PROCS) if rounds else [],
+        arrivals=given["arrivals"],
     )
 
 

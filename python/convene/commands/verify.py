@@ -2,6 +2,7 @@
 """convene verify: plays every schedule without MPI."""
 
 import os
+import random
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -29,19 +30,25 @@ wherever its requirement holds. Exit status 1 when any of them fails.
   convene verify allgather sparbit --procs 12,317
 
   convene verify allgather 'bruck;ports=3' --procs 1-100 --json
+
+  convene verify allgather bdr --arrivals random:100
 """
 
 MOST_PROCS = 1024  # beyond, one play takes minutes
 
 
+MOST_FORECASTS = 1_000_000
+
+
 @dataclass(frozen=True)
 class Case:
-    """One call to be played."""
+    """One call to be played, also with so many random forecasts of arrivals."""
 
     collective: str
     spec: str
     procs: int
     root: int
+    forecasts: int = 0
 
     @property
     def algorithm(self) -> str:
@@ -110,13 +117,41 @@ def roots_of(collective: str, procs: int, wanted: str) -> Iterable[int]:
     return [root for root in arguments.parse_numbers(wanted, "--roots", 0, MOST_PROCS) if root < procs]
 
 
-def make_cases(collectives: list[str], algorithm: str | None, procs: list[int], roots: str) -> list[Case]:
+def parse_forecasts(text: str | None) -> int:
+    """How many random forecasts are to be played: N of random:N."""
+    if text is None:
+        return 0
+    kind, colon, count = text.partition(":")
+    if kind != "random" or not colon:
+        raise RequestError(f"--arrivals must be random:N, as in random:100, not '{text}'")
+    return arguments.parse_number(count, "N in --arrivals random:N", 1, MOST_FORECASTS)
+
+
+def random_forecast(procs: int, number: int) -> list[int]:
+    """Forecast so many of a fixed series: spread out or dense, every fourth with ranks that never come."""
+    source = random.Random(f"{procs} {number}")
+    spread = source.randrange(3 * procs + 1)
+    arrivals = [source.randint(0, spread) for _ in range(procs)]
+    if number % 4 == 3:
+        for rank in source.sample(range(procs), source.randint(1, procs)):
+            arrivals[rank] = arguments.MOST_ROUNDS
+    return arrivals
+
+
+def make_cases(
+    collectives: list[str], algorithm: str | None, procs: list[int], roots: str, forecasts: int = 0
+) -> list[Case]:
     cases = []
     for collective in collectives:
+        forecasters = {
+            known["name"] for known in _core.algorithms(collective) if known["learns"] == "forecast"
+        }
         for spec, number in product(specs_of(collective, algorithm), procs):
             if not _core.unmet(collective, spec, number):
+                tried = forecasts if spec.partition(";")[0] in forecasters else 0
                 cases += [
-                    Case(collective, spec, number, root) for root in roots_of(collective, number, roots)
+                    Case(collective, spec, number, root, tried)
+                    for root in roots_of(collective, number, roots)
                 ]
     if not cases and not any(
         _core.unmet(name, spec, number) == ""
@@ -131,13 +166,20 @@ def make_cases(collectives: list[str], algorithm: str | None, procs: list[int], 
 
 
 def play(case: Case) -> Result:
-    """Plays a call both ways; the counts are those of the ordinary one."""
+    """Plays a call both ways, and with its forecasts; the counts are those of the ordinary one."""
     call = (case.collective, case.spec, case.procs, case.root)
     verdict = _core.check(*call)
     if verdict["ok"]:
         in_place = _core.check(*call, in_place=True)
         verdict["ok"] = in_place["ok"]
         verdict["why"] = f"with MPI_IN_PLACE: {in_place['why']}" if in_place["why"] else ""
+    for number in range(case.forecasts if verdict["ok"] else 0):
+        arrivals = random_forecast(case.procs, number)
+        forecast = _core.check(*call, in_place=number % 2 == 1, arrivals=arrivals)
+        if not forecast["ok"]:
+            verdict["ok"] = False
+            verdict["why"] = f"with --arrivals {','.join(map(str, arrivals))}: {forecast['why']}"
+            break
     return Result(case, verdict)
 
 
@@ -167,6 +209,8 @@ def as_json(result: Result) -> dict[str, Any]:
             for name in ("most_messages_sent", "most_blocks_sent", "scratch", "steps", "memory")
         },
     }
+    if case.forecasts:
+        value["forecasts"] = case.forecasts
     return value if verdict["ok"] else {**value, "why": verdict["why"]}
 
 
@@ -184,7 +228,7 @@ def print_table(results: list[Result], procs: str) -> None:
         table.add_row(
             collective,
             algorithm,
-            str(2 * len(row.results)),  # each with and without MPI_IN_PLACE
+            str(sum(2 + result.case.forecasts for result in row.results)),  # with and without MPI_IN_PLACE
             f"{min(sizes)}…{max(sizes)}" if min(sizes) != max(sizes) else str(sizes[0]),
             *(row.range_of(count) for count in ("rounds", "messages", "blocks")),
             f"[red]{failed} fail[/red]" if failed else "[green]all pass[/green]",
@@ -216,11 +260,21 @@ def verify(
     roots: Annotated[
         str, typer.Option(metavar="all|LIST", help="For collectives that have a root: which ones to play.")
     ] = "all",
+    arrivals: Annotated[
+        str | None,
+        typer.Option(
+            metavar="random:N",
+            help="Play algorithms that use a forecast of arrivals also with N random ones.",
+        ),
+    ] = None,
     json: arguments.Json = False,
 ) -> None:
     collectives, algorithm = split_names(names or [])
     numbers = arguments.parse_numbers(procs, "--procs", 1, MOST_PROCS)
-    cases = make_cases(list(dict.fromkeys(collectives)), algorithm, numbers, roots)
+    forecasts = parse_forecasts(arrivals)
+    cases = make_cases(list(dict.fromkeys(collectives)), algorithm, numbers, roots, forecasts)
+    if forecasts and not any(case.forecasts for case in cases):
+        raise RequestError(f"{algorithm} uses no forecast of arrivals; leave out --arrivals {arrivals}")
     found = {result.case: result for result in play_all(cases)}
     results = [found[case] for case in cases]
     if json:

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Random numbers that are the same on every machine: the standard fixes what std::mt19937_64 yields, but not what its
+// distributions make of it.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+namespace convene {
+
+class Random {
+ public:
+  /// Streams of different numbers are independent for all that matters here.
+  Random(std::uint64_t seed, std::uint64_t stream);
+
+  double uniform();                        ///< in [0, 1), a multiple of 2^-53
+  std::uint32_t below(std::uint32_t end);  ///< 0 … end − 1, all equally likely; `end` at least 1
+  double normal();                         ///< mean 0, standard deviation 1 (Marsaglia's polar method)
+  double exponential();                    ///< mean 1
+  double gamma(double shape);              ///< scale 1; shape above 0 (Marsaglia and Tsang 2000)
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+}  // namespace convene

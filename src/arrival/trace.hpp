@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Traces of arrivals: N lines of P values, one line a call, one value a process. A value is a duration after some moment
+// that is common to the line; a bare number is in seconds. Values are separated by blanks or commas; what stands behind
+// '#' is a comment.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/durations.hpp"
+
+namespace convene {
+
+class Trace {
+ public:
+  /// Throws Error with `name`, line and value where the text is not a trace (also where it has no line at all).
+  static Trace parse(std::string_view text, std::string_view name = "the trace");
+  /// Throws Error where the file cannot be read or is not a trace.
+  static Trace read(const std::string& path);
+
+  /// `calls`: equally many values each.
+  explicit Trace(std::vector<std::vector<Nanoseconds>> calls);
+
+  std::size_t procs() const { return calls_[0].size(); }
+  const std::vector<std::vector<Nanoseconds>>& calls() const { return calls_; }
+
+  /// The text that parse() makes this trace of: seconds with nine decimals.
+  std::string text() const;
+  /// Throws Error where the file cannot be written.
+  void write(const std::string& path) const;
+
+ private:
+  std::vector<std::vector<Nanoseconds>> calls_;
+};
+
+}  // namespace convene

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/durations.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/names.hpp"
+#include "base/sizes.hpp"
+
+namespace convene {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  Nanoseconds size;
+};
+constexpr Unit units[] = {
+    {"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}};  // the largest first
+
+[[noreturn]] void fail(std::string_view text, const std::string& why) {
+  throw Error(in_quotes(text) + " is not a duration" + why + "; write it as 5ms, 1.5s, 200us or 80ns");
+}
+
+Nanoseconds size_of(std::string_view unit, std::string_view text) {
+  for (const Unit& known : units)
+    if (known.name == unit) return known.size;
+  fail(text, unit.empty() ? ": the unit is missing" : ": there is no unit " + in_quotes(unit));
+}
+
+/// The digits behind a point. (Not strtod: it asks the locale what a point is.)
+double fraction_of(std::string_view digits) {
+  const std::string text = "0." + std::string(digits);
+  double fraction = 0;
+  std::from_chars(text.data(), text.data() + text.size(), fraction);
+  return fraction;
+}
+
+}  // namespace
+
+Nanoseconds parse_duration(std::string_view text) {
+  const std::string_view given = trimmed(text);
+  const auto end = std::min(given.find_first_not_of("0123456789."), given.size());
+  const std::string_view number = given.substr(0, end), unit = trimmed(given.substr(end));
+  const auto dot = std::min(number.find('.'), number.size());
+  const std::string_view before = number.substr(0, dot),
+                         behind = number.substr(std::min(dot + 1, number.size()));
+  if (before.empty() || behind.find('.') != std::string_view::npos) fail(text, "");
+
+  // The two parts apart, so that no nanosecond is lost in long durations.
+  const double fraction = fraction_of(behind);
+  const auto whole = parse_whole(before);
+  if (whole == 0u && fraction == 0 && unit.empty()) return 0;
+  const Nanoseconds size = size_of(unit, text);
+  if (!whole || *whole > static_cast<std::uint64_t>(longest_duration / size)) fail(text, ": it is too long");
+  const Nanoseconds duration =
+      static_cast<Nanoseconds>(*whole) * size + std::llround(fraction * static_cast<double>(size));
+  if (duration > longest_duration) fail(text, ": it is too long");
+  return duration;
+}
+
+std::string format_duration(Nanoseconds duration) {
+  if (duration == 0) return "0";
+  for (const Unit& unit : units)
+    if (duration % unit.size == 0) return std::to_string(duration / unit.size) + std::string(unit.name);
+  return "";  // the last unit divides everything
+}
+
+}  // namespace convene

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// BDR (background disseminated ring): until the last rank is expected, those that came before it send their blocks
+// straight to the others, one rank further down in each pre-step. Then all go round the ring, and a block leaves the
+// ring where it was sent ahead.
+//
+// Source:   Proficz 2021, section 3.1, Listing 2.
+// Requires: nothing. Uses a forecast of arrivals; without one it is the ring.
+// Cost:     P − 1 messages and blocks per rank, no extra memory. S = ⌊ω/τ⌋ pre-steps at most, then at most P − 1
+//           rounds of the ring. Where the forecast is wrong it costs, in lock step, at most its pre-steps more than the
+//           ring: P − 1 rounds where the last rank was taken for the first (the source has P − 2). Building costs
+//           O(S·P + P²) for the whole plan; pre-steps in which nothing is left to send cost nothing.
+//
+// Nothing marks a pre-step. It is a step that does not touch its receiver's input: a receive into a place of the output
+// that nobody else touches, so a rank that has not come yet can do it in the background. A rank's own block is sent from
+// its input, so its first send waits for the call.
+//
+// P = 4, rank 0 expected two rounds after the others: a = (2, 0, 0, 0).
+//
+//            before      round 0     round 1     round 2     round 3     round 4
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3
+//   block 0  0 . . .     0 . . .     0 . . .     0 * . .     0 0 * .     0 0 0 *
+//   block 1  . 1 . .     * 1 . .     1 1 . *     1 1 * 1     1 1 1 1     1 1 1 1
+//   block 2  . . 2 .     . * 2 .     * 2 2 .     2 2 2 *     2 2 2 2     2 2 2 2
+//   block 3  . . . 3     . . * 3     . * 3 3     * 3 3 3     3 3 3 3     3 3 3 3       (* arrives in this round)
+//
+// In rounds 0 and 1, the pre-steps, each of ranks 1 to 3 sends its block to the two ranks below it, so it has one more
+// hop to go. For P = 5 and a = (2, 0, 0, 0, 0) there are again two pre-steps, the blocks 1 to 4 have two hops left, and
+// block 0 has four.
+#include <algorithm>
+
+#include "collective/allgather/allgather_blocks.hpp"
+#include "collective/forecast.hpp"
+
+namespace convene {
+namespace {
+
+struct Message {
+  std::uint32_t round;
+  Rank from, to;
+};
+
+/// What is sent before the last rank is expected.
+struct PreSteps {
+  std::vector<Message> messages;  ///< by round
+  std::vector<Rank> sent_ahead;   ///< by rank: to how many others it sends its block (the listing's prevSent)
+  std::uint32_t rounds = 0;
+};
+
+/// The listing's lines 22 to 33. The slower rank goes first where two want to send to the same one.
+PreSteps schedule_pre_steps(const std::vector<std::uint32_t>& delays) {
+  const auto procs = static_cast<Rank>(delays.size());
+  const std::vector<Rank> order = in_expected_order(delays);
+  const std::uint32_t steps = delays[order.back()];
+  PreSteps result{.sent_ahead = std::vector<Rank>(procs, 0)};
+  std::vector<bool> receives(procs);
+  std::vector<Rank> senders;  // who is there and not done, the slowest first
+  Rank arrived = 0;
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    if (senders.empty()) step = std::max(step, delays[order[arrived]]);  // nothing to send until then
+    if (step == steps) break;
+    for (; delays[order[arrived]] <= step; ++arrived) senders.insert(senders.begin(), order[arrived]);
+    receives.assign(procs, false);
+    for (Rank sender : senders) {
+      const Rank receiver = (sender + procs - 1 - result.sent_ahead[sender]) % procs;
+      if (receives[receiver]) continue;
+      receives[receiver] = true;
+      ++result.sent_ahead[sender];
+      result.messages.push_back({result.rounds, sender, receiver});
+    }
+    std::erase_if(senders, [&](Rank sender) { return result.sent_ahead[sender] == procs - 1; });
+    ++result.rounds;
+  }
+  return result;
+}
+
+void generate(const Call& call, Builder& builder) {
+  const auto pre_steps = keep_work(call, [&] { return schedule_pre_steps(expected_delays(call)); });
+  place_own_block(call, builder);
+  for (const Message& message : pre_steps->messages) {
+    builder.round(message.round);
+    if (message.from == call.rank) builder.send(message.to, own_block());
+    if (message.to == call.rank) builder.recv(message.from, blocks(message.from));
+  }
+  // A block that was sent to the k ranks below its owner need not go on to them: it makes k hops fewer.
+  const auto goes_on = [&](Rank block, Rank hop) {
+    return pre_steps->sent_ahead[block] + hop < call.procs - 1;
+  };
+  for (Rank hop = 0; hop + 1 < call.procs; ++hop) {
+    const Rank mine = call.down(hop), theirs = call.down(hop + 1);
+    builder.round(pre_steps->rounds + hop);
+    if (goes_on(mine, hop)) builder.send(call.up(), hop == 0 ? own_block() : blocks(mine));
+    if (goes_on(theirs, hop)) builder.recv(call.down(), blocks(theirs));
+  }
+}
+
+}  // namespace
+
+extern const Algorithm allgather_bdr = {
+    .name = "bdr",
+    .summary = "The ring, with the blocks of early ranks sent straight to others until the last rank comes.",
+    .source = "Proficz 2021, section 3.1, Listing 2",
+    .collectives = allgathers,
+    .learns = Learns::forecast,
+    .rounds = "P − 1 after at most ⌊ω/τ⌋ in the background",
+    .generate = generate,
+};
+
+}  // namespace convene

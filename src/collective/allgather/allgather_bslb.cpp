@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// BSLB (background sorted linear synchronized tree with broadcast): rank 0 gathers all blocks, one rank after the other
+// in the order in which they are expected, and broadcasts them through a binomial tree. A rank that it signals answers
+// with a tiny first part of its block, which says that the rest is ready, and then sends the rest.
+//
+// Source:   Proficz 2021, section 3.2, Listing 3 (BSLS to rank 0, then a broadcast). What a signal carries is this
+//           project's own: see below.
+// Requires: nothing. Uses the order of a forecast, no durations; without one, the order of ranks.
+// Cost:     the root receives 2(P − 1) messages, sends P − 2 signals, and ⌈log₂P⌉ messages of the broadcast. Where the
+//           forecast is wrong the gather waits for whom it asked too early.
+//
+// A block takes two places: its tiny first part t and the rest r, of unequal size (Cut::tiny_first). A message without
+// content does not exist in a schedule, so a signal carries something that its receiver needs anyway: the tiny part that
+// the root got last, which the broadcast then leaves out. The first rank in the order needs no signal. That the answer
+// waits for the signal is stated by a join over the places of both.
+//
+// The root's receives and signals do not touch its input, so it does them in the background while it still computes.
+//
+// P = 4, a = (0, 0, 5, 1): the order is 1, 3, 2. Rounds 0 to 5 are the gather, 6 and 7 the broadcast.
+//
+//       before    round 0   round 1   round 2   round 3   round 4   round 5   round 6   round 7
+//   rank 0 1 2 3   0 1 2 3   0 1 2 3   0 1 2 3   0 1 2 3   0 1 2 3   0 1 2 3   0 1 2 3   0 1 2 3
+//   0t   0 . . .   0 . . .   0 . . .   0 . . .   0 . . .   0 . . .   0 . . .   0 . * .   0 * 0 *
+//   0r   0 . . .   0 . . .   0 . . .   0 . . .   0 . . .   0 . . .   0 . . .   0 . * .   0 * 0 *
+//   1t   . 1 . .   * 1 . .   1 1 . *   1 1 . 1   1 1 . 1   1 1 . 1   1 1 . 1   1 1 * 1   1 1 1 1
+//   1r   . 1 . .   . 1 . .   * 1 . .   1 1 . .   1 1 . .   1 1 . .   1 1 . .   1 1 * .   1 1 1 *
+//   2t   . . 2 .   . . 2 .   . . 2 .   . . 2 .   . . 2 .   * . 2 .   2 . 2 .   2 . 2 .   2 * 2 *
+//   2r   . . 2 .   . . 2 .   . . 2 .   . . 2 .   . . 2 .   . . 2 .   * . 2 .   2 . 2 .   2 * 2 *
+//   3t   . . . 3   . . . 3   . . . 3   * . . 3   3 . * 3   3 . 3 3   3 . 3 3   3 . 3 3   3 * 3 3
+//   3r   . . . 3   . . . 3   . . . 3   . . . 3   * . . 3   3 . . 3   3 . . 3   3 . * 3   3 * 3 3       (* arrives)
+//
+// For P = 5 rank 4 is asked in its turn too, gets the broadcast from rank 0 in its first round, and the broadcast has
+// three rounds.
+#include <algorithm>
+
+#include "collective/allgather/allgather_blocks.hpp"
+#include "collective/forecast.hpp"
+#include "shape/tree.hpp"
+
+namespace convene {
+namespace {
+
+constexpr Rank root = 0;
+
+// The places of a block in the output, and in the input.
+constexpr Place tiny(Rank block) { return 2 * block; }
+constexpr Place rest(Rank block) { return 2 * block + 1; }
+constexpr Range at(Place place) { return Range(Buffer::output, place); }
+
+/// The order in which the root asks the others.
+std::vector<Rank> order_of_asking(const Call& call) {
+  std::vector<Rank> order = in_expected_order(expected_delays(call));
+  std::erase(order, root);
+  return order;
+}
+
+void gather_at_root(const std::vector<Rank>& order, Builder& builder) {
+  for (Rank turn = 0; turn < order.size(); ++turn) {
+    if (turn > 0) {
+      builder.round(2 * turn - 1);
+      builder.send(order[turn], at(tiny(order[turn - 1])));  // the signal
+    }
+    builder.round(2 * turn);
+    builder.recv(order[turn], at(tiny(order[turn])));
+    builder.round(2 * turn + 1);
+    builder.recv(order[turn], at(rest(order[turn])));
+  }
+}
+
+/// `before`: the rank that is asked before this one; the rank itself where there is none, and no signal.
+void answer_root(Rank rank, Rank before, Rank turn, Builder& builder) {
+  if (before != rank) {
+    builder.round(2 * turn - 1);
+    builder.recv(root, at(tiny(before)));
+    // The own block counts as written together with the signal: neither part of it leaves before.
+    builder.join({at(tiny(before)), Range(Buffer::output, tiny(rank), 2)});
+  }
+  builder.round(2 * turn);
+  builder.send(root, at(tiny(rank)));
+  builder.round(2 * turn + 1);
+  builder.send(root, at(rest(rank)));
+}
+
+/// What a rank lacks when the gather is over, upwards from behind its own block: everything else, but for the tiny part
+/// that came as its signal.
+std::vector<Range> lacking(Rank rank, Rank before, Rank places) {
+  const Place first = tiny(rank) + 2;
+  if (before == rank) return {Range(Buffer::output, first, places - 2)};
+  const Place until =
+      (tiny(before) + 2 * places - first) % places;  // how many places there are before the signal's
+  return {Range(Buffer::output, first, until),
+          Range(Buffer::output, tiny(before) + 1, places - 2 - until - 1)};
+}
+
+void generate(const Call& call, Builder& builder) {
+  const std::vector<Rank> order = order_of_asking(call);
+  const Rank places = 2 * call.procs;
+  const auto turn_of = [&](Rank rank) {
+    return static_cast<Rank>(std::find(order.begin(), order.end(), rank) - order.begin());
+  };
+  const auto before = [&](Rank rank) {
+    const Rank turn = turn_of(rank);
+    return turn == 0 ? rank : order[turn - 1];
+  };
+
+  builder.copy(Range(Buffer::input, 0, 2), Range(Buffer::output, tiny(call.rank), 2));
+  if (call.rank == root)
+    gather_at_root(order, builder);
+  else
+    answer_root(call.rank, before(call.rank), turn_of(call.rank), builder);
+
+  const TreeNode node = binomial_node(call.rank, call.procs);
+  const Rank gathered = 2 * static_cast<Rank>(order.size());  // rounds
+  if (call.rank != root) {
+    builder.round(gathered + node.round);
+    builder.recv(node.parent, lacking(call.rank, before(call.rank), places));
+  }
+  if (!node.children.empty()) builder.join(Range(Buffer::output, 0, places));
+  for (const TreeNode::Child& child : node.children) {
+    builder.round(gathered + child.round);
+    builder.send(child.rank, lacking(child.rank, before(child.rank), places));
+  }
+}
+
+}  // namespace
+
+extern const Algorithm allgather_bslb = {
+    .name = "bslb",
+    .summary =
+        "Rank 0 asks for the blocks in the order of expected arrival, and broadcasts them through a binomial "
+        "tree.",
+    .source = "Proficz 2021, section 3.2, Listing 3",
+    .collectives = allgathers,
+    .learns = Learns::forecast,
+    .cut = Cut::tiny_first,
+    .rounds = "2(P − 1) + ⌈log₂P⌉",
+    .generate = generate,
+};
+
+}  // namespace convene
