@@ -37,7 +37,8 @@ std::vector<std::vector<std::int64_t>> Algorithm::sample_parameters() const {
   return grid;
 }
 
-std::string unmet_requirement(const Algorithm& algorithm, Rank procs) {
+std::string unmet_requirement(const Algorithm& algorithm, Rank procs, bool commutative) {
+  if (algorithm.commutative_only && !commutative) return "needs a commutative operator";
   switch (algorithm.requirement) {
     case Requirement::none:
       return "";
@@ -57,6 +58,7 @@ std::vector<const Algorithm*> catalogue(Collective collective) {
 }
 
 std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const std::int64_t> parameters) {
+  if (algorithm.cut) return algorithm.cut(procs, parameters);
   if (algorithm.cuts_by_procs) return procs;
   const int i = algorithm.find_parameter("segments");
   return i < 0 ? 1 : static_cast<std::uint32_t>(parameters[static_cast<std::size_t>(i)]);

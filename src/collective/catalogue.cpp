@@ -36,7 +36,11 @@
   X(alltoall_bruck)                         \
   X(barrier_dissemination)                  \
   X(barrier_recursive_doubling)             \
-  X(barrier_tree)
+  X(barrier_tree)                           \
+  X(reduce_linear)                          \
+  X(reduce_binomial)                        \
+  X(reduce_pipeline)                        \
+  X(reduce_clairvoyant)
 
 namespace convene {
 

@@ -114,6 +114,11 @@ class Rounds {
   }
 
   std::string in_words(std::span<const Content> contents) const {
+    if (const Expressions* sums = delivery_->expressions()) {
+      std::string text;
+      for (const Content content : contents) text += (text.empty() ? "" : ",") + sums->label(content);
+      return text;
+    }
     if (info_.segments == 1) return list(std::vector<std::uint32_t>(contents.begin(), contents.end()));
     std::string text;
     for (const Content content : contents) {
@@ -140,6 +145,9 @@ std::string action(const Schedule& schedule, StepId id) {
                          step.peer, step.match);
     case StepKind::copy:
       return fmt::format("copy  {} to {}", describe(schedule, schedule.from(id)),
+                         describe(schedule, schedule.to(id)));
+    case StepKind::combine:
+      return fmt::format("combine  {} with {}", describe(schedule, schedule.from(id)),
                          describe(schedule, schedule.to(id)));
     case StepKind::join:
       return "join";

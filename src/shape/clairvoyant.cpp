@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "shape/clairvoyant.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace convene {
+namespace {
+
+using Word = std::uint64_t;
+
+/// Rows of bits.
+class Bits {
+ public:
+  Bits(std::size_t rows, std::size_t columns) : words_((columns + 63) / 64), bits_(rows * words_, 0) {}
+
+  Word* row(std::size_t row) { return bits_.data() + row * words_; }
+  std::size_t words() const { return words_; }
+  void set(std::size_t row, std::size_t column) { this->row(row)[column / 64] |= Word{1} << column % 64; }
+  void clear(std::size_t row, std::size_t column) {
+    this->row(row)[column / 64] &= ~(Word{1} << column % 64);
+  }
+
+ private:
+  std::size_t words_;
+  std::vector<Word> bits_;
+};
+
+/// Ranks are known by their position in the group: the root first, then the others as they arrive. Positions do not change
+/// when someone comes late, so those who are there are a run of positions (but for the root, which is always at 0).
+class Generator {
+ public:
+  Generator(std::uint32_t procs, std::uint32_t segments, std::uint32_t root,
+            std::span<const std::int32_t> arrivals)
+      : procs_(procs),
+        segments_(segments),
+        order_(procs),
+        arrival_(procs, 0),
+        held_(procs, segments),
+        sendable_(segments, procs),
+        all_(1, segments),
+        offered_(1, segments),
+        offered_twice_(1, segments),
+        free_(1, procs),
+        amount_(procs, 0) {
+    std::iota(order_.begin(), order_.end(), 0u);
+    std::swap(order_[0], order_[root]);
+    std::sort(order_.begin() + 1, order_.end());
+    if (!arrivals.empty()) {
+      const std::int32_t earliest = *std::min_element(arrivals.begin(), arrivals.end());
+      std::stable_sort(order_.begin() + 1, order_.end(),
+                       [&](std::uint32_t a, std::uint32_t b) { return arrivals[a] < arrivals[b]; });
+      for (std::uint32_t at = 0; at < procs; ++at)
+        arrival_[at] = static_cast<std::uint32_t>(std::int64_t{arrivals[order_[at]]} - earliest);
+    }
+    for (std::uint32_t segment = 0; segment < segments; ++segment) all_.set(0, segment);
+    transfers_.reserve(std::size_t{procs} * segments);
+  }
+
+  std::vector<SegmentTransfer> run() {
+    for (round_ = 0; waits_ || there_ < procs_ || others_hold(); ++round_) {
+      admit();
+      play_round();
+    }
+    return std::move(transfers_);
+  }
+
+ private:
+  bool others_hold() const { return total_ > amount_[0]; }
+
+  /// Lets those in who have come by now. Where nobody has anything to do before the next one comes, waits for that one.
+  void admit() {
+    const bool root_waits = waits_;
+    const std::uint64_t gathered = sink_ == nobody ? 0 : amount_[sink_];
+    const bool idle = total_ == gathered;
+    if (idle) {
+      std::uint32_t next = there_ < procs_ ? arrival_[there_] : 0xffffffffu;
+      if (root_waits) next = std::min(next, arrival_[0]);
+      round_ = std::max(round_, next);
+    }
+    if (root_waits && arrival_[0] <= round_) {
+      waits_ = false;
+      sink_ = 0;
+      enter(0);
+    }
+    for (; there_ < procs_ && arrival_[there_] <= round_; ++there_) enter(there_);
+    if (waits_ && there_ > 1) sink_ = 1;  // until the root comes, the earliest takes its part
+  }
+
+  void enter(std::uint32_t at) {
+    for (std::uint32_t segment = 0; segment < segments_; ++segment) {
+      held_.set(at, segment);
+      sendable_.set(segment, at);
+    }
+    amount_[at] = segments_;
+    total_ += segments_;
+    active_.insert(std::lower_bound(active_.begin(), active_.end(), at), at);
+  }
+
+  void play_round() {
+    for (const std::uint32_t at : active_) free_.set(0, at);
+    received_.clear();
+    assume_offers();
+    for (const std::uint32_t receiver : active_) match(receiver);
+    for (const auto& [at, segment] : received_) sendable_.set(segment, at);
+    for (const std::uint32_t at : active_) free_.clear(0, at);
+    std::erase_if(active_, [&](std::uint32_t at) { return amount_[at] == 0 && at != sink_; });
+  }
+
+  /// Finds a sender for a receiver: for the first of the segments that it holds (or, for the sink, of all) of which someone
+  /// has something and has not sent yet in this round, the first such one.
+  void match(std::uint32_t receiver) {
+    if (searched_in_vain_ > patience) note_offers();
+    const bool offers_itself = (free_.row(0)[receiver / 64] >> receiver % 64 & 1) != 0;
+    const Word* held = receiver == sink_ ? all_.row(0) : held_.row(receiver);
+    const Word* offered = offers_itself ? offered_twice_.row(0) : offered_.row(0);
+    for (std::size_t word = 0; word < held_.words(); ++word)
+      for (Word wanted = held[word] & offered[word]; wanted != 0; wanted &= wanted - 1) {
+        const auto segment =
+            static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(wanted)));
+        const std::uint32_t sender = find_sender(receiver, segment);
+        if (sender != nobody) return transfer(sender, receiver, segment);
+        ++searched_in_vain_;
+      }
+  }
+
+  /// At the start of a round every segment may be on offer; what is not is found out where looking for it takes long.
+  void assume_offers() {
+    std::copy_n(all_.row(0), all_.words(), offered_.row(0));
+    std::copy_n(all_.row(0), all_.words(), offered_twice_.row(0));
+    searched_in_vain_ = 0;
+  }
+
+  /// Which segments someone who has not sent yet holds, and which at least two do. (Until the next call there may be fewer:
+  /// they are a sieve, not an answer.)
+  void note_offers() {
+    Word *once = offered_.row(0), *twice = offered_twice_.row(0);
+    std::fill_n(once, offered_.words(), 0);
+    std::fill_n(twice, offered_.words(), 0);
+    for (std::size_t word = 0; word < free_.words(); ++word)
+      for (Word left = free_.row(0)[word]; left != 0; left &= left - 1) {
+        const Word* held = held_.row(64 * word + static_cast<std::size_t>(std::countr_zero(left)));
+        for (std::size_t i = 0; i < offered_.words(); ++i) {
+          twice[i] |= once[i] & held[i];
+          once[i] |= held[i];
+        }
+      }
+    searched_in_vain_ = 0;
+  }
+
+  std::uint32_t find_sender(std::uint32_t receiver, std::uint32_t segment) {
+    const Word *sendable = sendable_.row(segment), *free = free_.row(0);
+    for (std::size_t word = 0; word < free_.words(); ++word) {
+      Word both = sendable[word] & free[word];
+      if (receiver / 64 == word) both &= ~(Word{1} << receiver % 64);
+      if (both != 0)
+        return static_cast<std::uint32_t>(64 * word) + static_cast<std::uint32_t>(std::countr_zero(both));
+    }
+    return nobody;
+  }
+
+  void transfer(std::uint32_t sender, std::uint32_t receiver, std::uint32_t segment) {
+    transfers_.push_back({round_, order_[sender], order_[receiver], segment});
+    free_.clear(0, sender);
+    held_.clear(sender, segment);
+    sendable_.clear(segment, sender);
+    --amount_[sender];
+    const Word bit = Word{1} << segment % 64;
+    Word& held = held_.row(receiver)[segment / 64];
+    if ((held & bit) == 0)
+      ++amount_[receiver];
+    else
+      --total_;
+    held |= bit;
+    sendable_.clear(segment, receiver);
+    received_.emplace_back(receiver, segment);
+  }
+
+  static constexpr std::uint32_t nobody = 0xffffffffu;
+  static constexpr std::uint32_t patience = 200;  // segments looked at before it pays to note the offers
+
+  const std::uint32_t procs_, segments_;
+  std::vector<std::uint32_t> order_;    // by position: the rank
+  std::vector<std::uint32_t> arrival_;  // by position, in rounds
+  Bits held_;                           // by position and segment
+  Bits sendable_;                       // by segment and position: held, and not received in this round
+  Bits all_;                            // of segments: every one
+  Bits offered_, offered_twice_;        // of segments
+  std::uint32_t searched_in_vain_ = 0;
+  Bits free_;                          // by position: there, and has not sent in this round
+  std::vector<std::uint32_t> amount_;  // by position: segments held
+  std::vector<std::uint32_t> active_;  // positions of those who hold something, and the sink, ascending
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> received_;  // in this round: who, and which segment
+  std::vector<SegmentTransfer> transfers_;
+  std::uint64_t total_ = 0;  // of `amount_`
+  std::uint32_t round_ = 0;
+  std::uint32_t there_ = 1;      // positions from 1 up to here are there
+  std::uint32_t sink_ = nobody;  // who gathers: the root once it is there
+  bool waits_ = true;            // for the root
+};
+
+}  // namespace
+
+std::vector<SegmentTransfer> clairvoyant_transfers(std::uint32_t procs, std::uint32_t segments,
+                                                   std::uint32_t root,
+                                                   std::span<const std::int32_t> arrivals) {
+  if (!arrivals.empty() && arrivals.size() != procs)
+    throw Error("a forecast of " + std::to_string(arrivals.size()) + " arrivals for " +
+                std::to_string(procs) + " processes: give one for each");
+  return Generator(procs, segments, root, arrivals).run();
+}
+
+}  // namespace convene
