@@ -19,6 +19,7 @@ class Bits {
   Bits(std::size_t rows, std::size_t columns) : words_((columns + 63) / 64), bits_(rows * words_, 0) {}
 
   Word* row(std::size_t row) { return bits_.data() + row * words_; }
+  const Word* row(std::size_t row) const { return bits_.data() + row * words_; }
   std::size_t words() const { return words_; }
   void set(std::size_t row, std::size_t column) { this->row(row)[column / 64] |= Word{1} << column % 64; }
   void clear(std::size_t row, std::size_t column) {
@@ -46,7 +47,8 @@ class Generator {
         offered_(1, segments),
         offered_twice_(1, segments),
         free_(1, procs),
-        amount_(procs, 0) {
+        amount_(procs, 0),
+        received_(procs, nothing) {
     std::iota(order_.begin(), order_.end(), 0u);
     std::swap(order_[0], order_[root]);
     std::sort(order_.begin() + 1, order_.end());
@@ -103,11 +105,13 @@ class Generator {
 
   void play_round() {
     for (const std::uint32_t at : active_) free_.set(0, at);
-    received_.clear();
     assume_offers();
     for (const std::uint32_t receiver : active_) match(receiver);
-    for (const auto& [at, segment] : received_) sendable_.set(segment, at);
-    for (const std::uint32_t at : active_) free_.clear(0, at);
+    for (const std::uint32_t at : active_) {
+      free_.clear(0, at);
+      if (received_[at] != nothing) sendable_.set(received_[at], at);
+      received_[at] = nothing;
+    }
     std::erase_if(active_, [&](std::uint32_t at) { return amount_[at] == 0 && at != sink_; });
   }
 
@@ -115,14 +119,19 @@ class Generator {
   /// has something and has not sent yet in this round, the first such one.
   void match(std::uint32_t receiver) {
     if (searched_in_vain_ > patience) note_offers();
-    const bool offers_itself = (free_.row(0)[receiver / 64] >> receiver % 64 & 1) != 0;
+    const bool is_free = (free_.row(0)[receiver / 64] >> receiver % 64 & 1) != 0;
+    if (is_free) free_.clear(0, receiver);  // nobody sends to itself
+    find_transfer(receiver, is_free ? offered_twice_.row(0) : offered_.row(0));
+    if (is_free) free_.set(0, receiver);
+  }
+
+  void find_transfer(std::uint32_t receiver, const Word* offered) {
     const Word* held = receiver == sink_ ? all_.row(0) : held_.row(receiver);
-    const Word* offered = offers_itself ? offered_twice_.row(0) : offered_.row(0);
     for (std::size_t word = 0; word < held_.words(); ++word)
       for (Word wanted = held[word] & offered[word]; wanted != 0; wanted &= wanted - 1) {
         const auto segment =
             static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(wanted)));
-        const std::uint32_t sender = find_sender(receiver, segment);
+        const std::uint32_t sender = find_sender(segment);
         if (sender != nobody) return transfer(sender, receiver, segment);
         ++searched_in_vain_;
       }
@@ -139,28 +148,34 @@ class Generator {
   /// they are a sieve, not an answer.)
   void note_offers() {
     Word *once = offered_.row(0), *twice = offered_twice_.row(0);
-    std::fill_n(once, offered_.words(), 0);
-    std::fill_n(twice, offered_.words(), 0);
+    const std::size_t words = offered_.words();
+    std::fill_n(once, words, 0);
+    std::fill_n(twice, words, 0);
     for (std::size_t word = 0; word < free_.words(); ++word)
       for (Word left = free_.row(0)[word]; left != 0; left &= left - 1) {
-        const Word* held = held_.row(64 * word + static_cast<std::size_t>(std::countr_zero(left)));
-        for (std::size_t i = 0; i < offered_.words(); ++i) {
+        const std::size_t at = 64 * word + static_cast<std::size_t>(std::countr_zero(left));
+        Word* held = held_.row(at);
+        if (received_[at] != nothing) held_.clear(at, received_[at]);  // cannot go on in this round
+        for (std::size_t i = 0; i < words; ++i) {
           twice[i] |= once[i] & held[i];
           once[i] |= held[i];
         }
+        if (received_[at] != nothing) held_.set(at, received_[at]);
       }
     searched_in_vain_ = 0;
   }
 
-  std::uint32_t find_sender(std::uint32_t receiver, std::uint32_t segment) {
+  /// The first who is free and has something of a segment.
+  std::uint32_t find_sender(std::uint32_t segment) const {
     const Word *sendable = sendable_.row(segment), *free = free_.row(0);
-    for (std::size_t word = 0; word < free_.words(); ++word) {
-      Word both = sendable[word] & free[word];
-      if (receiver / 64 == word) both &= ~(Word{1} << receiver % 64);
-      if (both != 0)
-        return static_cast<std::uint32_t>(64 * word) + static_cast<std::uint32_t>(std::countr_zero(both));
-    }
-    return nobody;
+    const std::size_t words = free_.words();
+    Word any = 0;  // mostly there is nobody: without branches that is quickly seen
+    for (std::size_t word = 0; word < words; ++word) any |= sendable[word] & free[word];
+    if (any == 0) return nobody;
+    std::size_t word = 0;
+    while ((sendable[word] & free[word]) == 0) ++word;
+    return static_cast<std::uint32_t>(
+        64 * word + static_cast<std::size_t>(std::countr_zero(sendable[word] & free[word])));
   }
 
   void transfer(std::uint32_t sender, std::uint32_t receiver, std::uint32_t segment) {
@@ -177,11 +192,11 @@ class Generator {
       --total_;
     held |= bit;
     sendable_.clear(segment, receiver);
-    received_.emplace_back(receiver, segment);
+    received_[receiver] = segment;
   }
 
-  static constexpr std::uint32_t nobody = 0xffffffffu;
-  static constexpr std::uint32_t patience = 200;  // segments looked at before it pays to note the offers
+  static constexpr std::uint32_t nobody = 0xffffffffu, nothing = 0xffffffffu;
+  static constexpr std::uint32_t patience = 32;  // segments looked at before it pays to note the offers
 
   const std::uint32_t procs_, segments_;
   std::vector<std::uint32_t> order_;    // by position: the rank
@@ -191,10 +206,10 @@ class Generator {
   Bits all_;                            // of segments: every one
   Bits offered_, offered_twice_;        // of segments
   std::uint32_t searched_in_vain_ = 0;
-  Bits free_;                          // by position: there, and has not sent in this round
-  std::vector<std::uint32_t> amount_;  // by position: segments held
-  std::vector<std::uint32_t> active_;  // positions of those who hold something, and the sink, ascending
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> received_;  // in this round: who, and which segment
+  Bits free_;                            // by position: there, and has not sent in this round
+  std::vector<std::uint32_t> amount_;    // by position: segments held
+  std::vector<std::uint32_t> active_;    // positions of those who hold something, and the sink, ascending
+  std::vector<std::uint32_t> received_;  // by position: the segment received in this round
   std::vector<SegmentTransfer> transfers_;
   std::uint64_t total_ = 0;  // of `amount_`
   std::uint32_t round_ = 0;

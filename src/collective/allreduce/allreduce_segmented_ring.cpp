@@ -8,7 +8,6 @@
 //   P = 3, N = 2: rank r sends segments a and b of part r − 1 to r + 1 in rounds 0 and 1, then what it has combined of part
 //   r − 2 in rounds 2 and 3, and hands out the sums of its own part r and of the others in rounds 4 to 7. P = 5: 16 rounds.
 #include "collective/allreduce/allreduce_ring.hpp"
-#include "collective/reduction.hpp"
 
 namespace convene {
 namespace {
@@ -29,7 +28,12 @@ extern const Algorithm allreduce_segmented_ring = {
     .source = "pipelining after Marendic et al. 2016; Patarasuk and Yuan 2009",
     .collectives = {Collective::allreduce},
     .rounds = "2N(P − 1) of 1/(NP) vector each",
-    .parameters = {segments_parameter(4)},
+    .parameters = {{.name = "segments",
+                    .summary = "how many parts each rank's part of the vector is cut into",
+                    .fallback = 4,
+                    .least = 1,
+                    .most = 4096,
+                    .samples = {1, 2, 3, 7}}},
     .commutative_only = true,
     .cut = parts,
     .generate = generate,
