@@ -214,7 +214,7 @@ TEST(Frames, ShowSums) {
 
 TEST(Svg, DrawsSums) {
   const std::string picture = to_svg(pair_plan(reduce), info, pair_contract());
-  EXPECT_THAT(picture, HasSubstr(">(0,1)<"));
+  EXPECT_THAT(picture, HasSubstr(">0,1<"));
   EXPECT_THAT(picture, HasSubstr(">combined<"));
 }
 

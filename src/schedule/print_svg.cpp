@@ -109,9 +109,10 @@ void Painter::cell_labels(const Frame& frame, double left, double top) {
       const Cell& cell = frame.cells[rank][row];
       if (!layout_.origin(cell.content)) continue;
       const bool is_new = cell.change != Change::kept;
-      canvas_.text(
-          left + layout_.x[rank], top + layout_.row_y(row) + layout_.row_height / 2 + 0.36 * layout_.font,
-          layout_.label(cell.content), {.size = layout_.font, .colour = is_new ? ink : grey, .bold = is_new});
+      canvas_.text(left + layout_.x[rank],
+                   top + layout_.row_y(row) + layout_.row_height / 2 + 0.36 * layout_.font,
+                   layout_.cell_label(cell.content),
+                   {.size = layout_.font, .colour = is_new ? ink : grey, .bold = is_new});
     }
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_cells = 80'000;
 constexpr Rank most_labelled_procs = 32;  // beyond, columns are narrower than a label
-constexpr std::size_t longest_label = 24, longest_sum = 7, most_strips = 16;
+constexpr std::size_t longest_label = 24, longest_sum = 5, most_strips = 16;
 constexpr double buffer_gap = 7, node_gap = 12;
 
 std::string plural(std::uint64_t count, std::string_view what) {
@@ -100,17 +100,16 @@ std::optional<Origin> Layout::origin(Content content) const {
 std::string Layout::label(Content content) const {
   const std::optional<Origin> from = origin(content);
   if (!from) return "?";
-  if (is_sum(content)) return sum_label(content);
+  if (is_sum(content)) return expressions_->label(content);
   return from->parts == 1 ? fmt::format("{}", from->rank) : fmt::format("{}.{}", from->rank, from->part);
 }
 
-/// A sum by its ranks, or, where these take too much room, by their number.
-std::string Layout::sum_label(Content content) const {
-  std::string text = expressions_->label(content);
-  if (text.size() <= longest_sum) return text;
-  text = fmt::format("Σ{}", expressions_->ranks(content).size());
-  return contract_.reduction.segments == 1 ? text
-                                           : fmt::format("{}.{}", text, expressions_->segment(content));
+/// A sum by its ranks, or, where these take too much room, by their number. (Which segment it is, the row says.)
+std::string Layout::cell_label(Content content) const {
+  if (!is_sum(content)) return label(content);
+  const std::vector<std::uint32_t> ranks = expressions_->ranks(content);
+  const std::string text = list(ranks);
+  return text.size() <= longest_sum ? text : fmt::format("Σ{}", ranks.size());
 }
 
 /// Contents as a list: whole blocks by their rank, runs shortened, parts of blocks one by one.

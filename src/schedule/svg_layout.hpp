@@ -50,7 +50,7 @@ class Layout {
   /// Where a content comes from; a sum from the lowest of its ranks. Empty for `nothing`.
   std::optional<Origin> origin(Content content) const;
   std::string label(Content content) const;
-  std::string sum_label(Content content) const;
+  std::string cell_label(Content content) const;  ///< likewise, in a cell
   std::string label(std::vector<Content> contents) const;
   std::string row_label(std::size_t row) const;
   std::string description() const;

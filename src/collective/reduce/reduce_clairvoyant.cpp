@@ -8,12 +8,17 @@
 // Cost:     ⌈log₂P⌉ + N − 1 rounds for balanced arrivals (for some P that are no powers of two, one more), at most one
 //           message and one combine of 1/N vector per rank and round; up to two vectors of extra memory.
 //
-//   P = 4, N = 2, root 0, balanced (1.0 is segment 0 of rank 1, 13.0 with rank 3's):
-//            round 0              round 1              round 2
-//   rank 0   takes 1.0            takes 23.0           takes 123.1
-//   rank 1   takes 0.1            takes 3.1 …
+//   P = 4, N = 2, root 0, all at once ((0-3).1 is segment 1 of the sum over ranks 0 to 3):
+//            round 0            round 1              round 2
+//   rank 0   takes 1.0 of 1     takes (2,3).0 of 2   takes (0-3).1 of 1, without its own: it gave that away
+//   rank 1   takes 0.1 of 0     takes (2,3).1 of 3
+//   rank 2   takes 3.0 of 3
+//   rank 3   takes 2.1 of 2
 //
-// `convene show reduce clairvoyant -p 4 --segments 2` prints it in full, and for P = 5.
+//   P = 5, N = 2, root 0:       as above in rounds 0 and 1; then
+//            round 2            round 3
+//   rank 0   takes 4.0 of 4     takes (0-4).1 of 4
+//   rank 4   takes (0-3).1 of 1
 #include "collective/reduction.hpp"
 #include "shape/clairvoyant.hpp"
 
