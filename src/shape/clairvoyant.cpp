@@ -22,6 +22,15 @@ class Bits {
   const Word* row(std::size_t row) const { return bits_.data() + row * words_; }
   std::size_t words() const { return words_; }
   void set(std::size_t row, std::size_t column) { this->row(row)[column / 64] |= Word{1} << column % 64; }
+  void set_run(std::size_t row, std::size_t begin, std::size_t end) {
+    Word* const bits = this->row(row);
+    for (std::size_t word = begin / 64; word * 64 < end; ++word) {
+      Word run = ~Word{0};
+      if (word == begin / 64) run &= ~Word{0} << begin % 64;
+      if (end < (word + 1) * 64) run &= (Word{1} << end % 64) - 1;
+      bits[word] |= run;
+    }
+  }
   void clear(std::size_t row, std::size_t column) {
     this->row(row)[column / 64] &= ~(Word{1} << column % 64);
   }
@@ -87,20 +96,27 @@ class Generator {
     if (root_waits && arrival_[0] <= round_) {
       waits_ = false;
       sink_ = 0;
-      enter(0);
+      enter(0, 1);
     }
-    for (; there_ < procs_ && arrival_[there_] <= round_; ++there_) enter(there_);
+    std::uint32_t end = there_;
+    while (end < procs_ && arrival_[end] <= round_) ++end;
+    enter(there_, end);
+    there_ = end;
     if (waits_ && there_ > 1) sink_ = 1;  // until the root comes, the earliest takes its part
   }
 
-  void enter(std::uint32_t at) {
-    for (std::uint32_t segment = 0; segment < segments_; ++segment) {
-      held_.set(at, segment);
-      sendable_.set(segment, at);
+  /// The positions of a run come, each with all of its segments.
+  void enter(std::uint32_t begin, std::uint32_t end) {
+    if (begin == end) return;
+    for (std::uint32_t segment = 0; segment < segments_; ++segment) sendable_.set_run(segment, begin, end);
+    for (std::uint32_t at = begin; at < end; ++at) {
+      std::copy_n(all_.row(0), all_.words(), held_.row(at));
+      amount_[at] = segments_;
     }
-    amount_[at] = segments_;
-    total_ += segments_;
-    active_.insert(std::lower_bound(active_.begin(), active_.end(), at), at);
+    total_ += std::uint64_t{segments_} * (end - begin);
+    const auto place = std::lower_bound(active_.begin(), active_.end(), begin) - active_.begin();
+    active_.insert(active_.begin() + place, end - begin, 0);
+    std::iota(active_.begin() + place, active_.begin() + place + (end - begin), begin);
   }
 
   void play_round() {
@@ -122,7 +138,9 @@ class Generator {
     const bool is_free = (free_.row(0)[receiver / 64] >> receiver % 64 & 1) != 0;
     if (is_free) free_.clear(0, receiver);  // nobody sends to itself
     find_transfer(receiver, is_free ? offered_twice_.row(0) : offered_.row(0));
-    if (is_free) free_.set(0, receiver);
+    if (!is_free) return;
+    free_.set(0, receiver);
+    first_free_ = std::min<std::size_t>(first_free_, receiver / 64);
   }
 
   void find_transfer(std::uint32_t receiver, const Word* offered) {
@@ -142,6 +160,7 @@ class Generator {
     std::copy_n(all_.row(0), all_.words(), offered_.row(0));
     std::copy_n(all_.row(0), all_.words(), offered_twice_.row(0));
     searched_in_vain_ = 0;
+    first_free_ = 0;
   }
 
   /// Which segments someone who has not sent yet holds, and which at least two do. (Until the next call there may be fewer:
@@ -166,16 +185,14 @@ class Generator {
   }
 
   /// The first who is free and has something of a segment.
-  std::uint32_t find_sender(std::uint32_t segment) const {
+  std::uint32_t find_sender(std::uint32_t segment) {
     const Word *sendable = sendable_.row(segment), *free = free_.row(0);
     const std::size_t words = free_.words();
-    Word any = 0;  // mostly there is nobody: without branches that is quickly seen
-    for (std::size_t word = 0; word < words; ++word) any |= sendable[word] & free[word];
-    if (any == 0) return nobody;
-    std::size_t word = 0;
-    while ((sendable[word] & free[word]) == 0) ++word;
-    return static_cast<std::uint32_t>(
-        64 * word + static_cast<std::size_t>(std::countr_zero(sendable[word] & free[word])));
+    while (first_free_ < words && free[first_free_] == 0) ++first_free_;  // the first ones soon have sent
+    for (std::size_t word = first_free_; word < words; ++word)
+      if (const Word both = sendable[word] & free[word]; both != 0)
+        return static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(both)));
+    return nobody;
   }
 
   void transfer(std::uint32_t sender, std::uint32_t receiver, std::uint32_t segment) {
@@ -206,6 +223,7 @@ class Generator {
   Bits all_;                            // of segments: every one
   Bits offered_, offered_twice_;        // of segments
   std::uint32_t searched_in_vain_ = 0;
+  std::size_t first_free_ = 0;           // word of `free_`: those before are empty
   Bits free_;                            // by position: there, and has not sent in this round
   std::vector<std::uint32_t> amount_;    // by position: segments held
   std::vector<std::uint32_t> active_;    // positions of those who hold something, and the sink, ascending
