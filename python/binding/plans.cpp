@@ -129,6 +129,7 @@ nb::dict describe(const Statistics& counts) {
   dict["most_blocks_sent"] = counts.most_blocks_sent;
   dict["most_messages_received"] = counts.most_messages_received;
   dict["most_blocks_received"] = counts.most_blocks_received;
+  dict["most_blocks_combined"] = counts.most_blocks_combined;
   dict["scratch"] = counts.scratch;
   dict["steps"] = counts.steps;
   dict["edges"] = counts.edges;

@@ -34,6 +34,7 @@ class Counts(TypedDict):
     most_blocks_sent: int
     most_messages_received: int
     most_blocks_received: int
+    most_blocks_combined: int
     scratch: int
     steps: int
     edges: int

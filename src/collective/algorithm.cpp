@@ -38,7 +38,8 @@ std::vector<std::vector<std::int64_t>> Algorithm::sample_parameters() const {
   return grid;
 }
 
-std::string unmet_requirement(const Algorithm& algorithm, Rank procs) {
+std::string unmet_requirement(const Algorithm& algorithm, Rank procs, bool commutative) {
+  if (algorithm.commutative_only && !commutative) return "needs a commutative operator";
   switch (algorithm.requirement) {
     case Requirement::none:
       return "";
@@ -58,6 +59,7 @@ std::vector<const Algorithm*> catalogue(Collective collective) {
 }
 
 std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const std::int64_t> parameters) {
+  if (algorithm.pieces) return algorithm.pieces(procs, parameters);
   if (algorithm.cuts_by_procs) return procs;
   if (algorithm.cut == Cut::tiny_first) return 2;
   const int i = algorithm.find_parameter("segments");

@@ -56,6 +56,11 @@ struct Algorithm {
   bool cuts_by_procs = false;
   /// Ranks pass on blocks that are not theirs. Where only the root knows the blocks' sizes, all must learn them first.
   bool relays = false;
+  /// It combines contributions in another order than that of the ranks, which an operator must allow.
+  bool commutative_only = false;
+  /// How many places a block is cut into, where that is neither one, nor the parameter "segments", nor as many as there
+  /// are processes.
+  std::uint32_t (*pieces)(Rank procs, std::span<const std::int64_t> parameters) = nullptr;
   /// Writes one rank's steps. Null for `native`: that one is the MPI's own.
   void (*generate)(const Call& call, Builder& builder) = nullptr;
 
@@ -68,16 +73,17 @@ struct Algorithm {
   std::vector<std::vector<std::int64_t>> sample_parameters() const;
 };
 
-/// Empty where the requirement holds, else a clause such as "needs an even number of processes".
-std::string unmet_requirement(const Algorithm& algorithm, Rank procs);
+/// Empty where the requirement holds, else a clause such as "needs an even number of processes". `commutative`: whether
+/// the operator of a reduction is.
+std::string unmet_requirement(const Algorithm& algorithm, Rank procs, bool commutative = true);
 
 /// All algorithms, in the order in which people should read them.
 std::span<const Algorithm* const> catalogue();
 /// The algorithms of one collective.
 std::vector<const Algorithm*> catalogue(Collective collective);
 
-/// How many places a block takes under these parameters: the value of "segments", the number of processes for an
-/// algorithm that cuts by it, 2 where the first is tiny, else 1.
+/// How many places a block takes under these parameters: what the algorithm's `pieces` says, the number of processes for
+/// one that cuts by it, 2 where the first is tiny, the value of "segments", else 1.
 std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const std::int64_t> parameters);
 
 /// One rank's schedule. The requirement must hold; throws std::logic_error where a generator breaks its own rules.

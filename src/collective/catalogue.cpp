@@ -39,7 +39,27 @@
   X(alltoall_bruck)                         \
   X(barrier_dissemination)                  \
   X(barrier_recursive_doubling)             \
-  X(barrier_tree)
+  X(barrier_tree)                           \
+  X(reduce_linear)                          \
+  X(reduce_binomial)                        \
+  X(reduce_binary)                          \
+  X(reduce_in_order_binary)                 \
+  X(reduce_two_tree)                        \
+  X(reduce_pipeline)                        \
+  X(reduce_butterfly)                       \
+  X(reduce_radix_k)                         \
+  X(reduce_ring)                            \
+  X(reduce_clairvoyant)                     \
+  X(allreduce_recursive_doubling)           \
+  X(allreduce_rabenseifner)                 \
+  X(allreduce_ring)                         \
+  X(allreduce_segmented_ring)               \
+  X(allreduce_reduce_bcast)                 \
+  X(reduce_scatter_recursive_halving)       \
+  X(reduce_scatter_pairwise)                \
+  X(reduce_scatter_ring)                    \
+  X(scan_recursive_doubling)                \
+  X(scan_binomial)
 
 namespace convene {
 

@@ -8,7 +8,17 @@ namespace convene {
 namespace {
 
 /// The collectives by what they promise: forms with unequal blocks promise the same.
-enum class Promise : std::uint8_t { allgather, gather, scatter, bcast, alltoall };
+enum class Promise : std::uint8_t {
+  allgather,
+  gather,
+  scatter,
+  bcast,
+  alltoall,
+  reduce,
+  allreduce,
+  reduce_scatter,
+  scan
+};
 
 Promise promise(Collective collective) {
   switch (collective) {
@@ -27,6 +37,16 @@ Promise promise(Collective collective) {
     case Collective::alltoall:
     case Collective::alltoallv:
       return Promise::alltoall;
+    case Collective::reduce:
+      return Promise::reduce;
+    case Collective::allreduce:
+      return Promise::allreduce;
+    case Collective::reduce_scatter_block:
+    case Collective::reduce_scatter:
+      return Promise::reduce_scatter;
+    case Collective::scan:
+    case Collective::exscan:
+      return Promise::scan;
   }
   return Promise::allgather;
 }
@@ -67,8 +87,35 @@ RankContract without_in_place(const Call& call, std::uint32_t segments) {
         mine.wanted.insert(mine.wanted.end(), block.begin(), block.end());
       }
       break;
+    case Promise::reduce:
+      mine.input = run(rank, 1, segments);
+      if (call.is_root()) mine.wanted = run(procs - 1, 1, segments);
+      break;
+    case Promise::allreduce:
+      mine.input = run(rank, 1, segments);
+      mine.wanted = run(procs - 1, 1, segments);
+      break;
+    case Promise::reduce_scatter:
+      mine.input = run(rank * procs, procs, segments);
+      mine.wanted = run((procs - 1) * procs + rank, 1, segments);
+      break;
+    case Promise::scan:
+      mine.input = run(rank, 1, segments);
+      if (call.collective == Collective::scan)
+        mine.wanted = run(rank, 1, segments);
+      else  // rank 0's output is left as it is
+        mine.wanted = rank > 0 ? run(rank - 1, 1, segments) : std::vector<Content>(segments, nothing);
+      break;
   }
   return mine;
+}
+
+Reduction reduction(const Call& call, std::uint32_t segments) {
+  const Promise what = promise(call.collective);
+  if (!is_reduction(call.collective)) return {};
+  return {.segments = what == Promise::reduce_scatter ? call.procs * segments : segments,
+          .in_order = !call.commutative,
+          .same_expression = what == Promise::allreduce};
 }
 
 }  // namespace
@@ -95,6 +142,18 @@ std::string_view name(Collective collective) {
       return "alltoallv";
     case Collective::barrier:
       return "barrier";
+    case Collective::reduce:
+      return "reduce";
+    case Collective::allreduce:
+      return "allreduce";
+    case Collective::reduce_scatter_block:
+      return "reduce_scatter_block";
+    case Collective::reduce_scatter:
+      return "reduce_scatter";
+    case Collective::scan:
+      return "scan";
+    case Collective::exscan:
+      return "exscan";
   }
   return "?";
 }
@@ -107,7 +166,14 @@ std::optional<Collective> find_collective(std::string_view wanted) {
 
 bool is_rooted(Collective collective) {
   const Promise what = promise(collective);
-  return what == Promise::gather || what == Promise::scatter || what == Promise::bcast;
+  return what == Promise::gather || what == Promise::scatter || what == Promise::bcast ||
+         what == Promise::reduce;
+}
+
+bool is_reduction(Collective collective) {
+  const Promise what = promise(collective);
+  return what == Promise::reduce || what == Promise::allreduce || what == Promise::reduce_scatter ||
+         what == Promise::scan;
 }
 
 Places places(const Call& call, std::uint32_t segments) {
@@ -123,6 +189,13 @@ Places places(const Call& call, std::uint32_t segments) {
       return {0, segments};
     case Promise::alltoall:
       return {all, all};
+    case Promise::reduce:
+      return {segments, call.is_root() ? segments : 0};
+    case Promise::allreduce:
+    case Promise::scan:
+      return {segments, segments};
+    case Promise::reduce_scatter:
+      return {all, segments};
   }
   return {};
 }
@@ -139,8 +212,14 @@ std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments) {
     case Promise::scatter:
       return call.in_place && call.is_root() ? std::optional<Alias>({Buffer::output, Buffer::input, own})
                                              : std::nullopt;
+    case Promise::reduce:
+    case Promise::allreduce:
+    case Promise::scan:
+      if (!call.in_place || (is_rooted(call.collective) && !call.is_root())) return std::nullopt;
+      return Alias{Buffer::input, Buffer::output, 0};
     case Promise::bcast:
     case Promise::alltoall:
+    case Promise::reduce_scatter:
       return std::nullopt;
   }
   return std::nullopt;
@@ -148,6 +227,7 @@ std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments) {
 
 Contract contract(Call call, std::uint32_t segments) {
   Contract result;
+  result.reduction = reduction(call, segments);
   for (call.rank = 0; call.rank < call.procs; ++call.rank) {
     RankContract mine = without_in_place(call, segments);
     if (const auto aliased = in_place_alias(call, segments)) {

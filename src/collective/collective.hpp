@@ -23,12 +23,31 @@ enum class Collective : std::uint8_t {
   alltoall,
   alltoallv,
   barrier,
+  reduce,
+  allreduce,
+  reduce_scatter_block,
+  reduce_scatter,
+  scan,
+  exscan,
 };
 
 inline constexpr Collective all_collectives[] = {
-    Collective::allgather, Collective::allgatherv, Collective::gather, Collective::gatherv,
-    Collective::scatter,   Collective::scatterv,   Collective::bcast,  Collective::alltoall,
-    Collective::alltoallv, Collective::barrier,
+    Collective::allgather,
+    Collective::allgatherv,
+    Collective::gather,
+    Collective::gatherv,
+    Collective::scatter,
+    Collective::scatterv,
+    Collective::bcast,
+    Collective::alltoall,
+    Collective::alltoallv,
+    Collective::barrier,
+    Collective::reduce,
+    Collective::allreduce,
+    Collective::reduce_scatter_block,
+    Collective::reduce_scatter,
+    Collective::scan,
+    Collective::exscan,
 };
 
 std::string_view name(Collective collective);
@@ -36,6 +55,8 @@ std::optional<Collective> find_collective(std::string_view name);
 
 /// Whether its calls have a root.
 bool is_rooted(Collective collective);
+/// Whether it combines what the ranks contribute.
+bool is_reduction(Collective collective);
 
 /// A call as a generator sees it. All but `rank` is equal on all ranks.
 struct Call {
@@ -46,6 +67,8 @@ struct Call {
   /// Forecast: when each rank arrives, in ticks of a round's duration (one block sent and received) after the earliest.
   /// Empty: all at once. Only says what is best to do: a schedule is correct whatever comes true.
   std::vector<std::int32_t> arrivals = {};
+  /// Of a reduction: its operator's; if not, contributions are combined in rank order.
+  bool commutative = true;
   /// Where work that is the same for all ranks of a plan may be kept: see keep_work().
   std::any* kept = nullptr;
 
@@ -68,13 +91,15 @@ struct Call {
 /// allgather: the own block; all blocks, by rank.         gather: the own block; at the root all blocks, else none.
 /// scatter: at the root all blocks, else none; the own.   alltoall: the blocks by target; the blocks by source.
 /// bcast: none; the vector, at the root too.              barrier: as allgather, of tokens without bytes.
+/// reduce: the vector; at the root the vector, else none. allreduce, scan, exscan: the vector; the vector.
+/// reduce_scatter, reduce_scatter_block: the vector, which is a block for each rank; the own block.
 struct Places {
   std::uint32_t input, output;
 };
 Places places(const Call& call, std::uint32_t segments);
 
 /// Under MPI_IN_PLACE: place i of `alias` is place `first` + i of `of`. Nothing where the buffers are two all the same
-/// (alltoall: its input is then a copy).
+/// (alltoall, reduce_scatter: the input is then a copy).
 struct Alias {
   Buffer alias, of;
   Place first;
@@ -84,6 +109,8 @@ std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments);
 /// What every rank's buffers hold before and must hold afterwards.
 /// Content b * segments + s is segment s of block b: of rank b's block in allgather, gather and barrier, the block for
 /// rank b in scatter, the segment b of the vector in bcast, and the one from rank b / P to rank b % P in alltoall.
+/// Of a reduction: see Reduction. In reduce_scatter, place b * segments + s of the vector is segment s of rank b's block.
+/// Allreduce promises the same expression on all ranks, so that rounding makes no difference between them.
 Contract contract(Call call, std::uint32_t segments);
 
 }  // namespace convene

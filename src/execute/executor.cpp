@@ -50,7 +50,13 @@ class Messages {
     for (StepId id = 0; id < schedule_.size(); ++id) finish(id);
   }
 
-  void copy(StepId id) { copy_slots(schedule_, id, binding_.buffers); }
+  /// Does a copy or a combine.
+  int do_local(StepId id) {
+    if (schedule_[id].kind == StepKind::combine)
+      return combine_slots(schedule_, id, binding_.buffers, binding_.op);
+    copy_slots(schedule_, id, binding_.buffers);
+    return MPI_SUCCESS;
+  }
 
  private:
   void remember_staging(StepId id, std::byte* staging) {
@@ -119,10 +125,13 @@ class ProgramRun {
       case Act::copy:
         std::memcpy(at(entry.target_base, entry.target), at(entry.base, entry.offset), entry.bytes_or_step);
         return MPI_SUCCESS;
+      case Act::combine:
+        return binding_.op(at(entry.base, entry.offset), at(entry.target_base, entry.target),
+                           entry.bytes_or_step);
       case Act::scattered:
         return messages_.start(entry.bytes_or_step, request);
       case Act::general:
-        messages_.copy(entry.bytes_or_step);
+        return messages_.do_local(entry.bytes_or_step);
     }
     return MPI_SUCCESS;
   }
@@ -174,7 +183,7 @@ class DynamicRun {
         random_(shuffle),
         receiving_{StepKind::recv, ReadyQueue(arena.take_array<StepId>(schedule_.size()), &random_)},
         sending_{StepKind::send, ReadyQueue(arena.take_array<StepId>(schedule_.size()), &random_)},
-        copies_(arena.take_array<StepId>(schedule_.size()), &random_) {
+        local_(arena.take_array<StepId>(schedule_.size()), &random_) {
     const std::size_t window =
         std::min<std::size_t>(schedule_.size(), std::size_t{limits.receives} + limits.sends) + 1;
     requests_ = arena.take_array<MPI_Request>(window);
@@ -236,7 +245,8 @@ class DynamicRun {
       case StepKind::send:
         return sending_.ready.push(id);
       case StepKind::copy:
-        return copies_.push(id);
+      case StepKind::combine:
+        return local_.push(id);
       case StepKind::join:
         return complete(id);
     }
@@ -255,9 +265,9 @@ class DynamicRun {
         code = start(receive, receiving_);
       } else if (const StepId send = next(sending_, limits_.sends); send != none) {
         code = start(send, sending_);
-      } else if (!copies_.empty()) {
-        const StepId id = copies_.pop();
-        messages_.copy(id);
+      } else if (!local_.empty()) {
+        const StepId id = local_.pop();
+        code = messages_.do_local(id);
         complete(id);
       } else {
         return MPI_SUCCESS;
@@ -319,7 +329,7 @@ class DynamicRun {
   Messages messages_;
   std::uint64_t random_;
   Window receiving_, sending_;
-  ReadyQueue copies_;
+  ReadyQueue local_;
   std::uint32_t in_flight_ = 0;
   int completed_last_ = 0;
   MPI_Request* requests_;  // the messages in flight, and

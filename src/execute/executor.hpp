@@ -24,6 +24,7 @@ namespace convene {
 struct Binding {
   const Schedule* schedule = nullptr;
   Buffers buffers;
+  Operator op = {};                     ///< for combines: a schedule without them needs none
   MPI_Comm comm = MPI_COMM_NULL;        ///< Convene's own; errors are returned
   std::uint32_t collective_number = 0;  ///< on this communicator, equal on all ranks
 };

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <stdexcept>
 
 namespace convene {
 namespace {
@@ -247,21 +248,41 @@ class Places {
   Place place_ = 0;
 };
 
-void copy(const Piece& from, const Piece& to) {
+int copy(const Piece& from, const Piece& to) {
   const std::size_t bytes = std::min(from.bytes, to.bytes);
   if (bytes > 0 && from.at != to.at) std::memmove(to.at, from.at, bytes);
+  return MPI_SUCCESS;
+}
+
+/// Calls act(from, to) for all bytes of a copy or combine: once where both sides are one run, else place by place.
+template <class Act>
+int for_each_pair(const Schedule& schedule, StepId step, const Buffers& buffers, Act&& act) {
+  const auto from = schedule.from(step), to = schedule.to(step);
+  const auto source = one_run(from, schedule, buffers), target = one_run(to, schedule, buffers);
+  if (source && target) return act(*source, *target);
+  Places sources(from, schedule, buffers), targets(to, schedule, buffers);  // alike place by place
+  int code = MPI_SUCCESS;
+  for (auto piece = sources.next(), place = targets.next(); piece && place && code == MPI_SUCCESS;
+       piece = sources.next(), place = targets.next())
+    code = act(*piece, *place);
+  return code;
 }
 
 }  // namespace
 
 void copy_slots(const Schedule& schedule, StepId step, const Buffers& buffers) {
-  const auto from = schedule.from(step), to = schedule.to(step);
-  const auto source = one_run(from, schedule, buffers), target = one_run(to, schedule, buffers);
-  if (source && target) return copy(*source, *target);
-  Places sources(from, schedule, buffers), targets(to, schedule, buffers);  // alike place by place
-  for (auto piece = sources.next(), place = targets.next(); piece && place;
-       piece = sources.next(), place = targets.next())
-    copy(*piece, *place);
+  for_each_pair(schedule, step, buffers, copy);
+}
+
+int Operator::operator()(const std::byte* left, std::byte* right, std::size_t bytes) const {
+  if (!apply) throw std::logic_error("a combine step without an operation");
+  return bytes == 0 ? MPI_SUCCESS : apply(context, left, right, bytes);
+}
+
+int combine_slots(const Schedule& schedule, StepId step, const Buffers& buffers, const Operator& op) {
+  return for_each_pair(schedule, step, buffers, [&](const Piece& left, const Piece& right) {
+    return op(left.at, right.at, std::min(left.bytes, right.bytes));
+  });
 }
 
 }  // namespace convene

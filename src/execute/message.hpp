@@ -57,4 +57,17 @@ void unpack(const Schedule& schedule, StepId step, const Buffers& buffers, const
 /// Does a copy step.
 void copy_slots(const Schedule& schedule, StepId step, const Buffers& buffers);
 
+/// What a combine step calls: right = left ∘ right over `bytes` bytes, which are whole elements, back to back. Returns an
+/// MPI error code. Whoever binds a schedule with combines sets it, as a rule to MPI_Reduce_local, and lays out memory so
+/// that places begin and end between elements (Memory cuts blocks by bytes so far).
+struct Operator {
+  int (*apply)(void* context, const std::byte* left, std::byte* right, std::size_t bytes) = nullptr;
+  void* context = nullptr;
+
+  int operator()(const std::byte* left, std::byte* right, std::size_t bytes) const;
+};
+
+/// Does a combine step. Returns MPI_SUCCESS or the operation's first error.
+int combine_slots(const Schedule& schedule, StepId step, const Buffers& buffers, const Operator& op);
+
 }  // namespace convene

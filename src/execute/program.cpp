@@ -38,7 +38,9 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
 void Program::mark_last_send() {
   constexpr std::uint32_t short_bytes = 4096;
   for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-    if (entry->act == Act::wait || entry->act == Act::copy || entry->act == Act::general) continue;
+    if (entry->act == Act::wait || entry->act == Act::copy || entry->act == Act::combine ||
+        entry->act == Act::general)
+      continue;
     if (entry->act == Act::send && entry->bytes_or_step <= short_bytes) entry->act = Act::last_send;
     return;
   }
@@ -47,7 +49,7 @@ void Program::mark_last_send() {
 void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of) {
   const StepId step = op.step();
   if (op.action() == Action::issue) {
-    if (schedule[step].kind == StepKind::copy) return add_copy(schedule, step, buffers);
+    if (!schedule[step].is_message()) return add_local(schedule, step, buffers);
     if (is_left_out(schedule, step, buffers)) return;
     slot_of[step] = slots_++;
     return add_message(schedule, step, buffers, slot_of[step]);
@@ -61,14 +63,14 @@ void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::
   entries_.push_back(entry);
 }
 
-void Program::add_copy(const Schedule& schedule, StepId step, const Buffers& buffers) {
+void Program::add_local(const Schedule& schedule, StepId step, const Buffers& buffers) {
   const auto from = one_run(schedule.from(step), schedule, buffers);
   const auto to = one_run(schedule.to(step), schedule, buffers);
   Entry entry;
   entry.act = Act::general;
   entry.bytes_or_step = step;
   if (from && to && from->bytes <= UINT_MAX && from->bytes == to->bytes) {
-    entry.act = Act::copy;
+    entry.act = schedule[step].kind == StepKind::combine ? Act::combine : Act::copy;
     entry.base = schedule.from(step)[0].buffer();
     entry.target_base = schedule.to(step)[0].buffer();
     entry.offset = offset_in(*from, buffers[entry.base]);

@@ -19,8 +19,9 @@ enum class Act : std::uint8_t {
   last_send,  ///< likewise; nothing but waits and copies comes behind it, so it may block: cheaper if it is short
   recv,       ///< likewise, from `peer`
   copy,       ///< `bytes` bytes at `offset` from `base` to `target` from `target_base`
+  combine,    ///< `bytes` bytes: target = offset ∘ target
   scattered,  ///< start the message of step `step`, whose slots are not one run of bytes
-  general,    ///< do the copy of step `step`, likewise
+  general,    ///< do the copy or combine of step `step`, likewise
   wait,       ///< for the message in `slot`, of step `step`
 };
 
@@ -62,7 +63,7 @@ class Program {
  private:
   void mark_last_send();
   void add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of);
-  void add_copy(const Schedule& schedule, StepId step, const Buffers& buffers);
+  void add_local(const Schedule& schedule, StepId step, const Buffers& buffers);
   void add_message(const Schedule& schedule, StepId step, const Buffers& buffers, std::uint32_t slot);
 
   std::vector<Entry> entries_;

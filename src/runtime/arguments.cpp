@@ -46,6 +46,13 @@ std::uint64_t Arguments::total_bytes() const {
     case Collective::alltoallv:
     case Collective::barrier:
       return 0;
+    case Collective::reduce:  // reductions do not come here yet: they are left to the MPI
+    case Collective::allreduce:
+    case Collective::reduce_scatter_block:
+    case Collective::reduce_scatter:
+    case Collective::scan:
+    case Collective::exscan:
+      return 0;
   }
   return 0;
 }

@@ -33,6 +33,8 @@ constexpr std::uint32_t wide_from = 16;  // places
 constexpr std::size_t most_wide_reads =
     64;  // beyond that many, place by place after all: every write looks at each
 
+constexpr bool is_local(StepKind kind) { return kind == StepKind::copy || kind == StepKind::combine; }
+
 // The messages between this rank and another one, in one direction.
 struct Traffic {
   std::uint32_t messages = 0;
@@ -346,9 +348,9 @@ void Builder::Work::step(StepKind kind, Rank peer, std::span<const Range> from, 
                                                     : nullptr;
     lower_from = lowered(inner, lower_from, receiver);
     lower_to = lowered(inner, lower_to, receiver);
-    if (kind != StepKind::copy) peer = inner.view.ranks[peer];
+    if (!is_local(kind)) peer = inner.view.ranks[peer];
   }
-  add(kind, kind == StepKind::copy ? rank : peer, lower_from, lower_to, transfer);
+  add(kind, is_local(kind) ? rank : peer, lower_from, lower_to, transfer);
 }
 
 StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
@@ -370,10 +372,13 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
   const std::uint8_t from_taken = take(from, from_places);
   take(to, to_places);
   if (from_places + to_places == 0) return none;
-  if (kind == StepKind::copy) {
-    if (from_places != to_places) throw std::logic_error("a copy's source and target differ in size");
+  if (is_local(kind)) {
+    if (from_places != to_places)
+      throw std::logic_error("the source and the target of a copy or combine differ in size");
     const bool onto_itself =
         ranges.size() == first_range + 2 && ranges[first_range] == ranges[first_range + 1];
+    if (onto_itself && kind == StepKind::combine)
+      throw std::logic_error("places are combined with themselves");
     if (onto_itself) {
       ranges.resize(first_range);
       return none;
@@ -389,7 +394,7 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
   depends.clear();
   for (const Range& range : mine.first(from_taken)) read(range, candidate);
   for (const Range& range : mine.subspan(from_taken)) write(range, candidate);
-  const std::uint32_t match = kind == StepKind::copy ? 0 : number_message(kind, peer, candidate);
+  const std::uint32_t match = is_local(kind) ? 0 : number_message(kind, peer, candidate);
   share_large_set(first_range);
 
   const StepId id = commit(kind, peer, transfer, match, first_range, from_taken, touches);
@@ -433,7 +438,7 @@ StepId Builder::Work::commit(StepKind kind, Rank peer, Transfer transfer, std::u
                    .touches = touches});
   seen.push_back(none);
   next_of_kind.push_back(none);
-  if (kind != StepKind::copy) {
+  if (!is_local(kind)) {
     rounds = std::max(rounds, round + 1);
     note_message(kind, peer, id);
   }
@@ -488,6 +493,14 @@ void Builder::copy(std::span<const Range> from, std::span<const Range> to) {
 
 void Builder::copy(const Range& from, const Range& to) {
   work_->step(StepKind::copy, 0, std::span(&from, 1), std::span(&to, 1), Transfer::automatic);
+}
+
+void Builder::combine(std::span<const Range> left, std::span<const Range> right) {
+  work_->step(StepKind::combine, 0, left, right, Transfer::automatic);
+}
+
+void Builder::combine(const Range& left, const Range& right) {
+  work_->step(StepKind::combine, 0, std::span(&left, 1), std::span(&right, 1), Transfer::automatic);
 }
 
 void Builder::join(std::span<const Range> written) {

@@ -66,10 +66,13 @@ class Builder {
   void send(Rank peer, std::span<const Range> what, Transfer transfer = Transfer::automatic);
   void recv(Rank peer, std::span<const Range> where, Transfer transfer = Transfer::automatic);
   void copy(std::span<const Range> from, std::span<const Range> to);
+  /// right = left ∘ right. Reads both, writes the right one.
+  void combine(std::span<const Range> left, std::span<const Range> right);
 
   void send(Rank peer, const Range& what, Transfer transfer = Transfer::automatic);
   void recv(Rank peer, const Range& where, Transfer transfer = Transfer::automatic);
   void copy(const Range& from, const Range& to);
+  void combine(const Range& left, const Range& right);
   void send(Rank peer, std::initializer_list<Range> what) {
     send(peer, std::span(what.begin(), what.size()));
   }

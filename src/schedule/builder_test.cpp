@@ -20,7 +20,7 @@ constexpr auto buffers = static_cast<int>(std::size(sizes));
 
 /// Something that is asked of the builder.
 struct Wish {
-  enum Kind { send, recv, copy, join } kind;
+  enum Kind { send, recv, copy, combine, join } kind;
   Rank peer;
   std::vector<Range> from, to;
 };
@@ -46,7 +46,7 @@ std::vector<Range> some_ranges(int first_buffer) {
 
 rc::Gen<Wish> any_wish() {
   return rc::gen::exec([] {
-    Wish wish{*rc::gen::element(Wish::send, Wish::recv, Wish::copy, Wish::join),
+    Wish wish{*rc::gen::element(Wish::send, Wish::recv, Wish::copy, Wish::combine, Wish::join),
               *rc::gen::inRange(1u, procs),
               {},
               {}};
@@ -57,7 +57,8 @@ rc::Gen<Wish> any_wish() {
       case Wish::recv:
         wish.to = some_ranges(1);
         break;
-      case Wish::copy: {
+      case Wish::copy:
+      case Wish::combine: {
         const Range from = *range_in(*rc::gen::inRange(0, 2)), to = *range_in(2);
         const std::uint32_t count = std::min(from.count(), to.count());
         wish.from.emplace_back(from.buffer(), from.first, count, from.stride);
@@ -88,6 +89,9 @@ Schedule build(Builder& builder, const std::vector<Wish>& wishes) {
         break;
       case Wish::copy:
         builder.copy(wish.from, wish.to);
+        break;
+      case Wish::combine:
+        builder.combine(wish.from, wish.to);
         break;
       case Wish::join:
         builder.join(wish.from[0]);
@@ -253,6 +257,8 @@ TEST(Builder, RefusesWhatCannotBe) {
   EXPECT_THROW(builder.recv(procs, Range(Buffer::output, 0)), std::logic_error);
   EXPECT_THROW(builder.send(1, Range(scratch(5), 0)), std::logic_error);
   EXPECT_THROW(builder.copy(Range(Buffer::input, 0, 2), Range(Buffer::output, 0, 1)), std::logic_error);
+  EXPECT_THROW(builder.combine(Range(Buffer::input, 0, 2), Range(Buffer::output, 0, 1)), std::logic_error);
+  EXPECT_THROW(builder.combine(Range(Buffer::output, 1), Range(Buffer::output, 1)), std::logic_error);
 }
 
 }  // namespace

@@ -34,8 +34,11 @@ std::string find_malformed_step(const Schedule& schedule, StepId id) {
     return "a message to or from a rank that is not another rank of the plan";
   for (const Range& range : schedule.ranges(id))
     if (std::string why = find_malformed_range(schedule, range); !why.empty()) return why;
-  if (step.kind == StepKind::copy && places(schedule.from(id)) != places(schedule.to(id)))
-    return fmt::format("copies {} blocks to {} places", places(schedule.from(id)), places(schedule.to(id)));
+  const bool is_local = step.kind == StepKind::copy || step.kind == StepKind::combine;
+  if (is_local && places(schedule.from(id)) != places(schedule.to(id)))
+    return fmt::format("{} {} blocks {} {} places", step.kind == StepKind::copy ? "copies" : "combines",
+                       places(schedule.from(id)), step.kind == StepKind::copy ? "to" : "with",
+                       places(schedule.to(id)));
   if (touched(schedule.ranges(id)) != step.touches) return "does not say truly which buffers it touches";
   for (StepId next : schedule.successors(id))
     if (next <= id || next >= schedule.size())
@@ -102,7 +105,8 @@ std::string find_fault(const Plan& plan, const Contract& contract, const Limits&
 
 /// What one rank sends and receives.
 struct Traffic {
-  std::uint64_t messages_sent = 0, blocks_sent = 0, messages_received = 0, blocks_received = 0;
+  std::uint64_t messages_sent = 0, blocks_sent = 0, messages_received = 0, blocks_received = 0,
+                blocks_combined = 0;
 };
 
 Traffic traffic(const Schedule& schedule) {
@@ -114,6 +118,8 @@ Traffic traffic(const Schedule& schedule) {
     } else if (schedule[id].kind == StepKind::recv) {
       ++result.messages_received;
       result.blocks_received += places(schedule.ranges(id));
+    } else if (schedule[id].kind == StepKind::combine) {
+      result.blocks_combined += places(schedule.to(id));
     }
   }
   return result;
@@ -139,6 +145,7 @@ Statistics statistics(const Plan& plan) {
     result.most_blocks_sent = std::max(result.most_blocks_sent, mine.blocks_sent);
     result.most_messages_received = std::max(result.most_messages_received, mine.messages_received);
     result.most_blocks_received = std::max(result.most_blocks_received, mine.blocks_received);
+    result.most_blocks_combined = std::max(result.most_blocks_combined, mine.blocks_combined);
     result.scratch = std::max(result.scratch, scratch_places(schedule));
     result.steps += schedule.size();
     result.edges += schedule.edges();

@@ -80,6 +80,7 @@ class Conflicts {
       case StepKind::recv:
         return write(id, schedule_.ranges(id));
       case StepKind::copy:
+      case StepKind::combine:  // its right side is read and written at once, which orders what writing orders
         read(id, schedule_.from(id));
         return write(id, schedule_.to(id));
       case StepKind::join:

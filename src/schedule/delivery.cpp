@@ -11,14 +11,10 @@ namespace {
 constexpr std::size_t not_sent = static_cast<std::size_t>(-1);
 constexpr std::uint32_t done = 0xffffffffu;  // in place of a number of missing predecessors
 
-std::string in_words(Content content) {
-  return content == nothing ? "nothing" : fmt::format("block {}", content);
-}
-
 /// The last step that writes a place, in words.
 std::string last_writer(const Schedule& schedule, Buffer buffer, Place wanted) {
   for (StepId id = schedule.size(); id-- > 0;) {
-    if (schedule[id].kind != StepKind::recv && schedule[id].kind != StepKind::copy) continue;
+    if (schedule[id].kind == StepKind::send || schedule[id].kind == StepKind::join) continue;
     for (const Range& range : schedule.to(id)) {
       bool found = false;
       if (range.buffer() == buffer)
@@ -33,12 +29,20 @@ std::string last_writer(const Schedule& schedule, Buffer buffer, Place wanted) {
 
 Delivery::Delivery(const Plan& plan, const Links& links, const Contract& contract)
     : plan_(plan), links_(links) {
+  segments_ = contract.reduction.segments;
+  if (segments_ > 0) expressions_.emplace(static_cast<Rank>(plan.size()), contract.reduction);
   lay_out(contract);
   if (!fault_.empty()) return;
   start();
   run();
   if (fault_.empty() && left_ > 0) explain_stuck();
   if (fault_.empty()) compare(contract);
+  if (fault_.empty() && contract.reduction.same_expression) fault_ = find_unlike(contract);
+}
+
+std::string Delivery::in_words(Content content) const {
+  if (content == nothing) return "nothing";
+  return expressions_ ? expressions_->in_words(content) : fmt::format("block {}", content);
 }
 
 void Delivery::lay_out(const Contract& contract) {
@@ -113,6 +117,9 @@ bool Delivery::execute(Rank rank, StepId id) {
       gather(schedule, id, schedule.from(id), between_);
       write(schedule, id, schedule.to(id), between_.data());
       return true;
+    case StepKind::combine:
+      combine(schedule, id);
+      return true;
     case StepKind::join:
       return true;
   }
@@ -147,6 +154,21 @@ void Delivery::write(const Schedule& schedule, StepId id, std::span<const Range>
   }
 }
 
+void Delivery::combine(const Schedule& schedule, StepId id) {
+  between_.clear();
+  beneath_.clear();
+  gather(schedule, id, schedule.from(id), between_);
+  gather(schedule, id, schedule.to(id), beneath_);
+  if (fault_.empty() && !expressions_)
+    fault_ = describe(schedule, id) + ": combines, but nothing is to be reduced";
+  std::string why;
+  for (std::size_t i = 0; i < between_.size() && fault_.empty(); ++i) {
+    beneath_[i] = expressions_->combine(between_[i], beneath_[i], why);
+    if (!why.empty()) fault_ = fmt::format("{}: {}", describe(schedule, id), why);
+  }
+  write(schedule, id, schedule.to(id), beneath_.data());
+}
+
 void Delivery::complete(const Schedule& schedule, StepId id) {
   missing_[links_.at(schedule.rank(), id)] = done;
   --left_;
@@ -177,14 +199,49 @@ void Delivery::explain_stuck() {
   }
 }
 
+bool Delivery::is_wanted(Content found, Content wanted) const {
+  if (!expressions_) return found == wanted;
+  const auto content = static_cast<std::uint32_t>(wanted);
+  return expressions_->is_sum(found, content / segments_, content % segments_);
+}
+
+std::string Delivery::wanted_in_words(Content wanted) const {
+  if (!expressions_) return in_words(wanted);
+  const auto content = static_cast<std::uint32_t>(wanted);
+  return fmt::format("segment {} of ranks 0 to {}", content % segments_, content / segments_);
+}
+
+/// Two ranks that hold the same sum by different expressions.
+std::string Delivery::find_unlike(const Contract& contract) const {
+  std::vector<std::pair<Content, Rank>> first(contract.size() * segments_,
+                                              {nothing, 0});  // by what is wanted
+  for (Rank rank = 0; rank < contract.size(); ++rank)
+    for (Place place = 0; place < contract[rank].wanted.size(); ++place) {
+      const Content wanted = contract[rank].wanted[place];
+      if (wanted == nothing) continue;
+      const Content held = holds(rank, Buffer::output, place);
+      auto& [expression, holder] = first[static_cast<std::size_t>(wanted)];
+      if (expression == nothing) {
+        expression = held;
+        holder = rank;
+      } else if (expression != held) {
+        return fmt::format(
+            "rank {}: output place {} holds {}, but combined in other brackets or another order than on rank "
+            "{}; {}",
+            rank, place, in_words(held), holder, last_writer(plan_[rank], Buffer::output, place));
+      }
+    }
+  return "";
+}
+
 void Delivery::compare(const Contract& contract) {
   for (Rank rank = 0; rank < plan_.size(); ++rank) {
     const std::vector<Content>& wanted = contract[rank].wanted;
     for (Place place = 0; place < wanted.size(); ++place) {
       const Content found = holds(rank, Buffer::output, place);
-      if (wanted[place] == nothing || wanted[place] == found) continue;
+      if (wanted[place] == nothing || is_wanted(found, wanted[place])) continue;
       fault_ = fmt::format("rank {}: output place {} should hold {} but holds {}; {}", rank, place,
-                           in_words(wanted[place]), in_words(found),
+                           wanted_in_words(wanted[place]), in_words(found),
                            last_writer(plan_[rank], Buffer::output, place));
       return;
     }

@@ -2,11 +2,13 @@
 // The play: all ranks' steps are done as soon as they may be, and what every place holds is tracked.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "schedule/checker.hpp"
+#include "schedule/expression.hpp"
 #include "schedule/links.hpp"
 
 namespace convene {
@@ -27,6 +29,9 @@ class Delivery {
   /// What a place holds in the end.
   Content holds(Rank rank, Buffer buffer, Place place) const { return held_[at(rank, buffer) + place]; }
 
+  /// What combined contents stand for; null where the contract is not that of a reduction.
+  const Expressions* expressions() const { return expressions_ ? &*expressions_ : nullptr; }
+
  private:
   struct Todo {
     Rank rank;
@@ -41,6 +46,11 @@ class Delivery {
   bool execute(Rank rank, StepId id);
   void gather(const Schedule& schedule, StepId id, std::span<const Range> from, std::vector<Content>& into);
   void write(const Schedule& schedule, StepId id, std::span<const Range> to, const Content* contents);
+  void combine(const Schedule& schedule, StepId id);
+  std::string in_words(Content content) const;
+  bool is_wanted(Content found, Content wanted) const;
+  std::string wanted_in_words(Content wanted) const;
+  std::string find_unlike(const Contract& contract) const;
   void complete(const Schedule& schedule, StepId id);
   void explain_stuck();
   void compare(const Contract& contract);
@@ -51,7 +61,9 @@ class Delivery {
   std::vector<Content> held_;
   std::vector<std::uint32_t> missing_;   // by step: predecessors to come
   std::vector<std::size_t> payload_at_;  // by send: where its contents begin in `payload_`
-  std::vector<Content> payload_, between_;
+  std::vector<Content> payload_, between_, beneath_;
+  std::uint32_t segments_ = 0;  // of the vector that is reduced
+  std::optional<Expressions> expressions_;
   std::vector<Todo> todo_;
   std::uint64_t left_ = 0;
   std::string fault_;

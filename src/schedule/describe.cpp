@@ -13,6 +13,8 @@ std::string_view name(StepKind kind) {
       return "recv";
     case StepKind::copy:
       return "copy";
+    case StepKind::combine:
+      return "combine";
     case StepKind::join:
       return "join";
   }
@@ -68,6 +70,9 @@ std::string describe(const Schedule& schedule, StepId id) {
                          describe(schedule, schedule.ranges(id)));
     case StepKind::copy:
       return fmt::format("{}copy {} to {})", where, describe(schedule, schedule.from(id)),
+                         describe(schedule, schedule.to(id)));
+    case StepKind::combine:
+      return fmt::format("{}combine {} with {})", where, describe(schedule, schedule.from(id)),
                          describe(schedule, schedule.to(id)));
     case StepKind::join:
       return where + "join)";

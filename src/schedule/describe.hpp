@@ -11,7 +11,7 @@
 
 namespace convene {
 
-/// "send", "recv", "copy" or "join".
+/// "send", "recv", "copy", "combine" or "join".
 std::string_view name(StepKind kind);
 
 /// "input", "output", "scratch0", …

@@ -22,6 +22,8 @@ class Player {
       fill(memory[index(Buffer::output)], contract[schedule.rank()].output);
       for (StepId id = 0; id < schedule.size(); ++id) missing_.push_back(schedule[id].predecessors);
     }
+    if (contract.reduction.segments > 0)
+      expressions_.emplace(static_cast<Rank>(plan.size()), contract.reduction);
     done_.assign(missing_.size(), false);
     carried_.resize(missing_.size());
   }
@@ -45,6 +47,7 @@ class Player {
       keep_all();
     }
     require_end();
+    result.expressions = std::move(expressions_);
     return result;
   }
 
@@ -106,9 +109,21 @@ class Player {
       scatter(schedule, schedule.ranges(id), carried_[links_.partner[at]], Change::received);
     } else if (step.kind == StepKind::copy) {
       scatter(schedule, schedule.to(id), gather(schedule, schedule.from(id)), Change::copied);
+    } else if (step.kind == StepKind::combine) {
+      combine(schedule, id);
     }
     done_[at] = true;
     for (StepId next : schedule.successors(id)) --missing_[links_.at(schedule.rank(), next)];
+  }
+
+  void combine(const Schedule& schedule, StepId id) {
+    const std::vector<Content> left = gather(schedule, schedule.from(id));
+    std::vector<Content> right = gather(schedule, schedule.to(id));
+    std::string why = expressions_ ? "" : "combines, but nothing is to be reduced";
+    for (std::size_t i = 0; i < left.size() && why.empty(); ++i)
+      right[i] = expressions_->combine(left[i], right[i], why);
+    if (!why.empty()) throw Error("this plan cannot be drawn: " + describe(schedule, id) + ": " + why);
+    scatter(schedule, schedule.to(id), right, Change::combined);
   }
 
   std::vector<Content> gather(const Schedule& schedule, std::span<const Range> from) const {
@@ -196,6 +211,7 @@ class Player {
   std::vector<Pending> pending_;
   std::vector<bool> done_;
   std::vector<std::vector<Content>> carried_;
+  std::optional<Expressions> expressions_;
 };
 
 /// The n-th arrow of every sender, for n = 0, 1, …: indices into `arrows`.

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "schedule/checker.hpp"
+#include "schedule/expression.hpp"
 #include "schedule/schedule.hpp"
 
 namespace convene {
@@ -20,7 +22,7 @@ struct Arrow {
   std::vector<Content> contents;
 };
 
-enum class Change : std::uint8_t { kept, received, copied };
+enum class Change : std::uint8_t { kept, received, copied, combined };
 
 struct Cell {
   Content content = nothing;
@@ -43,6 +45,7 @@ struct Frame {
 struct Frames {
   std::vector<Row> rows;
   std::vector<Frame> frames;
+  std::optional<Expressions> expressions;  ///< of a reduction: what combined contents stand for
 };
 
 /// Plays a plan round by round. The input gets rows only where a frame needs them: where a rank's own contribution does

@@ -18,7 +18,7 @@ struct Links {
   static constexpr PlanStep none = 0xffffffffu;
 
   std::vector<PlanStep> base;  ///< by rank: the index of its first step; and, last, the number of all steps
-  std::vector<PlanStep> partner;  ///< by index: the other end of the message; `none` for copies and joins
+  std::vector<PlanStep> partner;  ///< by index: the other end of the message; `none` for other steps
   std::string fault;              ///< empty where every message has exactly two ends of equal size
 
   PlanStep at(Rank rank, StepId step) const { return base[rank] + step; }

@@ -121,7 +121,8 @@ inline std::vector<std::vector<Access>> all_accesses(const Schedule& schedule) {
     const auto ranges = schedule.ranges(id);
     for (std::size_t r = 0; r < ranges.size(); ++r) {
       const bool writes = schedule[id].kind == StepKind::recv ||
-                          (schedule[id].kind == StepKind::copy && r >= schedule[id].from_ranges);
+                          ((schedule[id].kind == StepKind::copy || schedule[id].kind == StepKind::combine) &&
+                           r >= schedule[id].from_ranges);
       for (std::uint64_t i = 0; i < ranges[r].count(); ++i)
         result[base[index(ranges[r].buffer())] +
                (ranges[r].first + i * ranges[r].stride) % schedule.places(ranges[r].buffer())]
@@ -180,7 +181,9 @@ class Mutants {
  public:
   using Visit = std::function<void(const Mutant&)>;
 
-  Mutants(const Plan& plan, Rank rank) : plan_(plan), rank_(rank), conflicts_(all_conflicts(plan[rank])) {}
+  /// `commutes`: combines may change places, so no mutant is made of that.
+  Mutants(const Plan& plan, Rank rank, bool commutes = false)
+      : plan_(plan), rank_(rank), commutes_(commutes), conflicts_(all_conflicts(plan[rank])) {}
 
   void each(const Visit& visit) {
     const Schedule& schedule = plan_[rank_];
@@ -190,6 +193,7 @@ class Mutants {
       edit(visit, "step dropped", id, step.kind == StepKind::join, [&](Mutation& m) { m.drop(id); });
       if (step.is_message()) mutate_message(visit, id);
       if (step.kind == StepKind::send) drop_message(visit, id);
+      if (step.kind == StepKind::combine) mutate_combine(visit, id);
       for (std::size_t r = 0; r < schedule.ranges(id).size(); ++r) mutate_range(visit, id, r);
       for (StepId next : schedule.successors(id)) mutate_dependency(visit, id, next);
     }
@@ -214,6 +218,16 @@ class Mutants {
       edit(visit, "wrong peer", id, false, [&](Mutation& m) { m.steps[id].step.peer = other; });
     edit(visit, "peer is itself", id, false, [&](Mutation& m) { m.steps[id].step.peer = rank_; });
     edit(visit, "wrong number", id, false, [&](Mutation& m) { ++m.steps[id].step.match; });
+  }
+
+  void mutate_combine(const Visit& visit, StepId id) {
+    edit(visit, "combine is a copy", id, false, [&](Mutation& m) { m.steps[id].step.kind = StepKind::copy; });
+    edit(visit, "operands exchanged", id, false, [&](Mutation& m) {
+      Mutation::Entry& entry = m.steps[id];
+      const std::uint8_t left = entry.step.from_ranges;
+      std::rotate(entry.ranges.begin(), entry.ranges.begin() + left, entry.ranges.end());
+      entry.step.from_ranges = static_cast<std::uint8_t>(entry.ranges.size() - left);
+    });
   }
 
   /// Both ends of a message go, and those behind it move up: nothing is left over.
@@ -255,12 +269,15 @@ class Mutants {
     // The same as a well-formed schedule: what is wrong then is the order of the accesses, not of the numbers.
     Mutation sorted(plan_[rank_]);
     sorted.reverse_dependency(from, to);
-    if (!conflicts_.contains({from, to}) || !sorted.sort()) return;
+    const bool both_combine =
+        plan_[rank_][from].kind == StepKind::combine && plan_[rank_][to].kind == StepKind::combine;
+    if ((both_combine && commutes_) || !conflicts_.contains({from, to}) || !sorted.sort()) return;
     edit(visit, "dependency reversed and renumbered", to, false, [&](Mutation& m) { m = sorted; });
   }
 
   const Plan& plan_;
   const Rank rank_;
+  const bool commutes_;
   const std::set<std::pair<StepId, StepId>> conflicts_;
 };
 

@@ -39,7 +39,8 @@ class Compiler {
         ready_sends_.push(id);
         break;
       case StepKind::copy:
-        ready_copies_.push(id);
+      case StepKind::combine:
+        ready_local_.push(id);
         break;
       case StepKind::join:
         complete(id);
@@ -80,8 +81,8 @@ class Compiler {
     } else if (may_send()) {
       const StepId id = issue(ready_sends_);
       (schedule_.successors(id).empty() ? free_sends_ : awaited_sends_).push(id);
-    } else if (!ready_copies_.empty()) {
-      complete(issue(ready_copies_));
+    } else if (!ready_local_.empty()) {
+      complete(issue(ready_local_));
     } else {
       return false;
     }
@@ -113,7 +114,7 @@ class Compiler {
   std::vector<std::uint32_t> waiting_for_;  // by step: predecessors that are not complete
   std::vector<bool> issued_;                // by step
   StepId first_[2] = {0, 0};                // of receives, of sends: none before it has not been issued
-  Earliest ready_receives_, ready_sends_, ready_copies_;
+  Earliest ready_receives_, ready_sends_, ready_local_;
   Earliest receives_, awaited_sends_, free_sends_;  // in flight; free: nothing depends on it
   Order order_;
 };

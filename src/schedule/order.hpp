@@ -17,7 +17,7 @@ struct Limits {
 };
 
 enum class Action : std::uint8_t {
-  issue,    ///< start a send or a receive, or do a copy
+  issue,    ///< start a send or a receive, or do a copy or combine
   wait,     ///< until the step is complete
   wait_all  ///< until every step that was issued is complete (its step id means nothing)
 };
@@ -36,7 +36,7 @@ class Op {
 using Order = std::vector<Op>;
 
 /// The order in which a single thread does best without knowing who comes when: whatever is ready is issued
-/// (receives first, up to the window; then sends; then copies), and only then the earliest outstanding receive is
+/// (receives first, up to the window; then sends; then copies and combines), and only then the earliest outstanding receive is
 /// waited for. Sends are waited for where something depends on them, where their window is full, and at the end.
 Order compile_order(const Schedule& schedule, const Limits& limits = {});
 

@@ -43,7 +43,8 @@ struct TextOptions {
 };
 
 /// Round by round, who sends which blocks to whom. A block is written as its number (that of a pair of ranks as
-/// "from.for"), a segment of it as "block.segment", a segment of a vector as its number. The contract says what the buffers hold at first; the plan need not be correct.
+/// "from.for"), a segment of it as "block.segment", a segment of a vector as its number, a sum by the ranks that
+/// contribute to it: "(0-3)", "(0-3).segment". The contract says what the buffers hold at first; the plan need not be correct.
 std::string to_text(const Plan& plan, const PlanInfo& info, const Contract& contract,
                     const TextOptions& options = {});
 
@@ -51,15 +52,17 @@ std::string to_text(const Plan& plan, const PlanInfo& info, const Contract& cont
 inline constexpr Rank most_procs_in_slots = 512;
 
 /// One object: {"collective", "algorithm", "procs", "root", "parameters", "rounds", "messages", "blocks", "ranks":
-/// [{"rank", "steps": [{"id", "kind", "peer", "match", "round", "slots": [[buffer, place], …] (copy: "from", "to"),
-/// "after": [id, …]}]}]}; with a forecast also "arrivals", behind "parameters". A copy has no "peer" and "match", a join no slots either. Above 512 processes a slot is a
+/// [{"rank", "steps": [{"id", "kind", "peer", "match", "round", "slots": [[buffer, place], …] (copy, combine: "from",
+/// "to"), "after": [id, …]}]}]}; with a forecast also "arrivals", behind "parameters". A copy or combine (to = from ∘ to)
+/// has no "peer" and "match", a join no slots either. Above 512 processes a slot is a
 /// range [buffer, first, stride, count], modulo the number that the rank's "places" give for the buffer.
 std::string to_json(const Plan& plan, const PlanInfo& info);
 
 /// What the steps cost in a GOAL file.
 struct GoalOptions {
   std::uint64_t bytes_per_block = 1;
-  double copy_nanoseconds_per_byte = 0;  ///< copies become `calc` of that much
+  double copy_nanoseconds_per_byte = 0;     ///< copies become `calc` of that much
+  double combine_nanoseconds_per_byte = 0;  ///< likewise, combines
 };
 
 /// The plan as LogGOPSim's `txt2bin` reads it: one label a step, messages with their number as the tag.

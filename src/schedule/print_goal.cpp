@@ -29,6 +29,10 @@ std::string action(const Schedule& schedule, StepId id, const PlanInfo& info, co
       const auto copied = static_cast<double>(bytes(schedule.from(id), info, options));
       return fmt::format("calc {}", std::llround(copied * options.copy_nanoseconds_per_byte));
     }
+    case StepKind::combine: {
+      const auto combined = static_cast<double>(bytes(schedule.to(id), info, options));
+      return fmt::format("calc {}", std::llround(combined * options.combine_nanoseconds_per_byte));
+    }
     case StepKind::join:
       return "calc 0";
   }

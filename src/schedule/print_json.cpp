@@ -79,7 +79,7 @@ class Writer {
     if (step.is_message()) put("\"peer\": {}, \"match\": {}, ", step.peer, step.match);
     put("\"round\": {}, ", step.round);
     if (step.is_message()) write("slots", schedule, schedule.ranges(id));
-    if (step.kind == StepKind::copy) {
+    if (step.kind == StepKind::copy || step.kind == StepKind::combine) {
       write("from", schedule, schedule.from(id));
       write("to", schedule, schedule.to(id));
     }

@@ -77,14 +77,15 @@ void Painter::cells(const Frame& frame, double left, double top) {
   const std::string width = number(layout_.pitch - 2 * inset),
                     height = number(layout_.row_height - 2 * inset);
   std::string empty;
-  std::vector<std::string> kept(layout_.hues().size()), received(kept), copied(kept);
+  std::vector<std::string> kept(layout_.hues().size()), received(kept), copied(kept), combined(kept);
   for (Rank rank = 0; rank < layout_.procs(); ++rank)
     for (std::size_t row = 0; row < layout_.rows().size(); ++row) {
       const Cell& cell = frame.cells[rank][row];
-      const Origin* from = layout_.origin(cell.content);
+      const std::optional<Origin> from = layout_.origin(cell.content);
       std::string& path = !from                             ? empty
                           : cell.change == Change::kept     ? kept[from->rank]
                           : cell.change == Change::received ? received[from->rank]
+                          : cell.change == Change::combined ? combined[from->rank]
                                                             : copied[from->rank];
       path += fmt::format("M{} {}h{}v{}h-{}z", number(left + layout_.x[rank] - layout_.pitch / 2 + inset),
                           number(top + layout_.row_y(row) + inset), width, height, width);
@@ -99,6 +100,7 @@ void Painter::cells(const Frame& frame, double left, double top) {
   paint(kept, &Hue::light, thin);
   paint(copied, &Hue::full, strong(border, "2.5 2"));
   paint(received, &Hue::full, strong(border));
+  paint(combined, &Hue::full, strong(2 * border));
 }
 
 void Painter::cell_labels(const Frame& frame, double left, double top) {
@@ -107,9 +109,10 @@ void Painter::cell_labels(const Frame& frame, double left, double top) {
       const Cell& cell = frame.cells[rank][row];
       if (!layout_.origin(cell.content)) continue;
       const bool is_new = cell.change != Change::kept;
-      canvas_.text(
-          left + layout_.x[rank], top + layout_.row_y(row) + layout_.row_height / 2 + 0.36 * layout_.font,
-          layout_.label(cell.content), {.size = layout_.font, .colour = is_new ? ink : grey, .bold = is_new});
+      canvas_.text(left + layout_.x[rank],
+                   top + layout_.row_y(row) + layout_.row_height / 2 + 0.36 * layout_.font,
+                   layout_.cell_label(cell.content),
+                   {.size = layout_.font, .colour = is_new ? ink : grey, .bold = is_new});
     }
 }
 
@@ -138,13 +141,16 @@ void Painter::tile(const Tile& tile, double left, double top, double above, bool
 
 /// What a legend has to explain.
 struct Used {
-  bool copied = false, several_messages = false, labels = false, counts = false, unlabelled = false,
-       rings = false;
+  bool copied = false, combined = false, several_messages = false, labels = false, counts = false,
+       unlabelled = false, rings = false;
 
   explicit Used(const std::vector<Tile>& tiles) {
     for (const Tile& tile : tiles) {
       for (const auto& column : tile.frame.cells)
-        for (const Cell& cell : column) copied |= cell.change == Change::copied;
+        for (const Cell& cell : column) {
+          copied |= cell.change == Change::copied;
+          combined |= cell.change == Change::combined;
+        }
       rings |= !tile.rings.sizes.empty();
       for (const Arrow& arrow : tile.frame.arrows) several_messages |= arrow.messages > 1;
       for (const ArrowLook& look : tile.looks) {
@@ -191,6 +197,7 @@ double Painter::legend(double y, double width) {
   const Hue& first = layout_.hues()[0];
   cell(layout_.sample_name() + ", held before", first.light, thin, false);
   cell("arrives in this round", first.full, strong(1.4), true);
+  if (used.combined) cell("combined", first.full, strong(2.8), true);
   if (used.copied) cell("copied locally", first.full, strong(1.4, "2.5 2"), true);
   std::string what = used.several_messages ? "messages of a pair" : "message";
   if (used.labels)

@@ -114,6 +114,11 @@ class Rounds {
   }
 
   std::string in_words(std::span<const Content> contents) const {
+    if (const Expressions* sums = delivery_->expressions()) {
+      std::string text;
+      for (const Content content : contents) text += (text.empty() ? "" : ",") + sums->label(content);
+      return text;
+    }
     const bool is_numbered =
         info_.naming == Naming::segment || (info_.segments == 1 && info_.naming != Naming::pair);
     if (is_numbered) return list(std::vector<std::uint32_t>(contents.begin(), contents.end()));
@@ -149,6 +154,9 @@ std::string action(const Schedule& schedule, StepId id) {
                          step.peer, step.match);
     case StepKind::copy:
       return fmt::format("copy  {} to {}", describe(schedule, schedule.from(id)),
+                         describe(schedule, schedule.to(id)));
+    case StepKind::combine:
+      return fmt::format("combine  {} with {}", describe(schedule, schedule.from(id)),
                          describe(schedule, schedule.to(id)));
     case StepKind::join:
       return "join";

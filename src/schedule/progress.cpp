@@ -201,7 +201,7 @@ class Dynamic {
     StepId first = 0;  // no step of the kind below this one is incomplete
   };
 
-  /// Copies and joins: a rank does them before it looks at its messages again.
+  /// Copies, combines and joins: a rank does them before it looks at its messages again.
   std::size_t do_local_steps() {
     std::size_t count = 0;
     for (; !local_.empty(); ++count) {

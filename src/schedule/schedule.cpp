@@ -37,6 +37,7 @@ void Schedule::validate() const {
             "a step's indices run backwards");
     require(!step.is_message() || (step.peer < procs_ && step.peer != rank_),
             "a message to a rank that is not there");
+    require(step.from_ranges <= ranges(id).size(), "a step with more ranges to read than it has");
     for (const Range& range : ranges(id)) {
       require(places(range.buffer()) > 0, "a range in a buffer that is not there");
       require(range.first < places(range.buffer()) &&

@@ -18,6 +18,10 @@ enum class StepKind : std::uint8_t {
   send,  ///< the slots, in order, as one message to `peer`
   recv,  ///< one message from `peer` into the slots, in order
   copy,  ///< from the first slots to the second, place by place
+  /// right = left ∘ right, place by place, as MPI_Reduce_local does it: the first slots are the left operand and only
+  /// read, the second the right one, read and written. What runs a schedule gives places whole elements of the operation's
+  /// type, hands the operator left and right in this order, and lets no two combines of a user's operation run at once.
+  combine,
   join,  ///< does nothing: stands for "all of these are done" where many steps would share a large set
 };
 
@@ -35,7 +39,8 @@ struct Step {
   std::uint32_t predecessors = 0;  ///< how many steps must be complete before this one may start
   StepKind kind = StepKind::join;
   Transfer transfer = Transfer::automatic;
-  std::uint8_t from_ranges = 0;  ///< copy: how many of its ranges are the source; the rest is the target
+  /// copy, combine: how many of its ranges are the source (the left operand); the rest is the target (the right one)
+  std::uint8_t from_ranges = 0;
   std::uint8_t touches =
       0;  ///< bit b: touches buffer b directly (input and output have a moment: DESIGN "available-from")
 
@@ -66,7 +71,7 @@ class Schedule {
   const Step& operator[](StepId id) const { return steps_[id]; }
   std::span<const Step> steps() const { return {steps_.data(), size()}; }
 
-  /// All ranges of a step; for a copy the source's, then the target's.
+  /// All ranges of a step; for a copy or combine the source's, then the target's.
   std::span<const Range> ranges(StepId id) const {
     return {ranges_.data() + steps_[id].ranges, steps_[id + 1].ranges - steps_[id].ranges};
   }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_cells = 80'000;
 constexpr Rank most_labelled_procs = 32;  // beyond, columns are narrower than a label
-constexpr std::size_t longest_label = 24, most_strips = 16;
+constexpr std::size_t longest_label = 24, longest_sum = 5, most_strips = 16;
 constexpr double buffer_gap = 7, node_gap = 12;
 
 std::string plural(std::uint64_t count, std::string_view what) {
@@ -49,6 +49,7 @@ Layout::Layout(const Plan& plan, const PlanInfo& info, const Contract& contract,
   name_contents();
   Frames played = play_frames(plan, contract, options.rounds);
   rows_ = std::move(played.rows);
+  expressions_ = std::move(played.expressions);
   for (Frame& frame : played.frames) tiles_.emplace_back().frame = std::move(frame);
   require_rounds();
   measure();
@@ -100,15 +101,28 @@ void Layout::require_rounds() const {
                               plural(statistics(plan_).rounds, "round")));
 }
 
-const Origin* Layout::origin(Content content) const {
+std::optional<Origin> Layout::origin(Content content) const {
+  if (content >= 0 && is_sum(content))
+    return Origin{expressions_->ranks(content).front(), expressions_->segment(content),
+                  contract_.reduction.segments};
   const auto at = static_cast<std::size_t>(content);
-  return content >= 0 && at < origins_.size() && origins_[at].parts > 0 ? &origins_[at] : nullptr;
+  return content >= 0 && at < origins_.size() && origins_[at].parts > 0 ? std::optional(origins_[at])
+                                                                        : std::nullopt;
 }
 
 std::string Layout::label(Content content) const {
-  const Origin* from = origin(content);
+  const std::optional<Origin> from = origin(content);
   if (!from) return "?";
+  if (is_sum(content)) return expressions_->label(content);
   return from->parts == 1 ? fmt::format("{}", from->rank) : fmt::format("{}.{}", from->rank, from->part);
+}
+
+/// A sum by its ranks, or, where these take too much room, by their number. (Which segment it is, the row says.)
+std::string Layout::cell_label(Content content) const {
+  if (!is_sum(content)) return label(content);
+  const std::vector<std::uint32_t> ranks = expressions_->ranks(content);
+  const std::string text = list(ranks);
+  return text.size() <= longest_sum ? text : fmt::format("Σ{}", ranks.size());
 }
 
 /// Contents as a list: whole blocks by their rank, runs shortened, parts of blocks one by one.
@@ -117,9 +131,9 @@ std::string Layout::label(std::vector<Content> contents) const {
   std::vector<std::uint32_t> whole;
   std::string parts;
   for (std::size_t i = 0; i < contents.size();) {
-    const Origin* from = origin(contents[i]);
+    const std::optional<Origin> from = origin(contents[i]);
     const std::size_t count = from ? from->parts : 1;
-    if (from && from->part == 0 && i + count <= contents.size() &&
+    if (from && !is_sum(contents[i]) && from->part == 0 && i + count <= contents.size() &&
         contents[i + count - 1] == contents[i] + static_cast<Content>(count) - 1) {
       whole.push_back(from->rank);
       i += count;
@@ -241,7 +255,7 @@ void Layout::lay_out(Tile& tile) {
     std::vector<Content> contents = arrows[i].contents;
     std::sort(contents.begin(), contents.end());
     for (Content content : contents)
-      if (const Origin* from = origin(content); from && look.fills.size() < most_strips)
+      if (const auto from = origin(content); from && look.fills.size() < most_strips)
         look.fills.push_back(hues_[from->rank].light);
   }
   tile.title = fmt::format("Round {}", tile.frame.round);
@@ -263,6 +277,7 @@ std::string Layout::row_label(std::size_t row) const {
   if (buffer == Buffer::input)
     return rows_[row + 1].buffer == Buffer::input || place > 0 ? fmt::format("in {}", place) : "in";
   if (buffer != Buffer::output) return fmt::format("s{}.{}", index(buffer) - index(Buffer::scratch), place);
+  if (expressions_) return fmt::format("{}", place);
   if (info_.naming == Naming::target) return info_.segments == 1 ? "out" : fmt::format("out {}", place);
   if (info_.naming == Naming::pair) return fmt::format("out {}", place);
   const std::vector<Content>& wanted = contract_[info_.root].wanted;

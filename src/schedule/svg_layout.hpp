@@ -2,6 +2,7 @@
 // All that is decided about a picture before it is painted: what is in it, where it stands, what it is called.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,7 @@ class Layout {
   Layout& operator=(const Layout&) = delete;
 
   Rank procs() const { return procs_; }
+  bool is_sum(Content content) const { return expressions_ && expressions_->is_combined(content); }
   bool has_nodes() const { return !options_.node_of_rank.empty(); }
   bool has_rings() const { return options_.rings; }
   bool has_remarks() const { return has_rings() || has_nodes(); }
@@ -45,9 +47,11 @@ class Layout {
 
   // Names.
   std::string_view unit() const { return info_.unit(); }
-  std::string sample_name() const;              ///< what the cell in the legend stands for
-  const Origin* origin(Content content) const;  ///< null for `nothing`
+  std::string sample_name() const;  ///< what the cell in the legend stands for
+  /// Where a content comes from; a sum from the lowest of its ranks. Empty for `nothing`.
+  std::optional<Origin> origin(Content content) const;
   std::string label(Content content) const;
+  std::string cell_label(Content content) const;  ///< likewise, in a cell
   std::string label(std::vector<Content> contents) const;
   std::string row_label(std::size_t row) const;
   std::string description() const;
@@ -82,7 +86,8 @@ class Layout {
   const Contract& contract_;
   const SvgOptions& options_;
   const Rank procs_;
-  std::vector<Origin> origins_;  // by content
+  std::vector<Origin> origins_;  // by content that some rank contributes
+  std::optional<Expressions> expressions_;
   std::vector<Row> rows_;
   std::vector<Tile> tiles_;
   std::vector<Hue> hues_;  // by rank; by segment, where a vector is cut into more of them

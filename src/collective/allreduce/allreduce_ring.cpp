@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ring: each P-th of the vector goes once around the ring and collects all contributions, and once more to be handed out.
+// Each part is summed up by one chain, so all ranks get the same bits.
+//
+// Source:   Patarasuk and Yuan 2009; Marendic et al. 2016, section 5.5.2 (its first half).
+// Requires: a commutative operator: each sum begins at another rank.
+// Cost:     2(P − 1) rounds, 2(P − 1)/P vectors sent and (P − 1)/P combined, which is the least; up to two vectors of extra
+//           memory.
+//
+//            before         after round 2 (see reduce_ring.cpp)      round 3             … round 5
+//   rank     0  1  2  3     0    1    2    3                         0    1    2    3
+//   part 0   0  1  2  3     all  .    .    .                         all  all  .    .     all everywhere
+//   part 1   0  1  2  3     .    all  .    .                         .    all  all  .
+//   part 2   0  1  2  3     .    .    all  .                         .    .    all  all
+//   part 3   0  1  2  3     .    .    .    all                       all  .    .    all
+//
+// P = 5 takes two rounds more.
+#include "collective/allreduce/allreduce_ring.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) { allreduce_around_ring(call, builder, 1); }
+
+}  // namespace
+
+extern const Algorithm allreduce_ring = {
+    .name = "ring",
+    .summary =
+        "Every part of the vector goes around a ring twice: to collect contributions, to hand out the sum.",
+    .source = "Patarasuk and Yuan 2009",
+    .collectives = {Collective::allreduce},
+    .rounds = "2(P − 1)",
+    .cuts_by_procs = true,
+    .commutative_only = true,
+    .generate = generate,
+};
+
+}  // namespace convene

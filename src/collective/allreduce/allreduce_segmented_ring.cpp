@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Segmented ring: the ring with each rank's part cut into segments, so that one is combined while the next one arrives.
+//
+// Source:   the pipelining of Marendic et al. 2016, section 5.7, on the ring of Patarasuk and Yuan 2009.
+// Requires: a commutative operator.
+// Cost:     2N(P − 1) messages of 1/(NP) vector; up to two vectors of extra memory.
+//
+//   P = 3, N = 2: rank r sends segments a and b of part r − 1 to r + 1 in rounds 0 and 1, then what it has combined of part
+//   r − 2 in rounds 2 and 3, and hands out the sums of its own part r and of the others in rounds 4 to 7. P = 5: 16 rounds.
+#include "collective/allreduce/allreduce_ring.hpp"
+
+namespace convene {
+namespace {
+
+std::uint32_t parts(Rank procs, std::span<const std::int64_t> parameters) {
+  return procs * static_cast<std::uint32_t>(parameters[0]);
+}
+
+void generate(const Call& call, Builder& builder) {
+  allreduce_around_ring(call, builder, static_cast<std::uint32_t>(call.parameters[0]));
+}
+
+}  // namespace
+
+extern const Algorithm allreduce_segmented_ring = {
+    .name = "segmented_ring",
+    .summary = "The ring with each part cut into segments: one is combined while the next one arrives.",
+    .source = "pipelining after Marendic et al. 2016; Patarasuk and Yuan 2009",
+    .collectives = {Collective::allreduce},
+    .rounds = "2N(P − 1) of 1/(NP) vector each",
+    .parameters = {{.name = "segments",
+                    .summary = "how many parts each rank's part of the vector is cut into",
+                    .fallback = 4,
+                    .least = 1,
+                    .most = 4096,
+                    .samples = {1, 2, 3, 7}}},
+    .commutative_only = true,
+    .pieces = parts,
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Butterfly: recursive halving, then a gather. Partners at distance 1, 2, 4, … cut the slice that they share, and each
+// takes the other's contribution to one half; what each has in the end comes to the root on the same way back. With a
+// number of processes that is no power of two, neighbours pair up first, as many as are too many.
+//
+// Source:   Marendic et al. 2016, section 5.5.3 and appendix A; pairs of neighbours as in Rabenseifner 2004, section 4.
+// Requires: nothing. Keeps the order: partners' sums are over neighbouring runs of ranks.
+// Cost:     2⌊log₂P⌋ rounds (one more if P is no power of two), 2(P − 1)/P vectors sent by the busiest rank, (P − 1)/P
+//           combined; up to two vectors of extra memory.
+//
+//            before         round 0          round 1              round 2          round 3        (root 0)
+//   rank     0  1  2  3     0  1  2  3       0   1   2   3        0    1  2  3     0
+//   part 0   0  1  2  3     01 .  23 .       all .   .   .        all  .  .  .     all
+//   part 1   0  1  2  3     01 .  23 .       .   .   all .        all  .  -  .     all
+//   part 2   0  1  2  3     .  01 .  23      .   all .   .        .  all  .  .     all
+//   part 3   0  1  2  3     .  01 .  23      .   .   .   all      .  all  .  -     all
+//
+// With P = 5, rank 1 gives all of its vector to rank 0 first, and ranks 0, 2, 3, 4 go on as above.
+#include <bit>
+
+#include "collective/reduction.hpp"
+#include "collective/slicing.hpp"
+
+namespace convene {
+namespace {
+
+std::uint32_t parts(Rank procs, std::span<const std::int64_t>) { return std::bit_floor(procs); }
+
+void generate(const Call& call, Builder& builder) {
+  const Folding folding{call.procs, std::bit_floor(call.procs), call.root};
+  const std::vector<Place> all = run_of_places(0, folding.cores);
+  Slicing slicing(call, builder, folding, radices(folding.cores, 2));
+  Partial partial(call, builder, folding.cores, to_root(call, slicing.above()));
+  folding.fold(call.rank, partial, all);
+  if (!folding.is_core(call.rank)) return;
+  slicing.reduce_scatter(partial);
+  slicing.gather(partial, folding.core(call.root));
+  if (call.is_root()) partial.settle(all);
+}
+
+}  // namespace
+
+extern const Algorithm reduce_butterfly = {
+    .name = "butterfly",
+    .summary = "Recursive halving leaves each rank a part of the sum, and the root gathers them.",
+    .source = "Marendic et al. 2016, section 5.5.3 and appendix A",
+    .collectives = {Collective::reduce},
+    .rounds = "2⌊log₂P⌋, one more if P is no power of two",
+    .pieces = parts,
+    .generate = generate,
+};
+
+}  // namespace convene

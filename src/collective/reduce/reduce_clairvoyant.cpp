@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Clairvoyant: knows when each rank will come and pairs those who are there, round by round, so that in every round as many
+// ranks as can send one segment and receive one. Balanced, it takes as long as the best pipelined tree; a late rank
+// finds the others' sums ready.
+//
+// Source:   Marendic et al. 2016, section 5.4 (algorithm 1), corrected: see shape/clairvoyant.hpp.
+// Requires: a commutative operator. All ranks must have the same forecast.
+// Cost:     ⌈log₂P⌉ + N − 1 rounds for balanced arrivals (for some P that are no powers of two, one more), at most one
+//           message and one combine of 1/N vector per rank and round; up to two vectors of extra memory.
+//
+//   P = 4, N = 2, root 0, all at once ((0-3).1 is segment 1 of the sum over ranks 0 to 3):
+//            round 0            round 1              round 2
+//   rank 0   takes 1.0 of 1     takes (2,3).0 of 2   takes (0-3).1 of 1, without its own: it gave that away
+//   rank 1   takes 0.1 of 0     takes (2,3).1 of 3
+//   rank 2   takes 3.0 of 3
+//   rank 3   takes 2.1 of 2
+//
+//   P = 5, N = 2, root 0:       as above in rounds 0 and 1; then
+//            round 2            round 3
+//   rank 0   takes 4.0 of 4     takes (0-4).1 of 4
+//   rank 4   takes (0-3).1 of 1
+#include "collective/reduction.hpp"
+#include "shape/clairvoyant.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) {
+  const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
+  const auto transfers = clairvoyant_transfers(call.procs, segments, call.root, call.arrivals);
+  Partial partial(call, builder, segments, to_root(call, 0));
+  std::size_t next = 0;
+  while (next < transfers.size()) {
+    // A rank may send and receive in one round: first what it has, then what comes.
+    const std::size_t begin = next;
+    const std::uint32_t round = transfers[begin].round;
+    const SegmentTransfer* incoming = nullptr;
+    builder.round(round);
+    for (; next < transfers.size() && transfers[next].round == round; ++next) {
+      if (transfers[next].from == call.rank) partial.give(transfers[next].to, transfers[next].segment);
+      if (transfers[next].to == call.rank) incoming = &transfers[next];
+    }
+    if (incoming) partial.take(incoming->from, incoming->segment, Side::above);
+  }
+  if (call.is_root()) partial.settle(run_of_places(0, segments));
+}
+
+}  // namespace
+
+extern const Algorithm reduce_clairvoyant = {
+    .name = "clairvoyant",
+    .summary = "Pairs the ranks that are there, round by round, from a forecast of when each will come.",
+    .source = "Marendic et al. 2016, section 5.4",
+    .collectives = {Collective::reduce},
+    .rounds = "⌈log₂P⌉ + N − 1 of 1/N vector each for balanced arrivals, at most one more",
+    .parameters = {segments_parameter(16)},
+    .commutative_only = true,
+    .generate = generate,
+};
+
+}  // namespace convene

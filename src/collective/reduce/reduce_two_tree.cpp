@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two trees at once: even segments go up one binary tree, odd ones up another, in which the first one's inner ranks are
+// leaves. So every rank receives two segments and sends two in four rounds of a half each: both directions of its link
+// are busy all the time. Both trees are in order, and hang from one more rank, number 0, where the result comes out.
+//
+// The first tree is over the numbers 1 … P − 1, with the number that is divisible by the highest power of two on top: its
+// leaves are the odd ones. With P − 1 even, the second is its mirror, which exchanges odd and even. With P − 1 odd, the
+// second is the same shape moved by one: number 1 then stands at position 0, on top.
+//
+// Source:   Sanders, Speck, Träff 2009, sections 3 and 4; named in Marendic et al. 2016, table 3 (2-tree). The source
+//           also colours the edges so that no rank has two messages of one kind in a round; here rounds are only labels,
+//           and what is ready goes.
+// Requires: nothing. Keeps the order: where the operator does not commute and the root is not rank 0, the result takes one
+//           more message from rank 0 to the root.
+// Cost:     about N + 2⌈log₂P⌉ rounds of 1/N vector; up to two vectors of extra memory.
+//
+//   P = 4, root 0:   even   0 ← 2    2 ← 1, 3          odd   0 ← 1    1 ← 3    3 ← 2
+//   P = 5, root 0:   even   0 ← 4    4 ← 2    2 ← 1, 3          odd   0 ← 1    1 ← 3    3 ← 2, 4
+#include <bit>
+
+#include "collective/reduction.hpp"
+#include "collective/tree_reduce.hpp"
+
+namespace convene {
+namespace {
+
+/// One of the two trees: the positions begin … end − 1, and which number stands where.
+struct Tree {
+  Rank procs;
+  bool second;
+
+  bool mirrored() const { return second && procs % 2 == 1; }
+  bool moved() const { return second && procs % 2 == 0; }
+  std::uint32_t begin() const { return moved() ? 0 : 1; }
+  std::uint32_t end() const { return moved() ? procs - 1 : procs; }
+  std::uint32_t exchange(std::uint32_t position) const {  // numbers to positions (or, mirrored, back)
+    return mirrored() ? procs - position : position;
+  }
+  Rank number(std::uint32_t position) const { return moved() ? position + 1 : exchange(position); }
+  std::uint32_t position(Rank number) const { return moved() ? number - 1 : exchange(number); }
+  std::uint32_t top() const { return most_even(begin(), end()); }
+  std::uint32_t height() const {
+    const std::uint32_t size = end() - 1;  // of the positions 1 …; position 0 makes the tree one higher
+    return static_cast<std::uint32_t>(std::bit_width(size)) - (moved() ? 0 : 1);
+  }
+};
+
+TreeRole role_in(const Tree& tree, const Numbering& numbering) {
+  const std::uint32_t top_round = 2 * tree.height();
+  if (numbering.own() == 0) {
+    TreeRole role;
+    if (tree.procs > 1)
+      role.children.push_back({numbering.rank(tree.number(tree.top())), Side::above, top_round});
+    return role;
+  }
+  const std::uint32_t position = tree.position(numbering.own());
+  const InOrderNode node = in_order_node(position, tree.begin(), tree.end(), tree.top(), most_even);
+  const auto rank = [&](std::uint32_t at) { return numbering.rank(tree.number(at)); };
+  TreeRole role = role_of(node, tree.height(), tree.mirrored(), rank, position);
+  if (!role.parent) role.parent = TreeEdge{numbering.rank(0), Side::above, top_round};
+  return role;
+}
+
+void generate(const Call& call, Builder& builder) {
+  const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
+  const Numbering numbering{call};
+  const TreeRole roles[] = {role_in({call.procs, false}, numbering), role_in({call.procs, true}, numbering)};
+  Partial partial(call, builder, segments, to_root(call, 0));
+  for (Place segment = 0; segment < segments; ++segment) {
+    const TreeRole& role = roles[segment % 2];
+    partial.expect_above(segment, role.above());
+    role.pass(builder, partial, segment, segment / 2);
+    builder.round(2 * (segment / 2 + static_cast<std::uint32_t>(std::bit_width(call.procs))) + segment % 2);
+    numbering.pass_on(partial, segment);
+  }
+  if (call.is_root()) partial.settle(run_of_places(0, segments));
+}
+
+}  // namespace
+
+extern const Algorithm reduce_two_tree = {
+    .name = "two_tree",
+    .summary = "Even and odd segments go up two binary trees in which no rank is an inner one twice.",
+    .source = "Sanders, Speck, Träff 2009, sections 3 and 4; Marendic et al. 2016, table 3",
+    .collectives = {Collective::reduce},
+    .rounds = "about N + 2⌈log₂P⌉ of 1/N vector each; one more from rank 0 to the root to keep the order",
+    .parameters = {segments_parameter(16)},
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the reduce-scatter algorithms have in common.
+#pragma once
+
+#include "collective/partial.hpp"
+
+namespace convene {
+
+inline const std::vector<Collective> reduce_scatters = {Collective::reduce_scatter_block,
+                                                        Collective::reduce_scatter};
+
+/// The own block of the result.
+constexpr Range own_result() { return Range(Buffer::output, 0); }
+
+/// Block b of the own contribution.
+constexpr Range contribution(Rank block) { return Range(Buffer::input, block); }
+
+}  // namespace convene

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Scan and exscan as one: the prefix sums of a row of numbers. For a scan, number i is rank i with its own contribution. For
+// an exscan, every rank first passes its contribution on to the next one, and number i is rank i + 1 with what it got.
+#pragma once
+
+#include "collective/algorithm.hpp"
+
+namespace convene {
+
+inline const std::vector<Collective> scans = {Collective::scan, Collective::exscan};
+
+class Prefix {
+ public:
+  /// Brings each number's contribution to the output. An exscan takes a round for it.
+  Prefix(const Call& call, Builder& builder) : call_(call), builder_(builder) {
+    if (!is_exclusive()) {
+      builder.copy(Range(Buffer::input, 0), sum());
+      return;
+    }
+    const Place like[] = {0};
+    Range own(Buffer::input, 0);
+    if (call.in_place && call.rank > 0 && call.rank + 1 < call.procs) {
+      // What comes would wait until the own contribution is sent, and so would what goes on, rank by rank.
+      own = Range(builder.scratch(like), 0);
+      builder.copy(Range(Buffer::input, 0), own);
+    }
+    if (call.rank + 1 < call.procs) builder.send(call.rank + 1, own);
+    if (call.rank > 0) builder.recv(call.rank - 1, sum());
+  }
+
+  /// How many numbers there are, and the own one; it is none where that is not below the size.
+  Rank size() const { return is_exclusive() ? call_.procs - 1 : call_.procs; }
+  Rank number() const { return is_exclusive() ? call_.rank - 1 : call_.rank; }
+  std::uint32_t first_round() const { return is_exclusive() ? 1 : 0; }
+
+  void send_up(Rank distance) { builder_.send(call_.rank + distance, sum()); }
+  /// Takes what the number so far below has, which goes to the left.
+  void take_from_below(Rank distance) {
+    const Place like[] = {0};
+    const unsigned which = taken_++ % 2;
+    if (which == inboxes_.size()) inboxes_.emplace_back(builder_.scratch(like), 0);
+    builder_.recv(call_.rank - distance, inboxes_[which]);
+    builder_.combine(inboxes_[which], sum());
+  }
+
+ private:
+  bool is_exclusive() const { return call_.collective == Collective::exscan; }
+  static constexpr Range sum() { return Range(Buffer::output, 0); }
+
+  const Call& call_;
+  Builder& builder_;
+  std::vector<Range> inboxes_;
+  unsigned taken_ = 0;
+};
+
+}  // namespace convene
