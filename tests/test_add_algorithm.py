@@ -27,7 +27,7 @@ int main(int, char** argv) {
       Call call;
       call.procs = procs;
       call.parameters = algorithm->default_parameters();
-      const Verdict verdict = check(build_plan(*algorithm, call), contract(call.collective, procs, false, 1));
+      const Verdict verdict = check(build_plan(*algorithm, call), contract(call, 1));
       if (!verdict.ok()) std::printf("%u: %s\\n", procs, verdict.why.c_str()), ++bad;
     }
   }

@@ -32,11 +32,11 @@ def test_random_calls(name: str, procs: int) -> None:
 def test_random_calls_of_an_unmodified_program(name: str) -> None:
     stack = present(name)
     options = ["--interposed", "--calls", "200", "--seed", "11"]
-    done = stack.run(4, [stack.program(random_calls.PROGRAM), *options], {"CONVENE_USE": USE})
+    done = stack.run(4, [random_calls.program_of(stack), *options], {"CONVENE_USE": USE})
     assert done.status == 0, done.output
     assert "all right" in done.output
     for choice in USE.split(","):
-        collective, algorithm = choice.split("=")
+        collective, algorithm = choice.split("=", 1)
         assert algorithm in done.algorithms(collective)
 
 

@@ -14,6 +14,11 @@ namespace progress = convene::progress;
 
 namespace {
 
+template <class Handle>
+Handle handle(HandleWord word) {
+  return convene::from_word<Handle>(word);
+}
+
 template <class Function>
 Function* beyond(const char* name) {
   return reinterpret_cast<Function*>(convene::mpi_symbol(name));
@@ -113,122 +118,136 @@ CONVENE_WAITING(Testsome,
                   progress::poke();
                   return CONVENE_NOW(Testsome, count, requests, completed, indices, statuses);
                 })
-CONVENE_WAITING(Request_get_status, (MPI_Request request, int* done, MPI_Status* status),
+CONVENE_WAITING(Request_get_status, (HandleWord request, int* done, MPI_Status* status),
                 (request, done, status), {
                   progress::poke();
-                  return CONVENE_NOW(Request_get_status, request, done, status);
+                  return CONVENE_NOW(Request_get_status, handle<MPI_Request>(request), done, status);
                 })
 
 // Point-to-point.
 CONVENE_WAITING(Recv,
-                (void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                (void* buffer, int count, HandleWord type, int source, int tag, HandleWord comm,
                  MPI_Status* status),
                 (buffer, count, type, source, tag, comm, status), {
                   return start_and_wait(status, [&](MPI_Request* request) {
-                    return CONVENE_NOW(Irecv, buffer, count, type, source, tag, comm, request);
+                    return CONVENE_NOW(Irecv, buffer, count, handle<MPI_Datatype>(type), source, tag,
+                                       handle<MPI_Comm>(comm), request);
                   });
                 })
-CONVENE_WAITING(Send, (const void* buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm),
+CONVENE_WAITING(Send, (const void* buffer, int count, HandleWord type, int target, int tag, HandleWord comm),
                 (buffer, count, type, target, tag, comm), {
                   return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                    return CONVENE_NOW(Isend, buffer, count, type, target, tag, comm, request);
+                    return CONVENE_NOW(Isend, buffer, count, handle<MPI_Datatype>(type), target, tag,
+                                       handle<MPI_Comm>(comm), request);
                   });
                 })
-CONVENE_WAITING(Ssend, (const void* buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm),
+CONVENE_WAITING(Ssend, (const void* buffer, int count, HandleWord type, int target, int tag, HandleWord comm),
                 (buffer, count, type, target, tag, comm), {
                   return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                    return CONVENE_NOW(Issend, buffer, count, type, target, tag, comm, request);
+                    return CONVENE_NOW(Issend, buffer, count, handle<MPI_Datatype>(type), target, tag,
+                                       handle<MPI_Comm>(comm), request);
                   });
                 })
 CONVENE_WAITING(Sendrecv,
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int target, int sendtag,
-                 void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                (const void* sendbuf, int sendcount, HandleWord sendtype, int target, int sendtag,
+                 void* recvbuf, int recvcount, HandleWord recvtype, int source, int recvtag, HandleWord comm,
                  MPI_Status* status),
                 (sendbuf, sendcount, sendtype, target, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
                  comm, status),
                 {
                   MPI_Request send = MPI_REQUEST_NULL;
-                  int code = CONVENE_NOW(Isend, sendbuf, sendcount, sendtype, target, sendtag, comm, &send);
+                  int code = CONVENE_NOW(Isend, sendbuf, sendcount, handle<MPI_Datatype>(sendtype), target,
+                                         sendtag, handle<MPI_Comm>(comm), &send);
                   if (code != MPI_SUCCESS) return code;
                   code = start_and_wait(status, [&](MPI_Request* request) {
-                    return CONVENE_NOW(Irecv, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
+                    return CONVENE_NOW(Irecv, recvbuf, recvcount, handle<MPI_Datatype>(recvtype), source,
+                                       recvtag, handle<MPI_Comm>(comm), request);
                   });
                   const int sent = progress::await(&send);
                   return code == MPI_SUCCESS ? sent : code;
                 })
-CONVENE_WAITING(Probe, (int source, int tag, MPI_Comm comm, MPI_Status* status), (source, tag, comm, status),
-                {
-                  return test_until_done(
-                      [&](int* done) { return CONVENE_NOW(Iprobe, source, tag, comm, done, status); });
-                })
-CONVENE_WAITING(Iprobe, (int source, int tag, MPI_Comm comm, int* done, MPI_Status* status),
-                (source, tag, comm, done, status), {
-                  progress::poke();
-                  return CONVENE_NOW(Iprobe, source, tag, comm, done, status);
-                })
-CONVENE_WAITING(Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status),
-                (source, tag, comm, message, status), {
+CONVENE_WAITING(Probe, (int source, int tag, HandleWord comm, MPI_Status* status),
+                (source, tag, comm, status), {
                   return test_until_done([&](int* done) {
-                    return CONVENE_NOW(Improbe, source, tag, comm, done, message, status);
+                    return CONVENE_NOW(Iprobe, source, tag, handle<MPI_Comm>(comm), done, status);
                   });
                 })
-CONVENE_WAITING(Mrecv, (void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status),
+CONVENE_WAITING(Iprobe, (int source, int tag, HandleWord comm, int* done, MPI_Status* status),
+                (source, tag, comm, done, status), {
+                  progress::poke();
+                  return CONVENE_NOW(Iprobe, source, tag, handle<MPI_Comm>(comm), done, status);
+                })
+CONVENE_WAITING(Mprobe, (int source, int tag, HandleWord comm, MPI_Message* message, MPI_Status* status),
+                (source, tag, comm, message, status), {
+                  return test_until_done([&](int* done) {
+                    return CONVENE_NOW(Improbe, source, tag, handle<MPI_Comm>(comm), done, message, status);
+                  });
+                })
+CONVENE_WAITING(Mrecv, (void* buffer, int count, HandleWord type, MPI_Message* message, MPI_Status* status),
                 (buffer, count, type, message, status), {
                   return start_and_wait(status, [&](MPI_Request* request) {
-                    return CONVENE_NOW(Imrecv, buffer, count, type, message, request);
+                    return CONVENE_NOW(Imrecv, buffer, count, handle<MPI_Datatype>(type), message, request);
                   });
                 })
 
 // Collectives that are not Convene's.
-#define CONVENE_COLLECTIVE(name, parameters, as_they_came, body)                                   \
-  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)                           \
-      __attribute__((visibility("default")));                                                      \
-  extern "C" int convene_waiting_##name parameters {                                               \
-    if (collective_goes_straight(comm)) return beyond<int parameters>("PMPI_" #name) as_they_came; \
-    body                                                                                           \
+#define CONVENE_COLLECTIVE(name, parameters, as_they_came, body)         \
+  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name) \
+      __attribute__((visibility("default")));                            \
+  extern "C" int convene_waiting_##name parameters {                     \
+    if (collective_goes_straight(handle<MPI_Comm>(comm)))                \
+      return beyond<int parameters>("PMPI_" #name) as_they_came;         \
+    body                                                                 \
   }
 
 CONVENE_COLLECTIVE(Allreduce,
-                   (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                   (const void* in, void* out, int count, HandleWord type, HandleWord op, HandleWord comm),
                    (in, out, count, type, op, comm), {
                      return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Iallreduce, in, out, count, type, op, comm, request);
+                       return CONVENE_NOW(Iallreduce, in, out, count, handle<MPI_Datatype>(type),
+                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
                      });
                    })
 CONVENE_COLLECTIVE(Reduce,
-                   (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root,
-                    MPI_Comm comm),
+                   (const void* in, void* out, int count, HandleWord type, HandleWord op, int root,
+                    HandleWord comm),
                    (in, out, count, type, op, root, comm), {
                      return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Ireduce, in, out, count, type, op, root, comm, request);
+                       return CONVENE_NOW(Ireduce, in, out, count, handle<MPI_Datatype>(type),
+                                          handle<MPI_Op>(op), root, handle<MPI_Comm>(comm), request);
                      });
                    })
-CONVENE_COLLECTIVE(Scan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+CONVENE_COLLECTIVE(Scan,
+                   (const void* in, void* out, int count, HandleWord type, HandleWord op, HandleWord comm),
                    (in, out, count, type, op, comm), {
                      return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Iscan, in, out, count, type, op, comm, request);
+                       return CONVENE_NOW(Iscan, in, out, count, handle<MPI_Datatype>(type),
+                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
                      });
                    })
 CONVENE_COLLECTIVE(Exscan,
-                   (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                   (const void* in, void* out, int count, HandleWord type, HandleWord op, HandleWord comm),
                    (in, out, count, type, op, comm), {
                      return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Iexscan, in, out, count, type, op, comm, request);
+                       return CONVENE_NOW(Iexscan, in, out, count, handle<MPI_Datatype>(type),
+                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
                      });
                    })
 CONVENE_COLLECTIVE(Reduce_scatter,
-                   (const void* in, void* out, const int counts[], MPI_Datatype type, MPI_Op op,
-                    MPI_Comm comm),
+                   (const void* in, void* out, const int counts[], HandleWord type, HandleWord op,
+                    HandleWord comm),
                    (in, out, counts, type, op, comm), {
                      return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Ireduce_scatter, in, out, counts, type, op, comm, request);
+                       return CONVENE_NOW(Ireduce_scatter, in, out, counts, handle<MPI_Datatype>(type),
+                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
                      });
                    })
 CONVENE_COLLECTIVE(Reduce_scatter_block,
-                   (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                   (const void* in, void* out, int count, HandleWord type, HandleWord op, HandleWord comm),
                    (in, out, count, type, op, comm), {
                      return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Ireduce_scatter_block, in, out, count, type, op, comm, request);
+                       return CONVENE_NOW(Ireduce_scatter_block, in, out, count, handle<MPI_Datatype>(type),
+                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
                      });
                    })
 

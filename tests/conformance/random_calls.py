@@ -6,10 +6,11 @@ By default an hour in all: three stacks, 1 to 9 ranks, each with a share of the 
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from convene import _core
 
-from tests.conformance.stacks import Stack, all_stacks
+from tests.conformance.stacks import BUILD, ROOT, Stack, all_stacks
 
 PROGRAM = "random_conformance"
 STACKS = ("openmpi4", "openmpi5", "mpich5")
@@ -27,11 +28,23 @@ def specs() -> str:
     )
 
 
+def program_of(stack: Stack) -> Path:
+    """The program, linked with the Convene that fits: by CMake, or here for the stacks that it does not know."""
+    if stack.folder in ("openmpi", "mpich", "abi"):
+        return stack.program(PROGRAM)
+    source, target = ROOT / "tests" / "mpi" / f"{PROGRAM}.cpp", BUILD / "tests" / stack.folder / PROGRAM
+    library = BUILD / "lib" / f"libconvene-{stack.library}.so"
+    if not target.exists() or target.stat().st_mtime < max(p.stat().st_mtime for p in (source, library)):
+        options = [f"-I{ROOT / 'include'}", str(library), f"-Wl,-rpath,{library.parent}"]
+        stack.compile(source, target, *options)
+    return target
+
+
 def problem_of(stack: Stack, procs: int, options: Sequence[str], timeout: float = 300) -> str:
     """What went wrong; empty where all results were equal."""
     done = stack.run(
         procs,
-        [stack.program(PROGRAM), *options],
+        [program_of(stack), *options],
         {"CONVENE_TEST_SPECS": specs()},
         preload=False,
         timeout=timeout,
