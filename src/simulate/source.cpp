@@ -99,8 +99,9 @@ void Source::set_bytes(const Bytes& bytes) {
   std::size_t next = 0;
   const auto set = [&](const Schedule& schedule) {
     for (StepId id = 0; id < schedule.size(); ++id, ++next) {
-      const bool is_copy = schedule[id].kind == StepKind::copy;
-      moves_[next].bytes = bytes(schedule, is_copy ? schedule.from(id) : schedule.ranges(id));
+      const StepKind kind = schedule[id].kind;
+      const bool has_source = kind == StepKind::copy || kind == StepKind::combine;
+      moves_[next].bytes = bytes(schedule, has_source ? schedule.from(id) : schedule.ranges(id));
     }
   };
   if (one_) return set(*one_);
