@@ -44,10 +44,12 @@ def test_random_calls_of_an_unmodified_program(name: str) -> None:
 @pytest.mark.parametrize("procs", [2, 4])
 @pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpich5-abi", "impi"])
 def test_legal_programs_end(name: str, procs: int, spec: str) -> None:
-    """What another rank waits for is sent after its own collective: progress inside a receive, a probe, a reduction."""
+    """What another rank waits for is sent after its own collective: progress inside a receive or a probe."""
     stack = present(name)
     if stack.spins and procs > 2:
         pytest.skip("idle ranks of this stack don't give way")
-    done = stack.run(procs, [stack.program("legal_programs")], {"CONVENE_USE": f"allgather={spec}"}, timeout=60)
+    done = stack.run(
+        procs, [stack.program("legal_programs")], {"CONVENE_USE": f"allgather={spec}"}, timeout=60
+    )
     assert done.status == 0, done.output
     assert "all legal programs have ended" in done.output

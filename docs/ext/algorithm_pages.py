@@ -68,7 +68,7 @@ def learns(algorithm: Algorithm) -> list[tuple[str, str]]:
     """How it knows who will come late; no row where it does not ask."""
     if algorithm["learns"] == "none":
         return []
-    return [("arrivals", "uses a forecast, see [arrivals](../guide/arrivals.md)")]
+    return [("arrivals", "uses a forecast, see [arrivals](../../guide/arrivals.md)")]
 
 
 def facts(algorithm: Algorithm) -> str:

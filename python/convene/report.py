@@ -85,7 +85,11 @@ def remarks(run: Run) -> list[str]:
 def suggestion(accounts: Accounts) -> str:
     """An algorithm that could be tried for the collective that took longest."""
     collective = max(accounts.rows, key=lambda row: row.seconds_mean).collective
-    known = [each["name"] for each in _core.algorithms(collective) if each["requirement"] == "none"]
+    known = [
+        each["name"]
+        for each in _core.algorithms(collective)
+        if each["requirement"] == "none" and each["learns"] == "none"
+    ]
     return f"{collective}={known[-1]}"
 
 

@@ -91,7 +91,7 @@ def test_a_forecast_that_fails_is_said(convene: Convene, monkeypatch: pytest.Mon
     right = _core.check
 
     def wrong(*call: Any, arrivals: Any = (), **others: Any) -> Any:
-        verdict = right(*call, arrivals=arrivals, **others)
+        verdict: Any = right(*call, **{**others, "arrivals": arrivals})
         if max(arrivals, default=0) > 0:
             verdict["ok"], verdict["why"] = False, "rank 1 misses block 2"
         return verdict

@@ -29,7 +29,7 @@ def specs() -> str:
 
 
 def program_of(stack: Stack) -> Path:
-    """The program, linked with the Convene that fits: by CMake, or here for the stacks that it does not know."""
+    """The program, linked with the Convene that fits: by CMake, or here for other stacks."""
     if stack.folder in ("openmpi", "mpich", "abi"):
         return stack.program(PROGRAM)
     source, target = ROOT / "tests" / "mpi" / f"{PROGRAM}.cpp", BUILD / "tests" / stack.folder / PROGRAM
