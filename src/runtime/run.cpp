@@ -73,20 +73,26 @@ bool repeats(const Arguments& arguments, const Repeat& last) {
          last.sendtype == arguments.send.type && last.root == arguments.root;
 }
 
-/// The short way through: straight to the program.
-int run_again(const Arguments& arguments, Communicator& communicator) {
+/// The short way through: straight to the program, or to the MPI.
+int run_again(const Arguments& arguments, Communicator& communicator, NativeCall native) {
   const std::uint64_t start = ticks();
   Repeat& last = communicator.repeat();
-  Arena& arena = communicator.arena();
-  last.binding.buffers.input.rebase(arguments.send.buffer);
-  last.binding.buffers.output.rebase(arguments.recv.buffer);
-  last.binding.collective_number = communicator.next_collective();
-  arena.reset();
-  bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
-  const int code = run_program(last.binding, last.decision->program, arena);
-  if (code != MPI_SUCCESS) report_failure(code, arguments.comm, communicator);
-  last.record->add(ticks() - start, last.block_bytes);
-  communicator.note_last(*last.record);
+  Record& record = *last.record;
+  int code;
+  if (!last.decision->prepared) {
+    code = run_native(native, communicator);
+  } else {
+    Arena& arena = communicator.arena();
+    last.binding.buffers.input.rebase(arguments.send.buffer);
+    last.binding.buffers.output.rebase(arguments.recv.buffer);
+    last.binding.collective_number = communicator.next_collective();
+    arena.reset();
+    bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
+    code = run_program(last.binding, last.decision->program, arena);
+    if (code != MPI_SUCCESS) report_failure(code, arguments.comm, communicator);
+  }
+  record.add(ticks() - start, last.block_bytes);
+  communicator.note_last(record);
   return code;
 }
 
@@ -97,9 +103,9 @@ bool is_plain(const Side& side) {
 }
 
 /// Keeps a call for run_again(), if it is of the kind that may be repeated.
-void keep_for_repeat(const Arguments& arguments, const BoundCall& call, Decision& decision, Repeat& repeat) {
-  if (!has_equal_blocks(arguments.collective) || !call.is_direct() || decision.prepared->is_dynamic ||
-      settings().check_agreement || !is_plain(arguments.send) || !is_plain(arguments.recv))
+void keep_for_repeat(const Arguments& arguments, Decision& decision, Repeat& repeat) {
+  if (!has_equal_blocks(arguments.collective) || settings().check_agreement || !is_plain(arguments.send) ||
+      !is_plain(arguments.recv))
     return;
   repeat.root = arguments.root;
   repeat.sendcount = arguments.send.blocks.each();
@@ -107,7 +113,6 @@ void keep_for_repeat(const Arguments& arguments, const BoundCall& call, Decision
   repeat.recvcount = arguments.recv.blocks.each();
   repeat.recvtype = arguments.recv.type;
   repeat.in_place = arguments.in_place;
-  repeat.binding = call.binding();
   repeat.decision = &decision;
 }
 
@@ -121,7 +126,10 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
   if (code == MPI_SUCCESS) code = call.prepare(arena);
   if (code == MPI_SUCCESS) code = execute(decision, call, arena);
   if (code == MPI_SUCCESS) code = call.finish();
-  if (code == MPI_SUCCESS) keep_for_repeat(arguments, call, decision, communicator.repeat());
+  if (code == MPI_SUCCESS && call.is_direct() && !decision.prepared->is_dynamic) {
+    communicator.repeat().binding = call.binding();
+    keep_for_repeat(arguments, decision, communicator.repeat());
+  }
   return code;
 }
 
@@ -129,7 +137,7 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
 
 int run_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native) {
   if (repeats(arguments, communicator.repeat()) && progress::may_block())
-    return run_again(arguments, communicator);
+    return run_again(arguments, communicator, native);
   const std::uint64_t start = ticks();
   if (!arguments.are_sound()) return run_native(native, communicator);
   const std::uint64_t total = arguments.total_bytes();
@@ -140,6 +148,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
     if (code != MPI_SUCCESS) report_failure(code, arguments.comm, communicator);
   } else {
     code = run_native(native, communicator);
+    if (code == MPI_SUCCESS) keep_for_repeat(arguments, decision, communicator.repeat());
   }
   const std::uint64_t block = arguments.block_bytes(total);
   Record& record = communicator.record_of(decision, block);
