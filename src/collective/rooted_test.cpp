@@ -189,7 +189,7 @@ TEST(Bcast, HasTheRoundsThatItsHeadsSay) {
 
 TEST(Bcast, NobodyIsSentAPartTwice) {
   for (const Algorithm* each : catalogue(Collective::bcast))
-    for (Rank procs = 1; procs <= 33 && !each->is_native(); ++procs)
+    for (Rank procs = 1; procs <= 33 && !each->is_native() && !each->is_composed(); ++procs)
       for (const auto& parameters : each->sample_parameters()) {
         const Plan plan = plan_of(Collective::bcast, each->name, procs, procs / 2, parameters);
         ASSERT_EQ(statistics(plan).blocks, std::uint64_t{procs - 1} * segments(*each, procs, parameters))
@@ -231,19 +231,21 @@ TEST(BruckAlltoall, HasTheMessagesAndBlocksOfItsDigits) {
     }
 }
 
-TEST(BruckAlltoall, AMessageOfManyPiecesIsCut) {
-  // Steps count pieces in 8 bits; no message of a large alltoall may have more.
+TEST(BruckAlltoall, AMessageMayHaveManyPieces) {
   constexpr Rank procs = 40000;
   Builder builder;
   const Schedule schedule = build_schedule(
       algorithm(Collective::alltoall, "bruck"),
       {.collective = Collective::alltoall, .procs = procs, .rank = 7, .parameters = {2}}, builder);
   std::uint64_t sent = 0, journeys = 0;
+  std::size_t most_pieces = 0;
   for (StepId id = 0; id < schedule.size(); ++id)
     if (schedule[id].kind == StepKind::send) {
-      EXPECT_EQ(schedule.ranges(id).size(), schedule[id].from_ranges);
+      EXPECT_EQ(schedule.from(id).size(), schedule.ranges(id).size());
+      most_pieces = std::max(most_pieces, schedule.ranges(id).size());
       for (const Range& range : schedule.ranges(id)) sent += range.count();
     }
+  EXPECT_GT(most_pieces, most_from_ranges);
   for (Rank distance = 1; distance < procs; ++distance)
     journeys += static_cast<unsigned>(std::popcount(distance));
   EXPECT_EQ(sent, journeys);

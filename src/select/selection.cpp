@@ -21,12 +21,38 @@ std::string_view file_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+std::string unmet(const Spec& spec, const Situation& situation) {
+  return unmet_requirement(*spec.algorithm, {.collective = situation.collective,
+                                             .procs = situation.procs,
+                                             .parameters = spec.parameters,
+                                             .nodes = situation.node_of_rank});
+}
+
+/// Whether nobody has looked for the nodes that an algorithm needs.
+bool lacks_nodes(const Spec& spec, const Situation& situation) {
+  return uses_nodes(*spec.algorithm) && situation.node_of_rank.empty();
+}
+
+std::string text(const Spec& spec) { return spec_text(*spec.algorithm, spec.parameters); }
+
+/// What is said behind a requirement that is not met.
+std::string in_this_communicator(const Situation& situation) {
+  return "; this communicator has " + std::to_string(situation.procs);
+}
+
 Choice choose_forced(const Spec& spec, const Situation& situation) {
-  const std::string unmet = unmet_requirement(*spec.algorithm, situation.procs);
-  if (!unmet.empty())
-    throw Error(std::string(name(situation.collective)) + "=" + std::string(spec.algorithm->name) + " " +
-                unmet + "; this communicator has " + std::to_string(situation.procs));
-  return {spec.algorithm, spec.parameters, "forced", ""};
+  if (lacks_nodes(spec, situation))
+    return {&native(situation.collective),
+            {},
+            "nodes not known",
+            text(spec) +
+                " is not used where the nodes of ranks are not known: before the first blocking call, " +
+                "unless CONVENE_MAPPING says it",
+            true};
+  if (const std::string why = unmet(spec, situation); !why.empty())
+    throw Error(std::string(name(situation.collective)) + "=" + text(spec) + " " + why +
+                in_this_communicator(situation));
+  return {spec.algorithm, spec.parameters, "forced", "", false};
 }
 
 }  // namespace
@@ -58,7 +84,9 @@ bool Selection::all_native() const {
 }
 
 bool Selection::needs_topology() const {
-  return std::any_of(rules_.begin(), rules_.end(),
+  return std::any_of(uses_.begin(), uses_.end(),
+                     [](const Use& use) { return uses_nodes(*use.spec.algorithm); }) ||
+         std::any_of(rules_.begin(), rules_.end(),
                      [&](const Rule& rule) { return rule.needs_topology() && !forced(rule.collective); });
 }
 
@@ -69,16 +97,18 @@ Choice Selection::choose(const Situation& situation) const {
 
 Choice Selection::choose_by_rules(const Situation& situation) const {
   std::string skipped;
+  bool wants_nodes = false;
   for (const Rule& rule : rules_) {
     if (!rule.fits(situation)) continue;
     const std::string reason = "rule " + std::to_string(rule.number) + " of " + rules_name_;
-    const std::string unmet = unmet_requirement(*rule.use.algorithm, situation.procs);
-    if (unmet.empty()) return {rule.use.algorithm, rule.use.parameters, reason, skipped};
+    const std::string why = unmet(rule.use, situation);
+    if (why.empty()) return {rule.use.algorithm, rule.use.parameters, reason, skipped, wants_nodes};
+    wants_nodes = wants_nodes || lacks_nodes(rule.use, situation);
     if (!skipped.empty()) skipped += "; ";
-    skipped.append(reason).append(" is skipped: ").append(rule.use.algorithm->name).append(" ").append(unmet);
-    skipped.append("; this communicator has ").append(std::to_string(situation.procs));
+    skipped.append(reason).append(" is skipped: ").append(text(rule.use)).append(" ").append(why);
+    skipped.append(in_this_communicator(situation));
   }
-  return {&native(situation.collective), {}, "default", skipped};
+  return {&native(situation.collective), {}, "default", skipped, wants_nodes};
 }
 
 }  // namespace convene
