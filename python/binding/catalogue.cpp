@@ -63,12 +63,21 @@ nb::dict describe(const Parameter& parameter) {
   return dict;
 }
 
+nb::dict describe(const PartSlot& slot) {
+  nb::dict dict;
+  dict["name"] = str(slot.name);
+  dict["summary"] = str(slot.summary);
+  dict["collective"] = str(name(slot.collective));
+  dict["default"] = str(slot.fallback);
+  return dict;
+}
+
 nb::dict describe(const Algorithm& algorithm) {
   nb::dict dict;
   dict["name"] = str(algorithm.name);
   dict["summary"] = str(algorithm.summary);
   dict["source"] = str(algorithm.source);
-  nb::list collectives, parameters;
+  nb::list collectives, parameters, parts;
   for (Collective collective : algorithm.collectives) collectives.append(str(name(collective)));
   for (const Parameter& parameter : algorithm.parameters) parameters.append(describe(parameter));
   dict["collectives"] = collectives;
@@ -78,6 +87,9 @@ nb::dict describe(const Algorithm& algorithm) {
   dict["rounds"] = str(algorithm.rounds);
   dict["native"] = algorithm.is_native();
   dict["parameters"] = parameters;
+  if (algorithm.is_composed())
+    for (const PartSlot& slot : algorithm.composition->parts) parts.append(describe(slot));
+  dict["parts"] = parts;
   return dict;
 }
 
@@ -104,8 +116,14 @@ nb::list samples(const std::string& collective, const std::string& algorithm) {
 
 bool has_root(const std::string& collective) { return is_rooted(parse_collective(collective)); }
 
-std::string unmet(const std::string& collective, const std::string& spec, Rank procs) {
-  return unmet_requirement(*parse_spec(parse_collective(collective), spec).algorithm, procs);
+std::string unmet(const std::string& collective, const std::string& text, Rank procs,
+                  const std::string& machine, const std::string& placement) {
+  Call call{.collective = parse_collective(collective), .procs = procs};
+  const Spec spec = parse_spec(call.collective, text);
+  call.parameters = spec.parameters;
+  call.nodes = nodes_of(*spec.algorithm, procs, machine, placement);
+  if (uses_nodes(*spec.algorithm) && call.nodes.empty()) return "";  // then only the nodes can say
+  return unmet_requirement(*spec.algorithm, call);
 }
 
 }  // namespace
@@ -118,10 +136,11 @@ nb::object parameter_value(const Parameter& parameter, std::int64_t value) {
 
 nb::dict parameter_values(const Spec& spec) {
   nb::dict dict;
-  for (std::size_t i = 0; i < spec.parameters.size(); ++i) {
+  for (std::size_t i = 0; i < spec.algorithm->parameters.size(); ++i) {
     const Parameter& parameter = spec.algorithm->parameters[i];
     dict[str(parameter.name)] = parameter_value(parameter, spec.parameters[i]);
   }
+  for (const auto& [name, text] : part_texts(spec)) dict[str(name)] = str(text);
   return dict;
 }
 
@@ -133,8 +152,9 @@ void add_catalogue(nb::module_& module) {
   module.def("samples", &samples, nb::arg("collective"), nb::arg("algorithm"),
              "The algorithm with each combination of parameters that checks try.");
   module.def("unmet", &unmet, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
+             nb::arg("machine") = "", nb::arg("placement") = "",
              "What the algorithm needs and does not have with so many processes, as a clause; empty where "
-             "all is well.");
+             "all is well, or where it depends on nodes that nobody has said.");
 }
 
 }  // namespace convene::binding

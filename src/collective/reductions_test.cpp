@@ -202,10 +202,11 @@ TEST_P(Reductions, MutantsAreCaught) {
 }
 
 TEST(CommutativeOnly, IsARequirement) {
-  for (const Algorithm* algorithm : catalogue())
-    if (!algorithm->is_composed())
-      EXPECT_EQ(unmet_requirement(*algorithm, 4, false).empty(), !algorithm->commutative_only)
-          << algorithm->name;
+  for (const Algorithm* algorithm : catalogue()) {
+    if (algorithm->is_composed()) continue;
+    EXPECT_EQ(unmet_requirement(*algorithm, 4, false).empty(), !algorithm->commutative_only)
+        << algorithm->name;
+  }
 }
 
 }  // namespace

@@ -49,6 +49,9 @@ std::string unmet(const Algorithm&, const Call& call) {
   if (!call.commutative && is_reduction(call.collective))
     return "needs a commutative operator, since it changes the order of ranks";
   const Part part = part_of(call);
+  if (!part.algorithm->serves(call.collective))
+    return "cannot be: " + std::string(part.algorithm->name) + " is no algorithm of " +
+           std::string(name(call.collective));
   const std::string of_part = unmet_requirement(*part.algorithm, inner_call(call, part));
   if (of_part.empty()) return "";
   return "cannot be: " + std::string(part.algorithm->name) + " " + of_part + ", and has " +

@@ -244,6 +244,16 @@ std::string spec_text(const Algorithm& algorithm, std::span<const std::int64_t> 
   return text + own + ")";
 }
 
+std::vector<std::pair<std::string_view, std::string>> part_texts(const Spec& spec) {
+  std::vector<std::pair<std::string_view, std::string>> result;
+  if (!spec.algorithm->is_composed()) return result;
+  const auto parts = parts_of(*spec.algorithm, spec.parameters);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    result.emplace_back(spec.algorithm->composition->parts[i].name,
+                        spec_text(*parts[i].algorithm, parts[i].parameters));
+  return result;
+}
+
 Collective parse_collective(std::string_view text) {
   if (const auto found = find_collective(canonical(text))) return *found;
   std::vector<std::string_view> known;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collective/algorithm.hpp"
@@ -35,6 +36,9 @@ std::string parameter_text(const Parameter& parameter, std::int64_t value);
 
 /// The spec as text, with those parameters that differ from the descriptor's value.
 std::string spec_text(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
+
+/// The parts of a composed algorithm: the name of each, and what runs as it, as text.
+std::vector<std::pair<std::string_view, std::string>> part_texts(const Spec& spec);
 
 struct Use {
   Collective collective;

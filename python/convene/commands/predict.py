@@ -48,7 +48,7 @@ def choose(collective: str, procs: int, text: str) -> list[str]:
             raise RequestError(f"{spec} is the MPI library's own algorithm: Convene has no schedule of it")
     if not chosen:
         raise RequestError("--algorithms names none")
-    return chosen
+    return chosen  # hierarchical ones are refused where the models get their plan, with the nodes
 
 
 def time_text(seconds: float) -> str:
