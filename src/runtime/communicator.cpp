@@ -226,6 +226,7 @@ Decision Communicator::make_decision(const CallKind& kind) {
   decision.collective = kind.collective;
   decision.root = kind.root;
   decision.in_place = kind.in_place;
+  decision.commutative = kind.commutative;
   decision.total_bytes = kind.total_bytes;
   decision.any_size = selection().always_native(kind.collective);
   decision.algorithm = "native";
@@ -251,7 +252,8 @@ Decision Communicator::make_decision(const CallKind& kind) {
                                                                   .rank = rank_,
                                                                   .root = kind.root,
                                                                   .in_place = kind.in_place,
-                                                                  .parameters = choice.parameters});
+                                                                  .parameters = choice.parameters,
+                                                                  .commutative = kind.commutative});
   return decision;
 }
 
@@ -265,7 +267,9 @@ Choice Communicator::choose(const CallKind& kind) {
                                         .procs = procs_,
                                         .total_bytes = kind.total_bytes,
                                         .nodes = nodes_,
-                                        .ranks_per_node = ranks_per_node_});
+                                        .ranks_per_node = ranks_per_node_,
+                                        .commutative = kind.commutative,
+                                        .reproducible = settings().reproducible});
     if (!choice.declared.empty()) Ledger::instance().declare(choice.declared);
     return choice;
   } catch (const Error& error) {

@@ -26,6 +26,7 @@
 #include "execute/executor.hpp"
 #include "execute/mpi.hpp"
 #include "runtime/account.hpp"
+#include "runtime/operator.hpp"
 #include "runtime/schedule_cache.hpp"
 #include "select/selection.hpp"
 
@@ -36,6 +37,7 @@ struct CallKind {
   Collective collective = Collective::allgather;
   Rank root = 0;
   bool in_place = false;
+  bool commutative = true;        ///< of a reduction: its operator
   std::uint64_t total_bytes = 0;  ///< equal on all ranks
   bool may_block = true;          ///< a non-blocking call may not wait for other ranks
 };
@@ -44,7 +46,7 @@ struct CallKind {
 struct Decision {
   Collective collective = Collective::allgather;
   Rank root = 0;
-  bool in_place = false;
+  bool in_place = false, commutative = true;
   bool any_size = false;                     ///< decided without looking at the size
   std::uint64_t total_bytes = 0;             ///< else the size that it is for
   std::shared_ptr<const Prepared> prepared;  ///< null: the MPI's own
@@ -54,12 +56,12 @@ struct Decision {
 
   bool is_for(const CallKind& kind) const {
     return collective == kind.collective && root == kind.root && in_place == kind.in_place &&
-           (any_size || total_bytes == kind.total_bytes);
+           commutative == kind.commutative && (any_size || total_bytes == kind.total_bytes);
   }
 };
 
 /// The last call, where the next one may be the same with other buffers: then nothing has to be decided or bound again.
-/// Only calls with named types and equal blocks are kept.
+/// Only calls with named types, predefined operators and equal blocks are kept.
 struct Repeat {
   Decision* decision = nullptr;  ///< null: there is none
   Record* record = nullptr;
@@ -67,8 +69,10 @@ struct Repeat {
   MPI_Count sendcount = 0, recvcount = 0;  ///< 0 where the side is not used
   MPI_Datatype sendtype = MPI_DATATYPE_NULL, recvtype = MPI_DATATYPE_NULL;
   bool in_place = false;
+  MPI_Op op{};
   std::uint64_t block_bytes = 0;
   Binding binding;
+  ItemOperator item_operator;  ///< of a reduction: what the binding's operator refers to
 };
 
 /// The communicator that Convene's messages travel on: made at once, or (for a non-blocking call) some time later. It

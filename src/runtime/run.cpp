@@ -13,6 +13,7 @@ CallKind kind_of(const Arguments& arguments, std::uint64_t total) {
   return {.collective = arguments.collective,
           .root = static_cast<Rank>(arguments.root),
           .in_place = arguments.in_place,
+          .commutative = !is_reduction(arguments.collective) || is_commutative(arguments.op),
           .total_bytes = total};
 }
 
@@ -70,7 +71,7 @@ bool repeats(const Arguments& arguments, const Repeat& last) {
   return last.decision && last.decision->collective == arguments.collective &&
          last.recvcount == arguments.recv.blocks.each() && last.recvtype == arguments.recv.type &&
          last.in_place == arguments.in_place && last.sendcount == arguments.send.blocks.each() &&
-         last.sendtype == arguments.send.type && last.root == arguments.root;
+         last.sendtype == arguments.send.type && last.root == arguments.root && last.op == arguments.op;
 }
 
 /// The short way through: straight to the program, or to the MPI.
@@ -105,7 +106,7 @@ bool is_plain(const Side& side) {
 /// Keeps a call for run_again(), if it is of the kind that may be repeated.
 void keep_for_repeat(const Arguments& arguments, Decision& decision, Repeat& repeat) {
   if (!has_equal_blocks(arguments.collective) || settings().check_agreement || !is_plain(arguments.send) ||
-      !is_plain(arguments.recv))
+      !is_plain(arguments.recv) || (is_reduction(arguments.collective) && !is_predefined(arguments.op)))
     return;
   repeat.root = arguments.root;
   repeat.sendcount = arguments.send.blocks.each();
@@ -113,6 +114,7 @@ void keep_for_repeat(const Arguments& arguments, Decision& decision, Repeat& rep
   repeat.recvcount = arguments.recv.blocks.each();
   repeat.recvtype = arguments.recv.type;
   repeat.in_place = arguments.in_place;
+  repeat.op = arguments.op;
   repeat.decision = &decision;
 }
 
@@ -127,8 +129,11 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
   if (code == MPI_SUCCESS) code = execute(decision, call, arena);
   if (code == MPI_SUCCESS) code = call.finish();
   if (code == MPI_SUCCESS && call.is_direct() && !decision.prepared->is_dynamic) {
-    communicator.repeat().binding = call.binding();
-    keep_for_repeat(arguments, decision, communicator.repeat());
+    Repeat& repeat = communicator.repeat();
+    repeat.binding = call.binding();
+    repeat.item_operator = call.item_operator();
+    repeat.binding.op.context = &repeat.item_operator;
+    keep_for_repeat(arguments, decision, repeat);
   }
   return code;
 }
