@@ -19,11 +19,12 @@ extern "C" {
 #endif
 
 /* What the last collective of Convene's did on a communicator. The texts belong to Convene and are valid until the
- * next collective call on that communicator. */
+ * next collective call on that communicator. (Of repeated short calls of the MPI's own, every eighth is timed: `seconds`
+ * is of the last one that was.) */
 typedef struct convene_account {
   const char* algorithm; /* with its parameters, as one would ask for it: "sparbit;send=packed" */
   const char* reason;    /* why it was chosen: "forced", "rule 2 of rules.json", "default", … */
-  double seconds;        /* how long the call took on this rank */
+  double seconds;        /* how long it took on this rank */
 } convene_account;
 
 /* Bytes of memory that Convene holds on this process. */

@@ -70,26 +70,13 @@ bool on_all_ranks(bool mine, MPI_Comm comm) {
 
 }  // namespace
 
-namespace {
+thread_local constinit Communicator::LastAsked Communicator::last_asked_{};
+std::atomic<std::uint64_t> Communicator::generation_{0};
 
-/// The handle that this thread asked for last, good as long as no handle was freed since: an MPI may give the name of a
-/// freed communicator to a new one.
-struct LastAsked {
-  MPI_Comm comm;
-  Communicator* handle = nullptr;
-  std::uint64_t generation = 0;
-};
-thread_local LastAsked last_asked __attribute__((tls_model("initial-exec")));
-std::atomic<std::uint64_t> generation{0};  // of the set of handles: counts the ones that were freed
-
-}  // namespace
-
-Communicator* Communicator::of(MPI_Comm comm) {
-  LastAsked& last = last_asked;
-  const std::uint64_t now = generation.load(std::memory_order_acquire);
-  if (last.handle && last.comm == comm && last.generation == now) return last.handle;
+Communicator* Communicator::find_or_make(MPI_Comm comm) {
+  const std::uint64_t now = generation_.load(std::memory_order_acquire);
   Communicator* handle = look_up(comm, true);
-  last = {comm, handle, now};
+  last_asked_ = {comm, handle, now};
   return handle;
 }
 
@@ -149,6 +136,7 @@ int OwnCommunicator::test(bool& ready) {
 }
 
 int Communicator::begin_own() {
+  if (!has_seen_operations_) repeat_.decision = nullptr;  // the MPI's own calls may change form now
   has_seen_operations_ = true;
   if (own_) return MPI_SUCCESS;
   const ErrorsReturned scope(comm_);
@@ -167,7 +155,7 @@ int Communicator::on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {
 int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
   auto* handle = static_cast<Communicator*>(value);
   Registry& registry = Registry::instance();
-  ++generation;
+  ++generation_;
 #ifdef OPEN_MPI
   // It does not bear that a communicator goes while a duplicate of it is in the making; MPICH keeps it until then, and
   // comes here from there. (Freeing it is collective, and all ranks have begun the duplicate before.)
@@ -187,7 +175,7 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
 int Communicator::on_finalize(MPI_Comm, int, void*, void*) {
   Registry& registry = Registry::instance();
   registry.finalizing = true;
-  ++generation;
+  ++generation_;
   std::vector<Communicator*> live;
   {
     const std::lock_guard lock(registry.mutex);

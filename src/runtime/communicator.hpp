@@ -26,6 +26,7 @@
 #include "execute/executor.hpp"
 #include "execute/mpi.hpp"
 #include "runtime/account.hpp"
+#include "runtime/arguments.hpp"
 #include "runtime/operator.hpp"
 #include "runtime/schedule_cache.hpp"
 #include "select/selection.hpp"
@@ -64,15 +65,14 @@ struct Decision {
 /// Only calls with named types, predefined operators and equal blocks are kept.
 struct Repeat {
   Decision* decision = nullptr;  ///< null: there is none
+  Shape shape;
   Record* record = nullptr;
-  int root = 0;
-  MPI_Count sendcount = 0, recvcount = 0;  ///< 0 where the side is not used
-  MPI_Datatype sendtype = MPI_DATATYPE_NULL, recvtype = MPI_DATATYPE_NULL;
-  bool in_place = false;
-  MPI_Op op{};
   std::uint64_t block_bytes = 0;
-  Binding binding;
+  bool is_native = false;
+  Binding binding;             ///< else, of an algorithm of Convene's
   ItemOperator item_operator;  ///< of a reduction: what the binding's operator refers to
+
+  bool is_for(const Shape& call) const { return decision && shape == call; }
 };
 
 /// The communicator that Convene's messages travel on: made at once, or (for a non-blocking call) some time later. It
@@ -100,7 +100,12 @@ struct LiveAccount : Account {
 class Communicator {
  public:
   /// The handle of a communicator; null where it cannot have one (the caller then leaves all to the MPI).
-  static Communicator* of(MPI_Comm comm);
+  static Communicator* of(MPI_Comm comm) {
+    const LastAsked& last = last_asked_;
+    if (last.handle && last.comm == comm && last.generation == generation_.load(std::memory_order_acquire))
+      return last.handle;
+    return find_or_make(comm);
+  }
   /// Likewise, but null where none was made yet.
   static Communicator* known(MPI_Comm comm);
 
@@ -108,6 +113,7 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
+  MPI_Comm comm() const { return comm_; }
   Rank rank() const { return rank_; }
   Rank procs() const { return procs_; }
   bool is_inter() const { return is_inter_; }
@@ -148,7 +154,18 @@ class Communicator {
   std::size_t program_memory() const;
 
  private:
+  /// The handle that this thread asked for last, good as long as no handle was freed since: an MPI may give the name of a
+  /// freed communicator to a new one. (No initializers: a thread's copy must need no code to come into being.)
+  struct LastAsked {
+    MPI_Comm comm;
+    Communicator* handle;
+    std::uint64_t generation;
+  };
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit LastAsked last_asked_;
+  static std::atomic<std::uint64_t> generation_;  // of the set of handles: counts the ones that were freed
+
   explicit Communicator(MPI_Comm comm);
+  static Communicator* find_or_make(MPI_Comm comm);
   static Communicator* look_up(MPI_Comm comm, bool may_make);
   static Communicator* make(MPI_Comm comm);
   static int on_copy(MPI_Comm comm, int keyval, void* extra, void* value, void* copy, int* copied);
