@@ -72,6 +72,11 @@ bool relays(const Algorithm& algorithm, std::span<const std::int64_t> parameters
 
 bool uses_nodes(const Algorithm& algorithm) { return algorithm.is_composed(); }
 
+bool depends_on_arrivals(const Algorithm& algorithm) {
+  return algorithm.learns != Learns::none &&
+         std::any_of(algorithm.collectives.begin(), algorithm.collectives.end(), is_reduction);
+}
+
 std::vector<const Algorithm*> catalogue(Collective collective) {
   std::vector<const Algorithm*> result;
   for (const Algorithm* algorithm : catalogue())

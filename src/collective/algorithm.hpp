@@ -110,6 +110,9 @@ bool relays(const Algorithm& algorithm, std::span<const std::int64_t> parameters
 /// Whether a schedule depends on which ranks share a node (Call::nodes).
 bool uses_nodes(const Algorithm& algorithm);
 
+/// Whether the bits of its result may depend on when ranks arrive: of a reduction that learns who comes late.
+bool depends_on_arrivals(const Algorithm& algorithm);
+
 /// All algorithms, in the order in which people should read them.
 std::span<const Algorithm* const> catalogue();
 /// The algorithms of one collective.

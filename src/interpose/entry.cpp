@@ -1,29 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a program calls instead of its MPI. Each function carries the MPI's name by an assembler label, since mpi.h
-// declares the same name with other types (HandleWord says why they differ).
-#include "interpose/door.hpp"
+// What a program calls instead of its MPI.
+#include "interpose/entry.hpp"
+
 #include "runtime/collectives.hpp"
 
+using convene::comm_of;
 using convene::Form;
 using convene::HandleWord;
-
-namespace {
-
-MPI_Datatype type_of(HandleWord word) { return convene::from_word<MPI_Datatype>(word); }
-MPI_Comm comm_of(HandleWord word) { return convene::from_word<MPI_Comm>(word); }
-
-}  // namespace
-
-/// Defines one MPI function: its name, its parameters, its arguments as they came (for an MPI that passes by; it exists
-/// there, since the program is linked with it), and the call of Convene's.
-#define CONVENE_ENTRY(name, parameters, as_they_came, call)                                        \
-  extern "C" int convene_entry_##name parameters __asm__("MPI_" #name)                             \
-      __attribute__((visibility("default")));                                                      \
-  extern "C" int convene_entry_##name parameters {                                                 \
-    if (!convene::door_is_open())                                                                  \
-      return reinterpret_cast<int(*) parameters>(convene::mpi_symbol("PMPI_" #name)) as_they_came; \
-    return convene::call;                                                                          \
-  }
+using convene::type_of;
 
 CONVENE_ENTRY(Allgather,
               (const void* sendbuf, int sendcount, HandleWord sendtype, void* recvbuf, int recvcount,

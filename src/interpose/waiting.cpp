@@ -4,7 +4,6 @@
 // everything goes on: a program may wait in an ordinary receive for what another rank sends after its own collective.
 // Otherwise they cost a test of one counter.
 #include "interpose/door.hpp"
-#include "runtime/communicator.hpp"
 #include "runtime/progress.hpp"
 
 #ifndef OPEN_MPI  // there the hook does it
@@ -52,13 +51,6 @@ int test_until_done(Test&& test) {
     return done != 0 || code != MPI_SUCCESS;
   });
   return code;
-}
-
-/// Whether a blocking collective of the MPI's own is to go straight to it: the same on all ranks.
-bool collective_goes_straight(MPI_Comm comm) {
-  if (convene::door_state.load(std::memory_order_relaxed) != 1 || progress::has_hook()) return true;
-  const convene::Communicator* communicator = convene::Communicator::known(comm);
-  return !communicator || !communicator->has_seen_operations();
 }
 
 }  // namespace
@@ -189,66 +181,5 @@ CONVENE_WAITING(Mrecv, (void* buffer, int count, HandleWord type, MPI_Message* m
                     return CONVENE_NOW(Imrecv, buffer, count, handle<MPI_Datatype>(type), message, request);
                   });
                 })
-
-// Collectives that are not Convene's.
-#define CONVENE_COLLECTIVE(name, parameters, as_they_came, body)         \
-  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name) \
-      __attribute__((visibility("default")));                            \
-  extern "C" int convene_waiting_##name parameters {                     \
-    if (collective_goes_straight(handle<MPI_Comm>(comm)))                \
-      return beyond<int parameters>("PMPI_" #name) as_they_came;         \
-    body                                                                 \
-  }
-
-CONVENE_COLLECTIVE(Allreduce,
-                   (const void* in, void* out, int count, HandleWord type, HandleWord op, HandleWord comm),
-                   (in, out, count, type, op, comm), {
-                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Iallreduce, in, out, count, handle<MPI_Datatype>(type),
-                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
-                     });
-                   })
-CONVENE_COLLECTIVE(Reduce,
-                   (const void* in, void* out, int count, HandleWord type, HandleWord op, int root,
-                    HandleWord comm),
-                   (in, out, count, type, op, root, comm), {
-                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Ireduce, in, out, count, handle<MPI_Datatype>(type),
-                                          handle<MPI_Op>(op), root, handle<MPI_Comm>(comm), request);
-                     });
-                   })
-CONVENE_COLLECTIVE(Scan,
-                   (const void* in, void* out, int count, HandleWord type, HandleWord op, HandleWord comm),
-                   (in, out, count, type, op, comm), {
-                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Iscan, in, out, count, handle<MPI_Datatype>(type),
-                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
-                     });
-                   })
-CONVENE_COLLECTIVE(Exscan,
-                   (const void* in, void* out, int count, HandleWord type, HandleWord op, HandleWord comm),
-                   (in, out, count, type, op, comm), {
-                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Iexscan, in, out, count, handle<MPI_Datatype>(type),
-                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
-                     });
-                   })
-CONVENE_COLLECTIVE(Reduce_scatter,
-                   (const void* in, void* out, const int counts[], HandleWord type, HandleWord op,
-                    HandleWord comm),
-                   (in, out, counts, type, op, comm), {
-                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Ireduce_scatter, in, out, counts, handle<MPI_Datatype>(type),
-                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
-                     });
-                   })
-CONVENE_COLLECTIVE(Reduce_scatter_block,
-                   (const void* in, void* out, int count, HandleWord type, HandleWord op, HandleWord comm),
-                   (in, out, count, type, op, comm), {
-                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Ireduce_scatter_block, in, out, count, handle<MPI_Datatype>(type),
-                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
-                     });
-                   })
 
 #endif  // OPEN_MPI

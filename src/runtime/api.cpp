@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The public C functions.
+#include "runtime/api.hpp"
+
 #include "base/error.hpp"
 #include "convene/convene.h"
 #include "runtime/collectives.hpp"
@@ -25,127 +27,124 @@ Communicator* handle_of(MPI_Comm comm) {
   return Communicator::of(comm);
 }
 
-/// Every collective's first line: the MPI is looked up once. Without a fitting one nothing can be done.
-void need_mpi() {
-  if (convene::find_mpi() == convene::MpiFit::fits) return;
-  convene::refuse(std::string("libconvene-" CONVENE_STACK_NAME " does not fit the MPI of this program ('") +
-                      convene::mpi_library_version() + "'); link the libconvene of that MPI",
-                  true);
-}
-
 }  // namespace
 
-#define CONVENE_API extern "C" __attribute__((visibility("default")))
+void convene::need_mpi() {
+  if (find_mpi() == MpiFit::fits) return;
+  refuse(std::string("libconvene-" CONVENE_STACK_NAME " does not fit the MPI of this program ('") +
+             mpi_library_version() + "'); link the libconvene of that MPI",
+         true);
+}
 
 CONVENE_API const char* convene_version(void) { return CONVENE_VERSION; }
 
 CONVENE_API int convene_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 CONVENE_API int convene_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                     MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 CONVENE_API int convene_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                    const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                                    MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 
 CONVENE_API int convene_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                      void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                      MPI_Datatype recvtype, MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 
 CONVENE_API int convene_gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 CONVENE_API int convene_gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                                  MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 CONVENE_API int convene_gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                                 MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
 
 CONVENE_API int convene_gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                   void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
 
 CONVENE_API int convene_scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 CONVENE_API int convene_scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                                   MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 CONVENE_API int convene_scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
                                  MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                  int root, MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 CONVENE_API int convene_scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
                                    MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 CONVENE_API int convene_bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::bcast(buffer, count, type, root, comm);
 }
 
 CONVENE_API int convene_bcast_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::bcast(buffer, count, type, root, comm);
 }
 
 CONVENE_API int convene_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 CONVENE_API int convene_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 CONVENE_API int convene_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
                                   MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                                   const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                             comm);
 }
@@ -154,20 +153,20 @@ CONVENE_API int convene_alltoallv_c(const void* sendbuf, const MPI_Count sendcou
                                     const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
                                     const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                     MPI_Datatype recvtype, MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                             comm);
 }
 
 CONVENE_API int convene_barrier(MPI_Comm comm) {
-  need_mpi();
+  convene::need_mpi();
   return convene::barrier(comm);
 }
 
 CONVENE_API int convene_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                                    MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                             convene::Form{request});
 }
@@ -175,7 +174,7 @@ CONVENE_API int convene_iallgather(const void* sendbuf, int sendcount, MPI_Datat
 CONVENE_API int convene_iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                      void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                                      MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                             convene::Form{request});
 }
@@ -183,7 +182,7 @@ CONVENE_API int convene_iallgather_c(const void* sendbuf, MPI_Count sendcount, M
 CONVENE_API int convene_iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                     const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                                     MPI_Comm comm, MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
                              convene::Form{request});
 }
@@ -191,7 +190,7 @@ CONVENE_API int convene_iallgatherv(const void* sendbuf, int sendcount, MPI_Data
 CONVENE_API int convene_iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                       void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
                              convene::Form{request});
 }
@@ -199,7 +198,7 @@ CONVENE_API int convene_iallgatherv_c(const void* sendbuf, MPI_Count sendcount, 
 CONVENE_API int convene_igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                                 MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                          convene::Form{request});
 }
@@ -207,7 +206,7 @@ CONVENE_API int convene_igather(const void* sendbuf, int sendcount, MPI_Datatype
 CONVENE_API int convene_igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                                   MPI_Comm comm, MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                          convene::Form{request});
 }
@@ -215,7 +214,7 @@ CONVENE_API int convene_igather_c(const void* sendbuf, MPI_Count sendcount, MPI_
 CONVENE_API int convene_igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                                  MPI_Comm comm, MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
                           convene::Form{request});
 }
@@ -223,7 +222,7 @@ CONVENE_API int convene_igatherv(const void* sendbuf, int sendcount, MPI_Datatyp
 CONVENE_API int convene_igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                    void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
                           convene::Form{request});
 }
@@ -231,7 +230,7 @@ CONVENE_API int convene_igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI
 CONVENE_API int convene_iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                                  MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                           convene::Form{request});
 }
@@ -239,7 +238,7 @@ CONVENE_API int convene_iscatter(const void* sendbuf, int sendcount, MPI_Datatyp
 CONVENE_API int convene_iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                                    MPI_Comm comm, MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                           convene::Form{request});
 }
@@ -247,7 +246,7 @@ CONVENE_API int convene_iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI
 CONVENE_API int convene_iscatterv(const void* sendbuf, const int sendcounts[], const int displs[],
                                   MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                   int root, MPI_Comm comm, MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
                            convene::Form{request});
 }
@@ -256,26 +255,26 @@ CONVENE_API int convene_iscatterv_c(const void* sendbuf, const MPI_Count sendcou
                                     const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf,
                                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                                     MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
                            convene::Form{request});
 }
 
 CONVENE_API int convene_ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
                                MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::bcast(buffer, count, type, root, comm, convene::Form{request});
 }
 
 CONVENE_API int convene_ibcast_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                                  MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::bcast(buffer, count, type, root, comm, convene::Form{request});
 }
 
 CONVENE_API int convene_ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                            convene::Form{request});
 }
@@ -283,7 +282,7 @@ CONVENE_API int convene_ialltoall(const void* sendbuf, int sendcount, MPI_Dataty
 CONVENE_API int convene_ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                                     MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                            convene::Form{request});
 }
@@ -292,7 +291,7 @@ CONVENE_API int convene_ialltoallv(const void* sendbuf, const int sendcounts[], 
                                    MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                                    const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                                    MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                             comm, convene::Form{request});
 }
@@ -301,13 +300,13 @@ CONVENE_API int convene_ialltoallv_c(const void* sendbuf, const MPI_Count sendco
                                      const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
                                      const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                      MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                             comm, convene::Form{request});
 }
 
 CONVENE_API int convene_ibarrier(MPI_Comm comm, MPI_Request* request) {
-  need_mpi();
+  convene::need_mpi();
   return convene::barrier(comm, convene::Form{request});
 }
 

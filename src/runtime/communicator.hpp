@@ -26,6 +26,8 @@
 #include "execute/executor.hpp"
 #include "execute/mpi.hpp"
 #include "runtime/account.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/operator.hpp"
 #include "runtime/schedule_cache.hpp"
 #include "select/selection.hpp"
 
@@ -36,6 +38,7 @@ struct CallKind {
   Collective collective = Collective::allgather;
   Rank root = 0;
   bool in_place = false;
+  bool commutative = true;        ///< of a reduction: its operator
   std::uint64_t total_bytes = 0;  ///< equal on all ranks
   bool may_block = true;          ///< a non-blocking call may not wait for other ranks
 };
@@ -44,8 +47,9 @@ struct CallKind {
 struct Decision {
   Collective collective = Collective::allgather;
   Rank root = 0;
-  bool in_place = false;
+  bool in_place = false, commutative = true;
   bool any_size = false;                     ///< decided without looking at the size
+  bool wants_nodes = false;                  ///< might be another one if the nodes were known
   std::uint64_t total_bytes = 0;             ///< else the size that it is for
   std::shared_ptr<const Prepared> prepared;  ///< null: the MPI's own
   Program program;                           ///< bound to the sizes of the last call
@@ -54,21 +58,22 @@ struct Decision {
 
   bool is_for(const CallKind& kind) const {
     return collective == kind.collective && root == kind.root && in_place == kind.in_place &&
-           (any_size || total_bytes == kind.total_bytes);
+           commutative == kind.commutative && (any_size || total_bytes == kind.total_bytes);
   }
 };
 
 /// The last call, where the next one may be the same with other buffers: then nothing has to be decided or bound again.
-/// Only calls with named types and equal blocks are kept.
+/// Only calls with named types, predefined operators and equal blocks are kept.
 struct Repeat {
   Decision* decision = nullptr;  ///< null: there is none
+  Shape shape;
   Record* record = nullptr;
-  int root = 0;
-  MPI_Count sendcount = 0, recvcount = 0;  ///< 0 where the side is not used
-  MPI_Datatype sendtype = MPI_DATATYPE_NULL, recvtype = MPI_DATATYPE_NULL;
-  bool in_place = false;
   std::uint64_t block_bytes = 0;
-  Binding binding;
+  bool is_native = false;
+  Binding binding;             ///< else, of an algorithm of Convene's
+  ItemOperator item_operator;  ///< of a reduction: what the binding's operator refers to
+
+  bool is_for(const Shape& call) const { return decision && shape == call; }
 };
 
 /// The communicator that Convene's messages travel on: made at once, or (for a non-blocking call) some time later. It
@@ -96,7 +101,12 @@ struct LiveAccount : Account {
 class Communicator {
  public:
   /// The handle of a communicator; null where it cannot have one (the caller then leaves all to the MPI).
-  static Communicator* of(MPI_Comm comm);
+  static Communicator* of(MPI_Comm comm) {
+    const LastAsked& last = last_asked_;
+    if (last.handle && last.comm == comm && last.generation == generation_.load(std::memory_order_acquire))
+      return last.handle;
+    return find_or_make(comm);
+  }
   /// Likewise, but null where none was made yet.
   static Communicator* known(MPI_Comm comm);
 
@@ -104,6 +114,7 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
+  MPI_Comm comm() const { return comm_; }
   Rank rank() const { return rank_; }
   Rank procs() const { return procs_; }
   bool is_inter() const { return is_inter_; }
@@ -144,7 +155,18 @@ class Communicator {
   std::size_t program_memory() const;
 
  private:
+  /// The handle that this thread asked for last, good as long as no handle was freed since: an MPI may give the name of a
+  /// freed communicator to a new one. (No initializers: a thread's copy must need no code to come into being.)
+  struct LastAsked {
+    MPI_Comm comm;
+    Communicator* handle;
+    std::uint64_t generation;
+  };
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit LastAsked last_asked_;
+  static std::atomic<std::uint64_t> generation_;  // of the set of handles: counts the ones that were freed
+
   explicit Communicator(MPI_Comm comm);
+  static Communicator* find_or_make(MPI_Comm comm);
   static Communicator* look_up(MPI_Comm comm, bool may_make);
   static Communicator* make(MPI_Comm comm);
   static int on_copy(MPI_Comm comm, int keyval, void* extra, void* value, void* copy, int* copied);
@@ -158,12 +180,15 @@ class Communicator {
   bool ensure_own();
   bool make_own();
   void find_topology();
+  void declared_topology();
+  void note_topology(std::vector<Rank> node_of_rank);
   void check_agreement(Collective collective, std::uint64_t total_bytes, const std::string& algorithm) const;
 
   MPI_Comm comm_;
   std::shared_ptr<OwnCommunicator> own_;
   Rank rank_ = 0, procs_ = 1;
   Rank nodes_ = 0, ranks_per_node_ = 0;
+  std::vector<Rank> node_of_rank_;  // equal on all ranks; empty where nobody has looked
   std::uint32_t collective_number_ = 0;
   bool is_inter_ = false;
   bool has_seen_operations_ = false;

@@ -14,6 +14,8 @@ struct TypeFacts {
   bool is_named = false;      ///< predefined: its handle never changes meaning
   /// n items are n·size consecutive bytes from the buffer's address on, in order.
   bool is_contiguous = false;
+  /// Likewise, but perhaps not in the order of packing: no gaps. Good enough where both ends have the same type.
+  bool is_dense = false;
 };
 
 /// Named types are remembered (their handles never change meaning); a derived one is looked at in every call, since an

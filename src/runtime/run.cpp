@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/run.hpp"
 
-#include "base/clock.hpp"
 #include "runtime/bound_call.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/settings.hpp"
@@ -13,6 +12,7 @@ CallKind kind_of(const Arguments& arguments, std::uint64_t total) {
   return {.collective = arguments.collective,
           .root = static_cast<Rank>(arguments.root),
           .in_place = arguments.in_place,
+          .commutative = !is_reduction(arguments.collective) || is_commutative(arguments.op),
           .total_bytes = total};
 }
 
@@ -28,9 +28,14 @@ int run_beside_others(const Binding& binding, Arena& arena) {
   return code;
 }
 
+/// Whether the MPI's own blocking calls stay blocking ones here.
+bool is_left_as_it_is(const Communicator& communicator) {
+  return !communicator.has_seen_operations() || progress::has_hook();
+}
+
 /// The MPI's own call, while everything that is outstanding goes on.
 int run_native(NativeCall native, const Communicator& communicator) {
-  if (!communicator.has_seen_operations() || progress::has_hook()) return native();
+  if (is_left_as_it_is(communicator)) return native();
   MPI_Request request = MPI_REQUEST_NULL;
   const int code = native(&request);
   return code == MPI_SUCCESS ? progress::await(&request) : code;
@@ -60,40 +65,9 @@ int execute(Decision& decision, const BoundCall& call, Arena& arena) {
 }
 
 /// An error of the MPI goes to the program's error handler.
-void report_failure(int code, MPI_Comm comm, Communicator& communicator) {
+void report_failure(int code, Communicator& communicator) {
   communicator.note_failure();
-  mpi.Comm_call_errhandler(comm, code);
-}
-
-/// Whether a call is the last one again, on any buffers.
-bool repeats(const Arguments& arguments, const Repeat& last) {
-  return last.decision && last.decision->collective == arguments.collective &&
-         last.recvcount == arguments.recv.blocks.each() && last.recvtype == arguments.recv.type &&
-         last.in_place == arguments.in_place && last.sendcount == arguments.send.blocks.each() &&
-         last.sendtype == arguments.send.type && last.root == arguments.root;
-}
-
-/// The short way through: straight to the program, or to the MPI.
-int run_again(const Arguments& arguments, Communicator& communicator, NativeCall native) {
-  const std::uint64_t start = ticks();
-  Repeat& last = communicator.repeat();
-  Record& record = *last.record;
-  int code;
-  if (!last.decision->prepared) {
-    code = run_native(native, communicator);
-  } else {
-    Arena& arena = communicator.arena();
-    last.binding.buffers.input.rebase(arguments.send.buffer);
-    last.binding.buffers.output.rebase(arguments.recv.buffer);
-    last.binding.collective_number = communicator.next_collective();
-    arena.reset();
-    bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
-    code = run_program(last.binding, last.decision->program, arena);
-    if (code != MPI_SUCCESS) report_failure(code, arguments.comm, communicator);
-  }
-  record.add(ticks() - start, last.block_bytes);
-  communicator.note_last(record);
-  return code;
+  mpi.Comm_call_errhandler(communicator.comm(), code);
 }
 
 bool is_plain(const Side& side) {
@@ -105,15 +79,11 @@ bool is_plain(const Side& side) {
 /// Keeps a call for run_again(), if it is of the kind that may be repeated.
 void keep_for_repeat(const Arguments& arguments, Decision& decision, Repeat& repeat) {
   if (!has_equal_blocks(arguments.collective) || settings().check_agreement || !is_plain(arguments.send) ||
-      !is_plain(arguments.recv))
+      !is_plain(arguments.recv) || (is_reduction(arguments.collective) && !is_predefined(arguments.op)))
     return;
-  repeat.root = arguments.root;
-  repeat.sendcount = arguments.send.blocks.each();
-  repeat.sendtype = arguments.send.type;
-  repeat.recvcount = arguments.recv.blocks.each();
-  repeat.recvtype = arguments.recv.type;
-  repeat.in_place = arguments.in_place;
+  repeat.shape = arguments.shape;
   repeat.decision = &decision;
+  repeat.is_native = !decision.prepared;
 }
 
 int run_prepared(Decision& decision, const Arguments& arguments, Communicator& communicator) {
@@ -127,17 +97,31 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
   if (code == MPI_SUCCESS) code = execute(decision, call, arena);
   if (code == MPI_SUCCESS) code = call.finish();
   if (code == MPI_SUCCESS && call.is_direct() && !decision.prepared->is_dynamic) {
-    communicator.repeat().binding = call.binding();
-    keep_for_repeat(arguments, decision, communicator.repeat());
+    Repeat& repeat = communicator.repeat();
+    repeat.binding = call.binding();
+    repeat.item_operator = call.item_operator();
+    repeat.binding.op.context = &repeat.item_operator;
+    keep_for_repeat(arguments, decision, repeat);
   }
   return code;
 }
 
 }  // namespace
 
+int run_program_again(const void* input, void* output, Communicator& communicator) {
+  Repeat& last = communicator.repeat();
+  Arena& arena = communicator.arena();
+  last.binding.buffers.input.rebase(const_cast<void*>(input));
+  last.binding.buffers.output.rebase(output);
+  last.binding.collective_number = communicator.next_collective();
+  arena.reset();
+  bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
+  const int code = run_program(last.binding, last.decision->program, arena);
+  if (code != MPI_SUCCESS) report_failure(code, communicator);
+  return code;
+}
+
 int run_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native) {
-  if (repeats(arguments, communicator.repeat()) && progress::may_block())
-    return run_again(arguments, communicator, native);
   const std::uint64_t start = ticks();
   if (!arguments.are_sound()) return run_native(native, communicator);
   const std::uint64_t total = arguments.total_bytes();
@@ -145,10 +129,11 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   int code;
   if (decision.prepared) {
     code = run_prepared(decision, arguments, communicator);
-    if (code != MPI_SUCCESS) report_failure(code, arguments.comm, communicator);
+    if (code != MPI_SUCCESS) report_failure(code, communicator);
   } else {
     code = run_native(native, communicator);
-    if (code == MPI_SUCCESS) keep_for_repeat(arguments, decision, communicator.repeat());
+    if (code == MPI_SUCCESS && is_left_as_it_is(communicator))
+      keep_for_repeat(arguments, decision, communicator.repeat());
   }
   const std::uint64_t block = arguments.block_bytes(total);
   Record& record = communicator.record_of(decision, block);

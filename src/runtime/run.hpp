@@ -2,12 +2,14 @@
 // One call, from its arguments to the executor and the account.
 #pragma once
 
+#include "base/clock.hpp"
 #include "runtime/arguments.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/progress.hpp"
 
 namespace convene {
 
-/// The MPI's own form of a blocking call: what to do where Convene does not run it. (Not a std::function: a call must not
+/// The MPI's own form of a call: what to do where Convene does not run it. (Not a std::function: a call must not
 /// allocate.)
 class NativeCall {
  public:
@@ -22,6 +24,31 @@ class NativeCall {
   const void* object_;
   int (*call_)(const void*, MPI_Request*);
 };
+
+/// The program of the last call on other buffers. Errors of the MPI go to the communicator's error handler.
+int run_program_again(const void* input, void* output, Communicator& communicator);
+
+/// Whether a blocking call may take the short way: it is the last one again, on any buffers.
+inline bool repeats(const Shape& shape, Communicator& communicator) {
+  return communicator.repeat().is_for(shape) && progress::may_block();
+}
+
+/// The short way, where repeats(): straight to the program of the last call, or to the MPI. (A template, and inline: what
+/// it adds to the MPI's own call is what every call of every program pays.)
+template <class Function>
+int run_again(const void* input, void* output, Communicator& communicator, const Function& native) {
+  const Repeat& last = communicator.repeat();
+  Record& record = *last.record;
+  communicator.note_last(record);
+  if (last.is_native && !record.is_due()) {
+    record.count(last.block_bytes);
+    return native(nullptr);
+  }
+  const std::uint64_t start = ticks();
+  const int code = last.is_native ? native(nullptr) : run_program_again(input, output, communicator);
+  record.add(ticks() - start, last.block_bytes);
+  return code;
+}
 
 /// Runs a blocking call on a communicator that has a handle. Errors of the MPI go to the communicator's error handler.
 int run_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native);

@@ -21,13 +21,6 @@ std::string_view file_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-std::string unmet(const Spec& spec, const Situation& situation) {
-  return unmet_requirement(*spec.algorithm, {.collective = situation.collective,
-                                             .procs = situation.procs,
-                                             .parameters = spec.parameters,
-                                             .nodes = situation.node_of_rank});
-}
-
 /// Whether nobody has looked for the nodes that an algorithm needs.
 bool lacks_nodes(const Spec& spec, const Situation& situation) {
   return uses_nodes(*spec.algorithm) && situation.node_of_rank.empty();
@@ -35,9 +28,20 @@ bool lacks_nodes(const Spec& spec, const Situation& situation) {
 
 std::string text(const Spec& spec) { return spec_text(*spec.algorithm, spec.parameters); }
 
-/// What is said behind a requirement that is not met.
-std::string in_this_communicator(const Situation& situation) {
-  return "; this communicator has " + std::to_string(situation.procs);
+/// Why an algorithm cannot run in a situation: a clause with what there is instead; empty where it can.
+std::string obstacle(const Spec& spec, const Situation& situation) {
+  Call call{.collective = situation.collective,
+            .procs = situation.procs,
+            .parameters = spec.parameters,
+            .nodes = situation.node_of_rank};
+  if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
+    return unmet + "; this communicator has " + std::to_string(situation.procs);
+  call.commutative = situation.commutative;
+  if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
+    return unmet + ", and this call's is none";
+  if (situation.reproducible && depends_on_arrivals(*spec.algorithm))
+    return "sums up in an order that depends on when ranks arrive, and reproducible results were asked for";
+  return "";
 }
 
 Choice choose_forced(const Spec& spec, const Situation& situation) {
@@ -45,13 +49,11 @@ Choice choose_forced(const Spec& spec, const Situation& situation) {
     return {&native(situation.collective),
             {},
             "nodes not known",
-            text(spec) +
-                " is not used where the nodes of ranks are not known: before the first blocking call, " +
-                "unless CONVENE_MAPPING says it",
+            text(spec) + " waits for the first blocking call, which finds the nodes of the ranks " +
+                "(or declare them: CONVENE_MAPPING)",
             true};
-  if (const std::string why = unmet(spec, situation); !why.empty())
-    throw Error(std::string(name(situation.collective)) + "=" + text(spec) + " " + why +
-                in_this_communicator(situation));
+  if (const std::string unmet = obstacle(spec, situation); !unmet.empty())
+    throw Error(std::string(name(situation.collective)) + "=" + text(spec) + " " + unmet);
   return {spec.algorithm, spec.parameters, "forced", "", false};
 }
 
@@ -101,12 +103,11 @@ Choice Selection::choose_by_rules(const Situation& situation) const {
   for (const Rule& rule : rules_) {
     if (!rule.fits(situation)) continue;
     const std::string reason = "rule " + std::to_string(rule.number) + " of " + rules_name_;
-    const std::string why = unmet(rule.use, situation);
-    if (why.empty()) return {rule.use.algorithm, rule.use.parameters, reason, skipped, wants_nodes};
+    const std::string unmet = obstacle(rule.use, situation);
+    if (unmet.empty()) return {rule.use.algorithm, rule.use.parameters, reason, skipped, wants_nodes};
     wants_nodes = wants_nodes || lacks_nodes(rule.use, situation);
     if (!skipped.empty()) skipped += "; ";
-    skipped.append(reason).append(" is skipped: ").append(text(rule.use)).append(" ").append(why);
-    skipped.append(in_this_communicator(situation));
+    skipped.append(reason).append(" is skipped: ").append(text(rule.use)).append(" ").append(unmet);
   }
   return {&native(situation.collective), {}, "default", skipped, wants_nodes};
 }
