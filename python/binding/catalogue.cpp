@@ -115,6 +115,11 @@ nb::list samples(const std::string& collective, const std::string& algorithm) {
   return list;
 }
 
+bool knows_in_place(const std::string& collective) {
+  const Call call{.collective = parse_collective(collective), .procs = 2, .in_place = true};
+  return in_place_alias(call, 1).has_value();
+}
+
 bool has_root(const std::string& collective) { return is_rooted(parse_collective(collective)); }
 
 std::string unmet(const std::string& collective, const std::string& text, Rank procs,
@@ -148,6 +153,8 @@ nb::dict parameter_values(const Spec& spec) {
 void add_catalogue(nb::module_& module) {
   module.def("collectives", &collectives, "The names of all collectives.");
   module.def("is_rooted", &has_root, nb::arg("collective"), "Whether a collective's calls have a root.");
+  module.def("knows_in_place", &knows_in_place, nb::arg("collective"),
+             "Whether a schedule is another one under MPI_IN_PLACE.");
   module.def("algorithms", &algorithms, nb::arg("collective"),
              "The descriptors of a collective's algorithms.");
   module.def("samples", &samples, nb::arg("collective"), nb::arg("algorithm"),

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What hierarchical algorithms have in common: the ranks by nodes, and in each node one or several leaders. The data of a
-// collective falls into as many lanes as there are leaders a node. Between nodes, lane l travels among the leaders number l
-// of all nodes, and so every byte enters a node once; within a node, the leaders and the other ranks pass it on.
+// What hierarchical algorithms have in common: the ranks by nodes, and in each node one or several leaders. The data of
+// a collective falls into as many lanes as there are leaders a node. Between nodes, lane l travels among the leaders
+// number l of all nodes, and so every byte enters a node once; within a node, the leaders and the other ranks pass it
+// on.
 //
-// Where ranks have blocks of their own (allgather, gather, scatter, alltoall, barrier), those of a node fall into as many
-// groups, runs of ranks, each with its leader: lane l has the blocks of all groups number l. Where there is one vector
-// (bcast, reduce, allreduce), lane l is its l-th part.
+// Where ranks have blocks of their own (allgather, gather, scatter, alltoall, barrier), those of a node fall into as
+// many groups, runs of ranks, each with its leader: lane l has the blocks of all groups number l. Where there is one
+// vector (bcast, reduce, allreduce), lane l is its l-th part.
 #pragma once
 
 #include <string>
@@ -54,8 +55,8 @@ class Hierarchy {
   Rank own_node_ = 0, own_lane_ = 0, root_node_ = 0;
 };
 
-/// A hierarchical call at work: its part 0 runs between nodes, the others within them. Generators run phases of parts one
-/// after the other. All ranks pass the same phases, whether they take part or not, so that they agree on rounds.
+/// A hierarchical call at work: its part 0 runs between nodes, the others within them. Generators run phases of parts
+/// one after the other. All ranks pass the same phases, whether they take part or not, so that they agree on rounds.
 class HierarchicalCall {
  public:
   HierarchicalCall(const Algorithm& algorithm, const Call& call, Builder& builder);
@@ -89,8 +90,8 @@ class HierarchicalCall {
   void run(std::size_t slot, Phase phase) const {
     run_phase(parts_[slot], std::move(phase), call_, round_, builder_);
   }
-  /// What comes next is behind the phases of a part between nodes, on all nodes or in all groups; or behind one of it on
-  /// these ranks with this root.
+  /// What comes next is behind the phases of a part between nodes, on all nodes or in all groups; or behind one of it
+  /// on these ranks with this root.
   void pass(std::size_t slot, Collective collective, Among among);
   void pass(std::size_t slot, Collective collective, const Ranks& ranks, Rank root);
   void pass(std::uint32_t rounds) { round_ += rounds; }
@@ -103,7 +104,8 @@ class HierarchicalCall {
   std::uint32_t segments_, round_ = 0;
 };
 
-/// What is wrong with a hierarchical call, as Composition::unmet; and into how many places it cuts a block or the vector.
+/// What is wrong with a hierarchical call, as Composition::unmet; and into how many places it cuts a block or the
+/// vector.
 std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call);
 std::uint32_t pieces_in_hierarchy(const Algorithm& algorithm, const Call& call);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of a composed algorithm: other algorithms with their parameters. A call names them in its parameters, behind
-// the composed one's own: for each part its index in the catalogue, and then its parameters (which again may hold parts).
+// The parts of a composed algorithm: other algorithms with their parameters. A call names them in its parameters,
+// behind the composed one's own: for each part its index in the catalogue, and then its parameters (which again may
+// hold parts).
 #pragma once
 
 #include <cstdint>
@@ -49,15 +50,15 @@ struct Phase {
   std::function<bool(Rank rank, const Range& outer)> has = nullptr;
 };
 
-/// Has a part write this rank's steps of a phase, from a round on. `outer`: the call of the whole. Where the part cuts its
-/// blocks into segments, these are portions of the places that the phase gives.
+/// Has a part write this rank's steps of a phase, from a round on. `outer`: the call of the whole. Where the part cuts
+/// its blocks into segments, these are portions of the places that the phase gives.
 void run_phase(const Part& part, Phase phase, const Call& outer, std::uint32_t first_round, Builder& builder);
 
 /// A run of places, cut into portions that are as equal as can be; some are empty where there are too few.
 std::vector<View::Places> cut(const View::Places& whole, std::uint32_t portions);
 
-/// The least number of places that each of these numbers of segments divides. Where that would be very many, the largest of
-/// them: some portions are larger than others then.
+/// The least number of places that each of these numbers of segments divides. Where that would be very many, the
+/// largest of them: some portions are larger than others then.
 std::uint32_t common_segments(std::span<const std::uint32_t> segments);
 
 /// The number of a rank in a list that has it.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Remapping: any algorithm on reordered ranks. An algorithm that sends most to neighbours in number is at its best where
-// these share a node, and others where they don't; so ranks take new numbers, by the nodes that they are on. The blocks
-// belong where they always do: messages pick them up and put them down there one by one (blocks=placed), or they travel in
-// the new order, between buffers of that order, and are copied once (blocks=copied).
+// Remapping: any algorithm on reordered ranks. An algorithm that sends most to neighbours in number is at its best
+// where these share a node, and others where they don't; so ranks take new numbers, by the nodes that they are on. The
+// blocks belong where they always do: messages pick them up and put them down there one by one (blocks=placed), or they
+// travel in the new order, between buffers of that order, and are copied once (blocks=copied).
 //
 // Source:   Rico-Gallego 2016, section 6.4 (ring, remapped); Mirsadeghi and Afsahi 2016 (greedy orders for patterns).
 // Requires: what its part requires; to know the nodes; of reductions, an operator that commutes.

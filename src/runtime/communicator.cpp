@@ -227,7 +227,7 @@ Decision Communicator::make_decision(const CallKind& kind) {
   }
   const Choice choice = choose(kind);
   decision.reason = choice.reason;
-  decision.wants_nodes = choice.wants_nodes;
+  decision.wants_nodes = choice.wants_nodes && !kind.may_block;  // a blocking call has looked
   std::string algorithm = spec_text(*choice.algorithm, choice.parameters);
   if (kind.may_block) check_agreement(kind.collective, kind.total_bytes, algorithm);
   decision.any_size = decision.any_size || choice.reason == "forced";
@@ -238,16 +238,15 @@ Decision Communicator::make_decision(const CallKind& kind) {
     return decision;
   }
   decision.algorithm = std::move(algorithm);
-  decision.prepared = process_schedules().get(*choice.algorithm, {.collective = kind.collective,
-                                                                  .procs = procs_,
-                                                                  .rank = rank_,
-                                                                  .root = kind.root,
-                                                                  .in_place = kind.in_place,
-                                                                  .parameters = choice.parameters,
-                                                                  .nodes = uses_nodes(*choice.algorithm)
-                                                                               ? node_of_rank_
-                                                                               : std::vector<Rank>{},
-                                                                  .commutative = kind.commutative});
+  decision.prepared = process_schedules().get(
+      *choice.algorithm, {.collective = kind.collective,
+                          .procs = procs_,
+                          .rank = rank_,
+                          .root = kind.root,
+                          .in_place = kind.in_place,
+                          .parameters = choice.parameters,
+                          .nodes = uses_nodes(*choice.algorithm) ? node_of_rank_ : std::vector<Rank>{},
+                          .commutative = kind.commutative});
   return decision;
 }
 
@@ -364,7 +363,8 @@ void Communicator::declared_topology() {
   std::vector<Rank> node_of_rank;
   for (const int rank : in_world) {
     if (rank == MPI_UNDEFINED)
-      refuse("CONVENE_MAPPING says where the ranks of MPI_COMM_WORLD are, and a communicator has others", rank_ == 0);
+      refuse("CONVENE_MAPPING says where the ranks of MPI_COMM_WORLD are, and a communicator has others",
+             rank_ == 0);
     node_of_rank.push_back(nodes[static_cast<std::size_t>(rank)]);
   }
   note_topology(std::move(node_of_rank));

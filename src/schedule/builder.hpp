@@ -26,8 +26,8 @@ struct View {
   std::vector<Places> blocks;
   bool scratch_in_blocks = false;
   std::uint32_t first_round = 0;  ///< the inner round 0
-  /// Whether an inner rank has these outer places (a range of `input` or `output`) already: then they are not sent to it.
-  /// Null: nobody has.
+  /// Whether an inner rank has these outer places (a range of `input` or `output`) already: then they are not sent to
+  /// it. Null: nobody has.
   std::function<bool(Rank rank, const Range& outer)> has = nullptr;
 };
 

@@ -139,7 +139,7 @@ def relation_of(setting: Setting, first: str, second: str, transport: tuple[str,
 def print_comparison(setting: Setting, pair: tuple[str, str], transport: tuple[str, str], json: bool) -> None:
     first, second = (_core.spec(setting.collective, name) for name in pair)
     for spec in (first, second):
-        why = _core.unmet(setting.collective, spec, setting.procs)
+        why = _core.unmet(setting.collective, spec, setting.procs, setting.machine, setting.mapping)
         if why:
             raise RequestError(f"{setting.collective} algorithm {spec} {why}, not {setting.procs}")
     relation, conditional = relation_of(setting, first, second, transport)

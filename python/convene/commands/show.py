@@ -127,7 +127,7 @@ def show(
     }
     wanted = _format_of(format, output)
     for option, value in given.items():
-        if value not in (None, False) and FORMAT_OF_OPTION[option] != wanted:
+        if value not in (None, False) and FORMAT_OF_OPTION.get(option, wanted) != wanted:
             raise RequestError(
                 f"--{option} is for --format {FORMAT_OF_OPTION[option]}, and the format here is {wanted}"
             )

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical: the blocks of a group of ranks of one node go up to its leader, the leaders of all nodes gather them by any
-// allgather algorithm, and each leader hands down to its node what it has then.
+// Hierarchical: the blocks of a group of ranks of one node go up to its leader, the leaders of all nodes gather them by
+// any allgather algorithm, and each leader hands down to its node what it has then.
 //
 // Source:   Kandalla et al. 2009 (several leaders a node, each with a group); Träff and Hunold 2020 (lanes).
 // Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.

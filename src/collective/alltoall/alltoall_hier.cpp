@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical all-to-all: a leader gathers all blocks of its group, leaders of different nodes exchange what their nodes
-// have for each other, and scatter it to the ranks of their nodes. Between nodes there is one message where there would be
-// one for each pair of ranks: for small blocks.
+// Hierarchical all-to-all: a leader gathers all blocks of its group, leaders of different nodes exchange what their
+// nodes have for each other, and scatter it to the ranks of their nodes. Between nodes there is one message where there
+// would be one for each pair of ranks: for small blocks.
 //
 // Source:   Kandalla et al. 2009 (leaders and groups).
 // Requires: on each node as many ranks as leaders. For parts whose blocks must be equal: nodes and groups of equal size.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical reduce: the contributions of a node's ranks are combined at a leader, those of the nodes at the root, each by
-// any reduce algorithm. With several leaders a node, each does so for its lane, a part of the vector, and those on the
-// root's node send theirs to the root in the end. Hierarchical allreduce: leaders combine by any allreduce algorithm, and
-// each hands down the result to its node.
+// Hierarchical reduce: the contributions of a node's ranks are combined at a leader, those of the nodes at the root,
+// each by any reduce algorithm. With several leaders a node, each does so for its lane, a part of the vector, and those
+// on the root's node send theirs to the root in the end. Hierarchical allreduce: leaders combine by any allreduce
+// algorithm, and each hands down the result to its node.
 //
 // Source:   Träff and Hunold 2020 (lanes); Zhu et al. 2009 (one leader).
 // Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.
