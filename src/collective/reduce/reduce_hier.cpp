@@ -1,44 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical reduce: the contributions of a node's ranks are combined at a leader, those of the nodes at the root,
-// each by any reduce algorithm. With several leaders a node, each does so for its lane, a part of the vector, and those
-// on the root's node send theirs to the root in the end. Hierarchical allreduce: leaders combine by any allreduce
-// algorithm, and each hands down the result to its node.
+// Hierarchical reduce: the contributions of a node's ranks are combined at a leader, those of the nodes at the root, each by
+// any reduce algorithm. With several leaders a node, each does so for its lane, a part of the vector, and those on the
+// root's node send theirs to the root in the end.
 //
 // Source:   Träff and Hunold 2020 (lanes); Zhu et al. 2009 (one leader).
 // Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.
 //           An operator that does not commute: nodes whose ranks follow one another.
-// Cost:     the rounds of its parts, one more with several leaders; each node's sum leaves it once. A leader keeps a sum of
-//           its lane, and what its parts keep.
-#include "collective/hierarchy.hpp"
-#include "collective/reduction.hpp"
+// Cost:     the rounds of its parts, one more with several leaders; each node's sum leaves it once. A leader keeps a sum
+//           of its lane, and what its parts keep.
+#include "collective/reduce_in_node.hpp"
 
 namespace convene {
 
-extern const Algorithm reduce_hier, allreduce_hier;
+extern const Algorithm reduce_hier;
 
 namespace {
 
-enum Slot : std::size_t { between, within, down };
+enum Slot : std::size_t { between, within };
 
-/// Contributions of this node to a lane are combined at its leader, into `sum`.
-void reduce_in_node(HierarchicalCall& at, const Call& call, Builder& builder, Rank lane,
-                    const View::Places& sum, bool in_place) {
-  const Hierarchy& nodes = at.nodes();
-  const Ranks& members = nodes.own_members();
-  const View::Places mine = at.lane(Buffer::input, lane);
-  if (members.size() == 1) return builder.copy(mine, sum);
-  const Rank leader = nodes.leader(nodes.own_node(), lane);
-  at.run(within,
-         {.collective = Collective::reduce,
-          .ranks = members,
-          .root = number_in(members, leader),
-          .in_place = in_place,
-          .input = {mine},
-          .output = leader == call.rank ? std::vector<View::Places>{sum} : std::vector<View::Places>{},
-          .blocks = {at.lane(Buffer::output, lane)}});
-}
-
-void generate_reduce(const Call& call, Builder& builder) {
+void generate(const Call& call, Builder& builder) {
   HierarchicalCall at(reduce_hier, call, builder);
   const Hierarchy& nodes = at.nodes();
   const Rank own = nodes.own_lane();
@@ -48,7 +28,7 @@ void generate_reduce(const Call& call, Builder& builder) {
                                                 : at.lane(Buffer::input, own);
   for (Rank lane = 0; lane < nodes.lanes(); ++lane)
     if (!is_alone || call.is_root())
-      reduce_in_node(at, call, builder, lane, sum,
+      reduce_in_node(at, within, call, builder, lane, sum,
                      call.in_place && nodes.leader(nodes.own_node(), lane) == call.root);
   at.pass(within, Collective::reduce, Among::node);
 
@@ -70,51 +50,13 @@ void generate_reduce(const Call& call, Builder& builder) {
     if (lane != own) builder.recv(nodes.leader(nodes.root_node(), lane), at.lane(Buffer::output, lane));
 }
 
-void generate_allreduce(const Call& call, Builder& builder) {
-  HierarchicalCall at(allreduce_hier, call, builder);
-  const Hierarchy& nodes = at.nodes();
-  const Rank own = nodes.own_lane();
-  const View::Places sum = at.lane(Buffer::output, own);
-  for (Rank lane = 0; lane < nodes.lanes(); ++lane)
-    reduce_in_node(at, call, builder, lane, at.lane(Buffer::output, lane), call.in_place);
-  at.pass(within, Collective::reduce, Among::node);
-
-  if (nodes.is_leader() && nodes.nodes() > 1)
-    at.run(between, {.collective = Collective::allreduce,
-                     .ranks = nodes.leaders_of_lane(own),
-                     .in_place = true,
-                     .input = {sum},
-                     .output = {sum},
-                     .blocks = {sum}});
-  at.pass(between, Collective::allreduce, Among::nodes);
-
-  const Ranks& members = nodes.own_members();
-  for (Rank lane = 0; lane < nodes.lanes() && members.size() > 1; ++lane)
-    at.run(down, {.collective = Collective::bcast,
-                  .ranks = members,
-                  .root = number_in(members, nodes.leader(nodes.own_node(), lane)),
-                  .output = {at.lane(Buffer::output, lane)},
-                  .blocks = {at.lane(Buffer::output, lane)}});
-}
-
-const Composition of_reduce = {
+const Composition composition = {
     .parts = {{"between", "how the nodes' sums are combined", Collective::reduce, "binomial", Among::nodes},
               {"within", "how the contributions of a node are combined", Collective::reduce, "linear",
                Among::node}},
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
-const Composition of_allreduce = {
-    .parts = {{"between", "how the nodes' sums are combined", Collective::allreduce, "recursive_doubling",
-               Among::nodes},
-              {"reduce", "how the contributions of a node are combined", Collective::reduce, "linear",
-               Among::node},
-              {"bcast", "how a leader hands on the result to its node", Collective::bcast, "linear",
-               Among::node}},
-    .unmet = unmet_in_hierarchy,
-    .pieces = pieces_in_hierarchy,
-};
-
 }  // namespace
 
 extern const Algorithm reduce_hier = {
@@ -125,21 +67,8 @@ extern const Algorithm reduce_hier = {
     .collectives = {Collective::reduce},
     .rounds = "those of its parts, one more with several leaders",
     .parameters = {leaders_parameter},
-    .composition = &of_reduce,
-    .generate = generate_reduce,
-};
-
-extern const Algorithm allreduce_hier = {
-    .name = "hier",
-    .summary =
-        "Contributions are combined at node leaders, then among them, and the result goes down, each by an "
-        "algorithm.",
-    .source = "Zhu et al. 2009; Träff and Hunold 2020",
-    .collectives = {Collective::allreduce},
-    .rounds = "those of its parts",
-    .parameters = {leaders_parameter},
-    .composition = &of_allreduce,
-    .generate = generate_allreduce,
+    .composition = &composition,
+    .generate = generate,
 };
 
 }  // namespace convene
