@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hierarchical and remapped collectives in running programs: on nodes that are declared, since all ranks of a test share
-one, and on those that the MPI finds."""
+"""Hierarchical and remapped collectives in running programs: on nodes that are declared, since all ranks of a
+test share one, and on those that the MPI finds."""
 
 import pytest
 
@@ -96,7 +96,7 @@ def test_the_nodes_that_the_mpi_finds() -> None:
         (
             "allgather=hier(sparbit,linear)",
             {"CONVENE_MAPPING": "0,1,2"},
-            "CONVENE_MAPPING: the placement \"0,1,2\" names 3 nodes for 4 processes",
+            'CONVENE_MAPPING: the placement "0,1,2" names 3 nodes for 4 processes',
         ),
         (
             "allgather=hier(sparbit,linear)",

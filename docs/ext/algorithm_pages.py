@@ -117,7 +117,9 @@ def parts(algorithm: Algorithm) -> str:
     """What a composed algorithm is made of."""
     if not algorithm["parts"]:
         return ""
-    rows = [(p["name"], f"`{p['collective']}`", p["summary"], f"`{p['default']}`") for p in algorithm["parts"]]
+    rows = [
+        (p["name"], f"`{p['collective']}`", p["summary"], f"`{p['default']}`") for p in algorithm["parts"]
+    ]
     return (
         "## Parts\n\nIt is composed of other algorithms ([more](../../guide/hierarchy.md)).\n\n"
         + pages.table(("part", "algorithm of", "what it says", "default"), rows)
@@ -218,10 +220,7 @@ def page(algorithm: Algorithm, directory: Path) -> str:
 def contents(folder: str, served: list[str]) -> str:
     """The list of a family's algorithms."""
     algorithms = algorithms_of(served)
-    rows = [
-        (f"[{a['name']}]({a['name']}.md)", needs(a), a["rounds"], a["summary"])
-        for a in algorithms
-    ]
+    rows = [(f"[{a['name']}]({a['name']}.md)", needs(a), a["rounds"], a["summary"]) for a in algorithms]
     some = [a for a in algorithms if a["collectives"] != served]
     only = "".join(f" `{a['name']}` serves {' and '.join(a['collectives'])} alone." for a in some)
     names = "\n".join(a["name"] for a in algorithms)

@@ -32,6 +32,7 @@ class Algorithm(TypedDict):
     learns: str
     rounds: str
     native: bool
+    commutative_only: bool
     parameters: list[Parameter]
     parts: list[PartSlot]  # none of an algorithm that is not composed of others
 

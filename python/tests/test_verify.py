@@ -214,6 +214,8 @@ def test_a_composition_on_one_mapping(convene: Convene) -> None:
 
 def test_barriers_are_not_played_in_place(convene: Convene) -> None:
     row = next(
-        line for line in convene("verify", "barrier", "tree", "-p", "1-4").out.splitlines() if " tree " in line
+        line
+        for line in convene("verify", "barrier", "tree", "-p", "1-4").out.splitlines()
+        if " tree " in line
     )
     assert row.split()[2] == str(4 * len(_core.samples("barrier", "tree")))

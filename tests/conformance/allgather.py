@@ -143,7 +143,12 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.conformance.allgather", description=__doc__)
     parser.add_argument("--stack", action="append", choices=list(all_stacks()), help="default: all")
     parser.add_argument("--procs", type=lambda text: [int(word) for word in text.split(",")], default=PROCS)
-    parser.add_argument("--algorithm", action="append", default=[], choices=[known["name"] for known in _core.algorithms("allgather")])
+    parser.add_argument(
+        "--algorithm",
+        action="append",
+        default=[],
+        choices=[known["name"] for known in _core.algorithms("allgather")],
+    )
     parser.add_argument("--usual", action="store_true", help="only each algorithm's usual parameters")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and repetitions")
     parser.add_argument("--verbose", action="store_true", help="a line for every run")

@@ -97,7 +97,10 @@ def show(
     ] = False,
     mapping: Annotated[
         str | None,
-        typer.Option(metavar="MACHINE", help='For pictures and hierarchical algorithms: the nodes, as in "node:4 core:8".'),
+        typer.Option(
+            metavar="MACHINE",
+            help='For pictures and hierarchical algorithms: nodes, as in "node:4 core:8".',
+        ),
     ] = None,
     placement: Annotated[
         str | None,
@@ -158,9 +161,7 @@ def _where(given: Given) -> dict[str, str]:
 def _text(call: Call, given: Given) -> str:
     rank = given["rank"]
     number = None if rank is None else arguments.parse_number(rank, "--rank", 0, call[2] - 1)
-    return _core.text(
-        *call, steps=given["steps"], rank=number, arrivals=given["arrivals"], **_where(given)
-    )
+    return _core.text(*call, steps=given["steps"], rank=number, arrivals=given["arrivals"], **_where(given))
 
 
 def _json(call: Call, given: Given) -> str:

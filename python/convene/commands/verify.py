@@ -35,8 +35,8 @@ wherever its requirement holds. Exit status 1 when any of them fails.
 
   convene verify allgather 'hier(sparbit,linear;leaders=2)' --procs 8-32
 
-Algorithms that are composed of others, hier and remap, are played with each algorithm as a part, and on several
-mappings: sequential, cyclic and irregular ones, or the one of --mapping.
+Algorithms that are composed of others, hier and remap, are played with each algorithm as a part, and on
+several mappings: sequential, cyclic and irregular ones, or the one of --mapping.
 """
 
 MOST_PROCS = 1024  # beyond, one play takes minutes
@@ -65,8 +65,8 @@ NOWHERE = Mapping()
 
 
 def representative_mappings(procs: int) -> list[Mapping]:
-    """Nodes that are filled one after the other, that are dealt ranks in turn, and that have any ranks: of sizes
-    that differ little, and much."""
+    """Nodes that are filled one after the other, that are dealt ranks in turn, and that have any ranks: of
+    sizes that differ little, and much."""
     source = random.Random(procs)
     few = max(1, procs // 4)
     balanced = [rank % few for rank in range(procs)]
@@ -186,7 +186,7 @@ def random_forecast(procs: int, number: int) -> list[int]:
 
 
 def mappings_of(collective: str, spec: str, procs: int, root: int, given: Mapping) -> list[Mapping]:
-    """Where the ranks are: all representative mappings, but for a rooted collective's one of them for each root."""
+    """Where the ranks are: on all representative mappings; of a rooted collective, one for each root."""
     if not arguments.is_composed(collective, spec):
         return [NOWHERE]
     if given != NOWHERE:
@@ -220,9 +220,7 @@ def make_cases(
                     if not why:
                         cases.append(Case(collective, spec, number, root, tried, where))
     if not cases and has_roots:
-        raise RequestError(
-            f"there is nothing to play: {algorithm} {unmet}, and --procs names no such number"
-        )
+        raise RequestError(f"there is nothing to play: {algorithm} {unmet}, and --procs names no such number")
     if not cases:
         raise RequestError(f"there is nothing to play: every root of --roots {roots} is above --procs")
     return cases
@@ -335,7 +333,9 @@ def verify(
     ] = None,
     mapping: Annotated[
         str | None,
-        typer.Option(metavar="MACHINE", help='For hierarchical algorithms: the nodes, as in "node:4 core:8".'),
+        typer.Option(
+            metavar="MACHINE", help='For hierarchical algorithms: the nodes, as in "node:4 core:8".'
+        ),
     ] = None,
     placement: Annotated[
         str | None,
