@@ -40,7 +40,6 @@ class Hierarchy {
   Rank own_lane() const { return own_lane_; }  ///< the one that has its group
   const Ranks& own_members() const { return members_[own_node_]; }
   bool is_leader() const { return leader(own_node_, own_lane_) == rank_; }
-  bool is_root() const { return rank_ == root_; }
 
   Rank root_node() const { return root_node_; }  ///< node 0 where there is no root
   bool is_on_root_node() const { return own_node_ == root_node_; }
@@ -94,7 +93,6 @@ class HierarchicalCall {
   /// on these ranks with this root.
   void pass(std::size_t slot, Collective collective, Among among);
   void pass(std::size_t slot, Collective collective, const Ranks& ranks, Rank root);
-  void pass(std::uint32_t rounds) { round_ += rounds; }
 
  private:
   const Call& call_;

@@ -4,7 +4,7 @@
 // blocks belong where they always do: messages pick them up and put them down there one by one (blocks=placed), or they
 // travel in the new order, between buffers of that order, and are copied once (blocks=copied).
 //
-// Source:   Rico-Gallego 2016, section 6.4 (ring, remapped); Mirsadeghi and Afsahi 2016 (greedy orders for patterns).
+// Source:   Rico-Gallego 2016, chapter 6 (ring, remapped); Mirsadeghi and Afsahi 2016 (greedy orders for patterns).
 // Requires: what its part requires; to know the nodes; of reductions, an operator that commutes.
 // Cost:     that of the part in the new places. blocks=copied: a further buffer as large as the reordered one, and a copy of
 //           it. order=fitted: all ranks' schedules are built once on each rank, to see who sends how much to whom.
@@ -180,7 +180,7 @@ Composition composition(Collective collective, std::string_view fallback) {
 Algorithm remap(std::vector<Collective> collectives, const Composition& composition) {
   return {.name = "remap",
           .summary = "Any algorithm on reordered ranks: node after node, each node in turn, or fitted to it.",
-          .source = "Rico-Gallego 2016 (τ-Lop), section 6.4; Mirsadeghi and Afsahi 2016",
+          .source = "Rico-Gallego 2016 (τ-Lop), chapter 6; Mirsadeghi and Afsahi 2016",
           .collectives = std::move(collectives),
           .rounds = "those of its part",
           .parameters = {std::begin(own_parameters), std::end(own_parameters)},

@@ -107,20 +107,21 @@ TEST(Selection, CompositionsAskForNodes) {
 
 TEST(Selection, RulesWithCompositionsAreSkippedWhereTheyCannotRun) {
   const Selection selection = from_rules(
-      R"({"collective": "allgather", "use": "hier(recursive_doubling,linear)"},
-         {"collective": "allgather", "use": "remap(ring)"}, {"collective": "allgather", "use": "ring"})");
+      R"rules({"collective": "allgather", "use": "hier(recursive_doubling,linear)"},
+              {"collective": "allgather", "use": "remap(ring)"},
+              {"collective": "allgather", "use": "ring"})rules");
   EXPECT_TRUE(selection.needs_topology());
-Situation situation{Collective::allgather, 3, 12};
-const Choice unknown = selection.choose(situation);
-EXPECT_EQ(unknown.algorithm->name, "ring");
-EXPECT_TRUE(unknown.wants_nodes);
-situation.node_of_rank = {0, 1, 2};
-const Choice known = selection.choose(situation);
-EXPECT_EQ(known.algorithm->name, "remap");
-EXPECT_TRUE(
-    known.declared.starts_with("rule 1 of r.json is skipped: hier(recursive_doubling,linear) cannot be: "
-                               "recursive_doubling between nodes needs"))
-    << known.declared;
+  Situation situation{Collective::allgather, 3, 12};
+  const Choice unknown = selection.choose(situation);
+  EXPECT_EQ(unknown.algorithm->name, "ring");
+  EXPECT_TRUE(unknown.wants_nodes);
+  situation.node_of_rank = {0, 1, 2};
+  const Choice known = selection.choose(situation);
+  EXPECT_EQ(known.algorithm->name, "remap");
+  EXPECT_TRUE(
+      known.declared.starts_with("rule 1 of r.json is skipped: hier(recursive_doubling,linear) cannot be: "
+                                 "recursive_doubling between nodes needs"))
+      << known.declared;
 }
 
 TEST(Selection, KnowsWhatIsAlwaysNative) {
