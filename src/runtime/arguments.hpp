@@ -47,10 +47,17 @@ struct Arguments {
 /// Whether equal blocks stand on both sides, by a count and a type: no arrays.
 bool has_equal_blocks(Collective collective);
 
-/// How a call is made: at once, or as a request; then the MPI's own form of the call is the one with a request.
+class Persistent;
+
+/// How a call is made: blocking (nothing given); non-blocking (a request); as a persistent operation, with a request of
+/// the MPI's kind (a request and an info) or with an object of Convene's (an operation).
 struct Form {
   MPI_Request* request = nullptr;
-  bool persistent = false;
+  const MPI_Info* info = nullptr;
+  Persistent** operation = nullptr;
+
+  bool is_blocking() const { return !request && !operation; }
+  bool is_persistent() const { return info || operation; }
 };
 
 }  // namespace convene

@@ -52,6 +52,10 @@ int BoundCall::prepare(Arena& arena) {
     lay_out_blocks(arena);
     bind_scratch(prepared_->schedule, binding_.buffers, arena);
   }
+  return fetch();
+}
+
+int BoundCall::fetch() const {
   const MPI_Comm comm = binding_.comm;
   if (const int code = input_.fetch(comm); code != MPI_SUCCESS) return code;
   if (arguments_.collective == Collective::bcast)

@@ -2,6 +2,7 @@
 #include "runtime/collectives.hpp"
 
 #include "runtime/native.hpp"
+#include "runtime/persistent.hpp"
 #include "runtime/run.hpp"
 
 namespace convene {
@@ -12,10 +13,10 @@ template <class Complete, class Function>
 [[gnu::noinline]] int run_in_full(const Shape& shape, MPI_Comm comm, Form form, const Complete& complete,
                                   const Function& native) {
   Communicator* communicator = Communicator::of(comm);
-  if (!communicator) return native(form.request);
   const NativeCall to_native(native);
-  if (communicator->is_inter())
-    return form.request ? native(form.request) : run_inter(shape.collective, *communicator, to_native);
+  if (!communicator || (communicator->is_inter() && !form.is_blocking()))
+    return leave_to_mpi(to_native, form);
+  if (communicator->is_inter()) return run_inter(shape.collective, *communicator, to_native);
   Arguments arguments{.collective = shape.collective,
                       .comm = comm,
                       .procs = communicator->procs(),
@@ -23,6 +24,7 @@ template <class Complete, class Function>
                       .root = shape.root,
                       .shape = shape};
   complete(arguments);
+  if (form.is_persistent()) return make_persistent(arguments, *communicator, to_native, form);
   return form.request ? run_non_blocking(arguments, *communicator, to_native, form.request)
                       : run_blocking(arguments, *communicator, to_native);
 }
@@ -33,7 +35,7 @@ template <class Complete, class Function>
 int run(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm, Form form,
         const Complete& complete, const Function& native) {
   if (Communicator* communicator = Communicator::of(comm);
-      communicator && !form.request && repeats(shape, *communicator))
+      communicator && form.is_blocking() && repeats(shape, *communicator))
     return run_again(sendbuf, recvbuf, *communicator, native);
   return run_in_full(shape, comm, form, complete, native);
 }
@@ -72,7 +74,8 @@ int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void
                MPI_Comm comm, Form form) {
   const auto native = CONVENE_NATIVE(Allgatherv, Iallgatherv, comm, sendbuf, sendcount, sendtype, recvbuf,
                                      recvcounts, displs, recvtype);
-  if (!recvcounts || !displs) return native(form.request);  // the MPI has its own words for that
+  if (!recvcounts || !displs)
+    return leave_to_mpi(NativeCall(native), form);  // the MPI has its own words for that
   const auto complete = [&](Arguments& call) {
     call.in_place = sendbuf == MPI_IN_PLACE;
     if (!call.in_place) call.send = side(sendbuf, {1, sendcount}, sendtype);
@@ -169,7 +172,8 @@ int alltoallv(const void* sendbuf, const Count sendcounts[], const DisplacementO
   const auto native = CONVENE_NATIVE(Alltoallv, Ialltoallv, comm, sendbuf, sendcounts, sdispls, sendtype,
                                      recvbuf, recvcounts, rdispls, recvtype);
   const bool in_place = sendbuf == MPI_IN_PLACE;
-  if (!recvcounts || !rdispls || (!in_place && (!sendcounts || !sdispls))) return native(form.request);
+  if (!recvcounts || !rdispls || (!in_place && (!sendcounts || !sdispls)))
+    return leave_to_mpi(NativeCall(native), form);
   const auto complete = [&](Arguments& call) {
     call.in_place = in_place;
     if (!in_place) call.send = side(sendbuf, {call.procs, sendcounts, sdispls}, sendtype);
@@ -179,8 +183,9 @@ int alltoallv(const void* sendbuf, const Count sendcounts[], const DisplacementO
 }
 
 int barrier(MPI_Comm comm, Form form) {
-  const auto native = [=](MPI_Request* request) {
-    return request ? mpi.Ibarrier(comm, request) : mpi.Barrier(comm);
+  const auto native = [=](const Form& as) {
+    if (as.info) return native_calls::persistent("PMPI_Barrier_init", comm, as);
+    return as.request ? mpi.Ibarrier(comm, as.request) : mpi.Barrier(comm);
   };
   return run(
       Collective::barrier, comm, 0, form, [](Arguments&) {}, native);
