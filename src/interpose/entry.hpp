@@ -9,6 +9,7 @@
 namespace convene::entry {
 
 inline MPI_Datatype type_of(HandleWord word) { return from_word<MPI_Datatype>(word); }
+inline MPI_Op op_of(HandleWord word) { return from_word<MPI_Op>(word); }
 inline MPI_Comm comm_of(HandleWord word) { return from_word<MPI_Comm>(word); }
 
 /// The form of a persistent call, as long as the call takes.
@@ -42,15 +43,15 @@ class Init {
 #define CONVENE_FORMS(Name, name, suffix, as_they_came, arguments, ...)                                      \
   CONVENE_ENTRY(Name##suffix, (__VA_ARGS__), as_they_came, name arguments)                                   \
   CONVENE_ENTRY(I##name##suffix, (__VA_ARGS__, MPI_Request * request), (CONVENE_LIST as_they_came, request), \
-                name(CONVENE_LIST arguments, Form{request}))                                                 \
+                name(CONVENE_LIST arguments, convene::Form{request}))                                        \
   CONVENE_ENTRY(Name##_init##suffix, (__VA_ARGS__, HandleWord info, MPI_Request * request),                  \
                 (CONVENE_LIST as_they_came, info, request),                                                  \
-                name(CONVENE_LIST arguments, entry::Init(info, request).form()))
+                name(CONVENE_LIST arguments, convene::entry::Init(info, request).form()))
 
 /// Likewise in both widths, where the stack has large counts; `PARAMETERS(Count, Displacement)` are the parameters.
 #if MPI_VERSION >= 4
-#define CONVENE_COLLECTIVE(Name, name, PARAMETERS, as_they_came, arguments)            \
-  CONVENE_FORMS(Name, name, , as_they_came, arguments, PARAMETERS(int, int))           \
+#define CONVENE_COLLECTIVE(Name, name, PARAMETERS, as_they_came, arguments)  \
+  CONVENE_FORMS(Name, name, , as_they_came, arguments, PARAMETERS(int, int)) \
   CONVENE_FORMS(Name, name, _c, as_they_came, arguments, PARAMETERS(MPI_Count, MPI_Aint))
 #else
 #define CONVENE_COLLECTIVE(Name, name, PARAMETERS, as_they_came, arguments) \

@@ -16,6 +16,7 @@ struct Shape {
   MPI_Datatype sendtype = MPI_DATATYPE_NULL;
   MPI_Count recvcount = 0;
   MPI_Datatype recvtype = MPI_DATATYPE_NULL;
+  MPI_Op op = {};
 
   bool operator==(const Shape&) const = default;
 };
@@ -28,19 +29,22 @@ struct Arguments {
   bool in_place = false;      ///< MPI_IN_PLACE for the send side; in scatter for the root's receive side
   Shape shape = {};           ///< where all blocks are equal
   Side send = {}, recv = {};  ///< what this rank uses of them; a bcast's vector is `recv`, at the root too
+  MPI_Op op = {};             ///< of a reduction
 
+  /// The type of a reduction's items.
+  MPI_Datatype item_type() const { return send.is_used() ? send.type : recv.type; }
   bool is_root() const { return static_cast<int>(rank) == root; }
 
   /// Whether there is nothing in them that an MPI would refuse: it knows best how to say so.
   bool are_sound() const;
 
-  /// Bytes of all blocks together (of the vector in bcast): equal on all ranks. 0 where MPI makes no such number equal.
-  /// Only for sound arguments.
+  /// Bytes of all blocks together (of the vector in bcast and in reductions): equal on all ranks. 0 where MPI makes no
+  /// such number equal. Only for sound arguments.
   std::uint64_t total_bytes() const;
 
   /// Bytes of a block where all are equal; of the mean block in allgatherv.
   std::uint64_t block_bytes(std::uint64_t total) const {
-    return collective == Collective::bcast ? total : total / procs;
+    return has_one_vector(collective) ? total : total / procs;
   }
 };
 

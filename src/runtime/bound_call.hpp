@@ -4,6 +4,7 @@
 
 #include "execute/executor.hpp"
 #include "runtime/arguments.hpp"
+#include "runtime/operator.hpp"
 #include "runtime/schedule_cache.hpp"
 
 namespace convene {
@@ -15,6 +16,8 @@ class BoundCall {
   /// Staging and scratch come from the arena, which must stay as long as this is used.
   BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_Comm own, std::uint32_t number,
             Arena& arena);
+  BoundCall(const BoundCall&) = delete;
+  BoundCall& operator=(const BoundCall&) = delete;
 
   /// Whether ranks pass on blocks whose sizes only the root knows (scatterv, gatherv).
   bool needs_sizes() const { return sizes_ != nullptr && prepared_->relays; }
@@ -31,6 +34,8 @@ class BoundCall {
   /// The call is a persistent operation of this number.
   void set_persistent(std::uint32_t number) { binding_.persistent_number = number; }
   const Binding& binding() const { return binding_; }
+  /// What the binding's operator refers to.
+  const ItemOperator& item_operator() const { return operator_; }
   /// Places of the collective's blocks, for a program that is bound to their sizes.
   std::uint32_t block_places() const { return arguments_.procs * prepared_->segments; }
   /// Whether everything is in the program's memory and nothing has to be done before or after.
@@ -43,6 +48,7 @@ class BoundCall {
   Arguments arguments_;
   const Prepared* prepared_;
   Bytes input_, output_;
+  ItemOperator operator_;
   MPI_Count* sizes_ = nullptr;
   Binding binding_;
 };

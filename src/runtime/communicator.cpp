@@ -230,6 +230,7 @@ Decision Communicator::make_decision(const CallKind& kind) {
   decision.collective = kind.collective;
   decision.root = kind.root;
   decision.in_place = kind.in_place;
+  decision.commutative = kind.commutative;
   decision.total_bytes = kind.total_bytes;
   decision.any_size = selection().always_native(kind.collective);
   decision.algorithm = "native";
@@ -255,7 +256,8 @@ Decision Communicator::make_decision(const CallKind& kind) {
                                                                   .rank = rank_,
                                                                   .root = kind.root,
                                                                   .in_place = kind.in_place,
-                                                                  .parameters = choice.parameters});
+                                                                  .parameters = choice.parameters,
+                                                                  .commutative = kind.commutative});
   return decision;
 }
 
@@ -269,7 +271,9 @@ Choice Communicator::choose(const CallKind& kind) {
                                         .procs = procs_,
                                         .total_bytes = kind.total_bytes,
                                         .nodes = nodes_,
-                                        .ranks_per_node = ranks_per_node_});
+                                        .ranks_per_node = ranks_per_node_,
+                                        .commutative = kind.commutative,
+                                        .reproducible = settings().reproducible});
     if (!choice.declared.empty()) Ledger::instance().declare(choice.declared);
     return choice;
   } catch (const Error& error) {
@@ -305,7 +309,7 @@ MPI_Comm Communicator::own() {
 std::uint32_t Communicator::next_persistent() {
   void* highest = nullptr;
   int found = 0;
-  mpi.Comm_get_attr(own(), MPI_TAG_UB, static_cast<void*>(&highest), &found);
+  mpi.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&highest), &found);
   const std::uint32_t numbers = found ? Tags::persistent_numbers(*static_cast<int*>(highest)) : 0;
   return persistent_number_ < numbers ? ++persistent_number_ : 0;
 }

@@ -28,6 +28,7 @@
 #include "execute/mpi.hpp"
 #include "runtime/account.hpp"
 #include "runtime/arguments.hpp"
+#include "runtime/operator.hpp"
 #include "runtime/schedule_cache.hpp"
 #include "select/selection.hpp"
 
@@ -38,6 +39,7 @@ struct CallKind {
   Collective collective = Collective::allgather;
   Rank root = 0;
   bool in_place = false;
+  bool commutative = true;        ///< of a reduction: its operator
   std::uint64_t total_bytes = 0;  ///< equal on all ranks
   bool may_block = true;          ///< a non-blocking call may not wait for other ranks
 };
@@ -46,7 +48,7 @@ struct CallKind {
 struct Decision {
   Collective collective = Collective::allgather;
   Rank root = 0;
-  bool in_place = false;
+  bool in_place = false, commutative = true;
   bool any_size = false;                     ///< decided without looking at the size
   std::uint64_t total_bytes = 0;             ///< else the size that it is for
   std::shared_ptr<const Prepared> prepared;  ///< null: the MPI's own
@@ -56,19 +58,20 @@ struct Decision {
 
   bool is_for(const CallKind& kind) const {
     return collective == kind.collective && root == kind.root && in_place == kind.in_place &&
-           (any_size || total_bytes == kind.total_bytes);
+           commutative == kind.commutative && (any_size || total_bytes == kind.total_bytes);
   }
 };
 
 /// The last call, where the next one may be the same with other buffers: then nothing has to be decided or bound again.
-/// Only calls with named types and equal blocks are kept.
+/// Only calls with named types, predefined operators and equal blocks are kept.
 struct Repeat {
   Decision* decision = nullptr;  ///< null: there is none
   Shape shape;
   Record* record = nullptr;
   std::uint64_t block_bytes = 0;
   bool is_native = false;
-  Binding binding;  ///< else, of an algorithm of Convene's
+  Binding binding;             ///< else, of an algorithm of Convene's
+  ItemOperator item_operator;  ///< of a reduction: what the binding's operator refers to
 
   bool is_for(const Shape& call) const { return decision && shape == call; }
 };
@@ -144,7 +147,7 @@ class Communicator {
   void note_failure() { own_->has_failed = true; }
   Arena& arena() { return arena_; }
   std::uint32_t next_collective() { return collective_number_++; }
-  /// The number of a new persistent operation, from 1; 0 where there are no tags for one more. After own().
+  /// The number of a new persistent operation, from 1; 0 where there are no tags for one more.
   std::uint32_t next_persistent();
 
   /// The decision for a call; the same on all ranks. All ranks must call it for the same call (it may communicate).

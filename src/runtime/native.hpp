@@ -72,11 +72,14 @@ int narrowed(MPI_Comm comm, bool kept, Function&& function, Arguments... argumen
   return code;
 }
 
-/// The MPI's own persistent operation. Only for programs that call it themselves: then the MPI has the function.
+/// The MPI's own persistent operation, where it has such.
 template <class... Arguments>
 int persistent(const char* name, MPI_Comm comm, const Form& form, Arguments... arguments) {
   using Function = int (*)(Arguments..., MPI_Comm, MPI_Info, MPI_Request*);
-  return reinterpret_cast<Function>(mpi_symbol(name))(arguments..., comm, *form.info, form.request);
+  if (const auto function = reinterpret_cast<Function>(mpi_symbol(name)))
+    return function(arguments..., comm, *form.info, form.request);
+  mpi.Comm_call_errhandler(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+  return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
 }  // namespace convene::native_calls

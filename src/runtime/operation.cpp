@@ -104,7 +104,8 @@ class Operation : public Requested {
     return call_->finish();
   }
 
-  const Arguments arguments_;
+  Arguments arguments_;
+  const KeptType send_type_{arguments_.send.type}, recv_type_{arguments_.recv.type};
   const std::shared_ptr<const Prepared> prepared_;
   const std::shared_ptr<OwnCommunicator> own_;
   const std::shared_ptr<LiveAccount> account_;  // holds the record

@@ -71,6 +71,8 @@ class Bell {
   std::vector<int> free_;
 };
 
+std::atomic<int> operations_alive{0};
+
 class PersistentOperation : public Persistent, public Requested {
  public:
   PersistentOperation(const Arguments& arguments, Communicator& communicator, const Decision& decision,
@@ -81,11 +83,13 @@ class PersistentOperation : public Persistent, public Requested {
         account_(communicator.account()),
         record_(record),
         block_bytes_(block_bytes),
-        call_(arguments, *prepared_, own_->comm, 0, staging_) {
+        call_(arguments_, *prepared_, own_->comm, 0, staging_) {
     call_.set_persistent(number);
+    ++operations_alive;
   }
   ~PersistentOperation() override {
     if (bell_tag_ >= 0) Bell::instance().take_down(bell_tag_);
+    --operations_alive;
   }
 
   /// The part of its making that may fail.
@@ -143,7 +147,8 @@ class PersistentOperation : public Persistent, public Requested {
     return MPI_SUCCESS;
   }
 
-  const Arguments arguments_;
+  Arguments arguments_;
+  const KeptType send_type_{arguments_.send.type}, recv_type_{arguments_.recv.type};
   const std::shared_ptr<const Prepared> prepared_;
   const std::shared_ptr<OwnCommunicator> own_;
   const std::shared_ptr<LiveAccount> account_;  // holds the record
@@ -179,7 +184,7 @@ int leave_to_mpi(NativeCall native, const Form& form) {
 
 int make_persistent(const Arguments& arguments, Communicator& communicator, NativeCall native,
                     const Form& form) {
-  if (!arguments.are_sound()) return leave_to_mpi(native, form);
+  if (!arguments.are_sound() || !progress::can_go_on()) return leave_to_mpi(native, form);
   const std::uint64_t total = arguments.total_bytes();
   Decision& decision = communicator.decide(kind_of(arguments, total));
   const std::uint32_t number = decision.prepared ? communicator.next_persistent() : 0;
@@ -208,6 +213,8 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
 int start_persistent(Persistent& operation, MPI_Request* request) { return operation.start(request); }
 
 void free_persistent(Persistent* operation) { delete operation; }
+
+bool has_persistent_operations() { return operations_alive.load(std::memory_order_acquire) != 0; }
 
 bool has_persistent_requests() { return Requests::instance().size.load(std::memory_order_acquire) != 0; }
 

@@ -63,7 +63,7 @@ bool is_plain(const Side& side) {
 /// Keeps a call for run_again(), if it is of the kind that may be repeated.
 void keep_for_repeat(const Arguments& arguments, Decision& decision, Repeat& repeat) {
   if (!has_equal_blocks(arguments.collective) || settings().check_agreement || !is_plain(arguments.send) ||
-      !is_plain(arguments.recv))
+      !is_plain(arguments.recv) || (is_reduction(arguments.collective) && !is_predefined(arguments.op)))
     return;
   repeat.shape = arguments.shape;
   repeat.decision = &decision;
@@ -89,8 +89,11 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
   if (code == MPI_SUCCESS) code = execute(decision, call, arena);
   if (code == MPI_SUCCESS) code = call.finish();
   if (code == MPI_SUCCESS && call.is_direct() && !decision.prepared->is_dynamic) {
-    communicator.repeat().binding = call.binding();
-    keep_for_repeat(arguments, decision, communicator.repeat());
+    Repeat& repeat = communicator.repeat();
+    repeat.binding = call.binding();
+    repeat.item_operator = call.item_operator();
+    repeat.binding.op.context = &repeat.item_operator;
+    keep_for_repeat(arguments, decision, repeat);
   }
   return code;
 }
@@ -101,6 +104,7 @@ CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes) {
   return {.collective = arguments.collective,
           .root = static_cast<Rank>(arguments.root),
           .in_place = arguments.in_place,
+          .commutative = !is_reduction(arguments.collective) || is_commutative(arguments.op),
           .total_bytes = total_bytes};
 }
 
@@ -152,7 +156,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
 
 int run_non_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native,
                      MPI_Request* request) {
-  if (!arguments.are_sound() || !request) return native({.request = request});
+  if (!arguments.are_sound() || !request || !progress::can_go_on()) return native({.request = request});
   const std::uint64_t start = ticks(), total = arguments.total_bytes();
   CallKind kind = kind_of(arguments, total);
   kind.may_block = false;
