@@ -11,6 +11,18 @@ Side side(const void* buffer, Blocks blocks, MPI_Datatype type) {
   return {const_cast<void*>(buffer), blocks, type};
 }
 
+/// What a later call is compared with.
+template <class Count>
+Shape shape_of(Collective collective, const void* sendbuf, Count count, MPI_Datatype type, MPI_Op op,
+               int root = 0) {
+  return {.collective = collective,
+          .in_place = sendbuf == MPI_IN_PLACE,
+          .root = root,
+          .recvcount = count,
+          .recvtype = type,
+          .op = op};
+}
+
 /// A vector on both sides.
 template <class Count>
 auto vectors(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op) {
@@ -33,16 +45,15 @@ int reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, M
     if (!call.in_place) call.send = side(sendbuf, {1, count}, type);
     if (call.is_root()) call.recv = side(recvbuf, {1, count}, type);
   };
-  const Shape shape{Collective::reduce, sendbuf == MPI_IN_PLACE, root, count, type, count, type, op};
-  return run(shape, sendbuf, recvbuf, comm, form, complete,
-             CONVENE_NATIVE(Reduce, Ireduce, comm, sendbuf, recvbuf, count, type, op, root));
+  return run(shape_of(Collective::reduce, sendbuf, count, type, op, root), sendbuf, recvbuf, comm, form,
+             complete, CONVENE_NATIVE(Reduce, Ireduce, comm, sendbuf, recvbuf, count, type, op, root));
 }
 
 template <class Count>
 int allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
               Form form) {
-  const Shape shape{Collective::allreduce, sendbuf == MPI_IN_PLACE, 0, count, type, count, type, op};
-  return run(shape, sendbuf, recvbuf, comm, form, vectors(sendbuf, recvbuf, count, type, op),
+  return run(shape_of(Collective::allreduce, sendbuf, count, type, op), sendbuf, recvbuf, comm, form,
+             vectors(sendbuf, recvbuf, count, type, op),
              CONVENE_NATIVE(Allreduce, Iallreduce, comm, sendbuf, recvbuf, count, type, op));
 }
 
@@ -70,9 +81,8 @@ int reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MP
     call.send = side(call.in_place ? recvbuf : sendbuf, {call.procs, recvcount}, type);
     call.recv = side(recvbuf, {1, recvcount}, type);
   };
-  const Shape shape{
-      Collective::reduce_scatter_block, sendbuf == MPI_IN_PLACE, 0, recvcount, type, recvcount, type, op};
-  return run(shape, sendbuf, recvbuf, comm, form, complete,
+  return run(shape_of(Collective::reduce_scatter_block, sendbuf, recvcount, type, op), sendbuf, recvbuf, comm,
+             form, complete,
              CONVENE_NATIVE(Reduce_scatter_block, Ireduce_scatter_block, comm, sendbuf, recvbuf, recvcount,
                             type, op));
 }
@@ -80,16 +90,16 @@ int reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MP
 template <class Count>
 int scan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
          Form form) {
-  const Shape shape{Collective::scan, sendbuf == MPI_IN_PLACE, 0, count, type, count, type, op};
-  return run(shape, sendbuf, recvbuf, comm, form, vectors(sendbuf, recvbuf, count, type, op),
+  return run(shape_of(Collective::scan, sendbuf, count, type, op), sendbuf, recvbuf, comm, form,
+             vectors(sendbuf, recvbuf, count, type, op),
              CONVENE_NATIVE(Scan, Iscan, comm, sendbuf, recvbuf, count, type, op));
 }
 
 template <class Count>
 int exscan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
            Form form) {
-  const Shape shape{Collective::exscan, sendbuf == MPI_IN_PLACE, 0, count, type, count, type, op};
-  return run(shape, sendbuf, recvbuf, comm, form, vectors(sendbuf, recvbuf, count, type, op),
+  return run(shape_of(Collective::exscan, sendbuf, count, type, op), sendbuf, recvbuf, comm, form,
+             vectors(sendbuf, recvbuf, count, type, op),
              CONVENE_NATIVE(Exscan, Iexscan, comm, sendbuf, recvbuf, count, type, op));
 }
 
