@@ -62,7 +62,9 @@ def main() -> int:
                 found[GRID] = problem_of(stack, GRID, number, timeout=1200)
             if share > 0:
                 options = ["--minutes", str(share), "--seed", str(seed)]
-                found[f"{RANDOM} --seed {seed}"] = problem_of(stack, RANDOM, number, options, share * 60 + 300)
+                found[f"{RANDOM} --seed {seed}"] = problem_of(
+                    stack, RANDOM, number, options, share * 60 + 300
+                )
             for what, problem in found.items():
                 print(f"{stack.name} -n {number}, {what}: {problem or 'all right'}", flush=True)
                 failures += bool(problem)
