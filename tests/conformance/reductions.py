@@ -19,7 +19,7 @@ GRID, RANDOM = "reduction_grid", "random_reductions"
 
 
 def specs(program: str) -> str:
-    """All algorithms with the parameters that checks try, a line each; for random calls what they need, too."""
+    """All algorithms with the parameters that checks try, a line each; for random calls also their needs."""
     lines = []
     for collective in REDUCTIONS:
         for algorithm in _core.algorithms(collective):
