@@ -71,12 +71,17 @@ def learns(algorithm: Algorithm) -> list[tuple[str, str]]:
     return [("arrivals", "uses a forecast, see [arrivals](../../guide/arrivals.md)")]
 
 
+def needs(algorithm: Algorithm) -> str:
+    operator = ", a commutative operator" if algorithm["commutative_only"] else ""
+    return NEEDS[algorithm["requirement"]] + operator
+
+
 def facts(algorithm: Algorithm) -> str:
     return pages.table(
         ("", ""),
         (
             ("serves", ", ".join(f"`{collective}`" for collective in algorithm["collectives"])),
-            ("needs", NEEDS[algorithm["requirement"]]),
+            ("needs", needs(algorithm)),
             ("rounds", algorithm["rounds"]),
             *learns(algorithm),
             ("source", algorithm["source"]),
@@ -180,10 +185,7 @@ def page(algorithm: Algorithm, directory: Path) -> str:
 def contents(folder: str, served: list[str]) -> str:
     """The list of a family's algorithms."""
     algorithms = algorithms_of(served)
-    rows = [
-        (f"[{a['name']}]({a['name']}.md)", NEEDS[a["requirement"]], a["rounds"], a["summary"])
-        for a in algorithms
-    ]
+    rows = [(f"[{a['name']}]({a['name']}.md)", needs(a), a["rounds"], a["summary"]) for a in algorithms]
     some = [a for a in algorithms if a["collectives"] != served]
     only = "".join(f" `{a['name']}` serves {' and '.join(a['collectives'])} alone." for a in some)
     names = "\n".join(a["name"] for a in algorithms)

@@ -19,6 +19,7 @@ class Algorithm(TypedDict):
     source: str
     collectives: list[str]
     requirement: str
+    commutative_only: bool
     symmetry: str
     learns: str
     rounds: str
