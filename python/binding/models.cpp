@@ -27,7 +27,7 @@ struct Placed {
 
   Placed(const std::string& collective, const std::string& spec, Rank procs, Rank root,
          const std::string& machine, const std::string& placement)
-      : built(build(collective, spec, procs, root)),
+      : built(build(collective, spec, procs, root, machine, placement)),
         mapping(Mapping::parse(machine, placement, procs)),
         is_barrier(parse_collective(collective) == Collective::barrier) {}
 

@@ -18,9 +18,10 @@ class RequestError(Exception): ...
 
 def collectives() -> list[str]: ...
 def is_rooted(collective: str) -> bool: ...
+def knows_in_place(collective: str) -> bool: ...
 def algorithms(collective: str) -> list[Algorithm]: ...
 def samples(collective: str, algorithm: str) -> list[str]: ...
-def unmet(collective: str, spec: str, procs: int) -> str: ...
+def unmet(collective: str, spec: str, procs: int, machine: str = "", placement: str = "") -> str: ...
 def spec(collective: str, spec: str, options: Sequence[tuple[str, str]] = ...) -> str: ...
 def parameters(collective: str, spec: str) -> dict[str, str | int]: ...
 def uses(text: str) -> list[tuple[str, str]]: ...
@@ -36,6 +37,8 @@ def check(
     root: int = 0,
     in_place: bool = False,
     arrivals: Sequence[int] = ...,
+    machine: str = "",
+    placement: str = "",
 ) -> Verdict: ...
 def statistics(
     collective: str,
@@ -44,6 +47,8 @@ def statistics(
     root: int = 0,
     in_place: bool = False,
     arrivals: Sequence[int] = ...,
+    machine: str = "",
+    placement: str = "",
 ) -> Counts: ...
 def text(
     collective: str,
@@ -54,6 +59,8 @@ def text(
     steps: bool = False,
     rank: int | None = None,
     arrivals: Sequence[int] = ...,
+    machine: str = "",
+    placement: str = "",
 ) -> str: ...
 def json(
     collective: str,
@@ -62,6 +69,8 @@ def json(
     root: int = 0,
     in_place: bool = False,
     arrivals: Sequence[int] = ...,
+    machine: str = "",
+    placement: str = "",
 ) -> str: ...
 def goal(
     collective: str,
@@ -71,6 +80,8 @@ def goal(
     in_place: bool = False,
     bytes: int = 1,  # noqa: A002
     arrivals: Sequence[int] = ...,
+    machine: str = "",
+    placement: str = "",
 ) -> str: ...
 def svg(
     collective: str,

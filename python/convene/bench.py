@@ -288,7 +288,9 @@ def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
     for name in split_names(text):
         if name == "all":
             known = [
-                algorithm["name"] for algorithm in _core.algorithms(collective) if not algorithm["native"]
+                algorithm["name"]
+                for algorithm in _core.algorithms(collective)
+                if not algorithm["native"] and not algorithm["parts"]
             ]
             chosen |= {each: None for each in known if not _core.unmet(collective, each, procs)}
         else:

@@ -13,6 +13,15 @@ class Parameter(TypedDict):
     most: int | None
 
 
+class PartSlot(TypedDict):
+    """One of the algorithms that a composed one runs."""
+
+    name: str
+    summary: str
+    collective: str
+    default: str
+
+
 class Algorithm(TypedDict):
     name: str
     summary: str
@@ -24,7 +33,9 @@ class Algorithm(TypedDict):
     learns: str
     rounds: str
     native: bool
+    commutative_only: bool
     parameters: list[Parameter]
+    parts: list[PartSlot]  # none of an algorithm that is not composed of others
 
 
 class Counts(TypedDict):

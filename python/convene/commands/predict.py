@@ -48,7 +48,7 @@ def choose(collective: str, procs: int, text: str) -> list[str]:
             raise RequestError(f"{spec} is the MPI library's own algorithm: Convene has no schedule of it")
     if not chosen:
         raise RequestError("--algorithms names none")
-    return chosen
+    return chosen  # hierarchical ones are refused where the models get their plan, with the nodes
 
 
 def time_text(seconds: float) -> str:
@@ -139,7 +139,7 @@ def relation_of(setting: Setting, first: str, second: str, transport: tuple[str,
 def print_comparison(setting: Setting, pair: tuple[str, str], transport: tuple[str, str], json: bool) -> None:
     first, second = (_core.spec(setting.collective, name) for name in pair)
     for spec in (first, second):
-        why = _core.unmet(setting.collective, spec, setting.procs)
+        why = _core.unmet(setting.collective, spec, setting.procs, setting.machine, setting.mapping)
         if why:
             raise RequestError(f"{setting.collective} algorithm {spec} {why}, not {setting.procs}")
     relation, conditional = relation_of(setting, first, second, transport)
