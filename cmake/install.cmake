@@ -3,7 +3,7 @@
 # inside the Python package, where the `convene` command looks for it.
 
 set(libraries)
-set(tools)
+set(tools ${CONVENE_CLUSTER_TOOLS})
 foreach(stack IN LISTS CONVENE_STACKS)
   foreach(library convene-${stack} convene-preload-${stack})
     if(TARGET ${library})
