@@ -85,7 +85,7 @@ class Writer {
   void add_link(const std::string& id, double seconds_a_byte, double latency, const char* policy) {
     const double bandwidth = seconds_a_byte > 0 ? 1 / seconds_a_byte : unlimited;
     fmt::format_to(to(links_),
-                   "<link id=\"{}\" bandwidth=\"{:.17g}Bps\" latency=\"{:.17g}s\" sharing_policy=\"{}\"/>\n",
+                   "<link id=\"{}\" bandwidth=\"{:.12g}Bps\" latency=\"{:.12g}s\" sharing_policy=\"{}\"/>\n",
                    id, bandwidth, latency, policy);
   }
 

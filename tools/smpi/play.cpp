@@ -111,7 +111,7 @@ class Participant {
  public:
   Participant(const Call& call, std::size_t bytes) : call_(call), segments_(segments_of_job), bytes_(bytes) {
     const Places blocks = places(call, 1);
-    shared_ = (blocks.input + blocks.output) * bytes_ * call.procs > most_real;
+    shared_ = bytes_of_all(call) > most_real;
     input_.take(blocks.input * bytes_, shared_);
     output_.take(blocks.output * bytes_, shared_);
     binding_.buffers.input = Memory::uniform(input_.data(), bytes_, segments_);
@@ -167,6 +167,16 @@ class Participant {
       std::fill_n(piece.at, piece.bytes,
                   contents[place] == nothing ? std::byte{0xee} : byte_of(contents[place]));
     }
+  }
+
+  /// Input and output of all ranks together.
+  std::size_t bytes_of_all(Call call) const {
+    std::size_t sum = 0;
+    for (call.rank = 0; call.rank < call.procs; ++call.rank) {
+      const Places blocks = places(call, 1);
+      sum += (blocks.input + blocks.output) * bytes_;
+    }
+    return sum;
   }
 
   void take_scratch() {
