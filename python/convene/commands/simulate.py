@@ -31,7 +31,7 @@ With --engine smpi the code that runs real programs runs in SimGrid's SMPI, and 
 
   convene simulate --platform yahoo -p 64 --export yahoo.xml
 
-  convene simulate --study sparbit
+  convene simulate --study sparbit -o sparbit.json          (and --resume, if it was interrupted)
 """
 
 ENGINES = ("player", "smpi")
@@ -52,12 +52,24 @@ def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
     return chosen
 
 
-def play(cases: list[simulation.Case]) -> list[Any]:
+def play(cases: list[simulation.Case], journal: simulation.Journal | None = None) -> list[Any]:
     """Plays them, with a bar on a terminal."""
     output = console.make(error=True)
     with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
         task = progress.add_task("simulating", total=len(cases))
-        return simulation.play_all(cases, lambda done, total: progress.update(task, completed=done))
+        return simulation.play_all(cases, lambda done, total: progress.update(task, completed=done), journal)
+
+
+def journal_of(output: Path | None, resume: bool) -> simulation.Journal | None:
+    """What is done goes to FILE.json.part until all is."""
+    if output is None:
+        if resume:
+            raise RequestError("--resume goes on with what -o FILE.json was begun with: name that file, too")
+        return None
+    journal = simulation.Journal(output.with_name(output.name + ".part"))
+    if resume:
+        journal.read()
+    return journal
 
 
 def make_table(title: str, result: dict[str, Any]) -> Table:
@@ -94,17 +106,23 @@ def busiest_text(channels: dict[str, float]) -> str:
     return f"{kind} {100 * channels[kind]:.0f} %"
 
 
-def show_study(name: str, json: bool, output: Path | None) -> None:
+def show_study(name: str, json: bool, output: Path | None, journal: simulation.Journal | None) -> None:
     if name not in studies.STUDIES:
         raise RequestError(_core.no_such("study", name, list(studies.STUDIES)))
     study = studies.STUDIES[name]
-    result = study.run(play)
-    if output:
-        console.write_file(output, console.json_text(result) + "\n")
+    result = study.run(lambda cases: play(cases, journal))
+    write(result, output, journal)
     if json:
         console.print_json({key: value for key, value in result.items() if key != "cells"})
     else:
         study.print(result)
+
+
+def write(result: dict[str, Any], output: Path | None, journal: simulation.Journal | None) -> None:
+    if output:
+        console.write_file(output, console.json_text(result) + "\n")
+    if journal:
+        journal.remove()
 
 
 def choose_engine(
@@ -204,14 +222,20 @@ def run(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE.json", help="Write everything.")
     ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a simulation into -o FILE.json that was interrupted.")
+    ] = False,
     json: arguments.Json = False,
 ) -> None:
     if output:
         check_output(output)
+    journal = journal_of(output, resume)
     if study:
-        show_study(study, json, output)
+        show_study(study, json, output, journal)
         return
-    if export and platform is not None and procs is not None:
+    if export:
+        if platform is None or procs is None:
+            raise RequestError("--export needs --platform and -p: a host for each rank is written")
         export_platform(export, platform, mapping, procs)
         return
     if collective is None or platform is None or procs is None:
@@ -223,6 +247,8 @@ def run(
         raise RequestError(f"--contention must be sharing or maxmin, not '{contention}'")
     machine = simulation.load_platform(platform)
     patterns = tuple(map(tuple, simulation.make_arrivals(arrivals, procs, repetitions, seed)))
+    if critical_path and engine == "smpi":
+        raise RequestError("SMPI does not say what the critical path is: leave out --critical-path")
     make, others = choose_engine(engine, name, procs, machine, rivals)
     cases = [
         make(
@@ -246,9 +272,9 @@ def run(
         "contention": contention if engine == "player" else "SMPI's",
         "seed": seed,
     }
-    result = simulation.as_result(cases, play(cases), {**options, "repetitions": len(patterns)})
-    if output:
-        console.write_file(output, console.json_text(result) + "\n")
+    runs = play(cases, journal)
+    result = simulation.as_result(cases, runs, {**options, "repetitions": len(patterns)})
+    write(result, output, journal)
     if json:
         console.print_json(result)
         return
