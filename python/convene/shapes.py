@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the dictionaries hold that convene._core returns."""
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 
 class Parameter(TypedDict):
@@ -65,6 +65,18 @@ class Platform(TypedDict):
 class CostExpression(TypedDict):
     stages: str
     sum: str
+
+
+class SharedMemoryCost(TypedDict):
+    total: str
+    seconds: NotRequired[float]  # where a platform was given
+
+
+class SummaCost(TypedDict):
+    rows: str
+    columns: str
+    total: str
+    seconds: NotRequired[float]  # where a platform was given
 
 
 class SimulatedMachine(TypedDict):

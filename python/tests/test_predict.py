@@ -335,3 +335,37 @@ def test_what_cannot_be_shown_together(convene: Convene) -> None:
         "--winners",
     )
     assert "none of recursive_doubling can run on 3 processes" in convene(*words).complaint
+
+
+SEGMENTED = ("--transport", "segments")
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "options", "sum_"),
+    [
+        # Without the copies into and out of a temporary buffer, which schedules over slots save.
+        ("allgather", "dissemination", (), "c(m, 8) + 3o⁰(m) + 14L⁰(m, 8)"),  # (4.31)
+        ("allgather", "dissemination", SEGMENTED, "c(m, 8) + 3o⁰(m) + 14kL⁰(S, 8)"),  # (4.32)
+        (
+            *("reduce", "binomial", ()),  # (4.45), from the leaves to the root
+            "3o⁰(m) + 2L⁰(m, 4) + γ(m, 4) + 2L⁰(m, 2) + γ(m, 2) + 2L⁰(m, 1) + γ(m, 1)",
+        ),
+        # (4.49) for m that all ranks have together, and m of the plan the part of one rank.
+        ("reduce_scatter", "recursive_halving", SEGMENTED, "c(m, 8) + 3o⁰(m) + 14kL⁰(S, 8) + 7γ(m, 8)"),
+        # (4.50) without its last step, in which only the body of the pipeline is counted.
+        ("gather", "binomial", (), "c(m, 4) + 3o⁰(m) + 2L⁰(m, 4) + 4L⁰(m, 2) + 8L⁰(m, 1)"),
+        (
+            *("reduce", "butterfly", ()),  # (4.48), (4.51) with short messages
+            "6o⁰(m) + 7/4 L⁰(m, 8) + 7/8 γ(m, 8) + 1/4 L⁰(m, 4) + 1/2 L⁰(m, 2) + L⁰(m, 1)",
+        ),
+        # (4.52) of parts; it prints γ(S, P) where k segments are reduced.
+        ("reduce_scatter", "pairwise", SEGMENTED, "7o⁰(m) + 14kL⁰(S, 8) + 7γ(m, 8)"),
+    ],
+)
+def test_reductions_of_chapter_4(
+    convene: Convene, collective: str, algorithm: str, options: tuple[str, ...], sum_: str
+) -> None:
+    found = convene(
+        *("predict", collective, "-a", algorithm, "-p", 8, "--nodes", 1, "--expression", "--json", *options)
+    ).json
+    assert found[0]["sum"] == sum_
