@@ -45,11 +45,11 @@ def run_as_nodes(setting: bench.Setting, nodes: str, request: measurement.Reques
         def arguments(self) -> list[str]:
             return [*super().arguments(), "--node-of", nodes]
 
-    return measurement.run(setting, Pretended(request.procs, request.effort))
+    return measurement.run(setting, Pretended(request.procs, request.effort, request.out_of_cache))
 
 
 def test_two_nodes(tmp_path: Path) -> None:
-    request = measurement.Request(4, BRIEF)
+    request = measurement.Request(4, BRIEF, out_of_cache=1 << 20)
     raw = run_as_nodes(setting_of(*bench.MPIS[0]), "0,1,0,1", request)
     assert {one["channel"] for one in raw["series"]} == {"memory", "network", "local"}
     platform = measurement.platform(raw, request, "nodes", resamples=5)
@@ -59,10 +59,19 @@ def test_two_nodes(tmp_path: Path) -> None:
     json.dumps(platform, allow_nan=False)
 
 
+def test_nodes_with_one_rank_each() -> None:
+    request = measurement.Request(2, BRIEF)
+    raw = run_as_nodes(setting_of(*bench.MPIS[0]), "0,1", request)
+    platform = measurement.platform(raw, request, "far", resamples=5)
+    assert [channel["name"] for channel in platform["model"]["channels"]] == ["network"]
+    assert platform["machine"] == "node:2 core:1"
+
+
 def test_collectives_are_timed_where_they_can_run() -> None:
     request = measurement.Request(
         3,
         BRIEF,
+        out_of_cache=1 << 16,
         collectives=("bcast=binomial", "allgather=recursive_doubling", "alltoall=pairwise"),
         collective_procs=(2, 3),
         collective_sizes=(64, 4096),

@@ -115,10 +115,15 @@ class Buffers {
   Buffers(std::size_t largest, std::size_t walked)
       : from_(std::max(largest + 64, walked), 1), to_(from_.size(), 2), walks_(walked > 0) {}
 
+  /// From now on calls use so many bytes from where they are.
+  void expect(std::size_t span) {
+    span_ = span;
+    if (at_ + span_ > from_.size()) at_ = 0;
+  }
   void next(std::size_t bytes) {
     if (!walks_) return;
     at_ += (bytes + 63) / 64 * 64;
-    if (at_ + bytes > from_.size()) at_ = 0;
+    if (at_ + span_ > from_.size()) at_ = 0;
   }
   char* from() { return from_.data() + at_; }
   char* to() { return to_.data() + at_; }
@@ -127,7 +132,7 @@ class Buffers {
  private:
   std::vector<char> from_, to_;
   bool walks_;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0, span_ = 0;
 };
 
 }  // namespace convene::measure

@@ -119,6 +119,38 @@ nb::dict expression(const std::string& collective, const std::string& spec, Rank
   return dict;
 }
 
+/// The cost as a sum of factors times parameters, sizes as multiples of m: [("L", channel, τ, factor), …], by linearity
+/// L(A·m, τ) = A·L(m, τ); o once for each message.
+nb::list terms(const std::string& collective, const std::string& spec, Rank procs, Rank root,
+               const std::string& machine, const std::string& placement, const std::string& text,
+               const std::string& origin) {
+  const Placed placed(collective, spec, procs, root, machine, placement);
+  const model::Transport way = transport("copy_in_copy_out", "copies", text, origin);
+  const Expression sum =
+      model::simplify(model::expand(cost(placed, text, origin, way), way), {.merge_overheads = true});
+  nb::list list;
+  const auto add = [&](const Expression& term, double factor) {
+    if (term.form() != Expression::Form::atom)
+      throw Error("the cost of " + collective + " " + spec +
+                  " on this mapping is no sum of parameters, but has maxima");
+    const model::Atom& atom = term.atom();
+    static constexpr const char* names[] = {"o", "L", "c", "gamma", "T", "T_sr"};
+    list.append(nb::make_tuple(names[static_cast<std::size_t>(atom.kind)], atom.channel, atom.tau,
+                               factor * atom.size.count.value()));
+  };
+  const auto add_term = [&](const Expression& term) {
+    if (term.form() == Expression::Form::times)
+      add(term.terms().front(), term.factor().fixed.value());
+    else
+      add(term, 1);
+  };
+  if (sum.form() == Expression::Form::sum)
+    for (const Expression& term : sum.terms()) add_term(term);
+  else
+    add_term(sum);
+  return list;
+}
+
 /// Of the costs without overheads and copies: =, ≤, ≥ or ?.
 nb::str compare(const std::string& collective, const std::string& first, const std::string& second,
                 Rank procs, Rank root, const std::string& machine, const std::string& placement,
@@ -206,6 +238,9 @@ void add_models(nb::module_& module) {
              nb::arg("root"), nb::arg("machine"), nb::arg("placement"), nb::arg("platform"),
              nb::arg("origin"), nb::arg("memory"), nb::arg("network"), nb::arg("latex"),
              "The cost under τ-Lop: its stages, and their sum.");
+  module.def("terms", &terms, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root"),
+             nb::arg("machine"), nb::arg("placement"), nb::arg("platform"), nb::arg("origin"),
+             "τ-Lop's cost as a sum: (name, channel, τ, factor of the value for m bytes).");
   module.def("summa", &summa, nb::arg("columns"), nb::arg("nodes"), nb::arg("block_bytes"),
              nb::arg("platform"), nb::arg("origin"), nb::arg("latex"),
              "What SUMMA's communication costs on a partition, in blocks; and seconds on a platform.");

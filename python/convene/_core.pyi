@@ -116,6 +116,16 @@ def expression(
     network: str,
     latex: bool,
 ) -> CostExpression: ...
+def terms(
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int,
+    machine: str,
+    placement: str,
+    platform: str,
+    origin: str,
+) -> list[tuple[str, int, int, float]]: ...
 def summa(
     columns: Sequence[tuple[int, Sequence[tuple[int, int]]]],
     nodes: Sequence[int],

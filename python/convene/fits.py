@@ -33,6 +33,10 @@ class Series:
     seconds: Array
 
 
+# A parameter's name (o, L, c, gamma), its channel, τ, and the factor of its value for m bytes.
+Term = tuple[str, int, int, float]
+
+
 @dataclass(frozen=True)
 class Curve:
     """Times by size, ascending."""
@@ -62,10 +66,12 @@ class Observations:
     protocols: dict[str, int | None] = field(
         default_factory=dict
     )  # by channel: from which size a sender waits
+    # What collectives within a node consist of, by algorithm and number of ranks: those that L is fitted to.
+    terms: dict[tuple[str, int], list[Term]] = field(default_factory=dict)
 
     @staticmethod
-    def read(raw: dict[str, Any]) -> "Observations":
-        return Observations([read_series(one) for one in raw["series"]], raw["protocols"])
+    def read(raw: dict[str, Any], terms: dict[tuple[str, int], list[Term]] | None = None) -> "Observations":
+        return Observations([read_series(one) for one in raw["series"]], raw["protocols"], terms or {})
 
     @property
     def rounds(self) -> int:
@@ -252,7 +258,79 @@ def fit_taulop_memory(sample: Sample, channel: str) -> dict[str, Any]:
     for tau in sample.taus("ring", channel):
         ring = sample.curve("ring", channel, tau=tau)
         table[tau] = Curve(ring.bytes, (ring.times - overhead) / 2)
+    table = with_collectives(sample, overhead, ordered(table))
     return {"o": overhead, "transport": "copy_in_copy_out", "L": ordered(table)}
+
+
+def shares(known: list[int], tau: int) -> dict[int, float]:
+    """L(m, τ) as a combination of those that are known: as models do it between and beyond them."""
+    if tau in known or len(known) == 1:
+        return {tau if tau in known else known[0]: 1.0}
+    above = next((one for one in known if one > tau), known[-1])
+    below = max((one for one in known if one < tau), default=known[0]) if above > tau else known[0]
+    share = (tau - below) / (above - below)
+    return {below: 1 - share, above: share}
+
+
+def equations(
+    sample: Sample, overhead: float, known: list[int], size: float
+) -> list[tuple[Array, float, float]]:
+    """Of the collectives at this size: factors of L(m, τ), what they must add up to, and the time it took."""
+    found = []
+    for series, curve in sample.find("collective", "all"):
+        terms = sample.observations.terms.get((series.algorithm, series.tau))
+        if terms is None or size not in curve.bytes:
+            continue
+        time = float(curve.at(size))
+        rest, factors = time, np.zeros(len(known))
+        for name, _, tau, factor in terms:
+            if name == "L":
+                for one, share in shares(known, tau).items():
+                    factors[known.index(one)] += factor * share
+            elif name == "o":
+                rest -= factor * overhead
+            else:
+                local = fit_local(sample, "copy" if name == "c" else "combine")
+                rest -= factor * float(between(local, np.array([size]), min(tau, max(local)))[0])
+        found.append((factors, rest, time))
+    return found
+
+
+def with_collectives(sample: Sample, overhead: float, table: dict[int, Curve]) -> dict[int, Curve]:
+    """L by least squares of relative errors over rings and collectives (7.7).
+
+    Solved at the collectives' sizes; between them the rings are scaled alike.
+    """
+    known = sorted(table)
+    sizes = sorted(
+        {
+            float(size)
+            for series, curve in sample.find("collective", "all")
+            if (series.algorithm, series.tau) in sample.observations.terms
+            for size in curve.bytes
+        }
+    )
+    if not sizes:
+        return table
+    factors = []
+    for size in sizes:
+        alone = np.array([float(table[tau].at(size)) for tau in known])
+        rows = [*np.diag(2 / (overhead + 2 * alone))]
+        sides = [*(2 * alone / (overhead + 2 * alone))]
+        for row, rest, time in equations(sample, overhead, known, size):
+            rows.append(row / time)
+            sides.append(max(0.0, rest) / time)
+        solution, _ = optimize.nnls(np.array(rows), np.array(sides))
+        factors.append(np.where(alone > 0, solution / np.maximum(alone, 1e-15), 1.0))
+    logs = np.log(np.maximum(sizes, 1))
+    return {
+        tau: Curve(
+            table[tau].bytes,
+            table[tau].times
+            * np.interp(np.log(np.maximum(table[tau].bytes, 1)), logs, [row[i] for row in factors]),
+        )
+        for i, tau in enumerate(known)
+    }
 
 
 def between(table: dict[int, Curve], sizes: Array, tau: int) -> Array:

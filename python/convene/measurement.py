@@ -43,6 +43,7 @@ class Request:
     collective_procs: tuple[int, ...] = ()
     collective_sizes: tuple[int, ...] = ()
     only_collectives: bool = False
+    fits_collectives: bool = False  # τ-Lop's L by least squares over them, too
 
     def arguments(self) -> list[str]:
         words = [
@@ -165,11 +166,24 @@ def protocols(observations: fits.Observations) -> dict[str, Any]:
     }
 
 
+def terms_of(raw: dict[str, Any]) -> dict[tuple[str, int], list[fits.Term]]:
+    """What the collectives that ran within a node consist of under τ-Lop."""
+    found = {}
+    for one in raw["series"]:
+        if one["operation"] == "collective" and len(set(raw["nodes"][: one["tau"]])) == 1:
+            collective, _, algorithm = one["algorithm"].partition("=")
+            machine = f"node:1 core:{one['tau']}"
+            found[one["algorithm"], one["tau"]] = _core.terms(
+                collective, algorithm, one["tau"], 0, machine, "sequential", "", ""
+            )
+    return found
+
+
 def platform(
     raw: dict[str, Any], request: Request, name: str, resamples: int = fits.RESAMPLES
 ) -> dict[str, Any]:
     """The platform file of a run. Raises bench.RunError where no channel was measured."""
-    observations = fits.Observations.read(raw)
+    observations = fits.Observations.read(raw, terms_of(raw) if request.fits_collectives else None)
     channels = observations.channels()
     sample = fits.whole(observations)
     model = fits.fit(sample)
@@ -203,6 +217,7 @@ def platform(
             "ranks": raw["procs"],
             "cache": "out of cache" if request.out_of_cache else "in cache",
             "reduction": "MPI_SUM of MPI_DOUBLE",
+            "fitted_to": sorted({algorithm for algorithm, _ in observations.terms}),
             "protocols": protocols(observations),
             "cross_checks": {
                 channel: {what: micro(value) for what, value in fits.cross_checks(sample, channel).items()}

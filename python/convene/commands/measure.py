@@ -30,7 +30,7 @@ Take as many ranks as there are cores: beyond them, the crowd is measured and no
 """
 
 MOST_PROCS = 1 << 12
-OUT_OF_CACHE = 1 << 28
+OUT_OF_CACHE = 1 << 27
 
 
 def measure(setting: bench.Setting, request: measurement.Request) -> dict[str, Any]:
@@ -128,6 +128,13 @@ def run(
         bool,
         typer.Option("--out-of-cache", help="Use memory that is in no cache, not the same buffers again."),
     ] = False,
+    fit_to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="Fit τ-Lop's L to these as well, by least squares: bcast=binomial,allgather=ring.",
+        ),
+    ] = None,
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write pictures of the fits into this directory.")
     ] = None,
@@ -162,6 +169,8 @@ def run(
     if largest is not None:
         effort = replace(effort, largest=check_largest(largest))
     request = measurement.Request(procs, effort, OUT_OF_CACHE if out_of_cache else 0)
+    if fit_to is not None:
+        request = with_collectives(request, fit_to)
     try:
         raw = measure(measurement.find_setting(launcher, stack), request)
         title = name or (output.stem if output else raw["environment"]["hosts"][0])
@@ -181,6 +190,30 @@ def run(
         print_platform(platform)
     for sentence in remarks(raw):
         console.complain(sentence)
+
+
+# Collectives that the measuring program can call.
+MEASURED = ("allgather", "alltoall", "bcast", "gather", "scatter")
+
+
+def with_collectives(request: measurement.Request, text: str) -> measurement.Request:
+    """The request with these algorithms on all its ranks, at some sizes up to half of the largest message."""
+    uses = bench.split_names(text)
+    for use in uses:
+        collective, equals, algorithm = use.partition("=")
+        if not equals or collective not in MEASURED:
+            raise RequestError(
+                f"--fit-to '{use}' is no use of {', '.join(MEASURED)}; write it as in bcast=binomial"
+            )
+        bench.check_contender(collective, request.procs, algorithm)
+    sizes = [1 << i for i in range(6, 31, 3) if 1 << i <= request.effort.largest // 2]
+    return replace(
+        request,
+        collectives=tuple(uses),
+        collective_procs=(request.procs,),
+        collective_sizes=tuple(sizes),
+        fits_collectives=True,
+    )
 
 
 def check_largest(text: str) -> int:
