@@ -59,8 +59,8 @@ double at(const ByTau& table, double bytes, std::uint32_t tau);
 struct TauLop {
   Piecewise overhead;
   ByTau transfer;
-  std::string transport;                        ///< how messages travel: copy_in_copy_out, …; may be empty
-  double segment = 0;                           ///< bytes of a segment, for the transport "segments"
+  std::string transport;  ///< how messages travel: copy_in_copy_out, …; may be empty
+  double segment = 0;     ///< bytes of a segment, for the transport "segments"
 
   double L(double bytes, std::uint32_t tau) const { return at(transfer, bytes, tau); }
 };
@@ -79,9 +79,9 @@ struct Channel {
 
 struct Platform {
   std::string name, description, source;
-  std::vector<std::string> assumed;      ///< what the source does not say
-  std::string machine;                   ///< as Machine::parse() reads it; may be empty
-  std::vector<Channel> channels;         ///< the nearest first
+  std::vector<std::string> assumed;  ///< what the source does not say
+  std::string machine;               ///< as Machine::parse() reads it; may be empty
+  std::vector<Channel> channels;     ///< the nearest first
   ByTau copy;                        ///< seconds for a copy of so many bytes, which τ ranks of a node make
   std::optional<ByTau> computation;  ///< γ: seconds to reduce two vectors of so many bytes, likewise
 

@@ -111,14 +111,16 @@ std::string refusal(const std::string& what, const std::string& with) {
 
 TEST(PlatformFile, CopiesAndReductionsMayContend) {
   const std::string line = R"("copy": {"fixed": 0.5, "per_byte": 0.001})";
-  const std::string tables = R"("copy": {"1": 1, "3": 2}, "computation": {"1": [[0, 0], [8, 4]], "2": [[0, 0], [8, 6]]})";
+  const std::string tables =
+      R"("copy": {"1": 1, "3": 2}, "computation": {"1": [[0, 0], [8, 4]], "2": [[0, 0], [8, 6]]})";
   const Platform platform = parse_platform(replaced(line, tables), "file");
   EXPECT_NEAR(at(platform.copy, 10, 2), 1.5e-6, 1e-18);
   EXPECT_NEAR(at(*platform.computation, 4, 2), 3e-6, 1e-18);
   EXPECT_DOUBLE_EQ(at({}, 10, 2), 0);
   EXPECT_THAT(refusal(line, R"("copy": {"1": 1, "2": 0.5})"), HasSubstr("copy is larger for τ = 1"));
   EXPECT_THAT(refusal(line, R"("computation": {"2": 1})"), HasSubstr("model.computation lacks τ = 1"));
-  EXPECT_THAT(refusal(line, R"("copy": {"fix": 1})"), HasSubstr("model.copy has the key 'fix', which is no τ"));
+  EXPECT_THAT(refusal(line, R"("copy": {"fix": 1})"),
+              HasSubstr("model.copy has the key 'fix', which is no τ"));
 }
 
 TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {
