@@ -8,21 +8,18 @@ from typing import Any
 import numpy as np
 
 from convene import _core, fits
-from convene._core import RequestError
 from convene.fits import Observations, Sample
 
 MICRO = 1e6
 
 
 def pyplot() -> Any:
-    """Matplotlib without a screen. Only pictures need it, so it is loaded when they are wanted."""
-    try:
-        import matplotlib
+    """Matplotlib without a screen. Only pictures need it, and it takes long to load."""
+    import matplotlib
 
-        matplotlib.use("agg")
-        from matplotlib import pyplot as plt
-    except ImportError:
-        raise RequestError("--plots needs matplotlib: pip install matplotlib, or leave out --plots") from None
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt
+
     return plt
 
 

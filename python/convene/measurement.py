@@ -85,7 +85,7 @@ def find_setting(command: str | None, stack: str | None) -> bench.Setting:
 
 
 def run(
-    setting: bench.Setting, request: Request, on_progress: Callable[[int, int], None] | None = None
+    setting: bench.Setting, request: Request, on_progress: Callable[[float, float], None] | None = None
 ) -> dict[str, Any]:
     """Every observation, and how they were taken. Raises RequestError and bench.RunError."""
     needed = bench.mpi_variables(setting.launcher, request.procs)

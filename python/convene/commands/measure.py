@@ -39,7 +39,7 @@ def measure(setting: bench.Setting, request: measurement.Request) -> dict[str, A
     with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
         task = progress.add_task("looking for sizes", total=request.effort.rounds)
 
-        def show(done: int, total: int) -> None:
+        def show(done: float, total: float) -> None:
             progress.update(task, completed=done, total=total, description="measuring")
 
         return measurement.run(setting, request, show)
@@ -105,7 +105,6 @@ def remarks(raw: dict[str, Any]) -> list[str]:
 def check_plots(folder: Path) -> None:
     if not folder.is_dir():
         raise RequestError(f"there is no directory {folder} for --plots; make it first")
-    fit_plots.pyplot()
 
 
 def run(
