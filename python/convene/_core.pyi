@@ -7,8 +7,10 @@ from convene.shapes import (
     Counts,
     Platform,
     Rule,
+    SharedMemoryCost,
     Simulated,
     SimulatedMachine,
+    SummaCost,
     Verdict,
 )
 
@@ -125,6 +127,41 @@ def expression(
     network: str,
     latex: bool,
 ) -> CostExpression: ...
+def terms(
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int,
+    machine: str,
+    placement: str,
+    platform: str,
+    origin: str,
+) -> list[tuple[str, int, int, float]]: ...
+def summa(
+    columns: Sequence[tuple[int, Sequence[tuple[int, int]]]],
+    nodes: Sequence[int],
+    block_bytes: int,
+    platform: str,
+    origin: str,
+    latex: bool,
+) -> SummaCost: ...
+def shared_memory(
+    name: str,
+    procs: int,
+    degree: int,
+    segments: int,
+    segment: int,
+    platform: str,
+    origin: str,
+    latex: bool,
+) -> SharedMemoryCost: ...
+def compare_summa(
+    first: Sequence[tuple[int, Sequence[tuple[int, int]]]],
+    first_nodes: Sequence[int],
+    second: Sequence[tuple[int, Sequence[tuple[int, int]]]],
+    second_nodes: Sequence[int],
+    farther_is_slower: bool,
+) -> str: ...
 def compare(
     collective: str,
     first: str,

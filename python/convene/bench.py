@@ -24,7 +24,7 @@ MOST_SIZE = (1 << 31) - 1
 MEASURED = ("allgather", "allgatherv")  # what tools/bench.cpp can call
 
 # What the program and the library in it say begins with one of these.
-VOICES = ("convene-bench: ", "convene: ")
+VOICES = ("convene-bench: ", "convene-measure: ", "convene: ")
 
 PROGRESS = "progress "
 

@@ -79,6 +79,18 @@ class CostExpression(TypedDict):
     sum: str
 
 
+class SharedMemoryCost(TypedDict):
+    total: str
+    seconds: NotRequired[float]  # where a platform was given
+
+
+class SummaCost(TypedDict):
+    rows: str
+    columns: str
+    total: str
+    seconds: NotRequired[float]  # where a platform was given
+
+
 class SimulatedMachine(TypedDict):
     name: str
     machine: str
