@@ -26,6 +26,12 @@ class Algorithm(TypedDict):
     parameters: list[Parameter]
 
 
+class ArrivalKind(TypedDict):
+    name: str
+    parameters: str
+    summary: str
+
+
 class Counts(TypedDict):
     rounds: int
     messages: int
