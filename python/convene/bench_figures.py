@@ -47,21 +47,33 @@ STYLE: dict[Any, Any] = {
 
 
 @dataclass(frozen=True)
+class Sketch:
+    """A figure that is drawn, but not yet in any format."""
+
+    drawing: Drawing
+    name: str
+    title: str
+    caption: str
+
+
+@dataclass(frozen=True)
 class Figure:
     name: str
     title: str
     caption: str
     svg: str
-    pdf: bytes
+    pdf: bytes  # empty where nobody wants it
 
 
-def finish(drawing: Drawing, name: str, title: str, caption: str) -> Figure:
+def render(sketch: Sketch, prefix: str, with_pdf: bool) -> Figure:
     text, pdf = io.StringIO(), io.BytesIO()
+    drawing, title = sketch.drawing, sketch.title
     drawing.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None, "Title": title})
-    drawing.savefig(pdf, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+    if with_pdf:
+        drawing.savefig(pdf, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
     plt.close(drawing)
     svg = text.getvalue()
-    return Figure(name, title, caption, svg[svg.index("<svg") :], pdf.getvalue())
+    return Figure(prefix + sketch.name, title, sketch.caption, svg[svg.index("<svg") :], pdf.getvalue())
 
 
 @contextmanager
@@ -177,7 +189,7 @@ def spread(values: Sequence[Any], number: int) -> list[Any]:
     return [values[round(i * (len(values) - 1) / (number - 1))] for i in range(number)]
 
 
-def winners(measured: "Measured") -> Iterator[Figure]:
+def winners(measured: "Measured") -> Iterator[Sketch]:
     """Sizes and ranks, with the fastest and its gain over the second: a map for each pattern."""
     for pattern in measured.different("arrivals"):
         for distribution in measured.different("distribution"):
@@ -217,7 +229,7 @@ def winners(measured: "Measured") -> Iterator[Figure]:
             axes.set_ylabel("ranks")
             axes.grid(visible=False)
             what = described(measured, pattern, distribution)
-            yield finish(
+            yield Sketch(
                 drawing,
                 f"winners-{slug(pattern)}-{distribution}",
                 f"The fastest{what}",
@@ -243,7 +255,7 @@ def short(name: str, most: int = 14) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def over_sizes(measured: "Measured") -> Iterator[Figure]:
+def over_sizes(measured: "Measured") -> Iterator[Sketch]:
     sizes = measured.different("size")
     if len(sizes) < 2:
         return
@@ -259,7 +271,7 @@ def over_sizes(measured: "Measured") -> Iterator[Figure]:
                 set_sizes(each, sizes, size_head(measured))
                 set_times(each)
             legend(drawing, axes)
-            yield finish(
+            yield Sketch(
                 drawing,
                 f"sizes-{slug(pattern)}-{distribution}",
                 f"Time against size{described(measured, pattern, distribution)}",
@@ -268,7 +280,7 @@ def over_sizes(measured: "Measured") -> Iterator[Figure]:
             )
 
 
-def over_ranks(measured: "Measured") -> Iterator[Figure]:
+def over_ranks(measured: "Measured") -> Iterator[Sketch]:
     procs = measured.different("procs")
     if len(procs) < 2:
         return
@@ -283,7 +295,7 @@ def over_ranks(measured: "Measured") -> Iterator[Figure]:
             each.set_xlabel("ranks")
             set_times(each)
         legend(drawing, axes)
-        yield finish(
+        yield Sketch(
             drawing,
             f"ranks-{slug(pattern)}",
             f"Time against the number of ranks{described(measured, pattern)}",
@@ -306,7 +318,7 @@ def largest_cases(measured: "Measured") -> list[tuple[int, int]]:
     return [(procs, size) for size in spread(measured.different("size"), 3)]
 
 
-def over_imbalance(measured: "Measured") -> Iterator[Figure]:
+def over_imbalance(measured: "Measured") -> Iterator[Sketch]:
     if len(measured.different("arrivals")) < 2:
         return
     chosen = largest_cases(measured)
@@ -323,7 +335,7 @@ def over_imbalance(measured: "Measured") -> Iterator[Figure]:
         each.set_xlabel("first to last arrival, mean")
         set_times(each)
     legend(drawing, axes)
-    yield finish(
+    yield Sketch(
         drawing,
         "imbalance",
         "Time against imbalance",
@@ -331,7 +343,7 @@ def over_imbalance(measured: "Measured") -> Iterator[Figure]:
     )
 
 
-def gains(measured: "Measured") -> Iterator[Figure]:
+def gains(measured: "Measured") -> Iterator[Sketch]:
     """How each algorithm compares with the MPI's own, over all cases."""
     for pattern in measured.different("arrivals"):
         found: dict[str, list[float]] = {}
@@ -358,7 +370,7 @@ def gains(measured: "Measured") -> Iterator[Figure]:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.xaxis.set_minor_formatter(lambda *_: "")
         axes.set_xlabel("time as a part of native's (left is better)")
-        yield finish(
+        yield Sketch(
             drawing,
             f"gains-{slug(pattern)}",
             f"Against the MPI's own choice{described(measured, pattern)}",
@@ -371,7 +383,7 @@ def is_wide(limits: tuple[float, float]) -> bool:
     return limits[1] > 4 * limits[0]
 
 
-def absorption(measured: "Measured") -> Iterator[Figure]:
+def absorption(measured: "Measured") -> Iterator[Sketch]:
     late = [pattern for pattern in measured.different("arrivals") if pattern != bench.BALANCED]
     sizes = measured.different("size")
     if not late or not any(row.absorption is not None for row in measured.rows):
@@ -394,7 +406,7 @@ def absorption(measured: "Measured") -> Iterator[Figure]:
         set_sizes(each, sizes, size_head(measured))
         each.set_ylabel("absorption / balanced run time")
     legend(drawing, axes)
-    yield finish(
+    yield Sketch(
         drawing,
         "absorption",
         "How much of the imbalance is absorbed",
@@ -403,7 +415,7 @@ def absorption(measured: "Measured") -> Iterator[Figure]:
     )
 
 
-def variation(measured: "Measured") -> Iterator[Figure]:
+def variation(measured: "Measured") -> Iterator[Sketch]:
     found: dict[str, list[float]] = {}
     for row in measured.rows:
         value = bench_inference.variation(measured.values(row.case, row.name))
@@ -416,7 +428,7 @@ def variation(measured: "Measured") -> Iterator[Figure]:
     axes.set_xlabel("coefficient of variation of a sample")
     axes.set_ylabel("share of cases")
     legend(drawing, [axes])
-    yield finish(
+    yield Sketch(
         drawing,
         "variation",
         "How much times vary",
@@ -425,7 +437,7 @@ def variation(measured: "Measured") -> Iterator[Figure]:
     )
 
 
-def worst_sample(measured: "Measured") -> Iterator[Figure]:
+def worst_sample(measured: "Measured") -> Iterator[Sketch]:
     """The sample that looks least like independent draws."""
     rows = [row for row in measured.rows if row.observations >= bench_inference.LEAST]
     if not rows:
@@ -458,7 +470,7 @@ def worst_sample(measured: "Measured") -> Iterator[Figure]:
     axes[2].set_ylabel("autocorrelation of ranks")
     legend(drawing, axes)
     case = row.case
-    yield finish(
+    yield Sketch(
         drawing,
         "sample",
         "The sample that looks least independent",
@@ -468,7 +480,7 @@ def worst_sample(measured: "Measured") -> Iterator[Figure]:
     )
 
 
-def executions(measured: "Measured") -> Iterator[Figure]:
+def executions(measured: "Measured") -> Iterator[Sketch]:
     """One repetition with late ranks: who was inside when."""
     late = [case for case in measured.cells if case.arrivals != bench.BALANCED]
     if not late:
@@ -494,7 +506,7 @@ def executions(measured: "Measured") -> Iterator[Figure]:
         each.set_ylabel("rank")
         each.set_ylim(case.procs - 0.5, -0.5)
         each.grid(visible=False, axis="y")
-    yield finish(
+    yield Sketch(
         drawing,
         "execution",
         "One call with late ranks",
@@ -516,13 +528,12 @@ ALL = (
 )
 
 
-def all_figures(measured: "Measured", prefix: str) -> list[Figure]:
+def all_figures(measured: "Measured", prefix: str, with_pdf: bool) -> list[Figure]:
     with style():
-        found = [figure for draw in ALL for figure in draw(measured)]
-    return [Figure(prefix + each.name, each.title, each.caption, each.svg, each.pdf) for each in found]
+        return [render(sketch, prefix, with_pdf) for draw in ALL for sketch in draw(measured)]
 
 
-def comparison(compared: "list[Compared]", first: str, second: str) -> Figure:
+def comparison(compared: "list[Compared]", first: str, second: str, with_pdf: bool) -> Figure:
     """All ratios with their intervals, in order."""
     with style():
         ordered = sorted(compared, key=lambda each: each.ratio)
@@ -552,10 +563,11 @@ def comparison(compared: "list[Compared]", first: str, second: str) -> Figure:
         axes.set_ylabel("ratio of medians")
         axes.set_xlabel("cases and algorithms, in order of the ratio")
         legend(drawing, [axes])
-        return finish(
+        sketch = Sketch(
             drawing,
             "comparison",
             f"{second} by {first}",
             "One point for each case and algorithm that both have, with its 95 % interval; below 1 the "
             "second is faster.",
         )
+        return render(sketch, "", with_pdf)

@@ -511,7 +511,7 @@ def environment_rows(measured: Measured) -> list[tuple[str, str]]:
     ]
 
 
-def make_part(measured: Measured, prefix: str) -> Part:
+def make_part(measured: Measured, prefix: str, with_pdf: bool) -> Part:
     native = what_native_misses(measured)
     tables: list[Callable[[Measured], Table | None]] = [
         *(winners_table, times_table, error_table, usage_table, quality_table)
@@ -521,14 +521,14 @@ def make_part(measured: Measured, prefix: str) -> Part:
         f"{measured.collective}: {measured.name}",
         [what_was_measured(measured), *who_won(measured), *([native] if native else []), *how_sure(measured)],
         warnings(measured),
-        bench_figures.all_figures(measured, prefix),
+        bench_figures.all_figures(measured, prefix, with_pdf),
         [table for table in made if table and table.rows],
         environment_rows(measured),
     )
 
 
-def make_parts(measurements: list[Measured]) -> list[Part]:
-    parts = [make_part(each, f"{number}-") for number, each in enumerate(measurements, 1)]
+def make_parts(measurements: list[Measured], *, with_pdf: bool) -> list[Part]:
+    parts = [make_part(each, f"{number}-", with_pdf) for number, each in enumerate(measurements, 1)]
     if len(measurements) == 2:
         first, second = measurements
         compared = compare(first, second)
@@ -537,7 +537,7 @@ def make_parts(measurements: list[Measured]) -> list[Part]:
         )
         if compared:
             side_by_side.tables = [comparison_table(first, second, compared)]
-            side_by_side.figures = [bench_figures.comparison(compared, first.name, second.name)]
+            side_by_side.figures = [bench_figures.comparison(compared, first.name, second.name, with_pdf)]
         parts.insert(0, side_by_side)
     return parts
 

@@ -79,7 +79,8 @@ def run(
         [
             bench_report.Measured(name, result, chosen)
             for name, result in zip(names_of(measurements), results, strict=True)
-        ]
+        ],
+        with_pdf=files is not None,
     )
     console.write_file(page, bench_report.page(parts))
     said = f"report: {page}"
