@@ -120,10 +120,12 @@ class Measurement {
     }
   }
 
-  /// When this rank should begin, by its own clock, and whether it is early enough for that.
-  std::pair<Time, int> agree(Time delay) {
+  /// When this rank should begin, by its own clock, and whether it is early enough for that. What it used of its processor
+  /// is looked at before the last barrier: between that and the call nothing may drive ranks apart.
+  std::pair<Time, int> agree(Time delay, Usage& before) {
     if (!options_.has_windows()) {
       MPI_Barrier(MPI_COMM_WORLD);
+      before = Usage::now();
       MPI_Barrier(MPI_COMM_WORLD);
       return {now() + delay, 1};
     }
@@ -137,9 +139,12 @@ class Measurement {
     contender.prepare();
     if (options_.checks_always()) data_.spoil();
     evict();
-    const auto [moment, is_valid] = agree(delay);
-    if (delay > 0 || options_.has_windows()) wait_until(moment, clock_.is_crowded());
-    const Usage before = Usage::now();
+    Usage before;
+    const auto [moment, is_valid] = agree(delay, before);
+    if (delay > 0 || options_.has_windows()) {
+      wait_until(moment, clock_.is_crowded());
+      before = Usage::now();  // waiting is no work for the collective
+    }
     int code = MPI_SUCCESS;
     const Time begin = now();
     for (int call = 0; call < calls && code == MPI_SUCCESS; ++call) code = contender.call(data_);

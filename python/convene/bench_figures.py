@@ -364,11 +364,7 @@ def gains(measured: "Measured") -> Iterator[Sketch]:
         axes.set_yticks(range(1, len(names) + 1), names)
         axes.axvline(1, color="#1b1f24", linewidth=1)
         axes.set_xscale("log")
-        axes.xaxis.set_major_locator(
-            LogLocator(subs=(1.0, 2.0, 5.0)) if is_wide(axes.get_xlim()) else MaxNLocator(6)
-        )
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.xaxis.set_minor_formatter(lambda *_: "")
+        label_ratios(axes.xaxis)
         axes.set_xlabel("time as a part of native's (left is better)")
         yield Sketch(
             drawing,
@@ -379,8 +375,11 @@ def gains(measured: "Measured") -> Iterator[Sketch]:
         )
 
 
-def is_wide(limits: tuple[float, float]) -> bool:
-    return limits[1] > 4 * limits[0]
+def label_ratios(axis: Axis) -> None:
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)) if high > 4 * low else MaxNLocator(6))
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.set_minor_formatter(lambda *_: "")
 
 
 def absorption(measured: "Measured") -> Iterator[Sketch]:
@@ -556,10 +555,7 @@ def comparison(compared: "list[Compared]", first: str, second: str, with_pdf: bo
             )
         axes.axhline(1, color=OWN_COLOUR, linewidth=1)
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.yaxis.set_minor_formatter(
-            lambda value, _: f"{value:g}" if round(value, 1) in (0.5, 2, 5) else ""
-        )
+        label_ratios(axes.yaxis)
         axes.set_ylabel("ratio of medians")
         axes.set_xlabel("cases and algorithms, in order of the ratio")
         legend(drawing, [axes])

@@ -2,8 +2,11 @@
 """convene bench: what it asks for, how it fails, and that it measures what it says, on every MPI at hand."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -499,6 +502,71 @@ def test_delays_arrive(convene: Convene, tmp_path: Path, sync: str) -> None:
     assert all(
         np.median(bench_metrics.values(late, bench_metrics.METRICS["waiting"])[i]) > 1e-3 for i in range(2)
     )
+
+
+def processes_with(word: str) -> dict[int, str]:
+    """The processes that were told this word: their programs."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_text().split("\0")
+        except OSError:
+            continue
+        if any(word in each for each in words):
+            found[int(path.parent.name)] = words[0]
+    return found
+
+
+def wait_for(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("victim", ["interrupted", "killed", "rank"])
+def test_interruptions(tmp_path: Path, victim: str) -> None:
+    """The driver gets Ctrl-C, or is killed, or a rank dies: nobody goes on alone, and what was measured is
+    not measured again."""
+    real_program("openmpi")
+    output = tmp_path / "out.json"
+    command = [
+        *(
+            sys.executable,
+            "-m",
+            "convene",
+            "bench",
+            "bcast",
+            "-n",
+            "2",
+            "--algorithms",
+            "",
+            "-o",
+            str(output),
+        ),
+        *("--launcher", launcher_of("mpirun.openmpi"), "--sizes", "8:64", "--seconds", "0.7"),
+        *("--repetitions", "1000000"),
+    ]
+    driver = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    lines = tmp_path / "out.json.part" / "0001.jsonl"
+    wait_for(lambda: lines.exists() and lines.read_text().count("\n") >= 2, "the first size is not measured")
+    if victim == "rank":
+        ranks = [pid for pid, name in processes_with(str(lines)).items() if "convene-bench" in name]
+        os.kill(ranks[-1], signal.SIGKILL)
+    else:
+        driver.send_signal(signal.SIGINT if victim == "interrupted" else signal.SIGKILL)
+    _, said = driver.communicate(timeout=60)
+    assert driver.returncode == {"interrupted": 130, "killed": -signal.SIGKILL, "rank": 1}[victim], said
+    assert victim == "killed" or "sizes are measured and kept" in said
+    wait_for(lambda: not processes_with(str(lines)), "somebody measures on")
+    assert not output.exists()
+
+    measured = lines.read_text().count("\n") - 1
+    subprocess.run([*command, "--resume"], check=True, stderr=subprocess.DEVNULL, timeout=60)
+    (run,) = bench_files.read(output)["runs"]
+    assert [cell["bytes"] for cell in run["sizes"]] == [8, 16, 32, 64]
+    assert 1 <= measured < 4
+    assert len(run["resumed"]) == 1
 
 
 def test_wrong_results_are_found(convene: Convene, tmp_path: Path) -> None:
