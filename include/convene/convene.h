@@ -19,11 +19,12 @@ extern "C" {
 #endif
 
 /* What the last collective of Convene's did on a communicator. The texts belong to Convene and are valid until the
- * next collective call on that communicator. */
+ * next collective call on that communicator. (Of repeated short calls of the MPI's own, every eighth is timed: `seconds`
+ * is of the last one that was.) */
 typedef struct convene_account {
   const char* algorithm; /* with its parameters, as one would ask for it: "sparbit;send=packed" */
   const char* reason;    /* why it was chosen: "forced", "rule 2 of rules.json", "default", … */
-  double seconds;        /* how long the call took on this rank */
+  double seconds;        /* how long it took on this rank */
 } convene_account;
 
 /* Bytes of memory that Convene holds on this process. */
@@ -112,9 +113,51 @@ int convene_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const
 /* Returns when all ranks have called it (MPI_Barrier). */
 int convene_barrier(MPI_Comm comm);
 
+/* Combines count items of all ranks by op, item by item, into recvbuf of the root (MPI_Reduce). */
+int convene_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
+                   MPI_Comm comm);
+/* Likewise with counts of any size (MPI_Reduce_c). */
+int convene_reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                     int root, MPI_Comm comm);
+
+/* Likewise, into recvbuf of all ranks (MPI_Allreduce): the same bits on each of them. */
+int convene_allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                      MPI_Comm comm);
+/* Likewise with counts of any size (MPI_Allreduce_c). */
+int convene_allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm);
+
+/* Combines the vectors of all ranks, and gives rank r its recvcounts[r] items of the result (MPI_Reduce_scatter). */
+int convene_reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype type,
+                           MPI_Op op, MPI_Comm comm);
+/* Likewise with counts of any size (MPI_Reduce_scatter_c). */
+int convene_reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                             MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
+/* Likewise with recvcount items for every rank (MPI_Reduce_scatter_block). */
+int convene_reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type,
+                                 MPI_Op op, MPI_Comm comm);
+/* Likewise with counts of any size (MPI_Reduce_scatter_block_c). */
+int convene_reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype type,
+                                   MPI_Op op, MPI_Comm comm);
+
+/* Combines what the ranks up to this one have (MPI_Scan). */
+int convene_scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+/* Likewise with counts of any size (MPI_Scan_c). */
+int convene_scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm);
+
+/* Likewise without this one's own (MPI_Exscan); on rank 0 recvbuf is left as it is. */
+int convene_exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm);
+/* Likewise with counts of any size (MPI_Exscan_c). */
+int convene_exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                     MPI_Comm comm);
+
 /* The same without waiting. The request is one for all calls of the MPI (MPI_Wait, MPI_Testsome, …), together with
  * requests of the MPI's own. It makes progress inside MPI calls; where the MPI has no hook for that (MPICH), inside those
- * that wait for or test the request, and in a program that runs with the drop-in library inside all blocking ones. */
+ * that wait for or test the request, and in a program that runs with the drop-in library inside all blocking ones. Where
+ * there is neither (the standard ABI without the drop-in library), the MPI's own algorithms run. */
 int convene_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
 int convene_iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -162,6 +205,121 @@ int convene_ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], cons
                          const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                          MPI_Request* request);
 int convene_ibarrier(MPI_Comm comm, MPI_Request* request);
+/* The reductions without waiting. An operator must not be freed before the request is complete. */
+int convene_ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
+                    MPI_Comm comm, MPI_Request* request);
+int convene_ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                      int root, MPI_Comm comm, MPI_Request* request);
+int convene_iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                       MPI_Comm comm, MPI_Request* request);
+int convene_iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm, MPI_Request* request);
+int convene_ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype type,
+                            MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int convene_ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                              MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int convene_ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type,
+                                  MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int convene_ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                    MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+int convene_iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                  MPI_Request* request);
+int convene_iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                    MPI_Comm comm, MPI_Request* request);
+int convene_iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                    MPI_Comm comm, MPI_Request* request);
+int convene_iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                      MPI_Comm comm, MPI_Request* request);
+
+/* A collective that is made once, by all ranks in the same order, and started any number of times. On each rank operations
+ * may be started in any order; but those that run as the MPI's own in the same order on all ranks. */
+typedef struct convene_operation_of* convene_operation;
+
+/* Makes one (like MPI_Allgather_init of MPI 4, but on every stack); buffers, arrays, datatypes and the
+ * operator are the caller's and must stay. May wait for the other ranks. */
+int convene_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm, convene_operation* operation);
+int convene_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                             convene_operation* operation);
+int convene_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                            const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                            convene_operation* operation);
+int convene_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                              MPI_Comm comm, convene_operation* operation);
+int convene_gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                        convene_operation* operation);
+int convene_gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                          convene_operation* operation);
+int convene_gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                         MPI_Comm comm, convene_operation* operation);
+int convene_gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                           int root, MPI_Comm comm, convene_operation* operation);
+int convene_scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                         convene_operation* operation);
+int convene_scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                           convene_operation* operation);
+int convene_scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[],
+                          MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                          int root, MPI_Comm comm, convene_operation* operation);
+int convene_scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                            MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                            int root, MPI_Comm comm, convene_operation* operation);
+int convene_bcast_init(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
+                       convene_operation* operation);
+int convene_bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                         convene_operation* operation);
+int convene_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          int recvcount, MPI_Datatype recvtype, MPI_Comm comm, convene_operation* operation);
+int convene_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                            MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                            convene_operation* operation);
+int convene_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                           MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+                           MPI_Datatype recvtype, MPI_Comm comm, convene_operation* operation);
+int convene_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                             convene_operation* operation);
+int convene_barrier_init(MPI_Comm comm, convene_operation* operation);
+int convene_reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
+                        MPI_Comm comm, convene_operation* operation);
+int convene_reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                          int root, MPI_Comm comm, convene_operation* operation);
+int convene_allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                           MPI_Comm comm, convene_operation* operation);
+int convene_allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm comm, convene_operation* operation);
+int convene_reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype type,
+                                MPI_Op op, MPI_Comm comm, convene_operation* operation);
+int convene_reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm, convene_operation* operation);
+int convene_reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type,
+                                      MPI_Op op, MPI_Comm comm, convene_operation* operation);
+int convene_reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                        MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                        convene_operation* operation);
+int convene_scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                      MPI_Comm comm, convene_operation* operation);
+int convene_scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm, convene_operation* operation);
+int convene_exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm, convene_operation* operation);
+int convene_exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm, convene_operation* operation);
+
+/* Starts it: from here on it is a non-blocking collective with that request. Before the next start that must be complete. */
+int convene_start(convene_operation operation, MPI_Request* request);
+
+/* Frees an operation that is not running, and sets it to NULL. Both return MPI_ERR_ARG where there is none. */
+int convene_free(convene_operation* operation);
 
 /* Chooses the algorithms on this communicator, instead of CONVENE_USE and CONVENE_RULES: for example
  * "allgather=sparbit;send=packed,allgatherv=ring"; what is not named runs as the MPI's own. All ranks must give the same

@@ -76,6 +76,7 @@ nb::dict describe(const Algorithm& algorithm) {
   dict["symmetry"] = str(word(algorithm.symmetry));
   dict["learns"] = str(word(algorithm.learns));
   dict["rounds"] = str(algorithm.rounds);
+  dict["commutative_only"] = algorithm.commutative_only;
   dict["native"] = algorithm.is_native();
   dict["parameters"] = parameters;
   return dict;

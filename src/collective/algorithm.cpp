@@ -51,6 +51,11 @@ std::string unmet_requirement(const Algorithm& algorithm, Rank procs, bool commu
   return "";
 }
 
+bool depends_on_arrivals(const Algorithm& algorithm) {
+  return algorithm.learns != Learns::none &&
+         std::any_of(algorithm.collectives.begin(), algorithm.collectives.end(), is_reduction);
+}
+
 std::vector<const Algorithm*> catalogue(Collective collective) {
   std::vector<const Algorithm*> result;
   for (const Algorithm* algorithm : catalogue())

@@ -77,6 +77,9 @@ struct Algorithm {
 /// the operator of a reduction is.
 std::string unmet_requirement(const Algorithm& algorithm, Rank procs, bool commutative = true);
 
+/// Whether the bits of its result may depend on when ranks arrive: of a reduction that learns who comes late.
+bool depends_on_arrivals(const Algorithm& algorithm);
+
 /// All algorithms, in the order in which people should read them.
 std::span<const Algorithm* const> catalogue();
 /// The algorithms of one collective.

@@ -176,6 +176,12 @@ bool is_reduction(Collective collective) {
          what == Promise::scan;
 }
 
+bool has_one_vector(Collective collective) {
+  const Promise what = promise(collective);
+  return what == Promise::bcast || what == Promise::reduce || what == Promise::allreduce ||
+         what == Promise::scan;
+}
+
 Places places(const Call& call, std::uint32_t segments) {
   const std::uint32_t all = call.procs * segments;
   switch (promise(call.collective)) {

@@ -57,6 +57,8 @@ std::optional<Collective> find_collective(std::string_view name);
 bool is_rooted(Collective collective);
 /// Whether it combines what the ranks contribute.
 bool is_reduction(Collective collective);
+/// Whether its data is one vector, not a block for each rank.
+bool has_one_vector(Collective collective);
 
 /// A call as a generator sees it. All but `rank` is equal on all ranks.
 struct Call {

@@ -18,7 +18,7 @@ struct Piece {
   std::size_t bytes = 0;
 };
 
-/// The blocks of one buffer, each cut into `segments` places of nearly equal size.
+/// The blocks of one buffer, each cut into `segments` places of nearly equal size, anywhere or between items.
 ///
 /// Either all blocks have the same size and stand back to back, or their sizes and positions are arrays as MPI has
 /// them: counts and displacements in units of a datatype's size and extent.
@@ -55,6 +55,9 @@ class Memory {
     memory.extent_ = extent;
     return memory;
   }
+
+  /// Places are to begin and end between items of so many bytes, of which blocks are made.
+  void cut_between(std::size_t item_bytes) { item_bytes_ = item_bytes; }
 
   /// Whether place p's bytes are followed by those of place p + 1, for all places.
   bool is_uniform() const { return kind_ == Kind::uniform && segments_ == 1; }
@@ -98,7 +101,9 @@ class Memory {
 
   /// Where segment `which` of a block of `bytes` bytes starts. (Split so that the product cannot overflow.)
   std::size_t part(std::size_t bytes, std::size_t which) const {
-    return bytes / segments_ * which + bytes % segments_ * which / segments_;
+    const std::size_t items = item_bytes_ > 1 ? bytes / item_bytes_ : bytes;
+    const std::size_t at = items / segments_ * which + items % segments_ * which / segments_;
+    return item_bytes_ > 1 ? at * item_bytes_ : at;
   }
 
   std::byte* base_ = nullptr;
@@ -106,6 +111,7 @@ class Memory {
   const void* counts_ = nullptr;
   const void* displacements_ = nullptr;
   std::ptrdiff_t extent_ = 0;
+  std::size_t item_bytes_ = 1;
   std::uint32_t segments_ = 1;
   Kind kind_ = Kind::uniform;
 };
@@ -134,7 +140,9 @@ class KeptLayout {
 
 inline bool Memory::same_layout(const KeptLayout& kept) const {
   const Memory& then = kept.memory_;
-  if (kind_ != then.kind_ || block_bytes_ != then.block_bytes_ || segments_ != then.segments_) return false;
+  if (kind_ != then.kind_ || block_bytes_ != then.block_bytes_ || segments_ != then.segments_ ||
+      item_bytes_ != then.item_bytes_)
+    return false;
   if (kind_ == Kind::uniform) return true;
   return extent_ == then.extent_ && std::memcmp(counts_, kept.counts_.data(), kept.counts_.size()) == 0 &&
          std::memcmp(displacements_, kept.displacements_.data(), kept.displacements_.size()) == 0;

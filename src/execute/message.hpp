@@ -59,7 +59,7 @@ void copy_slots(const Schedule& schedule, StepId step, const Buffers& buffers);
 
 /// What a combine step calls: right = left ∘ right over `bytes` bytes, which are whole elements, back to back. Returns an
 /// MPI error code. Whoever binds a schedule with combines sets it, as a rule to MPI_Reduce_local, and lays out memory so
-/// that places begin and end between elements (Memory cuts blocks by bytes so far).
+/// that places begin and end between elements (Memory::cut_between).
 struct Operator {
   int (*apply)(void* context, const std::byte* left, std::byte* right, std::size_t bytes) = nullptr;
   void* context = nullptr;

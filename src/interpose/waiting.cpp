@@ -4,7 +4,6 @@
 // everything goes on: a program may wait in an ordinary receive for what another rank sends after its own collective.
 // Otherwise they cost a test of one counter.
 #include "interpose/door.hpp"
-#include "runtime/communicator.hpp"
 #include "runtime/progress.hpp"
 
 #ifndef OPEN_MPI  // there the hook does it
@@ -17,11 +16,6 @@ namespace {
 template <class Handle>
 Handle handle(HandleWord word) {
   return convene::from_word<Handle>(word);
-}
-
-template <class Function>
-Function* beyond(const char* name) {
-  return reinterpret_cast<Function*>(convene::mpi_symbol(name));
 }
 
 /// Whether a call is to go straight to the MPI.
@@ -54,26 +48,23 @@ int test_until_done(Test&& test) {
   return code;
 }
 
-/// Whether a blocking collective of the MPI's own is to go straight to it: the same on all ranks.
-bool collective_goes_straight(MPI_Comm comm) {
-  if (convene::door_state.load(std::memory_order_relaxed) != 1 || progress::has_hook()) return true;
-  const convene::Communicator* communicator = convene::Communicator::known(comm);
-  return !communicator || !communicator->has_seen_operations();
-}
-
 }  // namespace
 
 /// Defines one MPI function: what it does where something is outstanding; else it is the MPI's own.
-#define CONVENE_WAITING(name, parameters, as_they_came, body)                       \
-  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)            \
-      __attribute__((visibility("default")));                                       \
-  extern "C" int convene_waiting_##name parameters {                                \
-    if (goes_straight()) return beyond<int parameters>("PMPI_" #name) as_they_came; \
-    body                                                                            \
+#define CONVENE_WAITING(name, parameters, as_they_came, body)                                           \
+  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)                                \
+      __attribute__((visibility("default")));                                                           \
+  extern "C" int convene_waiting_##name parameters {                                                    \
+    static const auto beyond = reinterpret_cast<int(*) parameters>(convene::mpi_symbol("PMPI_" #name)); \
+    if (goes_straight()) return beyond as_they_came;                                                    \
+    body                                                                                                \
   }
 
-#define CONVENE_NOW(name, ...) \
-  reinterpret_cast<decltype(&PMPI_##name)>(convene::mpi_symbol("PMPI_" #name))(__VA_ARGS__)
+#define CONVENE_NOW(name, ...)                                                                            \
+  [&] {                                                                                                   \
+    static const auto now = reinterpret_cast<decltype(&PMPI_##name)>(convene::mpi_symbol("PMPI_" #name)); \
+    return now(__VA_ARGS__);                                                                              \
+  }()
 
 // Completion.
 CONVENE_WAITING(Wait, (MPI_Request * request, MPI_Status* status), (request, status), {
@@ -189,66 +180,5 @@ CONVENE_WAITING(Mrecv, (void* buffer, int count, HandleWord type, MPI_Message* m
                     return CONVENE_NOW(Imrecv, buffer, count, handle<MPI_Datatype>(type), message, request);
                   });
                 })
-
-// Collectives that are not Convene's.
-#define CONVENE_COLLECTIVE(name, parameters, as_they_came, body)         \
-  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name) \
-      __attribute__((visibility("default")));                            \
-  extern "C" int convene_waiting_##name parameters {                     \
-    if (collective_goes_straight(handle<MPI_Comm>(comm)))                \
-      return beyond<int parameters>("PMPI_" #name) as_they_came;         \
-    body                                                                 \
-  }
-
-CONVENE_COLLECTIVE(Allreduce,
-                   (const void* in, void* out, int count, HandleWord type, HandleWord op, HandleWord comm),
-                   (in, out, count, type, op, comm), {
-                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Iallreduce, in, out, count, handle<MPI_Datatype>(type),
-                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
-                     });
-                   })
-CONVENE_COLLECTIVE(Reduce,
-                   (const void* in, void* out, int count, HandleWord type, HandleWord op, int root,
-                    HandleWord comm),
-                   (in, out, count, type, op, root, comm), {
-                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Ireduce, in, out, count, handle<MPI_Datatype>(type),
-                                          handle<MPI_Op>(op), root, handle<MPI_Comm>(comm), request);
-                     });
-                   })
-CONVENE_COLLECTIVE(Scan,
-                   (const void* in, void* out, int count, HandleWord type, HandleWord op, HandleWord comm),
-                   (in, out, count, type, op, comm), {
-                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Iscan, in, out, count, handle<MPI_Datatype>(type),
-                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
-                     });
-                   })
-CONVENE_COLLECTIVE(Exscan,
-                   (const void* in, void* out, int count, HandleWord type, HandleWord op, HandleWord comm),
-                   (in, out, count, type, op, comm), {
-                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Iexscan, in, out, count, handle<MPI_Datatype>(type),
-                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
-                     });
-                   })
-CONVENE_COLLECTIVE(Reduce_scatter,
-                   (const void* in, void* out, const int counts[], HandleWord type, HandleWord op,
-                    HandleWord comm),
-                   (in, out, counts, type, op, comm), {
-                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Ireduce_scatter, in, out, counts, handle<MPI_Datatype>(type),
-                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
-                     });
-                   })
-CONVENE_COLLECTIVE(Reduce_scatter_block,
-                   (const void* in, void* out, int count, HandleWord type, HandleWord op, HandleWord comm),
-                   (in, out, count, type, op, comm), {
-                     return start_and_wait(MPI_STATUS_IGNORE, [&](MPI_Request* request) {
-                       return CONVENE_NOW(Ireduce_scatter_block, in, out, count, handle<MPI_Datatype>(type),
-                                          handle<MPI_Op>(op), handle<MPI_Comm>(comm), request);
-                     });
-                   })
 
 #endif  // OPEN_MPI

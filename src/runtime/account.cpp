@@ -19,6 +19,7 @@ namespace convene {
 void Record::merge(const Record& other) {
   calls += other.calls;
   bytes += other.bytes;
+  timed += other.timed;
   ticks += other.ticks;
   least = std::min(least, other.least);
   most = std::max(most, other.most);
@@ -55,9 +56,10 @@ nlohmann::json to_json(const Record& record, double per_tick) {
           {"algorithm", record.algorithm},
           {"reason", record.reason},
           {"calls", record.calls},
+          {"timed", record.timed},
           {"bytes_per_block",
            record.calls ? static_cast<double>(record.bytes) / static_cast<double>(record.calls) : 0.},
-          {"seconds_total", static_cast<double>(record.ticks) * per_tick},
+          {"seconds_total", record.all_ticks() * per_tick},
           {"seconds_min", static_cast<double>(record.least) * per_tick},
           {"seconds_max", static_cast<double>(record.most) * per_tick}};
 }

@@ -18,15 +18,30 @@ struct Record {
   std::string reason;
   unsigned size_class = 0;             ///< bit width of the bytes per block
   std::uint64_t calls = 0, bytes = 0;  ///< bytes: per block, added up over the calls
+  std::uint64_t timed = 0;  ///< how many of the calls a clock was read for; the following are of these
   std::uint64_t ticks = 0, least = UINT64_MAX, most = 0, last = 0;
 
-  void add(std::uint64_t took, std::uint64_t block_bytes) {
+  /// Whether the next call of the MPI's own is to be timed. Two readings of the clock (about 36 ns) are more than all the
+  /// rest that Convene adds to such a call: of short ones, every eighth is timed.
+  bool is_due() const {
+    constexpr std::uint64_t short_ticks = 20'000;  // some microseconds on every machine
+    return last > short_ticks || calls % 8 == 0;
+  }
+  void count(std::uint64_t block_bytes) {
     ++calls;
     bytes += block_bytes;
+  }
+  void add(std::uint64_t took, std::uint64_t block_bytes) {
+    count(block_bytes);
+    ++timed;
     ticks += took;
     last = took;
     if (took < least) least = took;
     if (took > most) most = took;
+  }
+  /// Of all calls, from those that were timed.
+  double all_ticks() const {
+    return timed ? static_cast<double>(ticks) * (static_cast<double>(calls) / static_cast<double>(timed)) : 0;
   }
   void merge(const Record& other);
 };

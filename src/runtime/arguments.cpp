@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/arguments.hpp"
 
+#include "runtime/operator.hpp"
+
 namespace convene {
 
 namespace {
@@ -12,18 +14,32 @@ bool is_sound(const Side& side, Collective collective) {
   return !lacks_arrays && side.type != MPI_DATATYPE_NULL && side.blocks.total().has_value();
 }
 
+/// Whether a reduction's buffers are two, its type and operator fit, and no named type comes without a buffer.
+bool is_sound_reduction(const Arguments& call) {
+  const auto has_buffer = [](const Side& side) {
+    return side.buffer || !side.is_used() || side.blocks.total() == 0 || !facts_of(side.type).is_named;
+  };
+  const Side& any = call.send.is_used() ? call.send : call.recv;
+  const bool overlaps = call.send.is_used() && call.recv.is_used() && call.send.buffer == call.recv.buffer &&
+                        !call.in_place && call.recv.blocks.total() != 0;
+  return any.is_used() && any.type != MPI_DATATYPE_NULL && is_defined(call.op, any.type) && !overlaps &&
+         call.send.buffer != MPI_IN_PLACE && has_buffer(call.send) && has_buffer(call.recv);
+}
+
 std::uint64_t item_bytes(const Side& side) { return facts_of(side.type).size; }
 
 }  // namespace
 
 bool has_equal_blocks(Collective collective) {
   return collective != Collective::allgatherv && collective != Collective::gatherv &&
-         collective != Collective::scatterv && collective != Collective::alltoallv;
+         collective != Collective::scatterv && collective != Collective::alltoallv &&
+         collective != Collective::reduce_scatter;
 }
 
 bool Arguments::are_sound() const {
   return is_sound(send, collective) && is_sound(recv, collective) &&
-         (!is_rooted(collective) || (root >= 0 && static_cast<Rank>(root) < procs));
+         (!is_rooted(collective) || (root >= 0 && static_cast<Rank>(root) < procs)) &&
+         (!is_reduction(collective) || is_sound_reduction(*this));
 }
 
 std::uint64_t Arguments::total_bytes() const {
@@ -32,6 +48,9 @@ std::uint64_t Arguments::total_bytes() const {
     case Collective::allgatherv:
     case Collective::bcast:
     case Collective::alltoall:
+    case Collective::allreduce:
+    case Collective::scan:
+    case Collective::exscan:
       return *recv.blocks.total() * item_bytes(recv);
     case Collective::gather: {
       const Side& own = send.is_used() ? send : recv;  // in place the root has but its receive side
@@ -46,13 +65,13 @@ std::uint64_t Arguments::total_bytes() const {
     case Collective::alltoallv:
     case Collective::barrier:
       return 0;
-    case Collective::reduce:  // reductions do not come here yet: they are left to the MPI
-    case Collective::allreduce:
+    case Collective::reduce: {
+      const Side& own = send.is_used() ? send : recv;
+      return static_cast<std::uint64_t>(own.blocks.each()) * item_bytes(own);
+    }
     case Collective::reduce_scatter_block:
     case Collective::reduce_scatter:
-    case Collective::scan:
-    case Collective::exscan:
-      return 0;
+      return *send.blocks.total() * item_bytes(send);
   }
   return 0;
 }

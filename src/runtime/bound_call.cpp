@@ -14,6 +14,15 @@ bool is_allgather(Collective collective) {
   return collective == Collective::allgather || collective == Collective::allgatherv;
 }
 
+bool is_reduce_scatter(Collective collective) {
+  return collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
+}
+
+/// Whether a call in place has the same places as input and output all the same.
+bool copies_in_place(Collective collective) {
+  return is_alltoall(collective) || is_reduce_scatter(collective);
+}
+
 }  // namespace
 
 BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_Comm own, std::uint32_t number,
@@ -22,11 +31,16 @@ BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_C
   binding_.schedule = &prepared.schedule;
   binding_.comm = own;
   binding_.collective_number = number;
-  output_ = Bytes(arguments.recv, prepared.segments, false, arena);
-  // An all-to-all in place would overwrite what it has not sent yet: its input is a copy.
-  input_ = arguments.in_place && is_alltoall(arguments.collective)
-               ? Bytes(arguments.recv, prepared.segments, true, arena)
-               : Bytes(arguments.send, prepared.segments, false, arena);
+  Layout layout{.segments = prepared.segments, .by_items = is_reduction(arguments.collective)};
+  output_ = Bytes(arguments.recv, layout, arena);
+  // In place these would overwrite what they have not sent yet: their input is a copy.
+  layout.copied = arguments.in_place && copies_in_place(arguments.collective);
+  const bool is_there = is_alltoall(arguments.collective) && arguments.in_place;
+  input_ = Bytes(is_there ? arguments.recv : arguments.send, layout, arena);
+  if (layout.by_items) {
+    operator_ = ItemOperator(arguments.op, arguments.item_type());
+    binding_.op = operator_.bound();
+  }
   binding_.buffers.input = input_.memory();
   binding_.buffers.output = output_.memory();
   const bool root_alone_knows = !has_equal_blocks(arguments.collective) && is_rooted(arguments.collective);
@@ -52,13 +66,19 @@ int BoundCall::prepare(Arena& arena) {
     lay_out_blocks(arena);
     bind_scratch(prepared_->schedule, binding_.buffers, arena);
   }
+  if (is_reduction(arguments_.collective)) operator_.prepare(binding_.comm, arena);
+  return fetch();
+}
+
+int BoundCall::fetch() const {
   const MPI_Comm comm = binding_.comm;
   if (const int code = input_.fetch(comm); code != MPI_SUCCESS) return code;
   if (arguments_.collective == Collective::bcast)
     return arguments_.is_root() ? output_.fetch(comm) : MPI_SUCCESS;
   const bool own_is_there =
-      arguments_.in_place && !is_alltoall(arguments_.collective) && arguments_.recv.is_used();
-  return own_is_there ? output_.fetch(arguments_.rank, comm) : MPI_SUCCESS;
+      arguments_.in_place && !copies_in_place(arguments_.collective) && arguments_.recv.is_used();
+  if (!own_is_there) return MPI_SUCCESS;
+  return output_.fetch(has_one_vector(arguments_.collective) ? 0 : arguments_.rank, comm);
 }
 
 /// How large blocks are, where places in scratch have to be as large.
@@ -70,14 +90,19 @@ void BoundCall::lay_out_blocks(Arena& arena) {
     blocks = Memory::irregular(nullptr, sizes_, nowhere, 1, 0, prepared_->segments);
   } else if (is_allgather(arguments_.collective)) {
     blocks = output_.memory();
+  } else if (is_reduce_scatter(arguments_.collective)) {
+    blocks = input_.memory();
   } else if (has_equal_blocks(arguments_.collective)) {
     const std::uint64_t bytes = arguments_.block_bytes(arguments_.total_bytes());
     blocks = Memory::uniform(nullptr, bytes, prepared_->segments);
+    if (is_reduction(arguments_.collective)) blocks.cut_between(facts_of(arguments_.item_type()).size);
   }
 }
 
 int BoundCall::finish() const {
   if (arguments_.collective == Collective::bcast && arguments_.is_root()) return MPI_SUCCESS;
+  if (arguments_.collective == Collective::exscan && arguments_.rank == 0)
+    return MPI_SUCCESS;  // has no result
   return output_.deliver(binding_.comm);
 }
 

@@ -4,6 +4,7 @@
 
 #include "execute/executor.hpp"
 #include "runtime/arguments.hpp"
+#include "runtime/operator.hpp"
 #include "runtime/schedule_cache.hpp"
 
 namespace convene {
@@ -15,18 +16,26 @@ class BoundCall {
   /// Staging and scratch come from the arena, which must stay as long as this is used.
   BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_Comm own, std::uint32_t number,
             Arena& arena);
+  BoundCall(const BoundCall&) = delete;
+  BoundCall& operator=(const BoundCall&) = delete;
 
   /// Whether ranks pass on blocks whose sizes only the root knows (scatterv, gatherv).
   bool needs_sizes() const { return sizes_ != nullptr && prepared_->relays; }
   /// Bytes by block, P of them: filled in at the root, to be filled in elsewhere.
   MPI_Count* sizes() const { return sizes_; }
 
-  /// Packs what has to be packed, and lays out scratch. Returns MPI_SUCCESS or the MPI's error.
+  /// Lays out scratch and fetches what has to be packed. Returns MPI_SUCCESS or the MPI's error.
   int prepare(Arena& arena);
+  /// Packs what is in the program's buffers now: for every further run. Likewise.
+  int fetch() const;
   /// Unpacks what came.
   int finish() const;
 
+  /// The call is a persistent operation of this number.
+  void set_persistent(std::uint32_t number) { binding_.persistent_number = number; }
   const Binding& binding() const { return binding_; }
+  /// What the binding's operator refers to.
+  const ItemOperator& item_operator() const { return operator_; }
   /// Places of the collective's blocks, for a program that is bound to their sizes.
   std::uint32_t block_places() const { return arguments_.procs * prepared_->segments; }
   /// Whether everything is in the program's memory and nothing has to be done before or after.
@@ -39,6 +48,7 @@ class BoundCall {
   Arguments arguments_;
   const Prepared* prepared_;
   Bytes input_, output_;
+  ItemOperator operator_;
   MPI_Count* sizes_ = nullptr;
   Binding binding_;
 };

@@ -2,30 +2,10 @@
 #include "runtime/collectives.hpp"
 
 #include "runtime/native.hpp"
-#include "runtime/run.hpp"
+#include "runtime/run_collective.hpp"
 
 namespace convene {
 namespace {
-
-/// Does a call: finds the communicator's handle, completes the arguments, and runs it in its form.
-/// `complete(arguments)` fills in the sides; rank, procs, root and communicator are there already.
-template <class Complete, class Function>
-int run(Collective collective, MPI_Comm comm, int root, Form form, const Complete& complete,
-        const Function& native) {
-  Communicator* communicator = Communicator::of(comm);
-  if (!communicator) return native(form.request);
-  if (communicator->is_inter())
-    return form.request ? native(form.request) : run_inter(collective, *communicator, NativeCall(native));
-  Arguments arguments{.collective = collective,
-                      .comm = comm,
-                      .procs = communicator->procs(),
-                      .rank = communicator->rank(),
-                      .root = root};
-  complete(arguments);
-  const NativeCall to_native(native);
-  return form.request ? run_non_blocking(arguments, *communicator, to_native, form.request)
-                      : run_blocking(arguments, *communicator, to_native);
-}
 
 Side side(const void* buffer, Blocks blocks, MPI_Datatype type) {
   return {const_cast<void*>(buffer), blocks, type};
@@ -36,12 +16,14 @@ Side side(const void* buffer, Blocks blocks, MPI_Datatype type) {
 template <class Count>
 int allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
               MPI_Datatype recvtype, MPI_Comm comm, Form form) {
+  const Shape shape{
+      Collective::allgather, sendbuf == MPI_IN_PLACE, 0, sendcount, sendtype, recvcount, recvtype};
   const auto complete = [&](Arguments& call) {
     call.in_place = sendbuf == MPI_IN_PLACE;
     if (!call.in_place) call.send = side(sendbuf, {1, sendcount}, sendtype);
     call.recv = side(recvbuf, {call.procs, recvcount}, recvtype);
   };
-  return run(Collective::allgather, comm, 0, form, complete,
+  return run(shape, sendbuf, recvbuf, comm, form, complete,
              CONVENE_NATIVE(Allgather, Iallgather, comm, sendbuf, sendcount, sendtype, recvbuf, recvcount,
                             recvtype));
 }
@@ -52,7 +34,8 @@ int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void
                MPI_Comm comm, Form form) {
   const auto native = CONVENE_NATIVE(Allgatherv, Iallgatherv, comm, sendbuf, sendcount, sendtype, recvbuf,
                                      recvcounts, displs, recvtype);
-  if (!recvcounts || !displs) return native(form.request);  // the MPI has its own words for that
+  if (!recvcounts || !displs)
+    return leave_to_mpi(NativeCall(native), form);  // the MPI has its own words for that
   const auto complete = [&](Arguments& call) {
     call.in_place = sendbuf == MPI_IN_PLACE;
     if (!call.in_place) call.send = side(sendbuf, {1, sendcount}, sendtype);
@@ -64,12 +47,14 @@ int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void
 template <class Count>
 int gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
            MPI_Datatype recvtype, int root, MPI_Comm comm, Form form) {
+  const Shape shape{
+      Collective::gather, sendbuf == MPI_IN_PLACE, root, sendcount, sendtype, recvcount, recvtype};
   const auto complete = [&](Arguments& call) {
     call.in_place = call.is_root() && sendbuf == MPI_IN_PLACE;
     if (!call.in_place) call.send = side(sendbuf, {1, sendcount}, sendtype);
     if (call.is_root()) call.recv = side(recvbuf, {call.procs, recvcount}, recvtype);
   };
-  return run(Collective::gather, comm, root, form, complete,
+  return run(shape, sendbuf, recvbuf, comm, form, complete,
              CONVENE_NATIVE(Gather, Igather, comm, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                             root));
 }
@@ -91,12 +76,14 @@ int gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* r
 template <class Count>
 int scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
             MPI_Datatype recvtype, int root, MPI_Comm comm, Form form) {
+  const Shape shape{
+      Collective::scatter, recvbuf == MPI_IN_PLACE, root, sendcount, sendtype, recvcount, recvtype};
   const auto complete = [&](Arguments& call) {
     call.in_place = call.is_root() && recvbuf == MPI_IN_PLACE;
     if (!call.in_place) call.recv = side(recvbuf, {1, recvcount}, recvtype);
     if (call.is_root()) call.send = side(sendbuf, {call.procs, sendcount}, sendtype);
   };
-  return run(Collective::scatter, comm, root, form, complete,
+  return run(shape, sendbuf, recvbuf, comm, form, complete,
              CONVENE_NATIVE(Scatter, Iscatter, comm, sendbuf, sendcount, sendtype, recvbuf, recvcount,
                             recvtype, root));
 }
@@ -117,21 +104,24 @@ int scatterv(const void* sendbuf, const Count sendcounts[], const DisplacementOf
 
 template <class Count>
 int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm, Form form) {
+  const Shape shape{Collective::bcast, false, root, 0, MPI_DATATYPE_NULL, count, type};
   const auto complete = [&](Arguments& call) { call.recv = side(buffer, {1, count}, type); };
-  return run(Collective::bcast, comm, root, form, complete,
+  return run(shape, nullptr, buffer, comm, form, complete,
              CONVENE_NATIVE(Bcast, Ibcast, comm, buffer, count, type, root));
 }
 
 template <class Count>
 int alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
              MPI_Datatype recvtype, MPI_Comm comm, Form form) {
+  const Shape shape{
+      Collective::alltoall, sendbuf == MPI_IN_PLACE, 0, sendcount, sendtype, recvcount, recvtype};
   const auto complete = [&](Arguments& call) {
     call.in_place = sendbuf == MPI_IN_PLACE;
     if (!call.in_place) call.send = side(sendbuf, {call.procs, sendcount}, sendtype);
     call.recv = side(recvbuf, {call.procs, recvcount}, recvtype);
   };
   return run(
-      Collective::alltoall, comm, 0, form, complete,
+      shape, sendbuf, recvbuf, comm, form, complete,
       CONVENE_NATIVE(Alltoall, Ialltoall, comm, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
 }
 
@@ -142,7 +132,8 @@ int alltoallv(const void* sendbuf, const Count sendcounts[], const DisplacementO
   const auto native = CONVENE_NATIVE(Alltoallv, Ialltoallv, comm, sendbuf, sendcounts, sdispls, sendtype,
                                      recvbuf, recvcounts, rdispls, recvtype);
   const bool in_place = sendbuf == MPI_IN_PLACE;
-  if (!recvcounts || !rdispls || (!in_place && (!sendcounts || !sdispls))) return native(form.request);
+  if (!recvcounts || !rdispls || (!in_place && (!sendcounts || !sdispls)))
+    return leave_to_mpi(NativeCall(native), form);
   const auto complete = [&](Arguments& call) {
     call.in_place = in_place;
     if (!in_place) call.send = side(sendbuf, {call.procs, sendcounts, sdispls}, sendtype);
@@ -152,8 +143,9 @@ int alltoallv(const void* sendbuf, const Count sendcounts[], const DisplacementO
 }
 
 int barrier(MPI_Comm comm, Form form) {
-  const auto native = [=](MPI_Request* request) {
-    return request ? mpi.Ibarrier(comm, request) : mpi.Barrier(comm);
+  const auto native = [=](const Form& as) {
+    if (as.info) return native_calls::persistent("PMPI_Barrier_init", comm, as);
+    return as.request ? mpi.Ibarrier(comm, as.request) : mpi.Barrier(comm);
   };
   return run(
       Collective::barrier, comm, 0, form, [](Arguments&) {}, native);

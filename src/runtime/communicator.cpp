@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "base/error.hpp"
+#include "execute/tags.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/settings.hpp"
 
@@ -70,26 +71,13 @@ bool on_all_ranks(bool mine, MPI_Comm comm) {
 
 }  // namespace
 
-namespace {
+thread_local constinit Communicator::LastAsked Communicator::last_asked_{};
+std::atomic<std::uint64_t> Communicator::generation_{0};
 
-/// The handle that this thread asked for last, good as long as no handle was freed since: an MPI may give the name of a
-/// freed communicator to a new one.
-struct LastAsked {
-  MPI_Comm comm;
-  Communicator* handle = nullptr;
-  std::uint64_t generation = 0;
-};
-thread_local LastAsked last_asked __attribute__((tls_model("initial-exec")));
-std::atomic<std::uint64_t> generation{0};  // of the set of handles: counts the ones that were freed
-
-}  // namespace
-
-Communicator* Communicator::of(MPI_Comm comm) {
-  LastAsked& last = last_asked;
-  const std::uint64_t now = generation.load(std::memory_order_acquire);
-  if (last.handle && last.comm == comm && last.generation == now) return last.handle;
+Communicator* Communicator::find_or_make(MPI_Comm comm) {
+  const std::uint64_t now = generation_.load(std::memory_order_acquire);
   Communicator* handle = look_up(comm, true);
-  last = {comm, handle, now};
+  last_asked_ = {comm, handle, now};
   return handle;
 }
 
@@ -148,7 +136,23 @@ int OwnCommunicator::test(bool& ready) {
   return MPI_SUCCESS;
 }
 
+void Turns::begin(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  pending_.push_back(number);
+}
+
+void Turns::end(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  std::erase(pending_, number);
+}
+
+bool Turns::has_come(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  return pending_.empty() || number - pending_.front() < collective_range;
+}
+
 int Communicator::begin_own() {
+  if (!has_seen_operations_) repeat_.decision = nullptr;  // the MPI's own calls may change form now
   has_seen_operations_ = true;
   if (own_) return MPI_SUCCESS;
   const ErrorsReturned scope(comm_);
@@ -167,7 +171,7 @@ int Communicator::on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {
 int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
   auto* handle = static_cast<Communicator*>(value);
   Registry& registry = Registry::instance();
-  ++generation;
+  ++generation_;
 #ifdef OPEN_MPI
   // It does not bear that a communicator goes while a duplicate of it is in the making; MPICH keeps it until then, and
   // comes here from there. (Freeing it is collective, and all ranks have begun the duplicate before.)
@@ -187,7 +191,7 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
 int Communicator::on_finalize(MPI_Comm, int, void*, void*) {
   Registry& registry = Registry::instance();
   registry.finalizing = true;
-  ++generation;
+  ++generation_;
   std::vector<Communicator*> live;
   {
     const std::lock_guard lock(registry.mutex);
@@ -226,6 +230,7 @@ Decision Communicator::make_decision(const CallKind& kind) {
   decision.collective = kind.collective;
   decision.root = kind.root;
   decision.in_place = kind.in_place;
+  decision.commutative = kind.commutative;
   decision.total_bytes = kind.total_bytes;
   decision.any_size = selection().always_native(kind.collective);
   decision.algorithm = "native";
@@ -251,7 +256,8 @@ Decision Communicator::make_decision(const CallKind& kind) {
                                                                   .rank = rank_,
                                                                   .root = kind.root,
                                                                   .in_place = kind.in_place,
-                                                                  .parameters = choice.parameters});
+                                                                  .parameters = choice.parameters,
+                                                                  .commutative = kind.commutative});
   return decision;
 }
 
@@ -265,7 +271,9 @@ Choice Communicator::choose(const CallKind& kind) {
                                         .procs = procs_,
                                         .total_bytes = kind.total_bytes,
                                         .nodes = nodes_,
-                                        .ranks_per_node = ranks_per_node_});
+                                        .ranks_per_node = ranks_per_node_,
+                                        .commutative = kind.commutative,
+                                        .reproducible = settings().reproducible});
     if (!choice.declared.empty()) Ledger::instance().declare(choice.declared);
     return choice;
   } catch (const Error& error) {
@@ -296,6 +304,14 @@ bool Communicator::ensure_own() {
 MPI_Comm Communicator::own() {
   progress::poke_until([&] { return own_->is_ready; });
   return own_->comm;
+}
+
+std::uint32_t Communicator::next_persistent() {
+  void* highest = nullptr;
+  int found = 0;
+  mpi.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&highest), &found);
+  const std::uint32_t numbers = found ? Tags::persistent_numbers(*static_cast<int*>(highest)) : 0;
+  return persistent_number_ < numbers ? ++persistent_number_ : 0;
 }
 
 /// Makes the communicator that Convene's messages travel on. All ranks agree on whether there is one.

@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@
 #include "execute/executor.hpp"
 #include "execute/mpi.hpp"
 #include "runtime/account.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/operator.hpp"
 #include "runtime/schedule_cache.hpp"
 #include "select/selection.hpp"
 
@@ -36,6 +39,7 @@ struct CallKind {
   Collective collective = Collective::allgather;
   Rank root = 0;
   bool in_place = false;
+  bool commutative = true;        ///< of a reduction: its operator
   std::uint64_t total_bytes = 0;  ///< equal on all ranks
   bool may_block = true;          ///< a non-blocking call may not wait for other ranks
 };
@@ -44,7 +48,7 @@ struct CallKind {
 struct Decision {
   Collective collective = Collective::allgather;
   Rank root = 0;
-  bool in_place = false;
+  bool in_place = false, commutative = true;
   bool any_size = false;                     ///< decided without looking at the size
   std::uint64_t total_bytes = 0;             ///< else the size that it is for
   std::shared_ptr<const Prepared> prepared;  ///< null: the MPI's own
@@ -54,21 +58,35 @@ struct Decision {
 
   bool is_for(const CallKind& kind) const {
     return collective == kind.collective && root == kind.root && in_place == kind.in_place &&
-           (any_size || total_bytes == kind.total_bytes);
+           commutative == kind.commutative && (any_size || total_bytes == kind.total_bytes);
   }
 };
 
 /// The last call, where the next one may be the same with other buffers: then nothing has to be decided or bound again.
-/// Only calls with named types and equal blocks are kept.
+/// Only calls with named types, predefined operators and equal blocks are kept.
 struct Repeat {
   Decision* decision = nullptr;  ///< null: there is none
+  Shape shape;
   Record* record = nullptr;
-  int root = 0;
-  MPI_Count sendcount = 0, recvcount = 0;  ///< 0 where the side is not used
-  MPI_Datatype sendtype = MPI_DATATYPE_NULL, recvtype = MPI_DATATYPE_NULL;
-  bool in_place = false;
   std::uint64_t block_bytes = 0;
-  Binding binding;
+  bool is_native = false;
+  Binding binding;             ///< else, of an algorithm of Convene's
+  ItemOperator item_operator;  ///< of a reduction: what the binding's operator refers to
+
+  bool is_for(const Shape& call) const { return decision && shape == call; }
+};
+
+/// Which non-blocking collectives are not over yet: after so many further ones on the same communicator the tags of one
+/// come again, and that collective has to wait. (It can: all ranks have started the older one.)
+class Turns {
+ public:
+  void begin(std::uint32_t number);
+  void end(std::uint32_t number);
+  bool has_come(std::uint32_t number);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::uint32_t> pending_;  // oldest first
 };
 
 /// The communicator that Convene's messages travel on: made at once, or (for a non-blocking call) some time later. It
@@ -79,6 +97,7 @@ struct OwnCommunicator {
   bool is_ready = false;
   bool has_failed =
       false;  ///< an error has left messages over: some MPIs end a program that frees such a one
+  Turns turns;
 
   OwnCommunicator();
   ~OwnCommunicator();
@@ -96,7 +115,12 @@ struct LiveAccount : Account {
 class Communicator {
  public:
   /// The handle of a communicator; null where it cannot have one (the caller then leaves all to the MPI).
-  static Communicator* of(MPI_Comm comm);
+  static Communicator* of(MPI_Comm comm) {
+    const LastAsked& last = last_asked_;
+    if (last.handle && last.comm == comm && last.generation == generation_.load(std::memory_order_acquire))
+      return last.handle;
+    return find_or_make(comm);
+  }
   /// Likewise, but null where none was made yet.
   static Communicator* known(MPI_Comm comm);
 
@@ -104,6 +128,7 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
+  MPI_Comm comm() const { return comm_; }
   Rank rank() const { return rank_; }
   Rank procs() const { return procs_; }
   bool is_inter() const { return is_inter_; }
@@ -122,6 +147,8 @@ class Communicator {
   void note_failure() { own_->has_failed = true; }
   Arena& arena() { return arena_; }
   std::uint32_t next_collective() { return collective_number_++; }
+  /// The number of a new persistent operation, from 1; 0 where there are no tags for one more.
+  std::uint32_t next_persistent();
 
   /// The decision for a call; the same on all ranks. All ranks must call it for the same call (it may communicate).
   Decision& decide(const CallKind& kind);
@@ -144,7 +171,18 @@ class Communicator {
   std::size_t program_memory() const;
 
  private:
+  /// The handle that this thread asked for last, good as long as no handle was freed since: an MPI may give the name of a
+  /// freed communicator to a new one. (No initializers: a thread's copy must need no code to come into being.)
+  struct LastAsked {
+    MPI_Comm comm;
+    Communicator* handle;
+    std::uint64_t generation;
+  };
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit LastAsked last_asked_;
+  static std::atomic<std::uint64_t> generation_;  // of the set of handles: counts the ones that were freed
+
   explicit Communicator(MPI_Comm comm);
+  static Communicator* find_or_make(MPI_Comm comm);
   static Communicator* look_up(MPI_Comm comm, bool may_make);
   static Communicator* make(MPI_Comm comm);
   static int on_copy(MPI_Comm comm, int keyval, void* extra, void* value, void* copy, int* copied);
@@ -164,7 +202,7 @@ class Communicator {
   std::shared_ptr<OwnCommunicator> own_;
   Rank rank_ = 0, procs_ = 1;
   Rank nodes_ = 0, ranks_per_node_ = 0;
-  std::uint32_t collective_number_ = 0;
+  std::uint32_t collective_number_ = 0, persistent_number_ = 0;
   bool is_inter_ = false;
   bool has_seen_operations_ = false;
   bool own_refused_ = false;  // equal on all ranks

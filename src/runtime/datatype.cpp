@@ -118,6 +118,13 @@ bool is_run_of_contiguous(MPI_Datatype type, const Envelope& envelope) {
   return result;
 }
 
+/// Whether a type whose items are as far apart as they are large also begins and ends there: then it has no gaps.
+bool fills_its_extent(MPI_Datatype type, const TypeFacts& facts) {
+  MPI_Aint lower = 0, extent = 0;
+  mpi.Type_get_true_extent(type, &lower, &extent);
+  return lower == 0 && extent == facts.extent;
+}
+
 /// How many items MPI_Pack may take at once: their bytes must fit an int.
 int items_at_once(const TypeFacts& facts, MPI_Count left) {
   constexpr MPI_Count most_bytes = MPI_Count{1} << 30;
@@ -175,6 +182,7 @@ TypeFacts facts_of(MPI_Datatype type) {
   TypeFacts facts = size_and_extent(type);
   const Envelope envelope = envelope_of(type);
   facts.is_named = envelope.is_predefined();
+  facts.is_dense = facts.is_contiguous && (facts.is_named || fills_its_extent(type, facts));
   if (facts.is_named)
     remember_named(key, facts);
   else
@@ -206,6 +214,18 @@ int unpack_items(const std::byte* from, void* to, MPI_Count count, MPI_Datatype 
     return code;
   };
   return for_each_run(to, count, type, facts, unpack);
+}
+
+// Not by a duplicate: that would call the copy callbacks of the program's attributes.
+KeptType::KeptType(MPI_Datatype& type) {
+  if (type == MPI_DATATYPE_NULL || facts_of(type).is_named) return;
+  mpi.Type_contiguous(1, type, &kept_);
+  mpi.Type_commit(&kept_);
+  type = kept_;
+}
+
+KeptType::~KeptType() {
+  if (kept_ != MPI_DATATYPE_NULL) mpi.Type_free(&kept_);
 }
 
 }  // namespace convene

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/run.hpp"
 
-#include "base/clock.hpp"
 #include "runtime/bound_call.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/settings.hpp"
 
 namespace convene {
 namespace {
-
-CallKind kind_of(const Arguments& arguments, std::uint64_t total) {
-  return {.collective = arguments.collective,
-          .root = static_cast<Rank>(arguments.root),
-          .in_place = arguments.in_place,
-          .total_bytes = total};
-}
 
 /// A run in which everything that is outstanding goes on as well.
 int run_beside_others(const Binding& binding, Arena& arena) {
@@ -28,19 +20,16 @@ int run_beside_others(const Binding& binding, Arena& arena) {
   return code;
 }
 
-/// The MPI's own call, while everything that is outstanding goes on.
-int run_native(NativeCall native, const Communicator& communicator) {
-  if (!communicator.has_seen_operations() || progress::has_hook()) return native();
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int code = native(&request);
-  return code == MPI_SUCCESS ? progress::await(&request) : code;
+/// Whether the MPI's own blocking calls stay blocking ones here.
+bool is_left_as_it_is(const Communicator& communicator) {
+  return !communicator.has_seen_operations() || progress::has_hook();
 }
 
-/// The sizes of all blocks come from the root to all ranks. Non-blocking everywhere: an operation does it so.
-int exchange_sizes(const BoundCall& call, const Arguments& arguments, MPI_Comm own) {
-  const int bytes = static_cast<int>(arguments.procs * sizeof(MPI_Count));
+/// The MPI's own call, while everything that is outstanding goes on.
+int run_native(NativeCall native, const Communicator& communicator) {
+  if (is_left_as_it_is(communicator)) return native();
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = mpi.Ibcast(call.sizes(), bytes, MPI_BYTE, arguments.root, own, &request);
+  const int code = native({.request = &request});
   return code == MPI_SUCCESS ? progress::await(&request) : code;
 }
 
@@ -60,40 +49,9 @@ int execute(Decision& decision, const BoundCall& call, Arena& arena) {
 }
 
 /// An error of the MPI goes to the program's error handler.
-void report_failure(int code, MPI_Comm comm, Communicator& communicator) {
+void report_failure(int code, Communicator& communicator) {
   communicator.note_failure();
-  mpi.Comm_call_errhandler(comm, code);
-}
-
-/// Whether a call is the last one again, on any buffers.
-bool repeats(const Arguments& arguments, const Repeat& last) {
-  return last.decision && last.decision->collective == arguments.collective &&
-         last.recvcount == arguments.recv.blocks.each() && last.recvtype == arguments.recv.type &&
-         last.in_place == arguments.in_place && last.sendcount == arguments.send.blocks.each() &&
-         last.sendtype == arguments.send.type && last.root == arguments.root;
-}
-
-/// The short way through: straight to the program, or to the MPI.
-int run_again(const Arguments& arguments, Communicator& communicator, NativeCall native) {
-  const std::uint64_t start = ticks();
-  Repeat& last = communicator.repeat();
-  Record& record = *last.record;
-  int code;
-  if (!last.decision->prepared) {
-    code = run_native(native, communicator);
-  } else {
-    Arena& arena = communicator.arena();
-    last.binding.buffers.input.rebase(arguments.send.buffer);
-    last.binding.buffers.output.rebase(arguments.recv.buffer);
-    last.binding.collective_number = communicator.next_collective();
-    arena.reset();
-    bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
-    code = run_program(last.binding, last.decision->program, arena);
-    if (code != MPI_SUCCESS) report_failure(code, arguments.comm, communicator);
-  }
-  record.add(ticks() - start, last.block_bytes);
-  communicator.note_last(record);
-  return code;
+  mpi.Comm_call_errhandler(communicator.comm(), code);
 }
 
 bool is_plain(const Side& side) {
@@ -105,39 +63,74 @@ bool is_plain(const Side& side) {
 /// Keeps a call for run_again(), if it is of the kind that may be repeated.
 void keep_for_repeat(const Arguments& arguments, Decision& decision, Repeat& repeat) {
   if (!has_equal_blocks(arguments.collective) || settings().check_agreement || !is_plain(arguments.send) ||
-      !is_plain(arguments.recv))
+      !is_plain(arguments.recv) || (is_reduction(arguments.collective) && !is_predefined(arguments.op)))
     return;
-  repeat.root = arguments.root;
-  repeat.sendcount = arguments.send.blocks.each();
-  repeat.sendtype = arguments.send.type;
-  repeat.recvcount = arguments.recv.blocks.each();
-  repeat.recvtype = arguments.recv.type;
-  repeat.in_place = arguments.in_place;
+  repeat.shape = arguments.shape;
   repeat.decision = &decision;
+  repeat.is_native = !decision.prepared;
+}
+
+/// Waits until the operations that have the same tags as this collective are over.
+void await_turn(const Communicator& communicator, std::uint32_t number) {
+  if (progress::outstanding.load(std::memory_order_relaxed) == 0) return;
+  progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
 }
 
 int run_prepared(Decision& decision, const Arguments& arguments, Communicator& communicator) {
   Arena& arena = communicator.arena();
   arena.reset();
   communicator.repeat().decision = nullptr;  // its program may be bound anew, and this call may fail
-  BoundCall call(arguments, *decision.prepared, communicator.own(), communicator.next_collective(), arena);
+  const std::uint32_t number = communicator.next_collective();
+  BoundCall call(arguments, *decision.prepared, communicator.own(), number, arena);
+  await_turn(communicator, number);
   int code = MPI_SUCCESS;
-  if (call.needs_sizes()) code = exchange_sizes(call, arguments, communicator.own());
+  if (call.needs_sizes()) code = receive_sizes(call, arguments, communicator.own());
   if (code == MPI_SUCCESS) code = call.prepare(arena);
   if (code == MPI_SUCCESS) code = execute(decision, call, arena);
   if (code == MPI_SUCCESS) code = call.finish();
   if (code == MPI_SUCCESS && call.is_direct() && !decision.prepared->is_dynamic) {
-    communicator.repeat().binding = call.binding();
-    keep_for_repeat(arguments, decision, communicator.repeat());
+    Repeat& repeat = communicator.repeat();
+    repeat.binding = call.binding();
+    repeat.item_operator = call.item_operator();
+    repeat.binding.op.context = &repeat.item_operator;
+    keep_for_repeat(arguments, decision, repeat);
   }
   return code;
 }
 
 }  // namespace
 
+CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes) {
+  return {.collective = arguments.collective,
+          .root = static_cast<Rank>(arguments.root),
+          .in_place = arguments.in_place,
+          .commutative = !is_reduction(arguments.collective) || is_commutative(arguments.op),
+          .total_bytes = total_bytes};
+}
+
+// Non-blocking everywhere: an operation does it so.
+int receive_sizes(const BoundCall& call, const Arguments& arguments, MPI_Comm own) {
+  const int bytes = static_cast<int>(arguments.procs * sizeof(MPI_Count));
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = mpi.Ibcast(call.sizes(), bytes, MPI_BYTE, arguments.root, own, &request);
+  return code == MPI_SUCCESS ? progress::await(&request) : code;
+}
+
+int run_program_again(const void* input, void* output, Communicator& communicator) {
+  Repeat& last = communicator.repeat();
+  Arena& arena = communicator.arena();
+  last.binding.buffers.input.rebase(const_cast<void*>(input));
+  last.binding.buffers.output.rebase(output);
+  last.binding.collective_number = communicator.next_collective();
+  await_turn(communicator, last.binding.collective_number);
+  arena.reset();
+  bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
+  const int code = run_program(last.binding, last.decision->program, arena);
+  if (code != MPI_SUCCESS) report_failure(code, communicator);
+  return code;
+}
+
 int run_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native) {
-  if (repeats(arguments, communicator.repeat()) && progress::may_block())
-    return run_again(arguments, communicator, native);
   const std::uint64_t start = ticks();
   if (!arguments.are_sound()) return run_native(native, communicator);
   const std::uint64_t total = arguments.total_bytes();
@@ -145,10 +138,11 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   int code;
   if (decision.prepared) {
     code = run_prepared(decision, arguments, communicator);
-    if (code != MPI_SUCCESS) report_failure(code, arguments.comm, communicator);
+    if (code != MPI_SUCCESS) report_failure(code, communicator);
   } else {
     code = run_native(native, communicator);
-    if (code == MPI_SUCCESS) keep_for_repeat(arguments, decision, communicator.repeat());
+    if (code == MPI_SUCCESS && is_left_as_it_is(communicator))
+      keep_for_repeat(arguments, decision, communicator.repeat());
   }
   const std::uint64_t block = arguments.block_bytes(total);
   Record& record = communicator.record_of(decision, block);
@@ -162,7 +156,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
 
 int run_non_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native,
                      MPI_Request* request) {
-  if (!arguments.are_sound() || !request) return native(request);
+  if (!arguments.are_sound() || !request || !progress::can_go_on()) return native({.request = request});
   const std::uint64_t start = ticks(), total = arguments.total_bytes();
   CallKind kind = kind_of(arguments, total);
   kind.may_block = false;
@@ -172,7 +166,7 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
     if (code != MPI_SUCCESS) mpi.Comm_call_errhandler(arguments.comm, code);
     return code;
   }
-  const int code = native(request);
+  const int code = native({.request = request});
   const std::uint64_t block = arguments.block_bytes(total);
   communicator.record_of(decision, block).add(ticks() - start, block);
   return code;

@@ -39,8 +39,8 @@ class ScheduleCache {
   std::size_t size() const;
 
  private:
-  using Key = std::tuple<const Algorithm*, Collective, Rank, Rank, Rank, bool, std::vector<std::int64_t>,
-                         std::vector<std::int32_t>>;
+  using Key = std::tuple<const Algorithm*, Collective, Rank, Rank, Rank, bool, bool,
+                         std::vector<std::int64_t>, std::vector<std::int32_t>>;
   struct Entry {
     std::shared_ptr<const Prepared> prepared;
     std::list<Key>::iterator used;

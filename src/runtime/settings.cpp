@@ -52,6 +52,7 @@ Settings read_settings() {
   result.log = static_cast<LogLevel>(one_of("CONVENE_LOG", {"quiet", "info", "debug"}));
   result.execution = static_cast<Execution>(one_of("CONVENE_EXECUTE", {"automatic", "compiled", "dynamic"}));
   result.check_agreement = one_of("CONVENE_CHECK", {"nothing", "agreement"}) == 1;
+  result.reproducible = one_of("CONVENE_REPRODUCIBLE", {"no", "yes"}) == 1;
   const std::uint64_t communicators =
       number("CONVENE_COMMUNICATORS", static_cast<std::uint64_t>(result.communicators));
   result.communicators = static_cast<int>(std::min<std::uint64_t>(communicators, INT_MAX));

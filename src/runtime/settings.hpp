@@ -19,6 +19,7 @@ struct Settings {
   LogLevel log = LogLevel::quiet;              ///< CONVENE_LOG=quiet|info|debug
   Execution execution = Execution::automatic;  ///< CONVENE_EXECUTE=compiled|dynamic
   bool check_agreement = false;                ///< CONVENE_CHECK=agreement
+  bool reproducible = false;                   ///< CONVENE_REPRODUCIBLE=yes: equal bits from run to run
   int communicators = 1000;             ///< CONVENE_COMMUNICATORS: duplicates held at one time, at most
   std::size_t cache_bytes = 64u << 20;  ///< CONVENE_CACHE: bytes of cached schedules, at most
   std::uint64_t shuffle = 0;            ///< CONVENE_SHUFFLE: a seed; ready steps are issued in random order

@@ -23,29 +23,37 @@ Memory Blocks::memory(void* base, const TypeFacts& facts, std::uint32_t segments
   return Memory::uniform(base, facts.size * static_cast<std::size_t>(each_), segments);
 }
 
-Bytes::Bytes(const Side& side, std::uint32_t segments, bool copied, Arena& arena) : side_(side) {
-  if (!side.is_used()) return;
-  facts_ = facts_of(side.type);
-  if (facts_.is_contiguous && !copied) {
-    memory_ = side.blocks.memory(side.buffer, facts_, segments);
-    return;
-  }
-  staging_ = arena.take(facts_.size * side.blocks.total().value_or(0));
-  if (side.blocks.is_uniform()) {
-    memory_ = side.blocks.memory(staging_, facts_, segments);
-    return;
-  }
-  const Rank number = side.blocks.number();
-  auto* counts = arena.take_array<MPI_Count>(number);
-  auto* at = arena.take_array<MPI_Aint>(number);
+Blocks Blocks::with_displacements(Arena& arena) const {
+  return narrow_at_ || wide_at_ ? *this : back_to_back(arena);
+}
+
+Blocks Blocks::back_to_back(Arena& arena) const {
+  if (is_uniform()) return *this;
+  auto* counts = arena.take_array<MPI_Count>(number_);
+  auto* at = arena.take_array<MPI_Aint>(number_);
   MPI_Aint next = 0;
-  for (Rank block = 0; block < number; ++block) {
-    counts[block] = side.blocks.count(block);
+  for (Rank block = 0; block < number_; ++block) {
+    counts[block] = count(block);
     at[block] = next;
     next += static_cast<MPI_Aint>(counts[block]);
   }
-  memory_ = Memory::irregular(staging_, counts, at, facts_.size, static_cast<std::ptrdiff_t>(facts_.size),
-                              segments);
+  return {number_, counts, at};
+}
+
+Bytes::Bytes(const Side& side, const Layout& layout, Arena& arena) : side_(side) {
+  if (!side.is_used()) return;
+  side_.blocks = side.blocks.with_displacements(arena);
+  facts_ = facts_of(side.type);
+  if (layout.by_items) facts_.is_contiguous = facts_.is_dense;
+  if (facts_.is_contiguous && !layout.copied) {
+    memory_ = side_.blocks.memory(side.buffer, facts_, layout.segments);
+  } else {
+    staging_ = arena.take(facts_.size * side.blocks.total().value_or(0));
+    TypeFacts packed = facts_;
+    packed.extent = static_cast<std::ptrdiff_t>(facts_.size);
+    memory_ = side_.blocks.back_to_back(arena).memory(staging_, packed, layout.segments);
+  }
+  if (layout.by_items) memory_.cut_between(facts_.size);
 }
 
 void* Bytes::items(Rank block) const {

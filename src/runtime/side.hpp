@@ -19,11 +19,13 @@ template <class Count>
 using DisplacementOf = std::conditional_t<std::is_same_v<Count, int>, int, MPI_Aint>;
 
 /// Some blocks, in items of a datatype: `each` of them back to back, or counts and displacements as arrays of either
-/// width, which stay the caller's.
+/// width, which stay the caller's. Without displacements the blocks stand back to back.
 class Blocks {
  public:
   Blocks() = default;
   Blocks(Rank number, MPI_Count each) : number_(number), each_(each) {}
+  Blocks(Rank number, const int* counts) : number_(number), narrow_(counts) {}
+  Blocks(Rank number, const MPI_Count* counts) : number_(number), wide_(counts) {}
   Blocks(Rank number, const int* counts, const int* displacements)
       : number_(number), narrow_(counts), narrow_at_(displacements) {}
   Blocks(Rank number, const MPI_Count* counts, const MPI_Aint* displacements)
@@ -33,7 +35,11 @@ class Blocks {
   bool is_uniform() const { return !narrow_ && !wide_; }
   MPI_Count each() const { return each_; }
   MPI_Count count(Rank block) const { return narrow_ ? narrow_[block] : wide_ ? wide_[block] : each_; }
-  /// Where a block starts, in extents of the type.
+  /// The same with displacements, where they lack: arrays from the arena.
+  Blocks with_displacements(Arena& arena) const;
+  /// The same without gaps, in order.
+  Blocks back_to_back(Arena& arena) const;
+  /// Where a block starts, in extents of the type. Not for arrays without displacements.
   std::ptrdiff_t at(Rank block) const {
     if (narrow_) return narrow_at_[block];
     return wide_ ? static_cast<std::ptrdiff_t>(wide_at_[block])
@@ -62,12 +68,18 @@ struct Side {
   bool is_used() const { return blocks.number() > 0; }
 };
 
+/// How a side is to stand in memory.
+struct Layout {
+  std::uint32_t segments = 1;  ///< places of a block
+  bool copied = false;         ///< staging in any case
+  bool by_items = false;       ///< places end between items, whose bytes may be in any order
+};
+
 /// A side as bytes: the program's own memory where its type is contiguous, else staging from the arena.
 class Bytes {
  public:
   Bytes() = default;
-  /// With `copied`, staging in any case.
-  Bytes(const Side& side, std::uint32_t segments, bool copied, Arena& arena);
+  Bytes(const Side& side, const Layout& layout, Arena& arena);
 
   const Memory& memory() const { return memory_; }
   bool is_staged() const { return staging_ != nullptr; }

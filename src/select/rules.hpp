@@ -25,9 +25,13 @@ struct Situation {
   Rank procs = 1;
   std::uint64_t total_bytes = 0;       ///< of all blocks together
   Rank nodes = 0, ranks_per_node = 0;  ///< 0 where nobody has looked; ranks of the fullest node
-  /// Bytes per block; of the mean block where blocks differ. A bcast has but one, the vector.
+  bool commutative = true;             ///< of a reduction: its operator
+  bool reproducible = false;           ///< equal bits are wanted from run to run
+
+  /// Bytes per block; of the mean block where blocks differ. A bcast has but one, the vector; so have reductions, but for
+  /// reduce_scatter.
   std::uint64_t block_bytes() const {
-    return collective == Collective::bcast ? total_bytes : procs == 0 ? 0 : total_bytes / procs;
+    return has_one_vector(collective) ? total_bytes : procs == 0 ? 0 : total_bytes / procs;
   }
 };
 

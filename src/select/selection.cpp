@@ -21,11 +21,23 @@ std::string_view file_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+/// Why an algorithm cannot run in a situation: a clause with what there is instead; empty where it can.
+std::string obstacle(const Algorithm& algorithm, const Situation& situation) {
+  if (const std::string unmet = unmet_requirement(algorithm, situation.procs); !unmet.empty())
+    return unmet + "; this communicator has " + std::to_string(situation.procs);
+  if (const std::string unmet = unmet_requirement(algorithm, situation.procs, situation.commutative);
+      !unmet.empty())
+    return unmet + ", and this call's is none";
+  if (situation.reproducible && depends_on_arrivals(algorithm))
+    return "sums up in an order that depends on when ranks arrive, and reproducible results were asked for";
+  return "";
+}
+
 Choice choose_forced(const Spec& spec, const Situation& situation) {
-  const std::string unmet = unmet_requirement(*spec.algorithm, situation.procs);
+  const std::string unmet = obstacle(*spec.algorithm, situation);
   if (!unmet.empty())
     throw Error(std::string(name(situation.collective)) + "=" + std::string(spec.algorithm->name) + " " +
-                unmet + "; this communicator has " + std::to_string(situation.procs));
+                unmet);
   return {spec.algorithm, spec.parameters, "forced", ""};
 }
 
@@ -72,11 +84,10 @@ Choice Selection::choose_by_rules(const Situation& situation) const {
   for (const Rule& rule : rules_) {
     if (!rule.fits(situation)) continue;
     const std::string reason = "rule " + std::to_string(rule.number) + " of " + rules_name_;
-    const std::string unmet = unmet_requirement(*rule.use.algorithm, situation.procs);
+    const std::string unmet = obstacle(*rule.use.algorithm, situation);
     if (unmet.empty()) return {rule.use.algorithm, rule.use.parameters, reason, skipped};
     if (!skipped.empty()) skipped += "; ";
     skipped.append(reason).append(" is skipped: ").append(rule.use.algorithm->name).append(" ").append(unmet);
-    skipped.append("; this communicator has ").append(std::to_string(situation.procs));
   }
   return {&native(situation.collective), {}, "default", skipped};
 }

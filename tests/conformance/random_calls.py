@@ -28,13 +28,15 @@ def specs() -> str:
     )
 
 
-def program_of(stack: Stack) -> Path:
+def program_of(stack: Stack, name: str = PROGRAM) -> Path:
     """The program, linked with the Convene that fits: by CMake, or here for other stacks."""
     if stack.folder in ("openmpi", "mpich", "abi"):
-        return stack.program(PROGRAM)
-    source, target = ROOT / "tests" / "mpi" / f"{PROGRAM}.cpp", BUILD / "tests" / stack.folder / PROGRAM
+        return stack.program(name)
+    source, target = ROOT / "tests" / "mpi" / f"{name}.cpp", BUILD / "tests" / stack.folder / name
     library = BUILD / "lib" / f"libconvene-{stack.library}.so"
-    if not target.exists() or target.stat().st_mtime < max(p.stat().st_mtime for p in (source, library)):
+    if not target.exists() or target.stat().st_mtime < max(
+        path.stat().st_mtime for path in (source, library, *source.parent.glob("*.hpp"))
+    ):
         options = [f"-I{ROOT / 'include'}", str(library), f"-Wl,-rpath,{library.parent}"]
         stack.compile(source, target, *options)
     return target

@@ -21,13 +21,9 @@
 #include <string>
 #include <vector>
 
+#include "random_parts.hpp"
+
 namespace {
-
-using Random = std::mt19937_64;
-
-int below(Random& random, int limit) {
-  return static_cast<int>(random() % static_cast<std::uint64_t>(std::max(limit, 1)));
-}
 
 /// A datatype of four ints an item, or one that takes four items for it.
 struct Type {
@@ -245,31 +241,6 @@ int run(Call& call, int by, bool interposed, MPI_Request* request) {
 #undef ONE
 }
 
-struct Comm {
-  std::string name;
-  MPI_Comm handle;
-};
-
-std::vector<Comm> make_communicators() {
-  int rank = 0, procs = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &procs);
-  std::vector<Comm> all{{"MPI_COMM_WORLD", MPI_COMM_WORLD}, {"MPI_COMM_SELF", MPI_COMM_SELF}};
-  MPI_Comm made;
-  MPI_Comm_dup(MPI_COMM_WORLD, &made);
-  all.push_back({"a duplicate", made});
-  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &made);
-  all.push_back({"a half", made});
-  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &made);
-  all.push_back({"reversed ranks", made});
-  int dims[2] = {0, 0};
-  const int periods[2] = {1, 0};
-  MPI_Dims_create(procs, 2, dims);
-  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &made);
-  all.push_back({"a Cartesian grid", made});
-  return all;
-}
-
 class Test {
  public:
   Test(int calls, double seconds, std::uint64_t seed, std::string only, bool interposed, bool verbose)
@@ -374,31 +345,7 @@ class Test {
     }
     requests.emplace_back();
     MPI_Isend(&sent, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &requests.back());
-    std::shuffle(requests.begin(), requests.end(), mine);
-    const int n = static_cast<int>(requests.size());
-    int done = 0, index = 0, count = 0;
-    std::vector<int> indices(requests.size());
-    switch (below(mine, 6)) {
-      case 0:
-        MPI_Waitall(n, requests.data(), MPI_STATUSES_IGNORE);
-        break;
-      case 1:
-        for (MPI_Request& request : requests) MPI_Wait(&request, MPI_STATUS_IGNORE);
-        break;
-      case 2:
-        while (!done) MPI_Testall(n, requests.data(), &done, MPI_STATUSES_IGNORE);
-        break;
-      case 3:
-        for (int i = 0; i < n; ++i) MPI_Waitany(n, requests.data(), &index, MPI_STATUS_IGNORE);
-        break;
-      case 4:
-        for (int left = n; left > 0; left -= std::max(count, 0))
-          MPI_Waitsome(n, requests.data(), &count, indices.data(), MPI_STATUSES_IGNORE);
-        break;
-      default:
-        for (MPI_Request& request : requests)
-          for (done = 0; !done;) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    }
+    complete_in_a_random_way(requests, mine);
     if (received != sent) fail("a message to itself did not arrive", calls[0], batch);
   }
 

@@ -52,6 +52,7 @@ extern const Algorithm reduce_clairvoyant = {
     .summary = "Pairs the ranks that are there, round by round, from a forecast of when each will come.",
     .source = "Marendic et al. 2016, section 5.4",
     .collectives = {Collective::reduce},
+    .learns = Learns::forecast,
     .rounds = "⌈log₂P⌉ + N − 1 of 1/N vector each for balanced arrivals, at most one more",
     .parameters = {segments_parameter(16)},
     .commutative_only = true,

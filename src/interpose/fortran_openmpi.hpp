@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fortran under Open MPI. Its bindings call PMPI_ functions directly, so a Fortran program never reaches the C names
+// and its own ones are wrapped: mpif.h and `use mpi` call mpi_x_ (in four spellings, by compiler), `use mpi_f08`
+// calls mpi_x_f08_. Both pass everything by address; handles are integers, and MPI_IN_PLACE and MPI_BOTTOM are the
+// addresses of two common blocks. (MPICH's bindings call the C names: nothing to do there.)
+#pragma once
+
+#include <dlfcn.h>
+
+#include "interpose/door.hpp"
+#include "runtime/arguments.hpp"
+
+namespace convene::fortran {
+
+/// The address of a common block of Open MPI's, in whichever spelling the compiler gave it.
+inline const void* common_block(const char* const (&spellings)[4]) {
+  for (const char* spelling : spellings)
+    if (const void* address = dlsym(RTLD_DEFAULT, spelling)) return address;
+  return nullptr;
+}
+
+/// A buffer as C has it.
+inline void* translated(const void* buffer) {
+  static const void* const in_place = common_block(
+      {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"});
+  static const void* const bottom = common_block(
+      {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"});
+  if (buffer && buffer == in_place) return MPI_IN_PLACE;
+  if (buffer && buffer == bottom) return MPI_BOTTOM;
+  return const_cast<void*>(buffer);
+}
+
+/// Handles as C has them; Open MPI's integers are indices into its tables.
+template <class Handle>
+Handle translated_handle(const char* function, MPI_Fint index) {
+  return reinterpret_cast<Handle (*)(MPI_Fint)>(mpi_symbol(function))(index);
+}
+inline MPI_Comm comm_of(const MPI_Fint* index) {
+  return translated_handle<MPI_Comm>("PMPI_Comm_f2c", *index);
+}
+inline MPI_Datatype type_of(const MPI_Fint* index) {
+  return translated_handle<MPI_Datatype>("PMPI_Type_f2c", *index);
+}
+inline MPI_Op op_of(const MPI_Fint* index) { return translated_handle<MPI_Op>("PMPI_Op_f2c", *index); }
+
+inline void give_back(MPI_Fint* ierror, int code) {
+  if (ierror) *ierror = code;
+}
+
+/// The request of a non-blocking call: made as C has it, given back as Fortran's integer.
+class RequestOf {
+ public:
+  explicit RequestOf(MPI_Fint* index) : index_(index) {}
+  ~RequestOf() {
+    *index_ = reinterpret_cast<MPI_Fint (*)(MPI_Request)>(mpi_symbol("PMPI_Request_c2f"))(request_);
+  }
+  Form form() { return {.request = &request_}; }
+  /// Of a persistent call.
+  Form form(const MPI_Fint* info) {
+    info_ = translated_handle<MPI_Info>("PMPI_Info_f2c", *info);
+    return {.request = &request_, .info = &info_};
+  }
+
+ private:
+  MPI_Fint* index_;
+  MPI_Info info_{};
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace convene::fortran
+
+static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on as C's");
+
+/// Defines one spelling of a function: parameters all by address, the arguments as they came, and the call of Convene's.
+#define CONVENE_SPELLING(id, name, parameters, as_they_came, call)                                      \
+  extern "C" void convene_fortran_##id parameters __asm__(name) __attribute__((visibility("default"))); \
+  extern "C" void convene_fortran_##id parameters {                                                     \
+    if (!door_is_open())                                                                                \
+      return reinterpret_cast<void(*) parameters>(dlsym(RTLD_DEFAULT, "p" name)) as_they_came;          \
+    give_back(ierror, call);                                                                            \
+  }
+#define CONVENE_CAPITALS(id, name, parameters, as_they_came, call)                                      \
+  extern "C" void convene_fortran_##id parameters __asm__(name) __attribute__((visibility("default"))); \
+  extern "C" void convene_fortran_##id parameters {                                                     \
+    if (!door_is_open())                                                                                \
+      return reinterpret_cast<void(*) parameters>(dlsym(RTLD_DEFAULT, "P" name)) as_they_came;          \
+    give_back(ierror, call);                                                                            \
+  }
+#define CONVENE_FORTRAN(name, capitals, parameters, as_they_came, call)               \
+  CONVENE_SPELLING(name##_plain, "mpi_" #name, parameters, as_they_came, call)        \
+  CONVENE_SPELLING(name##_one, "mpi_" #name "_", parameters, as_they_came, call)      \
+  CONVENE_SPELLING(name##_two, "mpi_" #name "__", parameters, as_they_came, call)     \
+  CONVENE_CAPITALS(name##_capitals, "MPI_" #capitals, parameters, as_they_came, call) \
+  CONVENE_SPELLING(name##_f08, "mpi_" #name "_f08_", parameters, as_they_came, call)

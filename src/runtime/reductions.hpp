@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The reductions as Convene runs them: what runtime/collectives.hpp is for the other collectives.
+#pragma once
+
+#include "runtime/arguments.hpp"
+
+namespace convene {
+
+template <class Count>
+int reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, int root,
+           MPI_Comm comm, Form form = {});
+
+template <class Count>
+int allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+              Form form = {});
+
+template <class Count>
+int reduce_scatter(const void* sendbuf, void* recvbuf, const Count recvcounts[], MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm, Form form = {});
+
+template <class Count>
+int reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm, Form form = {});
+
+template <class Count>
+int scan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+         Form form = {});
+
+template <class Count>
+int exscan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+           Form form = {});
+
+}  // namespace convene

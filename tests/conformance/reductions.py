@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reductions by Convene and by the MPI, compared byte for byte (python -m tests.conformance.reductions).
+
+First every predefined operator on every predefined type that the MPI takes for it, through every algorithm; then random
+calls, with user-defined operators and derived types. By default on three stacks, 1 to 9 ranks, an hour in all."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from convene import _core
+
+from tests.conformance.random_calls import PROCS, STACKS, program_of
+from tests.conformance.stacks import Stack, all_stacks
+
+REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
+GRID, RANDOM = "reduction_grid", "random_reductions"
+
+
+def specs(program: str) -> str:
+    """All algorithms with the parameters that checks try, a line each; for random calls also what they need."""
+    lines = []
+    for collective in REDUCTIONS:
+        for algorithm in _core.algorithms(collective):
+            name = algorithm["name"]
+            needs = " commutative" if algorithm["commutative_only"] and program == RANDOM else ""
+            spec = ["native"] if algorithm["native"] else _core.samples(collective, name)
+            lines += [f"{collective} {each}{needs}" for each in spec]
+    return "\n".join(lines)
+
+
+def problem_of(
+    stack: Stack, program: str, procs: int, options: Sequence[str] = (), timeout: float = 300
+) -> str:
+    """What went wrong; empty where all results were equal."""
+    done = stack.run(
+        procs,
+        [program_of(stack, program), *options],
+        {"CONVENE_TEST_SPECS": specs(program)},
+        preload=False,
+        timeout=timeout,
+    )
+    return "" if done.status == 0 and "all right" in done.output else done.output or f"status {done.status}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance.reductions", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=60, help="of random calls, in all (60); 0: none")
+    parser.add_argument("--seed", type=int, default=1, help="of the first run; each run has the next one (1)")
+    parser.add_argument("--stack", action="append", choices=list(all_stacks()), help=f"default: {STACKS}")
+    parser.add_argument("--procs", action="append", type=int, help="default: 1 to 9")
+    parser.add_argument("--no-grid", action="store_true", help="only random calls")
+    asked = parser.parse_args()
+    stacks = [stack for name in asked.stack or STACKS if (stack := all_stacks()[name]).is_here()]
+    procs = asked.procs or PROCS
+    share = asked.minutes / max(1, len(stacks) * len(procs))
+    failures, seed = 0, asked.seed
+    for stack in stacks:
+        for number in procs:
+            found = {}
+            if not asked.no_grid:
+                found[GRID] = problem_of(stack, GRID, number, timeout=1200)
+            if share > 0:
+                options = ["--minutes", str(share), "--seed", str(seed)]
+                found[f"{RANDOM} --seed {seed}"] = problem_of(stack, RANDOM, number, options, share * 60 + 300)
+            for what, problem in found.items():
+                print(f"{stack.name} -n {number}, {what}: {problem or 'all right'}", flush=True)
+                failures += bool(problem)
+            seed += 1
+    return int(failures > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Random reductions, each done by Convene and by the MPI itself: their results must be equal byte for byte.
+//
+//   random_reductions [--calls N] [--seed S] [--minutes M] [--collective NAME] [--interposed] [--verbose]
+//
+// Operators (predefined ones, and user-defined ones that commute or not), datatypes (predefined, and derived ones with
+// gaps), counts, roots, in-place, communicators, blocking calls and several non-blocking ones at once are drawn from the
+// seed. The algorithms stand in CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC" each, with "commutative" as a third word
+// where the operator must commute. With --interposed the program calls MPI_… instead of convene_…, so that the drop-in
+// library has to stand in between, with the algorithms of CONVENE_USE; operators then all commute.
+#include <convene/convene.h>
+
+#include <cstdio>
+#include <map>
+#include <sstream>
+
+#include "reduction_kinds.hpp"
+
+namespace {
+
+constexpr const char* reductions[] = {"reduce", "allreduce", "reduce_scatter", "reduce_scatter_block",
+                                      "scan",   "exscan"};
+
+struct Spec {
+  std::string text;
+  bool commutative_only;
+};
+
+struct Drawn {
+  ReductionCall call;
+  std::string spec, comm_name;
+
+  std::string in_words() const {
+    std::ostringstream text;
+    text << call.collective << '=' << spec << ", " << call.kind->in_words() << ", on " << comm_name << " of "
+         << call.procs << ", root " << call.root << ", " << call.count << " items"
+         << (call.in_place ? ", in place" : "");
+    return text.str();
+  }
+};
+
+class Test {
+ public:
+  Test(int calls, double seconds, std::uint64_t seed, std::string only, bool interposed, bool verbose)
+      : calls_(calls),
+        seconds_(seconds),
+        seed_(seed),
+        only_(std::move(only)),
+        interposed_(interposed),
+        verbose_(verbose) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    std::istringstream lines(std::getenv("CONVENE_TEST_SPECS") ? std::getenv("CONVENE_TEST_SPECS") : "");
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string collective, spec, needs;
+      words >> collective >> spec >> needs;
+      specs_[collective].push_back({spec, needs == "commutative"});
+    }
+  }
+
+  int run_all() {
+    const double end = MPI_Wtime() + seconds_;
+    int done = 0, batch = 0;
+    for (bool more = true; more; ++batch) {
+      done += run_batch(batch);
+      int go = seconds_ > 0 ? MPI_Wtime() < end : done < calls_;
+      PMPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
+      more = go != 0 && failures_ == 0;
+    }
+    int all = 0;
+    PMPI_Allreduce(&failures_, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank_ == 0)
+      std::printf("%d calls, seed %llu: %s\n", done, static_cast<unsigned long long>(seed_),
+                  all == 0 ? "all right" : "WRONG");
+    return all == 0 ? 0 : 1;
+  }
+
+ private:
+  /// Some calls at once, or one alone.
+  int run_batch(int batch) {
+    Random shared(seed_ * 1000003 + static_cast<std::uint64_t>(batch));
+    Random mine(shared() + static_cast<std::uint64_t>(rank_) * 7919);
+    const bool outstanding = below(shared, 3) == 0;
+    std::vector<Drawn> calls(outstanding ? static_cast<std::size_t>(1 + below(shared, 4)) : 1);
+    for (Drawn& each : calls) {
+      draw(each, outstanding, shared, mine);
+      if (!verbose_ || rank_ != 0) continue;
+      std::printf("%d%s: %s\n", batch, outstanding ? " non-blocking" : "", each.in_words().c_str());
+      std::fflush(stdout);
+    }
+    for (Drawn& each : calls) expect_success(each.call.run_reference(), each, batch);
+    std::vector<MPI_Request> requests;
+    for (Drawn& each : calls) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      expect_success(run_by_convene(each, outstanding ? &request : nullptr), each, batch);
+      if (outstanding) requests.push_back(request);
+    }
+    if (outstanding) complete_in_a_random_way(requests, mine);
+    for (Drawn& each : calls)
+      if (!each.call.is_right()) fail("differs from the MPI's own", each, batch);
+    PMPI_Allreduce(MPI_IN_PLACE, &failures_, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return static_cast<int>(calls.size());
+  }
+
+  template <class List>
+  static const auto& one_of(const List& list, Random& random) {
+    return list[static_cast<std::size_t>(below(random, static_cast<int>(std::size(list))))];
+  }
+
+  void draw(Drawn& drawn, bool outstanding, Random& shared, Random& mine) {
+    ReductionCall& call = drawn.call;
+    call.collective = only_.empty() ? one_of(reductions, shared) : only_;
+    const auto& specs = specs_[call.collective];
+    const Spec native{"native", false};
+    const Spec* spec = specs.empty() ? &native : &one_of(specs, shared);
+    // The MPIs' own non-blocking calls are not what is tested.
+    if (outstanding && spec->text == "native" && specs.size() > 1) spec = &specs[1];
+    drawn.spec = spec->text;
+    const Comm& comm = one_of(comms_, shared);
+    call.comm = comm.handle;
+    drawn.comm_name = comm.name;
+    MPI_Comm_rank(call.comm, &call.rank);
+    MPI_Comm_size(call.comm, &call.procs);
+    // Halves may have different sizes: what is drawn for a call must not depend on how much another half has drawn.
+    const std::uint64_t seed = shared();
+    Random same(seed + static_cast<std::uint64_t>(comm.name == "a half"          ? rank_ % 2
+                                                  : comm.name == "MPI_COMM_SELF" ? rank_
+                                                                                 : 0));
+    // MPIs' own algorithms make mistakes with datatypes that have gaps.
+    do {
+      call.kind = below(same, 2) == 0 ? &one_of(user_, same) : &one_of(predefined_, same);
+    } while ((!call.kind->op.commutes && (spec->commutative_only || interposed_)) ||
+             (spec->text == "native" && call.kind->op.function));
+    call.root = below(same, call.procs);
+    call.in_place = below(same, 4) == 0;
+    call.count = random_count(same);
+    for (int i = 0; i < call.procs; ++i)
+      call.counts.push_back(below(same, 3) == 0 ? 0 : below(same, call.count + 2));
+    call.fill(mine);
+  }
+
+  static int random_count(Random& random) {
+    switch (below(random, 8)) {
+      case 0:
+        return 0;
+      case 1:
+        return below(random, 20000);
+      case 2:
+        return below(random, 1000);
+      default:
+        return below(random, 20);
+    }
+  }
+
+  int run_by_convene(Drawn& drawn, MPI_Request* request) {
+    const std::string uses = drawn.call.collective + "=" + drawn.spec;
+    if (!interposed_ && convene_use(drawn.call.comm, uses.c_str()) != MPI_SUCCESS) {
+      std::fprintf(stderr, "%s: %s\n", uses.c_str(), convene_error());
+      MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    return drawn.call.run(0, interposed_, request);
+  }
+
+  void expect_success(int code, const Drawn& drawn, int batch) {
+    if (code != MPI_SUCCESS) fail("returned an error", drawn, batch);
+  }
+
+  void fail(const char* what, const Drawn& drawn, int batch) {
+    ++failures_;
+    std::printf("FAILED batch %d, seed %llu, rank %d: %s %s\n", batch, static_cast<unsigned long long>(seed_),
+                rank_, drawn.in_words().c_str(), what);
+    std::fflush(stdout);
+  }
+
+  const int calls_;
+  const double seconds_;
+  const std::uint64_t seed_;
+  const std::string only_;
+  const bool interposed_, verbose_;
+  int rank_ = 0, failures_ = 0;
+  const std::vector<Kind> predefined_ = predefined_kinds(), user_ = user_kinds();
+  const std::vector<Comm> comms_ = make_communicators();
+  std::map<std::string, std::vector<Spec>> specs_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int calls = 200;
+  double minutes = 0;
+  std::uint64_t seed = 1;
+  std::string only;
+  bool interposed = false, verbose = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    const char* value = i + 1 < argc ? argv[i + 1] : "";
+    if (option == "--calls")
+      calls = std::atoi(value), ++i;
+    else if (option == "--minutes")
+      minutes = std::atof(value), ++i;
+    else if (option == "--seed")
+      seed = std::strtoull(value, nullptr, 10), ++i;
+    else if (option == "--collective")
+      only = value, ++i;
+    else if (option == "--interposed")
+      interposed = true;
+    else if (option == "--verbose")
+      verbose = true;
+    else
+      MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  const int result = Test(calls, minutes * 60, seed, only, interposed, verbose).run_all();
+  MPI_Finalize();
+  return result;
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// For tests of reductions: predefined and user-defined operators on predefined and derived datatypes, with values for
+// which no rounding happens, so that results are equal byte for byte in whatever order ranks are combined.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "random_parts.hpp"
+
+/// One item at `at`, of a small value.
+using Fill = void (*)(void* at, Random& random);
+
+struct ItemType {
+  std::string name;
+  MPI_Datatype handle;
+  Fill fill;
+  MPI_Aint extent = 0, reach = 0;  // bytes from one item to the next; how far an item reaches to either side
+};
+
+/// Where the four numbers of a user-defined item are, and how far apart items are, in bytes.
+struct Shape {
+  std::ptrdiff_t at[4];
+  std::ptrdiff_t extent;
+};
+
+struct Op {
+  std::string name;
+  MPI_Op handle;
+  bool commutes = true;
+  MPI_User_function* function = nullptr;  // of a user-defined one, which knows items of this shape
+  const Shape* shape = nullptr;
+};
+
+/// An operator with a type that it is defined for.
+struct Kind {
+  ItemType type;
+  Op op;
+  std::string in_words() const { return op.name + " on " + type.name; }
+};
+
+template <class Value>
+void fill_number(void* at, Random& random) {
+  const auto value = static_cast<Value>(static_cast<int>(random() % 4));
+  std::memcpy(at, &value, sizeof value);
+}
+
+template <class Value>
+void fill_truth(void* at, Random& random) {
+  const auto value = static_cast<Value>(random() % 2);
+  std::memcpy(at, &value, sizeof value);
+}
+
+/// What MPI's pair types are in C.
+template <class Value>
+struct Pair {
+  Value value;
+  int index;
+};
+template <class Value>
+void fill_pair(void* at, Random& random) {
+  const auto value = static_cast<Value>(random() % 3);
+  const int index = static_cast<int>(random() % 3);
+  std::memcpy(at, &value, sizeof value);
+  std::memcpy(static_cast<char*>(at) + offsetof(Pair<Value>, index), &index, sizeof index);
+}
+
+inline ItemType item_type(const std::string& name, MPI_Datatype handle, Fill fill) {
+  ItemType type{name, handle, fill};
+  MPI_Aint lower = 0, true_lower = 0, true_extent = 0;
+  MPI_Type_get_extent(handle, &lower, &type.extent);
+  MPI_Type_get_true_extent(handle, &true_lower, &true_extent);
+  type.reach = std::abs(true_lower) + true_extent + std::abs(type.extent);
+  return type;
+}
+
+inline std::vector<ItemType> predefined_types() {
+  std::vector<ItemType> all;
+  const auto add = [&](const char* name, MPI_Datatype type, Fill fill) {
+    int size = 0;
+    if (type == MPI_DATATYPE_NULL || MPI_Type_size(type, &size) != MPI_SUCCESS || size <= 0) return;
+    all.push_back(item_type(name, type, fill));
+  };
+#define ADD(type, Value) add(#type, type, fill_number<Value>)
+  ADD(MPI_SIGNED_CHAR, signed char);
+  ADD(MPI_UNSIGNED_CHAR, unsigned char);
+  ADD(MPI_SHORT, short);
+  ADD(MPI_UNSIGNED_SHORT, unsigned short);
+  ADD(MPI_INT, int);
+  ADD(MPI_UNSIGNED, unsigned);
+  ADD(MPI_LONG, long);
+  ADD(MPI_UNSIGNED_LONG, unsigned long);
+  ADD(MPI_LONG_LONG, long long);
+  ADD(MPI_UNSIGNED_LONG_LONG, unsigned long long);
+  ADD(MPI_INT8_T, std::int8_t);
+  ADD(MPI_INT16_T, std::int16_t);
+  ADD(MPI_INT32_T, std::int32_t);
+  ADD(MPI_INT64_T, std::int64_t);
+  ADD(MPI_UINT8_T, std::uint8_t);
+  ADD(MPI_UINT16_T, std::uint16_t);
+  ADD(MPI_UINT32_T, std::uint32_t);
+  ADD(MPI_UINT64_T, std::uint64_t);
+  ADD(MPI_FLOAT, float);
+  ADD(MPI_DOUBLE, double);
+  ADD(MPI_AINT, MPI_Aint);
+  ADD(MPI_OFFSET, MPI_Offset);
+  ADD(MPI_COUNT, MPI_Count);
+  ADD(MPI_BYTE, unsigned char);
+  ADD(MPI_C_FLOAT_COMPLEX, std::complex<float>);
+  ADD(MPI_C_DOUBLE_COMPLEX, std::complex<double>);
+#undef ADD
+  add("MPI_C_BOOL", MPI_C_BOOL, fill_truth<bool>);
+  add("MPI_FLOAT_INT", MPI_FLOAT_INT, fill_pair<float>);
+  add("MPI_DOUBLE_INT", MPI_DOUBLE_INT, fill_pair<double>);
+  add("MPI_LONG_INT", MPI_LONG_INT, fill_pair<long>);
+  add("MPI_2INT", MPI_2INT, fill_pair<int>);
+  add("MPI_SHORT_INT", MPI_SHORT_INT, fill_pair<short>);
+  return all;
+}
+
+inline std::vector<Op> predefined_ops() {
+  return {{"MPI_MAX", MPI_MAX},   {"MPI_MIN", MPI_MIN},       {"MPI_SUM", MPI_SUM},
+          {"MPI_PROD", MPI_PROD}, {"MPI_LAND", MPI_LAND},     {"MPI_BAND", MPI_BAND},
+          {"MPI_LOR", MPI_LOR},   {"MPI_BOR", MPI_BOR},       {"MPI_LXOR", MPI_LXOR},
+          {"MPI_BXOR", MPI_BXOR}, {"MPI_MAXLOC", MPI_MAXLOC}, {"MPI_MINLOC", MPI_MINLOC}};
+}
+
+/// All pairs of predefined operators and types that this MPI takes.
+inline std::vector<Kind> predefined_kinds() {
+  std::vector<Kind> kinds;
+  MPI_Errhandler world = MPI_ERRHANDLER_NULL, self = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &world);
+  MPI_Comm_get_errhandler(MPI_COMM_SELF, &self);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  for (const ItemType& type : predefined_types())
+    for (const Op& op : predefined_ops()) {
+      alignas(64) char in[64] = {}, out[64] = {};
+      if (MPI_Reduce_local(in, out, 1, type.handle, op.handle) == MPI_SUCCESS) kinds.push_back({type, op});
+    }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, world);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, self);
+  MPI_Errhandler_free(&world);
+  MPI_Errhandler_free(&self);
+  return kinds;
+}
+
+// User-defined ones. All items hold a matrix of 2 × 2 whole numbers, in four places that differ by type; the operator
+// is the matrix product, which does not commute, or the sum.
+
+struct Matrix {
+  std::uint32_t at[4];
+};
+
+inline void fill_matrix(Matrix& matrix, Random& random) {
+  for (std::uint32_t& each : matrix.at) each = static_cast<std::uint32_t>(random() % 1000);
+}
+
+inline Matrix product(const Matrix& a, const Matrix& b) {
+  return {{a.at[0] * b.at[0] + a.at[1] * b.at[2], a.at[0] * b.at[1] + a.at[1] * b.at[3],
+           a.at[2] * b.at[0] + a.at[3] * b.at[2], a.at[2] * b.at[1] + a.at[3] * b.at[3]}};
+}
+
+inline Matrix sum(const Matrix& a, const Matrix& b) {
+  return {{a.at[0] + b.at[0], a.at[1] + b.at[1], a.at[2] + b.at[2], a.at[3] + b.at[3]}};
+}
+
+inline constexpr Shape shapes[] = {
+    {{0, 4, 8, 12}, 16},    // without gaps
+    {{0, 8, 16, 24}, 32},   // each second word
+    {{12, 0, 4, 8}, 16},    // without gaps, in another order
+    {{-8, 20, 4, 12}, 40},  // with a negative lower bound
+    {{0, 4, 40, 44}, 16},   // items stand in each other's gaps
+};
+
+template <int which, bool is_product>
+void apply(void* in, void* inout, int* count, MPI_Datatype*) {
+  const Shape& shape = shapes[which];
+  const auto load = [&](const char* item) {
+    Matrix matrix;
+    for (int i = 0; i < 4; ++i) std::memcpy(&matrix.at[i], item + shape.at[i], 4);
+    return matrix;
+  };
+  auto *a = static_cast<char*>(in), *b = static_cast<char*>(inout);
+  for (int i = 0; i < *count; ++i, a += shape.extent, b += shape.extent) {
+    const Matrix result = is_product ? product(load(a), load(b)) : sum(load(a), load(b));
+    for (int k = 0; k < 4; ++k) std::memcpy(b + shape.at[k], &result.at[k], 4);
+  }
+}
+
+template <int which>
+void fill_shape(void* at, Random& random) {
+  Matrix matrix;
+  fill_matrix(matrix, random);
+  for (int i = 0; i < 4; ++i) std::memcpy(static_cast<char*>(at) + shapes[which].at[i], &matrix.at[i], 4);
+}
+
+template <int which>
+void add_shape(std::vector<Kind>& kinds) {
+  const Shape& shape = shapes[which];
+  MPI_Datatype parts, type;
+  const int lengths[] = {1, 1, 1, 1};
+  const MPI_Aint at[] = {shape.at[0], shape.at[1], shape.at[2], shape.at[3]};
+  const MPI_Datatype of[] = {MPI_UINT32_T, MPI_UINT32_T, MPI_UINT32_T, MPI_UINT32_T};
+  MPI_Type_create_struct(4, lengths, at, of, &parts);
+  MPI_Type_create_resized(parts, std::min<MPI_Aint>(0, shape.at[0]), shape.extent, &type);
+  MPI_Type_free(&parts);
+  MPI_Type_commit(&type);
+  MPI_Op multiply, add;
+  MPI_Op_create(apply<which, true>, 0, &multiply);
+  MPI_Op_create(apply<which, false>, 1, &add);
+  const ItemType item = item_type("matrices of shape " + std::to_string(which), type, fill_shape<which>);
+  kinds.push_back({item, {"product", multiply, false, apply<which, true>, &shape}});
+  kinds.push_back({item, {"sum", add, true, apply<which, false>, &shape}});
+}
+
+inline std::vector<Kind> user_kinds() {
+  std::vector<Kind> kinds;
+  add_shape<0>(kinds);
+  add_shape<1>(kinds);
+  add_shape<2>(kinds);
+  add_shape<3>(kinds);
+  add_shape<4>(kinds);
+  MPI_Datatype run;
+  MPI_Type_contiguous(4, MPI_UINT32_T, &run);
+  MPI_Type_commit(&run);
+  Kind of_run = kinds[0];
+  of_run.type = item_type("runs of four", run, fill_shape<0>);
+  kinds.push_back(of_run);
+  return kinds;
+}
+
+/// Memory around a buffer, so that what is written beside it shows.
+class Guarded {
+ public:
+  Guarded(std::size_t bytes, std::size_t margin) : margin_(margin), memory_(bytes + 2 * margin) {}
+  void* at() { return memory_.data() + margin_; }
+  std::vector<unsigned char>& all() { return memory_; }
+
+ private:
+  std::size_t margin_;
+  std::vector<unsigned char> memory_;
+};
+
+/// A reduction with everything that it needs, twice: for Convene, and for the MPI.
+struct ReductionCall {
+  std::string collective;
+  const Kind* kind = nullptr;
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0, procs = 1, root = 0;
+  bool in_place = false;
+  int count = 0;            // of the vector, or of a block of reduce_scatter_block
+  std::vector<int> counts;  // of reduce_scatter
+  int items = 0;            // of the vector that a rank contributes
+  std::vector<Guarded> input, output;
+
+  bool is(const char* name) const { return collective == name; }
+  bool scatters() const { return is("reduce_scatter") || is("reduce_scatter_block"); }
+
+  /// Makes the buffers, of items drawn from `mine`.
+  void fill(Random& mine) {
+    items = is("reduce_scatter_block") ? count * procs : count;
+    if (is("reduce_scatter")) items = std::accumulate(counts.begin(), counts.end(), 0);
+    const ItemType& type = kind->type;
+    const std::size_t bytes = static_cast<std::size_t>(items * type.extent) + 64;
+    const std::size_t margin = (static_cast<std::size_t>(type.reach) + 127) / 64 * 64;
+    for (auto* buffer : {&input, &output}) {
+      buffer->clear();
+      buffer->emplace_back(bytes, margin);
+      for (unsigned char& byte : buffer->front().all()) byte = static_cast<unsigned char>(mine());
+      for (int i = 0; i < items; ++i)
+        type.fill(static_cast<char*>(buffer->front().at()) + i * type.extent, mine);
+    }
+    output.push_back(output[0]);
+  }
+
+  /// Does the call as it should be: by the MPI, or for user-defined operators here, from all ranks' vectors. (MPIs'
+  /// own algorithms make mistakes with datatypes that have gaps.)
+  int run_reference() {
+    if (!kind->op.function) return run(1, false, nullptr);
+    const bool here = in_place && (!is("reduce") || rank == root);
+    std::vector<unsigned char>& own = here ? output[1].all() : input[0].all();
+    std::vector<unsigned char> all(own.size() * static_cast<std::size_t>(procs));
+    const int bytes = static_cast<int>(own.size());
+    PMPI_Allgather(own.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, comm);
+    const std::ptrdiff_t margin = static_cast<unsigned char*>(output[1].at()) - output[1].all().data();
+    const auto vector_of = [&](int of) { return all.data() + std::ptrdiff_t{of} * bytes + margin; };
+    const int last = is("scan") ? rank : is("exscan") ? rank - 1 : procs - 1;
+    if (last < 0 || (is("reduce") && rank != root)) return MPI_SUCCESS;
+    for (int left = last - 1, n = items; left >= 0; --left)
+      kind->op.function(vector_of(left), vector_of(last), &n, nullptr);
+    int first = 0, wanted = count;
+    if (is("reduce_scatter_block")) first = rank * count;
+    if (is("reduce_scatter")) {
+      first = std::accumulate(counts.begin(), counts.begin() + rank, 0);
+      wanted = counts[static_cast<std::size_t>(rank)];
+    }
+    for (int i = 0; i < wanted; ++i)
+      for (const std::ptrdiff_t at : kind->op.shape->at)
+        std::memcpy(static_cast<char*>(output[1].at()) + i * kind->type.extent + at,
+                    vector_of(last) + (first + i) * kind->type.extent + at, 4);
+    return MPI_SUCCESS;
+  }
+
+  /// Does the call, by Convene (0) or by the MPI (1); with a request it is only started.
+  int run(int by, bool interposed, MPI_Request* request) {
+    const bool here = in_place && (!is("reduce") || rank == root);
+    const void* in = here ? MPI_IN_PLACE : input[0].at();
+    void* out = output[static_cast<std::size_t>(by)].at();
+    const MPI_Datatype type = kind->type.handle;
+    const MPI_Op op = kind->op.handle;
+#define ONE(ours, own, theirs, ...) \
+  return by == 1 ? theirs(__VA_ARGS__) : interposed ? own(__VA_ARGS__) : ours(__VA_ARGS__)
+#define DO(name, NAME, ...)                                                                   \
+  if (is(#name)) {                                                                            \
+    if (request) ONE(convene_i##name, MPI_I##name, PMPI_I##name, __VA_ARGS__, comm, request); \
+    ONE(convene_##name, MPI_##NAME, PMPI_##NAME, __VA_ARGS__, comm);                          \
+  }
+    DO(reduce, Reduce, in, out, count, type, op, root)
+    DO(allreduce, Allreduce, in, out, count, type, op)
+    DO(reduce_scatter, Reduce_scatter, in, out, counts.data(), type, op)
+    DO(reduce_scatter_block, Reduce_scatter_block, in, out, count, type, op)
+    DO(scan, Scan, in, out, count, type, op)
+    DO(exscan, Exscan, in, out, count, type, op)
+#undef DO
+#undef ONE
+    return MPI_ERR_OTHER;
+  }
+
+  /// Whether both have the same result, and nothing else was written. In place a reduce_scatter may leave anything in the
+  /// rest of its buffer.
+  bool is_right() {
+    if (!in_place || !scatters()) return output[0].all() == output[1].all();
+    const int own = is("reduce_scatter") ? counts[static_cast<std::size_t>(rank)] : count;
+    if (!kind->op.shape)
+      return std::memcmp(output[0].at(), output[1].at(), static_cast<std::size_t>(own * kind->type.extent)) ==
+             0;
+    for (int i = 0; i < own; ++i)
+      for (const std::ptrdiff_t at : kind->op.shape->at) {
+        const auto word = [&](int by) {
+          return static_cast<char*>(output[static_cast<std::size_t>(by)].at()) + i * kind->type.extent + at;
+        };
+        if (std::memcmp(word(0), word(1), 4) != 0) return false;
+      }
+    return true;
+  }
+};
