@@ -38,6 +38,12 @@ class Algorithm(TypedDict):
     parts: list[PartSlot]  # none of an algorithm that is not composed of others
 
 
+class ArrivalKind(TypedDict):
+    name: str
+    parameters: str
+    summary: str
+
+
 class Counts(TypedDict):
     rounds: int
     messages: int
