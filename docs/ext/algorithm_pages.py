@@ -87,6 +87,11 @@ def learns(algorithm: Algorithm) -> list[tuple[str, str]]:
     return [("arrivals", "uses a forecast, see [arrivals](../../guide/arrivals.md)")]
 
 
+def needs(algorithm: Algorithm) -> str:
+    operator = ", a commutative operator" if algorithm["commutative_only"] else ""
+    return NEEDS[algorithm["requirement"]] + operator
+
+
 def facts(algorithm: Algorithm) -> str:
     return pages.table(
         ("", ""),

@@ -12,6 +12,7 @@
 
 namespace convene::binding {
 
+void add_arrivals(nanobind::module_& module);
 void add_catalogue(nanobind::module_& module);
 void add_requests(nanobind::module_& module);
 void add_plans(nanobind::module_& module);

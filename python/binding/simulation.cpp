@@ -12,6 +12,7 @@
 #include "binding.hpp"
 #include "schedule/describe.hpp"
 #include "simulate/player.hpp"
+#include "simulate/simgrid.hpp"
 
 namespace nb = nanobind;
 
@@ -181,7 +182,16 @@ nb::dict platform(const std::string& text, const std::string& file) {
   dict["machine"] = parsed.machine.text();
   dict["nodes"] = parsed.machine.nodes();
   dict["cores"] = parsed.machine.seats();
+  dict["send"] = parsed.cpu.send;
+  dict["recv"] = parsed.cpu.recv;
+  dict["copy"] = parsed.cpu.copy;
+  dict["eager"] = parsed.eager;
   return dict;
+}
+
+std::string simgrid(const std::string& text, const std::string& file, const std::string& placement, Rank procs) {
+  const Platform parsed = parse_platform(text, file);
+  return simgrid_platform(parsed, seat(parsed, placement, procs));
 }
 
 }  // namespace
@@ -189,6 +199,8 @@ nb::dict platform(const std::string& text, const std::string& file) {
 void add_simulation(nb::module_& module) {
   module.def("simulated_machine", &platform, nb::arg("text"), nb::arg("file"),
              "Reads a platform: its name, machine, nodes and cores.");
+  module.def("simgrid_platform", &simgrid, nb::arg("text"), nb::arg("file"), nb::arg("placement"),
+             nb::arg("procs"), "A platform with so many ranks, as XML for SimGrid.");
   module.def("simulate", &simulate, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("sizes"), nb::arg("platform"), nb::arg("file"), nb::arg("placement"),
              nb::arg("arrivals"), nb::arg("exact") = false, nb::arg("critical_path") = false,

@@ -3,12 +3,15 @@ from collections.abc import Sequence
 
 from convene.shapes import (
     Algorithm,
+    ArrivalKind,
     CostExpression,
     Counts,
     Platform,
     Rule,
+    SharedMemoryCost,
     Simulated,
     SimulatedMachine,
+    SummaCost,
     Verdict,
 )
 
@@ -16,6 +19,14 @@ version: str
 
 class RequestError(Exception): ...
 
+def arrival_kinds() -> list[ArrivalKind]: ...
+def arrival_pattern(text: str, procs: int) -> str: ...
+def arrival_delays(text: str, procs: int, seed: int = 0, call: int = 0) -> list[int]: ...
+def call_statistics(
+    arrivals: Sequence[Sequence[float]], exits: Sequence[Sequence[float]]
+) -> dict[str, list[float]]: ...
+def absorption(balanced_run_time: float, run_time: float, imbalance: float) -> float: ...
+def normalised_absorption(balanced_run_time: float, run_time: float, imbalance: float) -> float: ...
 def collectives() -> list[str]: ...
 def is_rooted(collective: str) -> bool: ...
 def knows_in_place(collective: str) -> bool: ...
@@ -125,6 +136,41 @@ def expression(
     network: str,
     latex: bool,
 ) -> CostExpression: ...
+def terms(
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int,
+    machine: str,
+    placement: str,
+    platform: str,
+    origin: str,
+) -> list[tuple[str, int, int, float]]: ...
+def summa(
+    columns: Sequence[tuple[int, Sequence[tuple[int, int]]]],
+    nodes: Sequence[int],
+    block_bytes: int,
+    platform: str,
+    origin: str,
+    latex: bool,
+) -> SummaCost: ...
+def shared_memory(
+    name: str,
+    procs: int,
+    degree: int,
+    segments: int,
+    segment: int,
+    platform: str,
+    origin: str,
+    latex: bool,
+) -> SharedMemoryCost: ...
+def compare_summa(
+    first: Sequence[tuple[int, Sequence[tuple[int, int]]]],
+    first_nodes: Sequence[int],
+    second: Sequence[tuple[int, Sequence[tuple[int, int]]]],
+    second_nodes: Sequence[int],
+    farther_is_slower: bool,
+) -> str: ...
 def compare(
     collective: str,
     first: str,
@@ -140,6 +186,7 @@ def compare(
     farther_is_slower: bool,
 ) -> str: ...
 def simulated_machine(text: str, file: str) -> SimulatedMachine: ...
+def simgrid_platform(text: str, file: str, placement: str, procs: int) -> str: ...
 def simulate(
     collective: str,
     spec: str,

@@ -15,6 +15,7 @@
 #include "execute/arena.hpp"
 #include "execute/message.hpp"
 #include "execute/program.hpp"
+#include "execute/tags.hpp"
 #include "schedule/order.hpp"
 #include "schedule/schedule.hpp"
 
@@ -27,6 +28,9 @@ struct Binding {
   Operator op = {};                     ///< for combines: a schedule without them needs none
   MPI_Comm comm = MPI_COMM_NULL;        ///< Convene's own; errors are returned
   std::uint32_t collective_number = 0;  ///< on this communicator, equal on all ranks
+  std::uint32_t persistent_number = 0;  ///< of a persistent operation, from 1, likewise
+
+  Tags tags() const { return Tags(collective_number, persistent_number); }
 };
 
 /// Runs a program that fits the binding's buffers. Returns MPI_SUCCESS or the first error of the MPI. The arena must have

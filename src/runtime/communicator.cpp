@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "execute/tags.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/settings.hpp"
 
@@ -135,6 +136,21 @@ int OwnCommunicator::test(bool& ready) {
   }
   ready = is_ready;
   return MPI_SUCCESS;
+}
+
+void Turns::begin(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  pending_.push_back(number);
+}
+
+void Turns::end(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  std::erase(pending_, number);
+}
+
+bool Turns::has_come(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  return pending_.empty() || number - pending_.front() < collective_range;
 }
 
 int Communicator::begin_own() {
@@ -296,6 +312,14 @@ bool Communicator::ensure_own() {
 MPI_Comm Communicator::own() {
   progress::poke_until([&] { return own_->is_ready; });
   return own_->comm;
+}
+
+std::uint32_t Communicator::next_persistent() {
+  void* highest = nullptr;
+  int found = 0;
+  mpi.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&highest), &found);
+  const std::uint32_t numbers = found ? Tags::persistent_numbers(*static_cast<int*>(highest)) : 0;
+  return persistent_number_ < numbers ? ++persistent_number_ : 0;
 }
 
 /// Makes the communicator that Convene's messages travel on. All ranks agree on whether there is one.

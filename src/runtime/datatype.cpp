@@ -216,4 +216,16 @@ int unpack_items(const std::byte* from, void* to, MPI_Count count, MPI_Datatype 
   return for_each_run(to, count, type, facts, unpack);
 }
 
+// Not by a duplicate: that would call the copy callbacks of the program's attributes.
+KeptType::KeptType(MPI_Datatype& type) {
+  if (type == MPI_DATATYPE_NULL || facts_of(type).is_named) return;
+  mpi.Type_contiguous(1, type, &kept_);
+  mpi.Type_commit(&kept_);
+  type = kept_;
+}
+
+KeptType::~KeptType() {
+  if (kept_ != MPI_DATATYPE_NULL) mpi.Type_free(&kept_);
+}
+
 }  // namespace convene

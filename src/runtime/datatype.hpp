@@ -23,6 +23,19 @@ struct TypeFacts {
 /// duplicated form of such a type; any other is packed and unpacked.
 TypeFacts facts_of(MPI_Datatype type);
 
+/// Keeps a datatype in being while a call is under way: a program may free its own as soon as it has started the call. The
+/// handle is replaced by one of an equal type; a named or null one stays.
+class KeptType {
+ public:
+  explicit KeptType(MPI_Datatype& type);
+  ~KeptType();
+  KeptType(const KeptType&) = delete;
+  KeptType& operator=(const KeptType&) = delete;
+
+ private:
+  MPI_Datatype kept_ = MPI_DATATYPE_NULL;
+};
+
 /// Packs `count` items from `from` into exactly size·count bytes at `to`, or the other way around. Any count.
 int pack_items(const void* from, MPI_Count count, MPI_Datatype type, const TypeFacts& facts, std::byte* to,
                MPI_Comm comm);

@@ -40,6 +40,8 @@ def _print_one(output: Console, algorithm: Algorithm, served: list[str]) -> None
     needs = REQUIREMENTS.get(algorithm["requirement"], algorithm["requirement"])
     if algorithm["parts"]:
         needs = "what its parts need, and the nodes of ranks"
+    if algorithm["commutative_only"]:
+        needs += ", a commutative operator"
     some = [name for name in served if name in algorithm["collectives"]]
     only = "" if some == served else f"; only {', '.join(some)}"
     learns = "; uses a forecast of arrivals" if algorithm["learns"] == "forecast" else ""
