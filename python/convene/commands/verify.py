@@ -72,11 +72,12 @@ def representative_mappings(procs: int) -> list[Mapping]:
     balanced = [rank % few for rank in range(procs)]
     source.shuffle(balanced)
     wild = [min(source.randrange(few), source.randrange(few)) for _ in range(procs)]
-    return [
+    found = [
         Mapping(f"node:{-(-procs // 4)} core:4", "sequential"),
         Mapping(f"node:3 core:{-(-procs // 3)}", "cyclic"),
         *(Mapping(placement=",".join(map(str, nodes))) for nodes in (balanced, wild)),
     ]
+    return list(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)
