@@ -71,7 +71,9 @@ def names_of(collective: str, procs: int) -> list[str]:
     return [
         known["name"]
         for known in _core.algorithms(collective)
-        if known["name"] != bench.NATIVE and not _core.unmet(collective, known["name"], procs)
+        if not known["native"]
+        and not known["parts"]
+        and not _core.unmet(collective, known["name"], procs)
     ]
 
 

@@ -4,7 +4,7 @@ test share one, and on those that the MPI finds."""
 
 import pytest
 
-from tests.conformance import random_calls
+from tests.conformance import random_calls, reductions
 from tests.conformance.stacks import Done, Stack, all_stacks
 
 # With one leader a node: the program's communicators have nodes of one rank, too.
@@ -109,3 +109,11 @@ def test_what_cannot_be_is_said(uses: str, variables: dict[str, str], complaint:
     done = allgather(uses, 4, **variables)
     assert done.status != 0
     assert complaint in done.output
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich5"])
+def test_random_reductions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All algorithms of reductions, among them every composition with one leader a node."""
+    monkeypatch.setenv("CONVENE_MAPPING", "0,1,1,0,1")
+    options = ["--calls", "300", "--seed", "3"]
+    assert reductions.problem_of(present(name), reductions.RANDOM, 5, options) == ""

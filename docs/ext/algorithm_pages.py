@@ -62,12 +62,6 @@ def where(algorithm: Algorithm, procs: int) -> dict[str, str]:
     return {"machine": f"node:{-(-procs // CORES)} core:{CORES}", "placement": "sequential"}
 
 
-def needs(algorithm: Algorithm) -> str:
-    if algorithm["parts"]:
-        return "what its parts need; to know which ranks share a node"
-    return NEEDS[algorithm["requirement"]]
-
-
 def pictured_spec(algorithm: Algorithm) -> str:
     """Few segments: many make a long picture that shows no more."""
     has_segments = any(parameter["name"] == "segments" for parameter in algorithm["parameters"])
@@ -88,6 +82,8 @@ def learns(algorithm: Algorithm) -> list[tuple[str, str]]:
 
 
 def needs(algorithm: Algorithm) -> str:
+    if algorithm["parts"]:
+        return "what its parts need; to know which ranks share a node"
     operator = ", a commutative operator" if algorithm["commutative_only"] else ""
     return NEEDS[algorithm["requirement"]] + operator
 

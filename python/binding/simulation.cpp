@@ -189,7 +189,8 @@ nb::dict platform(const std::string& text, const std::string& file) {
   return dict;
 }
 
-std::string simgrid(const std::string& text, const std::string& file, const std::string& placement, Rank procs) {
+std::string simgrid(const std::string& text, const std::string& file, const std::string& placement,
+                    Rank procs) {
   const Platform parsed = parse_platform(text, file);
   return simgrid_platform(parsed, seat(parsed, placement, procs));
 }

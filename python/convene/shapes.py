@@ -28,7 +28,6 @@ class Algorithm(TypedDict):
     source: str
     collectives: list[str]
     requirement: str
-    commutative_only: bool
     symmetry: str
     learns: str
     rounds: str

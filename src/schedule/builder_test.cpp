@@ -320,8 +320,8 @@ TEST(BuilderViews, MapRanksPlacesRoundsAndScratch) {
   EXPECT_EQ(schedule.ranges(0)[0], Range(shared, 2, 2));
   EXPECT_EQ(schedule.ranges(1)[0], Range(shared, 4, 2));
   EXPECT_EQ(schedule.ranges(2)[0], Range(Buffer::input, 0, 2));
-  const auto like = schedule.like(shared);
-  EXPECT_EQ(std::vector(like.begin(), like.end()), (std::vector<Place>{0, 1, 6, 7, 0, 1, 6, 7}));
+  const auto of_sizes = schedule.like(shared);
+  EXPECT_EQ(std::vector(of_sizes.begin(), of_sizes.end()), (std::vector<Place>{0, 1, 6, 7, 0, 1, 6, 7}));
 }
 
 TEST(BuilderViews, LeaveOutWhatTheReceiverHas) {
