@@ -33,7 +33,7 @@ its own algorithms is mpi:NAME, where the MPI lets it be chosen.
 
   convene bench bcast -n 4,8 --algorithms 'binomial,chain;segments=8' --against native -o run.json
 
-  convene bench allreduce -n 8 --algorithms '' --against native,mpi:ring --type double --op sum
+  convene bench allreduce -n 8 --algorithms ring,rabenseifner --against native,mpi:ring --op max
 
   convene bench allgather -n 8 --sizes 64KiB --arrivals uniform:5ms,late:any:10ms --metric elapsed
 
