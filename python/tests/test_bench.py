@@ -39,7 +39,8 @@ sizes = [
     {{"bytes": int(size), "arrivals": "none", "calls": 3, "load": ["{load} 1 1 1/9 7"] * 2,
       "contenders": [{{"name": name, "seconds": [2**place * (1e-6 + 1e-8 * (i % 5)) for i in range(number)],
                       **({{"arrival": [[0]] * number,
-                           "exit": [[2**place * (1000 + i % 5)] for i in range(number)]}} if {with_times} else {{}})}}
+                           "exit": [[2**place * (1000 + i % 5)] for i in range(number)]}}
+                         if {with_times} else {{}})}}
                      for place, name in enumerate(contenders)]}}
     for size in value("--sizes").split(",")
 ]
