@@ -64,7 +64,7 @@ PERSISTENT = (
 @pytest.mark.parametrize("procs", [1, 2, 5])
 @pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpich5-abi"])
 def test_persistent_collectives(name: str, procs: int) -> None:
-    """Started in another order on each rank. (Open MPI 4 has no such calls: there the library brings them.)"""
+    """Started in another order on each rank. (Open MPI 4 has no such calls: the library brings them.)"""
     stack = present(name)
     done = stack.run(procs, [stack.program("persistent"), "mpi"], {"CONVENE_USE": PERSISTENT}, timeout=60)
     assert done.status == 0, done.output

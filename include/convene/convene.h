@@ -120,7 +120,7 @@ int convene_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype t
 int convene_reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                      int root, MPI_Comm comm);
 
-/* Likewise, into recvbuf of all ranks (MPI_Allreduce): the same bits on each of them. */
+/* Likewise, into recvbuf of all ranks (MPI_Allreduce). Convene's algorithms give the same bits to each of them. */
 int convene_allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm);
 /* Likewise with counts of any size (MPI_Allreduce_c). */
@@ -205,7 +205,8 @@ int convene_ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], cons
                          const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                          MPI_Request* request);
 int convene_ibarrier(MPI_Comm comm, MPI_Request* request);
-/* The reductions without waiting. An operator must not be freed before the request is complete. */
+/* The reductions without waiting. An operator or a derived datatype must not be freed before
+ * the request is complete. */
 int convene_ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
                     MPI_Comm comm, MPI_Request* request);
 int convene_ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,

@@ -41,7 +41,7 @@ CACHES = ("hot", "cold")
 BALANCED = "none"  # the arrival pattern in which all come at once
 
 # What the program and the library in it say begins with one of these.
-VOICES = ("convene-bench: ", "convene: ")
+VOICES = ("convene-bench: ", "convene-measure: ", "convene: ")
 
 PROGRESS = "progress "
 
@@ -347,7 +347,9 @@ def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
     for name in split_names(text):
         if name == "all":
             known = [
-                algorithm["name"] for algorithm in _core.algorithms(collective) if not algorithm["native"]
+                algorithm["name"]
+                for algorithm in _core.algorithms(collective)
+                if not algorithm["native"] and not algorithm["parts"]
             ]
             chosen |= {each: None for each in known if not _core.unmet(collective, each, procs)}
         else:

@@ -10,7 +10,7 @@ import typer
 from convene import __version__, commands
 
 # The order in which help names them; others follow.
-FIRST = ("run", "list", "show", "verify", "bench", "report", "predict", "simulate")
+FIRST = ("run", "list", "show", "verify", "bench", "report", "measure", "predict", "kernel", "simulate", "cluster")
 
 app = typer.Typer(
     name="convene",

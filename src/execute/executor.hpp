@@ -2,8 +2,8 @@
 // The executor: runs one rank's schedule over PMPI point-to-point.
 //
 // Two ways to run the same schedule. A program is the compiled order, a list of "issue" and "wait" that was fixed
-// beforehand, bound to sizes: it does little more per step than the MPI's own calls. The dynamic loop takes whatever completes first. Both keep to the same
-// limits on what is in flight, which the checker has played.
+// beforehand, bound to sizes: it does little more per step than the MPI's own calls. The dynamic loop takes whatever
+// completes first. Both keep to the same limits on what is in flight, which the checker has played.
 //
 // One thread drives a run at a time. Nothing here takes a lock, and nothing is allocated once the arena has grown to
 // what the largest run needs (but the MPI may allocate, and makes a datatype for a large message of many pieces).

@@ -50,6 +50,7 @@ struct Decision {
   Rank root = 0;
   bool in_place = false, commutative = true;
   bool any_size = false;                     ///< decided without looking at the size
+  bool wants_nodes = false;                  ///< might be another one if the nodes were known
   std::uint64_t total_bytes = 0;             ///< else the size that it is for
   std::shared_ptr<const Prepared> prepared;  ///< null: the MPI's own
   Program program;                           ///< bound to the sizes of the last call
@@ -196,12 +197,15 @@ class Communicator {
   bool ensure_own();
   bool make_own();
   void find_topology();
+  void declared_topology();
+  void note_topology(std::vector<Rank> node_of_rank);
   void check_agreement(Collective collective, std::uint64_t total_bytes, const std::string& algorithm) const;
 
   MPI_Comm comm_;
   std::shared_ptr<OwnCommunicator> own_;
   Rank rank_ = 0, procs_ = 1;
   Rank nodes_ = 0, ranks_per_node_ = 0;
+  std::vector<Rank> node_of_rank_;  // equal on all ranks; empty where nobody has looked
   std::uint32_t collective_number_ = 0, persistent_number_ = 0;
   bool is_inter_ = false;
   bool has_seen_operations_ = false;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random reductions, each done by Convene and by the MPI itself: their results must be equal byte for byte.
 //
-//   random_reductions [--calls N] [--seed S] [--minutes M] [--collective NAME] [--interposed] [--verbose]
+//   random_reductions [--calls N] [--seed S] [--minutes M] [--collective NAME] [--interposed] [--ordered] [--verbose]
 //
 // Operators (predefined ones, and user-defined ones that commute or not), datatypes (predefined, and derived ones with
 // gaps), counts, roots, in-place, communicators, blocking calls and several non-blocking ones at once are drawn from the
 // seed. The algorithms stand in CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC" each, with "commutative" as a third word
 // where the operator must commute. With --interposed the program calls MPI_… instead of convene_…, so that the drop-in
-// library has to stand in between, with the algorithms of CONVENE_USE; operators then all commute.
+// library has to stand in between, with the algorithms of CONVENE_USE; operators then all commute, except with --ordered.
 #include <convene/convene.h>
 
 #include <cstdio>
@@ -41,12 +41,14 @@ struct Drawn {
 
 class Test {
  public:
-  Test(int calls, double seconds, std::uint64_t seed, std::string only, bool interposed, bool verbose)
+  Test(int calls, double seconds, std::uint64_t seed, std::string only, bool interposed, bool ordered,
+       bool verbose)
       : calls_(calls),
         seconds_(seconds),
         seed_(seed),
         only_(std::move(only)),
         interposed_(interposed),
+        ordered_(ordered),
         verbose_(verbose) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     std::istringstream lines(std::getenv("CONVENE_TEST_SPECS") ? std::getenv("CONVENE_TEST_SPECS") : "");
@@ -129,10 +131,10 @@ class Test {
     // MPIs' own algorithms make mistakes with datatypes that have gaps.
     do {
       call.kind = below(same, 2) == 0 ? &one_of(user_, same) : &one_of(predefined_, same);
-    } while ((!call.kind->op.commutes && (spec->commutative_only || interposed_)) ||
-             (spec->text == "native" && call.kind->op.function));
+    } while ((!call.kind->op.commutes && (spec->commutative_only || (interposed_ && !ordered_))) ||
+             (spec->text == "native" && !interposed_ && call.kind->op.function));
     call.root = below(same, call.procs);
-    call.in_place = below(same, 4) == 0;
+    call.in_place = below(same, 4) == 0 && !(call.scatters() && spec->text == "native" && !interposed_);
     call.count = random_count(same);
     for (int i = 0; i < call.procs; ++i)
       call.counts.push_back(below(same, 3) == 0 ? 0 : below(same, call.count + 2));
@@ -176,7 +178,7 @@ class Test {
   const double seconds_;
   const std::uint64_t seed_;
   const std::string only_;
-  const bool interposed_, verbose_;
+  const bool interposed_, ordered_, verbose_;
   int rank_ = 0, failures_ = 0;
   const std::vector<Kind> predefined_ = predefined_kinds(), user_ = user_kinds();
   const std::vector<Comm> comms_ = make_communicators();
@@ -191,7 +193,7 @@ int main(int argc, char** argv) {
   double minutes = 0;
   std::uint64_t seed = 1;
   std::string only;
-  bool interposed = false, verbose = false;
+  bool interposed = false, ordered = false, verbose = false;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     const char* value = i + 1 < argc ? argv[i + 1] : "";
@@ -205,12 +207,14 @@ int main(int argc, char** argv) {
       only = value, ++i;
     else if (option == "--interposed")
       interposed = true;
+    else if (option == "--ordered")
+      ordered = true;
     else if (option == "--verbose")
       verbose = true;
     else
       MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  const int result = Test(calls, minutes * 60, seed, only, interposed, verbose).run_all();
+  const int result = Test(calls, minutes * 60, seed, only, interposed, ordered, verbose).run_all();
   MPI_Finalize();
   return result;
 }

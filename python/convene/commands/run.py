@@ -36,12 +36,16 @@ SIGNALLED = 128  # what shells add to the number of the signal that ended a prog
 PATIENCE = 10.0  # seconds that an interrupted program has to end by itself
 
 
-def collect_environment(uses: str, rules: str, log: bool, directory: str) -> dict[str, str]:
+def collect_environment(
+    uses: str, rules: str, log: bool, reproducible: bool, directory: str
+) -> dict[str, str]:
     """What the library is to know. What the user has set and the command line does not say stays as it is."""
     variables = {name: value for name, value in os.environ.items() if name.startswith("CONVENE_")}
     variables |= {"CONVENE_USE": uses, "CONVENE_RULES": rules, "CONVENE_ACCOUNT_DIR": directory}
     if log:
         variables["CONVENE_LOG"] = "info"
+    if reproducible:
+        variables["CONVENE_REPRODUCIBLE"] = "yes"
     return {name: value for name, value in variables.items() if value}
 
 
@@ -159,13 +163,17 @@ def run(
     log: Annotated[
         bool, typer.Option("--log", help="Say at once what the ranks have to say, not only at the end.")
     ] = False,
+    reproducible: Annotated[
+        bool,
+        typer.Option("--reproducible", help="No reduction whose rounding may depend on who comes late."),
+    ] = False,
     json: arguments.Json = False,
 ) -> None:
     uses, rules_path = check_uses(use or []), check_rules(rules)
     if report_to:
         report.check_path(report_to)
     with account_directory() as directory:
-        variables = collect_environment(uses, rules_path, log, directory)
+        variables = collect_environment(uses, rules_path, log, reproducible, directory)
         chosen, prepared, environment = prepare(command, stack, variables)
         since = time.monotonic()
         status = execute(prepared, environment)

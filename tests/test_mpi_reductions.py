@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reductions compared with the MPI's own, or with what they must be: the short form.
+
+The whole is `python -m tests.conformance.reductions`."""
+
+import pytest
+
+from tests.conformance import reductions
+from tests.conformance.random_calls import program_of
+from tests.conformance.stacks import Stack, all_stacks
+
+GRID = {"openmpi4": 3, "openmpi5": 2, "mpich5": 4}
+RANDOM = {"openmpi4": (1, 2, 3, 5, 8), "openmpi5": (2, 4), "mpich5": (2, 5), "mpich4": (2,)}
+USE = (
+    "reduce=two_tree;segments=3,allreduce=rabenseifner,reduce_scatter=recursive_halving,"
+    "reduce_scatter_block=pairwise,scan=recursive_doubling,exscan=binomial"
+)
+
+
+def present(name: str) -> Stack:
+    stack = all_stacks()[name]
+    if not stack.is_here():
+        pytest.skip(f"the MPI stack {name} is not installed here")
+    return stack
+
+
+@pytest.mark.parametrize(("name", "procs"), GRID.items())
+def test_all_predefined_operators_types_and_algorithms(name: str, procs: int) -> None:
+    assert reductions.problem_of(present(name), reductions.GRID, procs) == ""
+
+
+@pytest.mark.parametrize(("name", "procs"), [(name, n) for name, procs in RANDOM.items() for n in procs])
+def test_random_reductions(name: str, procs: int) -> None:
+    options = ["--calls", "400", "--seed", str(procs)]
+    assert reductions.problem_of(present(name), reductions.RANDOM, procs, options) == ""
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5"])
+def test_reductions_of_an_unmodified_program(name: str) -> None:
+    stack = present(name)
+    options = ["--interposed", "--calls", "300", "--seed", "5"]
+    done = stack.run(3, [program_of(stack, reductions.RANDOM), *options], {"CONVENE_USE": USE})
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    for choice in USE.split(","):
+        collective, algorithm = choice.split("=", 1)
+        assert algorithm in done.algorithms(collective)
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich5"])
+def test_an_operator_that_does_not_commute_is_refused_by_an_algorithm_that_needs_it(name: str) -> None:
+    stack = present(name)
+    done = stack.run(
+        2,
+        [program_of(stack, reductions.RANDOM), "--interposed", "--ordered", "--collective", "allreduce"],
+        {"CONVENE_USE": "allreduce=ring"},
+    )
+    assert done.status == 2, done.output
+    assert "allreduce=ring needs a commutative operator, and this call's is none" in done.output
+
+
+def test_a_reproducible_run_refuses_what_depends_on_arrivals() -> None:
+    stack = present("openmpi4")
+    done = stack.run(
+        2,
+        [program_of(stack, reductions.RANDOM), "--interposed", "--collective", "reduce"],
+        {"CONVENE_USE": "reduce=clairvoyant", "CONVENE_REPRODUCIBLE": "yes"},
+    )
+    assert done.status == 2, done.output
+    assert "reproducible results were asked for" in done.output
