@@ -71,9 +71,7 @@ def names_of(collective: str, procs: int) -> list[str]:
     return [
         known["name"]
         for known in _core.algorithms(collective)
-        if not known["native"]
-        and not known["parts"]
-        and not _core.unmet(collective, known["name"], procs)
+        if not known["native"] and not known["parts"] and not _core.unmet(collective, known["name"], procs)
     ]
 
 
@@ -145,7 +143,7 @@ def groups_of(cells: list[Cell]) -> dict[str, list[Cell]]:
 
 def worst(cells: list[Cell], count: int) -> list[dict[str, Any]]:
     """The pairs that differ most."""
-    pairs = [
+    pairs: list[dict[str, Any]] = [
         {
             "collective": cell.collective,
             "algorithm": name,

@@ -12,16 +12,6 @@
 
 #include "convene/convene.h"
 
-// A library that does not have these yet leaves them null.
-extern "C" {
-__attribute__((weak)) decltype(PMPI_Reduce) convene_reduce;
-__attribute__((weak)) decltype(PMPI_Allreduce) convene_allreduce;
-__attribute__((weak)) decltype(PMPI_Reduce_scatter) convene_reduce_scatter;
-__attribute__((weak)) decltype(PMPI_Reduce_scatter_block) convene_reduce_scatter_block;
-__attribute__((weak)) decltype(PMPI_Scan) convene_scan;
-__attribute__((weak)) decltype(PMPI_Exscan) convene_exscan;
-}
-
 namespace convene::bench {
 
 /// Whoever is wrong about what was asked for gets one sentence and exit status 2.
@@ -150,45 +140,21 @@ inline constexpr Door program_door = {MPI_Allgather,
                                       MPI_Exscan};
 
 /// Convene's C API.
-inline const Door& convene_door() {
-  static const Door door = {convene_allgather,
-                            convene_allgatherv,
-                            convene_gather,
-                            convene_gatherv,
-                            convene_scatter,
-                            convene_scatterv,
-                            convene_bcast,
-                            convene_alltoall,
-                            convene_alltoallv,
-                            convene_barrier,
-                            convene_reduce,
-                            convene_allreduce,
-                            convene_reduce_scatter_block,
-                            convene_reduce_scatter,
-                            convene_scan,
-                            convene_exscan};
-  return door;
-}
-
-/// Whether Convene's library has a function for the collective at all.
-inline bool convene_can(Collective collective) {
-  const Door& door = convene_door();
-  switch (collective) {
-    case Collective::reduce:
-      return door.reduce != nullptr;
-    case Collective::allreduce:
-      return door.allreduce != nullptr;
-    case Collective::reduce_scatter_block:
-      return door.reduce_scatter_block != nullptr;
-    case Collective::reduce_scatter:
-      return door.reduce_scatter != nullptr;
-    case Collective::scan:
-      return door.scan != nullptr;
-    case Collective::exscan:
-      return door.exscan != nullptr;
-    default:
-      return true;
-  }
-}
+inline constexpr Door convene_door = {convene_allgather,
+                                      convene_allgatherv,
+                                      convene_gather,
+                                      convene_gatherv,
+                                      convene_scatter,
+                                      convene_scatterv,
+                                      convene_bcast,
+                                      convene_alltoall,
+                                      convene_alltoallv,
+                                      convene_barrier,
+                                      convene_reduce,
+                                      convene_allreduce,
+                                      convene_reduce_scatter_block,
+                                      convene_reduce_scatter,
+                                      convene_scan,
+                                      convene_exscan};
 
 }  // namespace convene::bench

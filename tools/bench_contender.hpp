@@ -22,11 +22,7 @@ class Contender {
     const bool is_convene = name_ != "native" && name_ != "intercepted" && !name_.starts_with(own);
     if (name_ == "intercepted") door_ = &program_door;
     if (name_.starts_with(own)) value_ = forced_value(name_.substr(own.size()), collective);
-    if (is_convene) {
-      if (!convene_can(collective_of(collective)))
-        throw RequestError("Convene's library cannot run " + collective + " yet; leave out " + name_);
-      door_ = &convene_door();
-    }
+    if (is_convene) door_ = &convene_door;
     if (forcing.is_by_communicator()) forcing.choose(value_);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     if (forcing.is_by_communicator()) forcing.choose(0);

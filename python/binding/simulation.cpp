@@ -116,6 +116,7 @@ struct Simulation {
   std::string placement;
   PlayOptions options;
 
+  /// Each pattern of arrivals has noise of its own, the same for all sizes.
   std::vector<Summary> run(const std::vector<double>& sizes,
                            const std::vector<std::vector<double>>& arrivals) const {
     const Seating seating = seat(platform, placement, call.procs);
@@ -124,9 +125,12 @@ struct Simulation {
     std::vector<Summary> result;
     for (const double size : sizes) {
       played.source().set_bytes(size / segments(*spec.algorithm, call));
-      for (const auto& pattern : arrivals)
+      PlayOptions each = options;
+      for (const auto& pattern : arrivals) {
         result.push_back(
-            summarize(play(played.source(), platform, seating, pattern, options), pattern, network));
+            summarize(play(played.source(), platform, seating, pattern, each), pattern, network));
+        ++each.noise.seed;
+      }
     }
     return result;
   }
@@ -153,17 +157,28 @@ Simulation make_simulation(const std::string& collective, const std::string& tex
   return simulation;
 }
 
+NoiseKind parse_noise(const std::string& name) {
+  if (name == "exponential") return NoiseKind::exponential;
+  if (name == "pareto") return NoiseKind::pareto;
+  if (name == "bernoulli") return NoiseKind::bernoulli;
+  if (name == "none") return NoiseKind::none;
+  throw Error("noise '" + name + "' is none of none, exponential, pareto, bernoulli");
+}
+
 nb::list simulate(const std::string& collective, const std::string& spec, Rank procs,
                   const std::vector<double>& sizes, const std::string& platform, const std::string& file,
                   const std::string& placement, const std::vector<std::vector<double>>& arrivals, bool exact,
-                  bool critical_path, Rank root) {
+                  bool critical_path, Rank root, const std::string& noise, double mean, double shape,
+                  std::uint64_t seed) {
   Simulation simulation = make_simulation(collective, spec, procs, platform, file, placement);
   if (root >= procs)
     throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
                 std::to_string(root));
   simulation.call.root = root;
   simulation.options = {.contention = exact ? Contention::maxmin : Contention::sharing,
-                        .critical_path = critical_path};
+                        .critical_path = critical_path,
+                        .noise = {parse_noise(noise), mean, shape, seed}};
+  simulation.options.noise.validate();
   std::vector<Summary> summaries;
   {
     const nb::gil_scoped_release others_may_run;
@@ -205,7 +220,8 @@ void add_simulation(nb::module_& module) {
   module.def("simulate", &simulate, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("sizes"), nb::arg("platform"), nb::arg("file"), nb::arg("placement"),
              nb::arg("arrivals"), nb::arg("exact") = false, nb::arg("critical_path") = false,
-             nb::arg("root") = 0,
+             nb::arg("root") = 0, nb::arg("noise") = "none", nb::arg("noise_mean") = 0.0,
+             nb::arg("noise_shape") = 0.0, nb::arg("seed") = 1,
              "Plays an algorithm: one dictionary for each pattern of arrivals, for each size.");
 }
 

@@ -199,4 +199,8 @@ def simulate(
     exact: bool = False,
     critical_path: bool = False,
     root: int = 0,
+    noise: str = "none",
+    noise_mean: float = 0.0,
+    noise_shape: float = 0.0,
+    seed: int = 1,
 ) -> list[Simulated]: ...

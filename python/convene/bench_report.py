@@ -293,6 +293,33 @@ def ratio_cells(row: Row) -> list[str]:
     return [f"{x:.3f}" for x in (ratio.value, ratio.low, ratio.high)] if ratio else ["", "", ""]
 
 
+def wins_table(measured: Measured) -> Table | None:
+    """Who wins depends on whom one asks: the first rank to be done, all of them, or the last one."""
+    if any("arrival" not in each for cell in measured.cells.values() for each in cell["contenders"]):
+        return None
+    metrics = [bench_metrics.METRICS[name] for name in ("osu_min", "osu", "osu_max")]
+    winners: list[list[str]] = []
+    for cell in measured.cells.values():
+        names = [contender["name"] for contender in cell["contenders"]]
+        means = [bench_metrics.values(cell, metric).mean(axis=1) for metric in metrics]
+        winners.append([names[int(np.argmin(own))] for own in means])
+    rows = [
+        [
+            name,
+            *(str(sum(own[place] == name for own in winners)) for place in range(3)),
+            str(sum(set(own) == {name} for own in winners)),
+        ]
+        for name in measured.algorithms
+    ]
+    return Table(
+        "wins",
+        "Wins by least, mean and greatest time of all ranks",
+        ["algorithm", "least", "mean", "greatest", "all three"],
+        rows,
+        f"In how many of {len(winners)} cases each algorithm is best, by means over observations.",
+    )
+
+
 def quality_of_all(measured: Measured) -> dict[tuple[Case, str], bench_inference.Quality]:
     return {
         (row.case, row.name): bench_inference.quality(measured.values(row.case, row.name))
@@ -514,7 +541,7 @@ def environment_rows(measured: Measured) -> list[tuple[str, str]]:
 def make_part(measured: Measured, prefix: str, with_pdf: bool) -> Part:
     native = what_native_misses(measured)
     tables: list[Callable[[Measured], Table | None]] = [
-        *(winners_table, times_table, error_table, usage_table, quality_table)
+        *(winners_table, wins_table, times_table, error_table, usage_table, quality_table)
     ]
     made = [table(measured) for table in tables]
     return Part(

@@ -17,6 +17,7 @@ from convene._core import RequestError
 from convene.shapes import Simulated
 
 PLATFORMS = paths.PACKAGE / "machines"
+QUIET = ("none", 0.0, 0.0, 1)
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
@@ -46,6 +47,7 @@ class Case:
     exact: bool = False
     critical_path: bool = False
     root: int = 0
+    noise: tuple[str, float, float, int] = QUIET  # kind, mean, shape, seed
 
     def play(self) -> list[list[Simulated]]:
         """By size, then by pattern of arrivals."""
@@ -61,6 +63,7 @@ class Case:
             self.exact,
             self.critical_path,
             self.root,
+            *self.noise,
         )
         each = len(self.arrivals)
         return [runs[first : first + each] for first in range(0, len(runs), each)]
@@ -99,6 +102,26 @@ def parse_seconds(text: str, what: str) -> float:
     if not 0 <= seconds < 1e6:
         raise RequestError(f"{what} '{text}' is not a time from 0 on, such as 0.5, 5ms or 20us")
     return seconds
+
+
+def parse_noise(text: str, seed: int) -> tuple[str, float, float, int]:
+    """Noise: none, exponential:SECONDS, pareto:SECONDS:SHAPE, bernoulli:PROBABILITY:SECONDS."""
+    kind, *values = text.split(":")
+    try:
+        if text == "none":
+            return QUIET
+        if kind == "exponential" and len(values) == 1:
+            return kind, parse_seconds(values[0], "--noise: the mean"), 0.0, seed
+        if kind == "pareto" and len(values) == 2:
+            return kind, parse_seconds(values[0], "--noise: the mean"), float(values[1]), seed
+        if kind == "bernoulli" and len(values) == 2:
+            return kind, parse_seconds(values[1], "--noise: the delay"), float(values[0]), seed
+    except ValueError:
+        pass
+    raise RequestError(
+        f"--noise '{text}' is none of none, exponential:SECONDS, pareto:SECONDS:SHAPE, "
+        "bernoulli:PROBABILITY:SECONDS"
+    )
 
 
 def make_arrivals(text: str, procs: int, repetitions: int, seed: int) -> list[list[float]]:

@@ -37,7 +37,10 @@ contenders = words[first : next(i for i in range(first, len(words)) if words[i].
 number = int(value("--repetitions"))
 sizes = [
     {{"bytes": int(size), "arrivals": "none", "calls": 3, "load": ["{load} 1 1 1/9 7"] * 2,
-      "contenders": [{{"name": name, "seconds": [2**place * (1e-6 + 1e-8 * (i % 5)) for i in range(number)]}}
+      "contenders": [{{"name": name, "seconds": [2**place * (1e-6 + 1e-8 * (i % 5)) for i in range(number)],
+                      **({{"arrival": [[0]] * number,
+                           "exit": [[2**place * (1000 + i % 5)] for i in range(number)]}}
+                         if {with_times} else {{}})}}
                      for place, name in enumerate(contenders)]}}
     for size in value("--sizes").split(",")
 ]
@@ -66,6 +69,7 @@ def make_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
         lines: int | None = None,
         end: str = "\n",
         late_status: int = 0,
+        with_times: bool = False,
     ) -> None:
         folder = tmp_path / "bin"
         folder.mkdir(exist_ok=True)
@@ -78,6 +82,7 @@ def make_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
             lines=lines,
             end=end,
             late_status=late_status,
+            with_times=with_times,
         )
         program.write_text(text)
         program.chmod(0o755)
@@ -255,7 +260,11 @@ def test_runs_that_fail(
     ("arguments", "words"),
     [
         (("alltoal", "-n", "2"), "there is no collective 'alltoal'"),
-        (("allgather",), "-n"),
+        (("allgather",), "say how many ranks, as in -n 8"),
+        ((), "name a collective"),
+        (("allgather", "--study", "sparbit"), "is of allgather; leave out 'allgather'"),
+        (("--study", "sparbyt"), "did you mean sparbit?"),
+        (("allgather", "-n", "2", "--full"), "--full needs a --study"),
         (("allgather", "-n", "0"), "-n must be a whole number from 1"),
         (("allgather", "-n", "2", "--distributions", "spike"), "allgather has blocks of equal size"),
         (("allgatherv", "-n", "2", "--distributions", "spyke"), "a distribution is one of regular"),
@@ -459,23 +468,26 @@ ALL_IN_ONE = {
     "bcast": "chain",
     "alltoall": "bruck",
     "alltoallv": "pairwise",
+    "reduce": "binomial",
+    "allreduce": "ring",
+    "reduce_scatter_block": "pairwise",
+    "reduce_scatter": "ring",
+    "scan": "binomial",
+    "exscan": "recursive_doubling",
 }
 
 
-@pytest.mark.parametrize("collective", [*ALL_IN_ONE, *bench.REDUCTIONS])
+@pytest.mark.parametrize("collective", ALL_IN_ONE)
 def test_every_collective(convene: Convene, collective: str) -> None:
-    """By the MPI, and by an algorithm of Convene's where its library has one; unequal blocks where there are
-    any, and a root that is not 0."""
+    """By the MPI and by an algorithm of Convene's, with unequal blocks where there are any, and root 2."""
     real_program("openmpi")
     done = convene(
         *("bench", collective, "-n", 3, "--launcher", launcher_of("mpirun.openmpi"), "--sizes", "0,8,4000"),
-        *("--algorithms", ALL_IN_ONE.get(collective, ""), "--root", 2, "--repetitions", 2, "--json"),
+        *("--algorithms", ALL_IN_ONE[collective], "--root", 2, "--repetitions", 2, "--json"),
         *(("--distributions", "regular,spike,half_full") if collective in bench.IRREGULAR else ()),
     )
     assert done.status == 0, done
-    assert {"native", ALL_IN_ONE.get(collective, "native")} == {
-        row["algorithm"] for row in done.json["summary"]
-    }
+    assert {"native", ALL_IN_ONE[collective]} == {row["algorithm"] for row in done.json["summary"]}
     sizes = 1 if collective == "barrier" else 3
     cases = sizes * (3 if collective in bench.IRREGULAR else 1)
     assert len({(row["bytes"], row["distribution"]) for row in done.json["summary"]}) == cases
@@ -502,6 +514,26 @@ def test_delays_arrive(convene: Convene, tmp_path: Path, sync: str) -> None:
     assert all(
         np.median(bench_metrics.values(late, bench_metrics.METRICS["waiting"])[i]) > 1e-3 for i in range(2)
     )
+
+
+def test_a_study_beside_its_source(
+    convene: Convene, make_launcher: MakeLauncher, make_program: Callable[..., None], tmp_path: Path
+) -> None:
+    """In the stand-in Sparbit comes first, and each further one is twice as slow."""
+    make_program(with_times=True)
+    done = convene(
+        *("bench", "--study", "allgatherv", "-n", "3,4", "--launcher", make_launcher(OPEN_MPI)),
+        *("--repetitions", 5, "-o", tmp_path / "out.json", "--json"),
+    )
+    assert done.status == 0, done
+    rows = done.json["study"]["rows"]
+    assert [row["distribution"] for row in rows] == [*bench.DISTRIBUTIONS[1:]]
+    assert {row["cases"] for row in rows} == {2 * 4}
+    assert {(row["best"], round(row["gain"]), round(row["highest"])) for row in rows} == {(100, 50, 50)}
+    assert rows[0]["published"]["best"] == 78.6
+    told = convene("bench", "--study", "allgatherv", "-n", "3", "--launcher", make_launcher(OPEN_MPI))
+    assert "Sparbit is the best here in 100 % (broadcast)" in told.out
+    assert "nowhere within 10 points" in told.out
 
 
 def processes_with(word: str) -> dict[int, str]:

@@ -142,6 +142,9 @@ def test_figures_and_tables_as_files(convene: Convene, tmp_path: Path) -> None:
     rows = read_csv(folder / "times.csv")
     assert len(rows) == 2 * 2 * 2 * 3
     assert {row["algorithm"] for row in rows} == set(TIMES)
+    wins = {row["algorithm"]: row for row in read_csv(folder / "wins.csv")}
+    assert wins["sparbit"]["all three"] == "8"
+    assert wins["native"]["mean"] == "0"
     lateness = [row["median lateness"] for row in read_csv(folder / "arrivals.csv")]
     assert len(lateness) == 4
     assert all(text.endswith(" ns") and 50 < float(text.split()[0]) < 150 for text in lateness)

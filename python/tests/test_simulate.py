@@ -228,3 +228,34 @@ def test_what_was_done_counts_for_the_same_question_only(
 
 def test_resuming_needs_the_file(convene: Convene) -> None:
     assert "-o FILE.json" in convene("simulate", "--study", "sparbit", "--resume").complaint
+
+
+def test_noise_makes_it_slower_and_repeats(convene: Convene, platform: Path) -> None:
+    words = ("-p", 8, "--sizes", 64, "--algorithms", "ring", "--repetitions", 5)
+    (quiet,) = simulate(convene, platform, *words)["sizes"][0]["contenders"]
+    assert len(quiet["seconds"]) == 1
+    for kind in ("exponential:1us", "pareto:1us:1.5", "bernoulli:0.5:1us"):
+        result = simulate(convene, platform, *words, "--noise", kind)
+        (noisy,) = result["sizes"][0]["contenders"]
+        assert len(set(noisy["seconds"])) == 5
+        assert min(noisy["seconds"]) > quiet["seconds"][0]
+        assert result == simulate(convene, platform, *words, "--noise", kind)
+        other = simulate(convene, platform, *words, "--noise", kind, "--seed", 100)
+        assert other["sizes"] != result["sizes"]
+    # With certainty it is like a processor that takes so long: each rank's 7 sends and 7 receives.
+    certain = simulate(convene, platform, *words, "--noise", "bernoulli:1:1us")["sizes"][0]["contenders"][0]
+    assert certain["seconds"][0] >= quiet["seconds"][0] + 8e-6
+
+
+@pytest.mark.parametrize(
+    ("noise", "part"),
+    [
+        ("loud", "none of none"),
+        ("pareto:1us:1", "above 1"),
+        ("bernoulli:2:1us", "from 0 to 1"),
+        ("exponential:x", "--noise: the mean 'x'"),
+    ],
+)
+def test_impossible_noise_is_refused(convene: Convene, platform: Path, noise: str, part: str) -> None:
+    done = convene("simulate", "allgather", "--platform", platform, "-p", 4, "--noise", noise)
+    assert part in done.complaint

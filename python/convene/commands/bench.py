@@ -10,7 +10,17 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from convene import _core, arguments, bench, bench_files, bench_metrics, console, report, stacks
+from convene import (
+    _core,
+    arguments,
+    bench,
+    bench_files,
+    bench_metrics,
+    bench_studies,
+    console,
+    report,
+    stacks,
+)
 from convene._core import RequestError
 from convene.bench_statistics import Estimate, Row, summarize_all
 
@@ -33,9 +43,11 @@ its own algorithms is mpi:NAME, where the MPI lets it be chosen.
 
   convene bench bcast -n 4,8 --algorithms 'binomial,chain;segments=8' --against native -o run.json
 
-  convene bench allreduce -n 8 --algorithms '' --against native,mpi:ring --type double --op sum
+  convene bench allreduce -n 8 --algorithms ring,rabenseifner --against native,mpi:ring --op max
 
   convene bench allgather -n 8 --sizes 64KiB --arrivals uniform:5ms,late:any:10ms --metric elapsed
+
+  convene bench --study allgatherv -o allgatherv.json
 
   convene bench allgatherv -n 6 --distributions regular,spike --launcher 'mpirun --hostfile hosts' --json
 """
@@ -265,9 +277,39 @@ def finish(
     return result | {"summary": [row.as_json() for row in rows]}, rows
 
 
+def make_study_requests(
+    study: bench_studies.Study, procs: str | None, *, full: bool, **others: Any
+) -> list[bench.Request]:
+    """A study says itself what is measured; how often and how long is up to the user."""
+    sizes = bench.parse_sizes(study.full_sizes if full else study.sizes)
+    requests = []
+    for number in check_procs(procs or (study.full_procs if full else study.procs)):
+        made, _ = make_requests(
+            study.collective,
+            [number],
+            sizes,
+            list(study.distributions),
+            study.algorithms(number),
+            "",
+            bench.BALANCED,
+            **others,
+        )
+        requests += made
+    return requests
+
+
 def run(
-    collective: arguments.Collective,
-    procs: Annotated[str, typer.Option("-n", "--procs", metavar="LIST", help="How many ranks: 8, or 2,4,8.")],
+    collective: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[COLLECTIVE]",
+            help="Such as allgather or bcast; not with --study.",
+            autocompletion=arguments.complete_collective,
+        ),
+    ] = None,
+    procs: Annotated[
+        str | None, typer.Option("-n", "--procs", metavar="LIST", help="How many ranks: 8, or 2,4,8.")
+    ] = None,
     sizes: Annotated[
         str,
         typer.Option(
@@ -288,6 +330,19 @@ def run(
         str,
         typer.Option(metavar="LIST", help="To which the others are compared, such as native,mpi:ring."),
     ] = bench.NATIVE,
+    study: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(bench_studies.STUDIES),
+            help="A source's experiment, made small enough for one machine, beside what was published.",
+            autocompletion=lambda incomplete: [
+                name for name in bench_studies.STUDIES if name.startswith(incomplete)
+            ],
+        ),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="The study with all the source's sizes and ranks.")
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE.json", help="Write every observation, and the summary."),
@@ -403,29 +458,38 @@ def run(
         check_output(output)
     elif resume:
         raise RequestError("--resume needs -o FILE.json, the file that the measurement was to write")
-    name = arguments.check_collective(collective)
-    requests, references = make_requests(
-        name,
-        check_procs(procs),
-        [0] if name in bench.WITHOUT_SIZES else bench.parse_sizes(sizes),
-        parse_distributions(name, distributions),
-        algorithms,
-        against,
-        arrivals,
-        type=choose_type(name, item_type),
-        op=check_word("--op", operation, bench.OPERATIONS),
-        root=root,
-        repetitions=repetitions,
-        seconds=seconds,
-        precision=precision / 100,
-        batch=batch * 1e-6,
-        order=check_word("--order", order, ("shuffled", "fixed")),
-        check=check_word("--check", check, bench.CHECKS),
-        sync=check_word("--sync", sync, bench.SYNCS),
-        window=window * 1e-6,
-        cache=check_word("--cache", cache, bench.CACHES),
-        seed=seed,
-    )
+    chosen_study = bench_studies.find_study(study) if study else None
+    name = check_subject(collective, procs, chosen_study, full=full)
+    course: dict[str, Any] = {
+        "type": choose_type(name, item_type),
+        "op": check_word("--op", operation, bench.OPERATIONS),
+        "root": root,
+        "repetitions": repetitions,
+        "seconds": seconds,
+        "precision": precision / 100,
+        "batch": batch * 1e-6,
+        "order": check_word("--order", order, ("shuffled", "fixed")),
+        "check": check_word("--check", check, bench.CHECKS),
+        "sync": check_word("--sync", sync, bench.SYNCS),
+        "window": window * 1e-6,
+        "cache": check_word("--cache", cache, bench.CACHES),
+        "seed": seed,
+    }
+    references: list[str] = []
+    if chosen_study:
+        requests = make_study_requests(chosen_study, procs, full=full, **course)
+        metric = chosen_study.metric
+    else:
+        requests, references = make_requests(
+            name,
+            check_procs(procs or ""),
+            [0] if name in bench.WITHOUT_SIZES else bench.parse_sizes(sizes),
+            parse_distributions(name, distributions),
+            algorithms,
+            against,
+            arrivals,
+            **course,
+        )
     patterns = [pattern for request in requests for pattern in request.arrivals]
     chosen = bench_metrics.find_metric(metric) if metric else bench_metrics.default_metric(patterns)
     setting = bench.find_setting(launcher, stack)
@@ -435,6 +499,8 @@ def run(
         journal = bench_files.Journal(place, asked, resume=resume)
         runs = measure_or_tell(setting, requests, journal, output)
     result, rows = finish(name, references, runs, chosen)
+    if chosen_study:
+        result["study"] = {"name": chosen_study.name, "rows": bench_studies.judge(chosen_study, result)}
     if output:
         bench_files.write(output, result)
         journal.remove()
@@ -442,6 +508,28 @@ def run(
         console.print_json({key: value for key, value in result.items() if key != "runs"})
         return
     show(result, rows, references)
+    if chosen_study:
+        judged = result["study"]["rows"]
+        console.make().print(bench_studies.make_table(chosen_study, judged))
+        console.make().print(bench_studies.sentence(chosen_study, judged), soft_wrap=True)
+
+
+def check_subject(
+    collective: str | None, procs: str | None, study: bench_studies.Study | None, *, full: bool
+) -> str:
+    """The collective, given by name or by a study."""
+    if study:
+        if collective:
+            raise RequestError(f"the study {study.name} is of {study.collective}; leave out '{collective}'")
+        return study.collective
+    if full:
+        raise RequestError("--full needs a --study")
+    if collective is None:
+        raise RequestError("name a collective, such as allgather, or a --study")
+    name = arguments.check_collective(collective)
+    if procs is None:
+        raise RequestError("say how many ranks, as in -n 8 or -n 2,4,8")
+    return name
 
 
 def measure_or_tell(

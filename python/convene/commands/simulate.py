@@ -27,6 +27,8 @@ With --engine smpi the code that runs real programs runs in SimGrid's SMPI, and 
 
   convene simulate allgather --platform curie -p 128 --algorithms ring,sparbit --arrivals uniform:1ms
 
+  convene simulate allgather --platform curie -p 128 --noise pareto:2us:1.5
+
   convene simulate allgather --platform tryton -p 32 --engine smpi --rivals ompi,mpich
 
   convene simulate --platform yahoo -p 64 --export yahoo.xml
@@ -187,8 +189,18 @@ def run(
             help="none, late:RANK:SECONDS, uniform:SECONDS, or a file with a time per rank on each line.",
         ),
     ] = "none",
-    repetitions: Annotated[int, typer.Option(min=1, help="How many random patterns of arrival.")] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="For random arrivals.")] = 1,
+    noise: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND",
+            help="What holds up processors, each time that they work: none, exponential:SECONDS, "
+            "pareto:SECONDS:SHAPE, bernoulli:PROBABILITY:SECONDS.",
+        ),
+    ] = "none",
+    repetitions: Annotated[
+        int, typer.Option(min=1, help="How many random patterns of arrival, or of noise.")
+    ] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="For random arrivals and noise.")] = 1,
     contention: Annotated[
         str,
         typer.Option(metavar="sharing|maxmin", help="How messages share links: fast, or exact."),
@@ -247,6 +259,11 @@ def run(
         raise RequestError(f"--contention must be sharing or maxmin, not '{contention}'")
     machine = simulation.load_platform(platform)
     patterns = tuple(map(tuple, simulation.make_arrivals(arrivals, procs, repetitions, seed)))
+    quiet = noise == "none"
+    if len(patterns) == 1 and not quiet:
+        patterns *= repetitions
+    if not quiet and engine == "smpi":
+        raise RequestError("SMPI knows no noise: leave out --noise, or take --engine player")
     if critical_path and engine == "smpi":
         raise RequestError("SMPI does not say what the critical path is: leave out --critical-path")
     make, others = choose_engine(engine, name, procs, machine, rivals)
@@ -262,6 +279,7 @@ def run(
             contention == "maxmin",
             critical_path,
             root,
+            simulation.parse_noise(noise, seed),
         )
         for spec in [*choose_algorithms(name, procs, algorithms), *others]
     ]
@@ -269,6 +287,7 @@ def run(
         "engine": engine,
         "mapping": mapping,
         "arrivals": arrivals,
+        "noise": noise,
         "contention": contention if engine == "player" else "SMPI's",
         "seed": seed,
     }
