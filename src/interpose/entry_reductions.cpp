@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a program calls instead of its MPI: the reductions.
 #include "interpose/entry.hpp"
+#include "runtime/operator.hpp"
 #include "runtime/reductions.hpp"
 
 using convene::comm_of;
@@ -71,6 +72,8 @@ CONVENE_ENTRY(Iexscan,
                MPI_Request* request),
               (sendbuf, recvbuf, count, type, op, comm, request),
               exscan(sendbuf, recvbuf, count, type_of(type), op_of(op), comm_of(comm), Form{request}))
+
+CONVENE_ENTRY(Op_free, (MPI_Op * op), (op), HeldOperator::free(op))
 
 #if MPI_VERSION >= 4
 

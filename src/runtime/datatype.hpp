@@ -23,6 +23,18 @@ struct TypeFacts {
 /// duplicated form of such a type; any other is packed and unpacked.
 TypeFacts facts_of(MPI_Datatype type);
 
+/// Keeps a derived datatype that the program may free before a call with it is complete.
+class HeldType {
+ public:
+  explicit HeldType(MPI_Datatype type);  ///< MPI_DATATYPE_NULL: holds nothing
+  ~HeldType();
+  HeldType(const HeldType&) = delete;
+  HeldType& operator=(const HeldType&) = delete;
+
+ private:
+  MPI_Datatype holder_ = MPI_DATATYPE_NULL;
+};
+
 /// Packs `count` items from `from` into exactly size·count bytes at `to`, or the other way around. Any count.
 int pack_items(const void* from, MPI_Count count, MPI_Datatype type, const TypeFacts& facts, std::byte* to,
                MPI_Comm comm);

@@ -14,7 +14,9 @@ class Operation : public Progressing {
         own_(communicator.shared_own()),
         account_(communicator.account()),
         record_(record),
-        number_(communicator.next_collective()) {}
+        number_(communicator.next_collective()) {
+    held_.emplace(arguments);
+  }
 
   MPI_Request* request() { return &request_; }
 
@@ -36,6 +38,7 @@ class Operation : public Progressing {
   void complete() override {
     record_.add(ticks() - start_, block_bytes_);
     if (code_ != MPI_SUCCESS) own_->has_failed = true;
+    held_.reset();
     mpi.Grequest_complete(request_);
   }
 
@@ -123,7 +126,15 @@ class Operation : public Progressing {
     return call_->finish();
   }
 
+  /// What the program may free before this is complete.
+  struct Held {
+    explicit Held(const Arguments& call) : send(call.send.type), recv(call.recv.type), op(call.op) {}
+    HeldType send, recv;
+    HeldOperator op;
+  };
+
   const Arguments arguments_;
+  std::optional<Held> held_;
   const std::shared_ptr<const Prepared> prepared_;
   const std::shared_ptr<OwnCommunicator> own_;
   const std::shared_ptr<LiveAccount> account_;  // holds the record
