@@ -160,7 +160,22 @@ class Test {
       std::fprintf(stderr, "%s: %s\n", uses.c_str(), convene_error());
       MPI_Abort(MPI_COMM_WORLD, 2);
     }
+    if (request && drawn.call.kind->op.function) return start_and_free(drawn.call, request);
     return drawn.call.run(0, interposed_, request);
+  }
+
+  /// A program may free a datatype once a call with it has begun, and an operator too.
+  int start_and_free(ReductionCall& call, MPI_Request* request) {
+    const Kind* const before = call.kind;
+    Kind fresh = *before;
+    MPI_Type_dup(before->type.handle, &fresh.type.handle);
+    if (interposed_) MPI_Op_create(fresh.op.function, fresh.op.commutes ? 1 : 0, &fresh.op.handle);
+    call.kind = &fresh;
+    const int code = call.run(0, interposed_, request);
+    call.kind = before;
+    MPI_Type_free(&fresh.type.handle);
+    if (interposed_) MPI_Op_free(&fresh.op.handle);
+    return code;
   }
 
   void expect_success(int code, const Drawn& drawn, int batch) {
