@@ -90,3 +90,25 @@ def test_persistent_objects(name: str, use: str) -> None:
     done = stack.run(4, [stack.program("persistent"), "convene", *order], {"CONVENE_USE": use}, timeout=60)
     assert done.status == 0, done.output
     assert "all persistent collectives are right" in done.output
+
+
+@pytest.mark.parametrize("spec", ["sparbit", "ring"])
+@pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5"])
+def test_nothing_is_lost(name: str, spec: str) -> None:
+    """Memory in use after many communicators, beside what the MPI itself loses."""
+    stack = present(name)
+    use = f"allgather={spec},scatterv=binomial,bcast=binomial"
+    done = stack.run(2, [stack.program("no_growth")], {"CONVENE_USE": use}, timeout=120)
+    assert done.status == 0, done.output
+    assert "nothing is lost" in done.output
+    assert spec in done.algorithms("allgather")
+
+
+@pytest.mark.parametrize("how", ["killed", "exits", "aborts"])
+@pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5"])
+def test_a_rank_that_dies_ends_the_program(name: str, how: str) -> None:
+    """As without Convene: the launcher ends the others. (124 would be this test's own limit.)"""
+    stack = present(name)
+    use = {"CONVENE_USE": "allgather=sparbit"}
+    done = stack.run(3, [stack.program("dies_within"), how], use, timeout=60)
+    assert done.status not in (0, 124), done.output
