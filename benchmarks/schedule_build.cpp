@@ -67,7 +67,7 @@ void memory(benchmark::State& state, const Algorithm& algorithm) {
 
 void add_all() {
   for (const Algorithm* algorithm : catalogue(Collective::allgather)) {
-    if (algorithm->is_native()) continue;
+    if (algorithm->is_native() || algorithm->is_composed()) continue;
     const std::string name(algorithm->name);
     benchmark::RegisterBenchmark(("build/" + name).c_str(), build, *algorithm);
     benchmark::RegisterBenchmark(("order/" + name).c_str(), order, *algorithm);

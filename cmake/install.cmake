@@ -3,7 +3,7 @@
 # inside the Python package, where the `convene` command looks for it.
 
 set(libraries)
-set(tools)
+set(tools ${CONVENE_CLUSTER_TOOLS})
 foreach(stack IN LISTS CONVENE_STACKS)
   foreach(library convene-${stack} convene-preload-${stack})
     if(TARGET ${library})
@@ -21,6 +21,9 @@ if(SKBUILD)
   install(TARGETS ${libraries} LIBRARY DESTINATION convene/lib)
   if(tools)
     install(TARGETS ${tools} RUNTIME DESTINATION convene/bin)
+  endif()
+  if(TARGET convene-smpi)
+    install(TARGETS convene-smpi LIBRARY DESTINATION convene/bin)
   endif()
   install(DIRECTORY include/convene DESTINATION convene/include)
   return()

@@ -27,9 +27,11 @@ def use(spec: str) -> dict[str, str]:
 
 
 def calls(done: Done) -> Counter[tuple[str, str]]:
-    """Calls by algorithm and reason, all ranks together."""
+    """Calls of allgather and allgatherv by algorithm and reason, all ranks together."""
     sums: Counter[tuple[str, str]] = Counter()
     for record in done.records():
+        if record["collective"] not in ("allgather", "allgatherv"):
+            continue  # the programs compare their results by a reduction
         sums[record["algorithm"], record["reason"]] += record["calls"]
     return sums
 

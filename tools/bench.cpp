@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures collectives: Convene's algorithms, the MPI's own choice, and each of the MPI's own algorithms that can be
-// chosen, side by side in one run. Writes every observation as JSON; `convene bench` starts it and reads that.
+// chosen, side by side in one run. Writes every observation as lines of JSON; `convene bench` starts it and reads them.
 // Exit status: 0 done, 1 something failed (an MPI error, wrong data), 2 the request was wrong.
 #include <mpi.h>
 
@@ -10,6 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "arrival/pattern.hpp"
+#include "base/error.hpp"
+#include "bench_clock.hpp"
 #include "bench_contender.hpp"
 #include "bench_environment.hpp"
 #include "bench_footprint.hpp"
@@ -28,76 +31,132 @@ std::vector<Contender> make_contenders(const Options& options, Forcing& forcing)
   return contenders;
 }
 
-void check_sizes(const Options& options, int procs) {
-  for (const std::uint64_t size : options.sizes)
-    if (size * static_cast<std::uint64_t>(procs) > INT32_MAX)
-      throw RequestError("blocks of " + std::to_string(size) + " bytes from " + std::to_string(procs) +
-                         " ranks are more than 2 GiB together; take smaller ones");
+std::vector<Pattern> make_patterns(const Options& options, int procs) {
+  std::vector<Pattern> patterns;
+  for (const std::string& text : options.arrivals) {
+    patterns.push_back(Pattern::parse(text));
+    patterns.back().delays(static_cast<std::uint32_t>(procs));  // throws where it does not fit
+  }
+  return patterns;
 }
 
-json measure_size(const Options& options, const std::vector<Contender>& contenders, std::uint64_t size,
-                  int procs, int rank) {
-  Data data(procs, rank, size);
-  const std::string before = load();
-  const Observations found = Measurement(options, contenders, data).run();
-  json rows = json::array();
-  for (std::size_t i = 0; i < contenders.size(); ++i)
-    rows.push_back({{"name", contenders[i].name()}, {"seconds", found.seconds[i]}});
-  return {{"bytes", size}, {"calls", found.calls}, {"load", {before, load()}}, {"contenders", rows}};
+void check_request(const Options& options, int procs) {
+  const Collective collective = collective_of(options.collective);
+  if (options.root >= procs)
+    throw RequestError("there is no rank " + std::to_string(options.root) + " to be the root among " +
+                       std::to_string(procs));
+  if (reduces(collective) && options.type == "byte")
+    throw RequestError("bytes cannot be combined; take another type for " + options.collective);
+  if (!is_irregular(collective) && options.distribution != "regular")
+    throw RequestError(options.collective + " has blocks of equal size; leave out the distribution " +
+                       options.distribution);
+  const std::uint64_t most_blocks = options.distribution == "regular" ? 1 : static_cast<std::uint64_t>(procs);
+  const std::uint64_t blocks = is_of_vectors(collective) ? 1 : static_cast<std::uint64_t>(procs);
+  const std::size_t item = item_type(options.type).bytes;
+  for (const std::uint64_t size : options.sizes) {
+    if (size * blocks * most_blocks > INT32_MAX)
+      throw RequestError("blocks of " + std::to_string(size) + " bytes from " + std::to_string(procs) +
+                         " ranks are more than 2 GiB together; take smaller ones");
+    if (size % item != 0)
+      throw RequestError("a size of " + std::to_string(size) + " bytes is no whole number of items of type " +
+                         options.type + "; take a multiple of " + std::to_string(item));
+  }
 }
 
 json asked_for(const Options& options) {
   return {{"repetitions", options.repetitions},
           {"least", options.least},
           {"seconds", options.seconds},
+          {"precision", options.precision},
           {"warm_up", options.warm_up},
           {"batch", options.batch},
           {"most_calls", options.most_calls},
+          {"type", options.type},
+          {"op", options.op},
+          {"distribution", options.distribution},
+          {"root", options.root},
+          {"arrivals", options.arrivals},
+          {"sync", options.sync},
+          {"cache", options.cache},
           {"order", options.order},
           {"group", options.group},
           {"check", options.check},
           {"seed", options.seed}};
 }
 
-/// Whoever waits for the run sees how far it is.
-void report_progress(int rank, std::size_t done, std::size_t all) {
-  if (rank != 0) return;
-  std::printf("progress %zu %zu\n", done, all);
+/// Rank 0's file: a line for the run, then one for each size and pattern as soon as it is measured, so that nothing is
+/// lost with a run that ends early.
+class Output {
+ public:
+  Output(const std::string& path, int rank) : is_open_(rank == 0), path_(path) {
+    if (is_open_ && !path.empty()) file_.open(path);
+  }
+
+  void write(const json& line) {
+    if (!is_open_) return;
+    if (path_.empty()) {
+      std::cout << line.dump() << std::endl;
+      return;
+    }
+    file_ << line.dump() << std::endl;
+    if (!file_) throw RequestError("the file " + path_ + " cannot be written");
+  }
+
+ private:
+  bool is_open_;
+  std::string path_;
+  std::ofstream file_;
+};
+
+/// Whoever waits for the run sees how far it is: in sizes, with fractions.
+void report_progress(double done, std::size_t all) {
+  std::printf("progress %.3f %zu\n", done, all);
   std::fflush(stdout);
 }
 
-json measure(const Options& options, int procs, int rank) {
-  check_sizes(options, procs);
+void measure(const Options& options, int procs, int rank) {
+  check_request(options, procs);
+  const std::vector<Pattern> patterns = make_patterns(options, procs);
+  Output output(options.output, rank);
   Forcing forcing(options.collective);
-  json result = {{"format", 1},
-                 {"collective", options.collective},
-                 {"procs", procs},
-                 {"stack", CONVENE_STACK_NAME},
-                 {"convene", convene_version()},
-                 {"options", asked_for(options)},
-                 {"environment", environment(procs)},
-                 {"selectable", forcing.names()}};
-  if (options.footprint) result["footprint"] = footprint();
+  Clock clock;
+  json head = {{"format", 2},
+               {"collective", options.collective},
+               {"procs", procs},
+               {"stack", CONVENE_STACK_NAME},
+               {"convene", convene_version()},
+               {"options", asked_for(options)},
+               {"environment", environment(procs)},
+               {"crowded", clock.is_crowded()},
+               {"selectable", forcing.names()}};
+  if (options.footprint) head["footprint"] = footprint();
   std::vector<Contender> contenders = make_contenders(options, forcing);
-  json sizes = json::array();
-  for (const std::uint64_t size : options.sizes) {
-    report_progress(rank, sizes.size(), options.sizes.size());
-    sizes.push_back(measure_size(options, contenders, size, procs, rank));
+  output.write(head);
+  for (std::size_t done = 0; done < options.sizes.size(); ++done) {
+    Data data({.collective = collective_of(options.collective),
+               .procs = procs,
+               .rank = rank,
+               .root = options.root,
+               .type = options.type,
+               .op = options.op,
+               .distribution = options.distribution},
+              options.sizes[done]);
+    const std::string before = load();
+    const auto progress = [&](double part) {
+      report_progress(static_cast<double>(done) + part, options.sizes.size());
+    };
+    clock.update();
+    Measurement measurement(options, contenders, patterns, clock, data, progress);
+    std::vector<json> cells = measurement.run();
+    clock.update();
+    const json clocks = clock.describe();
+    for (json& cell : cells) {
+      cell["load"] = {before, load()};
+      cell["clock"] = clocks;
+      output.write(cell);
+    }
   }
-  report_progress(rank, sizes.size(), options.sizes.size());
-  result["sizes"] = sizes;
   for (Contender& contender : contenders) contender.free();
-  return result;
-}
-
-void write(const json& result, const std::string& path) {
-  if (path.empty()) {
-    std::cout << result.dump() << std::endl;
-    return;
-  }
-  std::ofstream file(path);
-  file << result.dump() << '\n';
-  if (!file.flush()) throw RequestError("the file " + path + " cannot be written");
 }
 
 /// The same sentence on all ranks: one of them says it.
@@ -112,14 +171,15 @@ int run(int argc, char** argv, int procs, int rank) {
   declare(options, app);
   try {
     app.parse(argc, argv);
-    const json result = measure(options, procs, rank);
-    if (rank == 0) write(result, options.output);
+    measure(options, procs, rank);
     return 0;
   } catch (const CLI::CallForHelp& help) {
     return rank == 0 ? app.exit(help) : 0;
   } catch (const CLI::ParseError& error) {
     return complain(rank, error.what(), 2);
   } catch (const RequestError& error) {
+    return complain(rank, error.what(), 2);
+  } catch (const Error& error) {
     return complain(rank, error.what(), 2);
   } catch (const std::exception& error) {
     return complain(rank, error.what(), 1);

@@ -4,48 +4,30 @@
 
 #include <mpi.h>
 
-#include <stdexcept>
 #include <string>
 
+#include "bench_collective.hpp"
 #include "bench_data.hpp"
 #include "bench_forcing.hpp"
-#include "convene/convene.h"
 
 namespace convene::bench {
 
-/// Whoever is wrong about what was asked for gets one sentence and exit status 2.
-struct RequestError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 class Contender {
  public:
-  enum class Kind {
-    native,       ///< the MPI's own choice, past any drop-in library
-    intercepted,  ///< as a program calls it
-    forced,       ///< one of the MPI's own algorithms
-    convene       ///< an algorithm of Convene's, by the C API
-  };
-
-  /// By name: native, intercepted, mpi:NAME, or an algorithm of Convene's with its parameters. Collective.
+  /// By name: native (the MPI's own choice), intercepted (as a program calls it), mpi:NAME (one of the MPI's own
+  /// algorithms), or an algorithm of Convene's with its parameters. Collective.
   Contender(std::string name, const std::string& collective, Forcing& forcing)
-      : name_(std::move(name)), forcing_(&forcing), is_irregular_(collective == "allgatherv") {
+      : name_(std::move(name)), forcing_(&forcing) {
     const std::string own = "mpi:";
-    if (name_ == "native") {
-      kind_ = Kind::native;
-    } else if (name_ == "intercepted") {
-      kind_ = Kind::intercepted;
-    } else if (name_.starts_with(own)) {
-      kind_ = Kind::forced;
-      value_ = forced_value(name_.substr(own.size()), collective);
-    } else {
-      kind_ = Kind::convene;
-    }
+    const bool is_convene = name_ != "native" && name_ != "intercepted" && !name_.starts_with(own);
+    if (name_ == "intercepted") door_ = &program_door;
+    if (name_.starts_with(own)) value_ = forced_value(name_.substr(own.size()), collective);
+    if (is_convene) door_ = &convene_door;
     if (forcing.is_by_communicator()) forcing.choose(value_);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     if (forcing.is_by_communicator()) forcing.choose(0);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    if (kind_ == Kind::convene && convene_use(comm_, (collective + "=" + name_).c_str()) != MPI_SUCCESS)
+    if (is_convene && convene_use(comm_, (collective + "=" + name_).c_str()) != MPI_SUCCESS)
       throw RequestError(convene_error());
   }
 
@@ -57,7 +39,7 @@ class Contender {
     if (!forcing_->is_by_communicator()) forcing_->choose(value_);
   }
 
-  int call(Data& data) const { return is_irregular_ ? gather_irregular(data) : gather(data); }
+  int call(Data& data) const { return data.call(*door_, comm_); }
 
  private:
   int forced_value(const std::string& wanted, const std::string& collective) const {
@@ -70,40 +52,9 @@ class Contender {
                                            " that can be chosen; it has: " + known);
   }
 
-  int gather(Data& data) const {
-    void *from = data.input(), *to = data.output();
-    const int count = data.count();
-    switch (kind_) {
-      case Kind::intercepted:
-        return MPI_Allgather(from, count, MPI_BYTE, to, count, MPI_BYTE, comm_);
-      case Kind::convene:
-        return convene_allgather(from, count, MPI_BYTE, to, count, MPI_BYTE, comm_);
-      case Kind::native:
-      case Kind::forced:
-        break;
-    }
-    return PMPI_Allgather(from, count, MPI_BYTE, to, count, MPI_BYTE, comm_);
-  }
-
-  int gather_irregular(Data& data) const {
-    void *from = data.input(), *to = data.output();
-    const int *counts = data.counts(), *at = data.displacements();
-    switch (kind_) {
-      case Kind::intercepted:
-        return MPI_Allgatherv(from, data.count(), MPI_BYTE, to, counts, at, MPI_BYTE, comm_);
-      case Kind::convene:
-        return convene_allgatherv(from, data.count(), MPI_BYTE, to, counts, at, MPI_BYTE, comm_);
-      case Kind::native:
-      case Kind::forced:
-        break;
-    }
-    return PMPI_Allgatherv(from, data.count(), MPI_BYTE, to, counts, at, MPI_BYTE, comm_);
-  }
-
   std::string name_;
   Forcing* forcing_;
-  bool is_irregular_;
-  Kind kind_ = Kind::native;
+  const Door* door_ = &own_door;
   int value_ = 0;
   MPI_Comm comm_ = MPI_COMM_NULL;
 };

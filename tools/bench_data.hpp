@@ -1,58 +1,288 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is gathered, and whether it arrived.
+// What is communicated, and whether it arrived.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <utility>
 #include <vector>
+
+#include "bench_collective.hpp"
+#include "bench_types.hpp"
 
 namespace convene::bench {
 
-/// The buffers of one rank for blocks of equal size. All contenders use the same, so that none has warmer caches.
-class Data {
+/// Bytes that repeat: a period, and where in it they begin. No item of it is all zeros.
+class Content {
  public:
-  Data(int procs, int rank, std::size_t bytes)
-      : procs_(procs),
-        rank_(rank),
-        bytes_(bytes),
-        input_(bytes + 1),  // an empty vector may have no address
-        output_(bytes * static_cast<std::size_t>(procs) + 1) {
-    for (int r = 0; r < procs; ++r) {
-      counts_.push_back(static_cast<int>(bytes));
-      displacements_.push_back(static_cast<int>(bytes) * r);
-    }
-    for (std::size_t i = 0; i < bytes; ++i) input_[i] = expected(rank, i);
+  /// A block of plain bytes; blocks of different numbers differ.
+  static Content of_block(std::size_t number) { return Content(bytes(), (number * 977 + 13) % prime, prime); }
+
+  /// From item `first` on, what rank `rank` contributes to a reduction.
+  static Content of_rank(const std::string& type, int rank, std::size_t first) {
+    return of_items(type, first, [rank](int i) { return contribution(rank, i); });
   }
 
-  void* input() { return input_.data(); }
-  void* output() { return output_.data(); }
-  int count() const { return static_cast<int>(bytes_); }
-  const int* counts() const { return counts_.data(); }
-  const int* displacements() const { return displacements_.data(); }
-
-  /// Makes the output wrong everywhere.
-  void spoil() {
-    for (int r = 0; r < procs_; ++r)
-      for (std::size_t i = 0; i < bytes_; ++i)
-        output_[static_cast<std::size_t>(r) * bytes_ + i] = static_cast<std::uint8_t>(~expected(r, i));
+  /// From item `first` on, the ranks 0 … last combined.
+  static Content combined(const std::string& type, const std::string& op, int last, std::size_t first) {
+    return of_items(type, first, [&](int i) {
+      long result = contribution(0, i);
+      for (int rank = 1; rank <= last; ++rank) {
+        const long next = contribution(rank, i);
+        result = op == "max" ? std::max(result, next) : op == "min" ? std::min(result, next) : result + next;
+      }
+      return result;
+    });
   }
 
-  bool is_right() const {
-    for (int r = 0; r < procs_; ++r)
-      for (std::size_t i = 0; i < bytes_; ++i)
-        if (output_[static_cast<std::size_t>(r) * bytes_ + i] != expected(r, i)) return false;
+  void write(std::uint8_t* to, std::size_t bytes_there) const {
+    for (std::size_t at = 0; at < bytes_there; at += period_)
+      std::memcpy(to + at, table_->data() + start_, std::min(period_, bytes_there - at));
+  }
+
+  bool is_in(const std::uint8_t* from, std::size_t bytes_there) const {
+    for (std::size_t at = 0; at < bytes_there; at += period_)
+      if (std::memcmp(from + at, table_->data() + start_, std::min(period_, bytes_there - at)) != 0)
+        return false;
     return true;
   }
 
  private:
-  static std::uint8_t expected(int rank, std::size_t i) {
-    return static_cast<std::uint8_t>(static_cast<std::size_t>(rank) * 37 + i * 11 + (i >> 8) + 1);
+  using Table = std::vector<std::uint8_t>;
+  static constexpr std::size_t prime = 65521;  // no block size is a multiple of it: lost pieces show
+  static constexpr int cycle = 97;             // items after which contributions repeat
+  static constexpr int cycles = 32;            // in one period: comparing is faster in larger pieces
+
+  Content(std::shared_ptr<const Table> table, std::size_t start, std::size_t period)
+      : table_(std::move(table)), start_(start), period_(period) {}
+
+  /// Small whole numbers above 0: sums of them are exact in every type.
+  static long contribution(int rank, int i) { return 1 + (rank * 31L + i) % cycle; }
+
+  static std::shared_ptr<const Table> bytes() {
+    static const auto table = [] {
+      auto made = std::make_shared<Table>(2 * prime);
+      std::minstd_rand random(1);
+      for (std::size_t i = 0; i < prime; ++i)
+        (*made)[i] = (*made)[i + prime] = static_cast<std::uint8_t>(1 + random() % 255);
+      return made;
+    }();
+    return table;
   }
 
-  int procs_, rank_;
-  std::size_t bytes_;
+  template <class Value>
+  static Content of_items(const std::string& type, std::size_t first, Value&& value) {
+    if (type == "int") return of_values<int>(first, value);
+    if (type == "long") return of_values<long>(first, value);
+    if (type == "float") return of_values<float>(first, value);
+    return of_values<double>(first, value);
+  }
+
+  template <class Item, class Value>
+  static Content of_values(std::size_t first, Value&& value) {
+    std::vector<Item> items;
+    for (int i = 0; i < cycle; ++i) items.push_back(static_cast<Item>(value(i)));
+    auto table = std::make_shared<Table>(sizeof(Item) * cycle * (cycles + 1));
+    for (std::size_t at = 0; at < table->size(); at += sizeof(Item) * cycle)
+      std::memcpy(table->data() + at, items.data(), sizeof(Item) * cycle);
+    return Content(table, first % cycle * sizeof(Item), sizeof(Item) * cycle * cycles);
+  }
+
+  std::shared_ptr<const Table> table_;
+  std::size_t start_, period_;
+};
+
+/// What one size is made of.
+struct Layout {
+  Collective collective;
+  int procs, rank, root;
+  std::string type = "byte";
+  std::string op = "sum";
+  std::string distribution = "regular";
+};
+
+/// The buffers of one rank. All contenders use the same, so that none has warmer caches.
+class Data {
+ public:
+  /// `bytes`: of a block, in the mean; of the whole vector where the collective has no blocks.
+  Data(const Layout& layout, std::size_t bytes)
+      : layout_(layout),
+        item_(item_type(layout.type)),
+        size_(bytes),
+        count_(static_cast<int>(bytes / item_.bytes)),
+        counts_(is_irregular(layout.collective)
+                    ? block_counts(layout.distribution, layout.procs, bytes / item_.bytes)
+                    : std::vector<int>(static_cast<std::size_t>(layout.procs), count_)),
+        displacements_(counts_.size()) {
+    std::exclusive_scan(counts_.begin(), counts_.end(), displacements_.begin(), 0);
+    own_counts_.assign(counts_.size(), own_count());
+    for (int r = 0; r < layout.procs; ++r) own_displacements_.push_back(r * own_count());
+    describe();
+    make(input_, inputs_);
+    make(output_, outputs_);
+    for (const Piece& piece : inputs_) piece.content.write(input_.data() + piece.at, piece.bytes);
+    if (is_both()) output_ = input_;
+  }
+
+  std::size_t size() const { return size_; }
+  const Layout& layout() const { return layout_; }
+  const std::vector<int>& counts() const { return counts_; }
+  std::size_t item_bytes() const { return item_.bytes; }
+
+  /// Makes the output wrong everywhere.
+  void spoil() {
+    if (!is_both()) std::fill(output_.begin(), output_.end(), std::uint8_t{0});
+  }
+
+  bool is_right() const {
+    return std::all_of(outputs_.begin(), outputs_.end(), [this](const Piece& piece) {
+      return piece.content.is_in(output_.data() + piece.at, piece.bytes);
+    });
+  }
+
+  /// The collective through this door; the MPI's code.
+  int call(const Door& door, MPI_Comm comm) {
+    const MPI_Datatype type = item_.type;
+    const MPI_Op op = operation(layout_.op);
+    void *in = input_.data(), *out = output_.data();
+    const int n = count_, own = own_count(), root = layout_.root;
+    const int *counts = counts_.data(), *at = displacements_.data();
+    switch (layout_.collective) {
+      case Collective::allgather:
+        return door.allgather(in, n, type, out, n, type, comm);
+      case Collective::allgatherv:
+        return door.allgatherv(in, own, type, out, counts, at, type, comm);
+      case Collective::gather:
+        return door.gather(in, n, type, out, n, type, root, comm);
+      case Collective::gatherv:
+        return door.gatherv(in, own, type, out, counts, at, type, root, comm);
+      case Collective::scatter:
+        return door.scatter(in, n, type, out, n, type, root, comm);
+      case Collective::scatterv:
+        return door.scatterv(in, counts, at, type, out, own, type, root, comm);
+      case Collective::bcast:
+        return door.bcast(out, n, type, root, comm);
+      case Collective::alltoall:
+        return door.alltoall(in, n, type, out, n, type, comm);
+      case Collective::alltoallv:
+        return door.alltoallv(in, counts, at, type, out, own_counts_.data(), own_displacements_.data(), type,
+                              comm);
+      case Collective::barrier:
+        return door.barrier(comm);
+      case Collective::reduce:
+        return door.reduce(in, out, n, type, op, root, comm);
+      case Collective::allreduce:
+        return door.allreduce(in, out, n, type, op, comm);
+      case Collective::reduce_scatter_block:
+        return door.reduce_scatter_block(in, out, n, type, op, comm);
+      case Collective::reduce_scatter:
+        return door.reduce_scatter(in, out, counts, type, op, comm);
+      case Collective::scan:
+        return door.scan(in, out, n, type, op, comm);
+      case Collective::exscan:
+        return door.exscan(in, out, n, type, op, comm);
+    }
+    return MPI_ERR_OTHER;
+  }
+
+ private:
+  struct Piece {
+    std::size_t at, bytes;
+    Content content;
+  };
+
+  int own_count() const { return counts_[static_cast<std::size_t>(layout_.rank)]; }
+  bool is_root() const { return layout_.rank == layout_.root; }
+  /// A broadcast's root has what it sends where others receive.
+  bool is_both() const { return layout_.collective == Collective::bcast && is_root(); }
+
+  std::size_t bytes_of(int items) const { return static_cast<std::size_t>(items) * item_.bytes; }
+  static std::size_t block(int number) { return static_cast<std::size_t>(number); }
+
+  void input(int at, int items, Content content) {
+    inputs_.push_back({bytes_of(at), bytes_of(items), content});
+  }
+  void output(int at, int items, Content content) {
+    outputs_.push_back({bytes_of(at), bytes_of(items), content});
+  }
+
+  Content mine(int first = 0) const { return Content::of_rank(layout_.type, layout_.rank, block(first)); }
+  Content combined(int last, int first = 0) const {
+    return Content::combined(layout_.type, layout_.op, last, block(first));
+  }
+
+  /// What stands where, before and after.
+  void describe() {
+    const int procs = layout_.procs, rank = layout_.rank, last = procs - 1;
+    const int total = displacements_.back() + counts_.back();
+    switch (layout_.collective) {
+      case Collective::allgather:
+      case Collective::allgatherv:
+      case Collective::gather:
+      case Collective::gatherv: {
+        input(0, own_count(), Content::of_block(block(rank)));
+        const bool receives =
+            is_root() || is_one_of(layout_.collective, {Collective::allgather, Collective::allgatherv});
+        for (int r = 0; receives && r < procs; ++r)
+          output(displacements_[block(r)], counts_[block(r)], Content::of_block(block(r)));
+        return;
+      }
+      case Collective::scatter:
+      case Collective::scatterv:
+        for (int r = 0; is_root() && r < procs; ++r)
+          input(displacements_[block(r)], counts_[block(r)], Content::of_block(block(r)));
+        return output(0, own_count(), Content::of_block(block(rank)));
+      case Collective::bcast:
+        if (is_root()) input(0, count_, Content::of_block(block(rank)));
+        return output(0, count_, Content::of_block(block(layout_.root)));
+      case Collective::alltoall:
+      case Collective::alltoallv:
+        for (int r = 0; r < procs; ++r) {
+          input(displacements_[block(r)], counts_[block(r)], Content::of_block(block(rank * procs + r)));
+          output(own_displacements_[block(r)], own_count(), Content::of_block(block(r * procs + rank)));
+        }
+        return;
+      case Collective::barrier:
+        return;
+      case Collective::reduce:
+        input(0, count_, mine());
+        if (is_root()) output(0, count_, combined(last));
+        return;
+      case Collective::allreduce:
+        input(0, count_, mine());
+        return output(0, count_, combined(last));
+      case Collective::reduce_scatter_block:
+      case Collective::reduce_scatter:
+        input(0, total, mine());
+        return output(0, own_count(), combined(last, displacements_[block(rank)]));
+      case Collective::scan:
+        input(0, count_, mine());
+        return output(0, count_, combined(rank));
+      case Collective::exscan:
+        input(0, count_, mine());
+        if (rank > 0) output(0, count_, combined(rank - 1));
+        return;
+    }
+  }
+
+  /// A buffer that holds the pieces. (An empty vector may have no address.)
+  static void make(std::vector<std::uint8_t>& buffer, const std::vector<Piece>& pieces) {
+    std::size_t end = 0;
+    for (const Piece& piece : pieces) end = std::max(end, piece.at + piece.bytes);
+    buffer.assign(end + 1, 0);
+  }
+
+  Layout layout_;
+  ItemType item_;
+  std::size_t size_;
+  int count_;
+  std::vector<int> counts_, displacements_, own_counts_, own_displacements_;
+  std::vector<Piece> inputs_, outputs_;
   std::vector<std::uint8_t> input_, output_;
-  std::vector<int> counts_, displacements_;
 };
 
 }  // namespace convene::bench

@@ -44,19 +44,35 @@ inline std::string mpi_version() {
   return all;
 }
 
-/// The names of the machines that the ranks are on, at rank 0. Collective.
-inline std::set<std::string> hosts(int procs) {
-  char mine[MPI_MAX_PROCESSOR_NAME] = {};
-  int length = 0;
-  MPI_Get_processor_name(mine, &length);
-  std::vector<char> all(sizeof mine * static_cast<std::size_t>(procs));
-  MPI_Gather(mine, sizeof mine, MPI_CHAR, all.data(), sizeof mine, MPI_CHAR, 0, MPI_COMM_WORLD);
-  std::set<std::string> names;
-  for (std::size_t at = 0; at < all.size(); at += sizeof mine) names.insert(&all[at]);
-  return names;
+/// A text of every rank, by rank, at rank 0. Collective.
+inline std::vector<std::string> of_all_ranks(const std::string& mine, int procs) {
+  constexpr std::size_t most = 128;
+  char text[most] = {};
+  mine.copy(text, most - 1);
+  std::vector<char> all(most * static_cast<std::size_t>(procs));
+  MPI_Gather(text, most, MPI_CHAR, all.data(), most, MPI_CHAR, 0, MPI_COMM_WORLD);
+  std::vector<std::string> texts;
+  for (std::size_t at = 0; at < all.size(); at += most) texts.emplace_back(&all[at]);
+  return texts;
 }
 
-inline std::string now() {
+/// The cores that this process may run on, as Linux writes them: "0-3,8".
+inline std::string own_cores() {
+  const std::string key = "Cpus_allowed_list:\t";
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(key)) return line.substr(key.size());
+  return "";
+}
+
+inline std::string host() {
+  char name[MPI_MAX_PROCESSOR_NAME] = {};
+  int length = 0;
+  MPI_Get_processor_name(name, &length);
+  return name;
+}
+
+inline std::string date_and_time() {
   char text[32];
   const std::time_t time = std::time(nullptr);
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&time));
@@ -65,12 +81,17 @@ inline std::string now() {
 
 /// Collective; rank 0 gets what is to be written down.
 inline nlohmann::json environment(int procs) {
+  const std::vector<std::string> hosts = of_all_ranks(host(), procs),
+                                 cores = of_all_ranks(own_cores(), procs);
   return {{"mpi", mpi_version()},
+          {"kernel", first_line("/proc/sys/kernel/osrelease")},
           {"processor", processor()},
           {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
           {"governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
-          {"hosts", hosts(procs)},
-          {"started", now()}};
+          {"hosts", std::set<std::string>(hosts.begin(), hosts.end())},
+          {"host_of_rank", hosts},
+          {"cores_of_rank", cores},
+          {"started", date_and_time()}};
 }
 
 }  // namespace convene::bench

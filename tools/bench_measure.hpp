@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measurement of one size: all contenders, interleaved.
+// The measurement of one size: all contenders under all arrival patterns, interleaved.
 //
-// One observation of a contender is a batch of calls between two looks at the clock, after two barriers (after the second
-// one ranks leave it closer together than after one); it lasts as long as on the slowest rank. Every repetition takes
-// one observation of every contender, so that whatever else happens on the machine meets all of them: what is compared
-// are observations of the same repetition.
+// One observation is a batch of calls between two looks at the clock, or a single call where ranks are to arrive at
+// chosen times. Ranks start from two barriers (after the second one they leave closer together than after one), or from a
+// deadline that rank 0 announces; each then waits as long as the pattern says. Every repetition takes one observation of
+// every contender under every pattern, so that whatever else happens on the machine meets all of them: what is compared
+// are observations of the same repetition, and these have the same delays.
 #pragma once
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "arrival/pattern.hpp"
+#include "bench_clock.hpp"
 #include "bench_contender.hpp"
 #include "bench_data.hpp"
 #include "bench_options.hpp"
+#include "bench_usage.hpp"
 
 namespace convene::bench {
 
@@ -27,36 +34,52 @@ struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The observations of one size: seconds per call, by contender and repetition; at rank 0.
-struct Observations {
-  int calls = 0;
-  std::vector<std::vector<double>> seconds;
-};
-
 class Measurement {
  public:
-  Measurement(const Options& options, const std::vector<Contender>& contenders, Data& data)
-      : options_(options), contenders_(contenders), data_(data), order_(contenders.size()) {
+  /// `progress` hears, on rank 0, which part of the repetitions is done.
+  Measurement(const Options& options, const std::vector<Contender>& contenders,
+              const std::vector<Pattern>& patterns, Clock& clock, Data& data,
+              std::function<void(double)> progress)
+      : options_(options),
+        contenders_(contenders),
+        patterns_(patterns),
+        clock_(clock),
+        data_(data),
+        progress_(std::move(progress)),
+        series_(contenders.size() * patterns.size()),
+        order_(series_.size()),
+        window_(static_cast<Time>(options.window * 1e9)) {
     std::iota(order_.begin(), order_.end(), 0u);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &procs_);
+    if (options.is_cold()) evicting_.resize(bytes_of_caches());
   }
 
-  Observations run() {
+  /// One object for each pattern, at rank 0. Collective.
+  std::vector<nlohmann::json> run() {
     for (const Contender& contender : contenders_) check(contender);
-    const int calls = find_calls();
-    const double start = MPI_Wtime();
+    calls_ = find_calls();
+    const Time start = now();
     std::mt19937_64 random(options_.seed);  // the same on all ranks
-    std::vector<double> mine;
-    for (int done = 0; goes_on(done, start); ++done) {
+    for (done_ = 0; goes_on(start); ++done_) {
       if (options_.shuffles()) shuffle(random);
-      const std::size_t base = mine.size();
-      mine.resize(base + contenders_.size());
-      for (const unsigned which : order_) mine[base + which] = observe(contenders_[which], calls);
+      for (const unsigned which : order_) repeat(which);
     }
-    return collect(mine, calls);
+    return collect();
   }
 
  private:
+  /// Which pattern's and contender's number is which: contenders of one pattern are neighbours.
+  std::size_t pattern_of(std::size_t which) const { return which / contenders_.size(); }
+  const Contender& contender_of(std::size_t which) const { return contenders_[which % contenders_.size()]; }
+
+  /// What one contender under one pattern has shown on this rank.
+  struct Series {
+    std::vector<Time> begin, end, wanted;  // common time; wanted: when it should have begun
+    std::vector<int> valid;
+    Usage usage;
+  };
+
   /// A new order of the groups, and within each of them.
   void shuffle(std::mt19937_64& random) {
     const auto group = static_cast<std::size_t>(options_.group);
@@ -72,19 +95,67 @@ class Measurement {
     }
   }
 
-  /// Seconds for a batch of calls on this rank.
-  double observe(const Contender& contender, int calls) {
+  /// One observation. One that began too late on some rank is taken again, a few times.
+  void repeat(std::size_t which) {
+    const Time delay = patterns_[pattern_of(which)].delays(
+        static_cast<std::uint32_t>(procs_), options_.seed,
+        static_cast<std::uint64_t>(done_))[static_cast<std::size_t>(rank_)];
+    constexpr int most_attempts = 4;
+    Series& series = series_[which];
+    for (int attempt = 1;; ++attempt) {
+      observe(contender_of(which), calls_, delay, series);
+      if (!options_.has_windows()) return;
+      int is_valid = series.valid.back();
+      MPI_Allreduce(MPI_IN_PLACE, &is_valid, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+      series.valid.back() = is_valid;
+      if (is_valid) return;
+      constexpr Time longest_window = 1'000'000'000;
+      window_ = std::min(2 * window_, longest_window);
+      if (attempt == most_attempts) return;
+      ++missed_;
+      series.begin.pop_back();
+      series.end.pop_back();
+      series.wanted.pop_back();
+      series.valid.pop_back();
+    }
+  }
+
+  /// When this rank should begin, by its own clock, and whether it is early enough for that. What it used of its processor
+  /// is looked at before the last barrier: between that and the call nothing may drive ranks apart.
+  std::pair<Time, int> agree(Time delay, Usage& before) {
+    if (!options_.has_windows()) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      before = Usage::now();
+      MPI_Barrier(MPI_COMM_WORLD);
+      return {now() + delay, 1};
+    }
+    Time deadline = clock_.to_common(now()) + window_;  // rank 0's counts
+    MPI_Bcast(&deadline, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    const Time own = clock_.to_local(deadline) + delay;
+    return {own, now() < own};
+  }
+
+  void observe(const Contender& contender, int calls, Time delay, Series& series) {
     contender.prepare();
     if (options_.checks_always()) data_.spoil();
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Barrier(MPI_COMM_WORLD);
+    evict();
+    Usage before;
+    const auto [moment, is_valid] = agree(delay, before);
+    if (delay > 0 || options_.has_windows()) {
+      wait_until(moment, clock_.is_crowded());
+      before = Usage::now();  // waiting is no work for the collective
+    }
     int code = MPI_SUCCESS;
-    const double start = MPI_Wtime();
+    const Time begin = now();
     for (int call = 0; call < calls && code == MPI_SUCCESS; ++call) code = contender.call(data_);
-    const double took = MPI_Wtime() - start;
+    const Time end = now();
     if (code != MPI_SUCCESS) fail(contender, code);
+    series.usage.add(before, Usage::now());
+    series.begin.push_back(clock_.to_common(begin));
+    series.end.push_back(clock_.to_common(end));
+    series.wanted.push_back(clock_.to_common(moment));
+    series.valid.push_back(is_valid);
     if (options_.checks_always()) look(contender);
-    return took;
   }
 
   /// One call of which all ranks look at the result. It is also where schedules and connections are made.
@@ -93,15 +164,18 @@ class Measurement {
     data_.spoil();
     MPI_Barrier(MPI_COMM_WORLD);
     if (const int code = contender.call(data_); code != MPI_SUCCESS) fail(contender, code);
-    look(contender);
+    if (options_.checks()) look(contender);
   }
 
   void look(const Contender& contender) const {
     int right = data_.is_right(), all = 0;
     MPI_Allreduce(&right, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (!all)
-      throw Failure(contender.name() + " delivered wrong data for " + std::to_string(data_.count()) +
-                    " bytes per block");
+    if (!all) throw Failure(contender.name() + " delivered wrong data for " + size_text());
+  }
+
+  std::string size_text() const {
+    return std::to_string(data_.size()) +
+           (is_of_vectors(data_.layout().collective) ? " bytes" : " bytes per block");
   }
 
   /// An error of the MPI need not have met all ranks: there is no going on together.
@@ -109,49 +183,162 @@ class Measurement {
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
     MPI_Error_string(code, text, &length);
-    std::fprintf(stderr, "convene-bench: %s failed for %d bytes per block: %s\n", contender.name().c_str(),
-                 data_.count(), text);
+    std::fprintf(stderr, "convene-bench: %s failed for %s: %s\n", contender.name().c_str(),
+                 size_text().c_str(), text);
     MPI_Abort(MPI_COMM_WORLD, 1);
     std::abort();
+  }
+
+  static std::size_t bytes_of_caches() {
+    const long last_level = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
+    constexpr long least = 1 << 20, most = 64 << 20;
+    return static_cast<std::size_t>(std::clamp(2 * last_level, least, most));
+  }
+
+  /// Fills the caches with something else.
+  void evict() {
+    for (std::size_t i = 0; i < evicting_.size(); i += 64) evicting_[i] = static_cast<char>(evicting_[i] + 1);
   }
 
   /// How many calls the fastest contender needs for the wanted time; the same number for all of them.
   int find_calls() {
     double fastest = INFINITY;
     for (const Contender& contender : contenders_) {
-      observe(contender, options_.warm_up);
-      double took = observe(contender, options_.warm_up), slowest = 0;
+      Series trial;
+      observe(contender, options_.warm_up, 0, trial);
+      observe(contender, options_.warm_up, 0, trial);
+      double took = static_cast<double>(trial.end[1] - trial.begin[1]) * 1e-9, slowest = 0;
       MPI_Allreduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
       fastest = std::min(fastest, slowest / options_.warm_up);
     }
+    if (options_.is_single()) return 1;
     return std::clamp(static_cast<int>(std::ceil(options_.batch / fastest)), 1, options_.most_calls);
   }
 
-  bool goes_on(int done, double start) const {
-    int on = done < options_.repetitions;
-    if (options_.seconds > 0 && on && done >= options_.least) {
-      on = MPI_Wtime() - start < options_.seconds;
-      MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);  // rank 0's clock decides
-    }
+  bool goes_on(Time start) {
+    if (rank_ == 0) progress_(static_cast<double>(done_) / options_.repetitions);
+    int on = done_ < options_.repetitions;
+    if (!on || done_ < options_.least) return on != 0;
+    if (options_.seconds > 0) on = static_cast<double>(now() - start) * 1e-9 < options_.seconds;
+    constexpr int between_looks = 10;
+    if (options_.precision > 0 && done_ % between_looks == 0) on = !is_precise() && on;
+    MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);  // rank 0 decides
     return on != 0;
   }
 
-  Observations collect(const std::vector<double>& mine, int calls) const {
-    std::vector<double> slowest(mine.size());
-    MPI_Reduce(mine.data(), slowest.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX, 0,
-               MPI_COMM_WORLD);
-    Observations result{.calls = calls, .seconds = {}};
-    result.seconds.resize(contenders_.size());
-    for (std::size_t i = 0; i < slowest.size(); ++i)
-      result.seconds[i % contenders_.size()].push_back(slowest[i] / calls);
+  /// Whether every median's 95 % interval, from order statistics, is narrow enough; at rank 0. Collective.
+  bool is_precise() const {
+    bool all = true;
+    for (const Series& series : series_) {
+      std::vector<Time> took(series.begin.size());
+      std::transform(series.end.begin(), series.end.end(), series.begin.begin(), took.begin(),
+                     std::minus<>());
+      MPI_Reduce(rank_ == 0 ? MPI_IN_PLACE : took.data(), took.data(), static_cast<int>(took.size()),
+                 MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+      std::sort(took.begin(), took.end());
+      const auto number = static_cast<double>(took.size());
+      const auto below =
+          static_cast<std::size_t>(std::max(0.0, std::floor((number - 1.96 * std::sqrt(number)) / 2)));
+      const auto half_width = static_cast<double>(took[took.size() - 1 - below] - took[below]) / 2;
+      all = all && half_width <= options_.precision * static_cast<double>(took[took.size() / 2]);
+    }
+    return all;
+  }
+
+  /// All ranks' values of one kind, at rank 0: by repetition, then by rank.
+  std::vector<Time> gather(const std::vector<Time>& mine) const {
+    std::vector<Time> by_rank(rank_ == 0 ? mine.size() * static_cast<std::size_t>(procs_) : 0);
+    const int number = static_cast<int>(mine.size());
+    MPI_Gather(mine.data(), number, MPI_INT64_T, by_rank.data(), number, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    std::vector<Time> result(by_rank.size());
+    const auto procs = static_cast<std::size_t>(procs_);
+    for (std::size_t i = 0; i < by_rank.size(); ++i)
+      result[i % mine.size() * procs + i / mine.size()] = by_rank[i];
     return result;
+  }
+
+  nlohmann::json gather(const Usage& usage) const {
+    constexpr std::size_t kinds = std::tuple_size_v<decltype(usage.values)>;
+    std::vector<double> all(kinds * static_cast<std::size_t>(procs_));
+    MPI_Gather(usage.values.data(), kinds, MPI_DOUBLE, all.data(), kinds, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    nlohmann::json found = {{"processor_seconds", nlohmann::json::array()},
+                            {"voluntary_switches", nlohmann::json::array()},
+                            {"involuntary_switches", nlohmann::json::array()}};
+    const double total = static_cast<double>(done_) * calls_;
+    for (std::size_t at = 0; at < all.size(); at += kinds) {
+      found["processor_seconds"].push_back(all[at] / total);
+      found["voluntary_switches"].push_back(all[at + 1] / total);
+      found["involuntary_switches"].push_back(all[at + 2] / total);
+    }
+    return found;
+  }
+
+  /// Rows of P values, in nanoseconds after the earliest wanted beginning of their repetition.
+  nlohmann::json rows(const std::vector<Time>& values, const std::vector<Time>& wanted) const {
+    nlohmann::json result = nlohmann::json::array();
+    const auto procs = static_cast<std::ptrdiff_t>(procs_);
+    for (std::ptrdiff_t at = 0; at < std::ssize(values); at += procs) {
+      const Time zero = *std::min_element(wanted.begin() + at, wanted.begin() + at + procs);
+      nlohmann::json row = nlohmann::json::array();
+      for (std::ptrdiff_t i = at; i < at + procs; ++i)
+        row.push_back(values[static_cast<std::size_t>(i)] - zero);
+      result.push_back(row);
+    }
+    return result;
+  }
+
+  /// Seconds per call on the slowest rank, by repetition.
+  std::vector<double> slowest(const std::vector<Time>& begin, const std::vector<Time>& end) const {
+    std::vector<double> result;
+    for (std::size_t at = 0; at < begin.size(); at += static_cast<std::size_t>(procs_)) {
+      Time most = 0;
+      for (std::size_t i = at; i < at + static_cast<std::size_t>(procs_); ++i)
+        most = std::max(most, end[i] - begin[i]);
+      result.push_back(static_cast<double>(most) * 1e-9 / calls_);
+    }
+    return result;
+  }
+
+  nlohmann::json describe(std::size_t which, bool has_delays) const {
+    const Series& series = series_[which];
+    const std::vector<Time> begin = gather(series.begin), end = gather(series.end),
+                            wanted = gather(series.wanted);
+    nlohmann::json row = gather(series.usage);
+    row["name"] = contender_of(which).name();
+    row["seconds"] = slowest(begin, end);
+    row["arrival"] = rows(begin, wanted);
+    row["exit"] = rows(end, wanted);
+    if (has_delays || options_.has_windows()) row["wanted"] = rows(wanted, wanted);
+    if (options_.has_windows()) row["valid"] = series.valid;
+    return row;
+  }
+
+  std::vector<nlohmann::json> collect() const {
+    std::vector<nlohmann::json> found;
+    for (std::size_t pattern = 0; pattern < patterns_.size(); ++pattern) {
+      const std::string text = patterns_[pattern].text();
+      nlohmann::json cell = {{"bytes", data_.size()}, {"arrivals", text}, {"calls", calls_}};
+      if (options_.has_windows())
+        cell["window"] = {{"seconds", static_cast<double>(window_) * 1e-9}, {"missed", missed_}};
+      cell["contenders"] = nlohmann::json::array();
+      for (std::size_t i = 0; i < contenders_.size(); ++i)
+        cell["contenders"].push_back(describe(pattern * contenders_.size() + i, text != "none"));
+      found.push_back(std::move(cell));
+    }
+    return found;
   }
 
   const Options& options_;
   const std::vector<Contender>& contenders_;
+  const std::vector<Pattern>& patterns_;
+  Clock& clock_;
   Data& data_;
+  std::function<void(double)> progress_;
+  std::vector<Series> series_;
   std::vector<unsigned> order_;
-  int rank_ = 0;
+  std::vector<char> evicting_;
+  Time window_;
+  int rank_ = 0, procs_ = 1, calls_ = 1, done_ = 0, missed_ = 0;
 };
 
 }  // namespace convene::bench

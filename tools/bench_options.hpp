@@ -7,45 +7,96 @@
 #include <string>
 #include <vector>
 
+#include "bench_collective.hpp"
+#include "bench_types.hpp"
+
 namespace convene::bench {
 
 struct Options {
   std::string collective;
-  std::vector<std::uint64_t> sizes;     ///< bytes per block
+  std::vector<std::uint64_t> sizes;     ///< bytes per block, or of the vector
   std::vector<std::string> contenders;  ///< see bench_contender.hpp
-  int repetitions = 50;                 ///< observations per contender and size, at most
-  int least = 10;                       ///< and at least, where the time is up
-  double seconds = 0;                   ///< time for one size; 0: no limit
-  int warm_up = 5;                      ///< calls per contender and size that do not count
-  double batch = 200e-6;                ///< seconds that one observation should last
-  int most_calls = 2000;                ///< calls in one observation, at most
+  std::string type = "byte";
+  std::string op = "sum";
+  std::string distribution = "regular";
+  int root = 0;
+  int repetitions = 50;   ///< observations per contender and size, at most
+  int least = 10;         ///< and at least, where another limit is reached
+  double seconds = 0;     ///< time for one size; 0: no limit
+  double precision = 0;   ///< relative half width of the median's interval; 0: no limit
+  int warm_up = 5;        ///< calls per contender and size that do not count
+  double batch = 200e-6;  ///< seconds that one observation should last
+  int most_calls = 2000;  ///< calls in one observation, at most
+  std::vector<std::string> arrivals = {"none"};  ///< patterns, see src/arrival/pattern.hpp
+  std::string sync = "barrier";
+  double window = 200e-6;  ///< seconds from the agreement on a deadline to the deadline, at first
   std::string order = "shuffled";
   int group = 1;  ///< so many neighbours in the list of contenders are measured one directly after the other
   std::string check = "once";
+  std::string cache = "hot";
   std::uint64_t seed = 1;
   std::string output;
   bool footprint = false;
 
   bool shuffles() const { return order == "shuffled"; }
+  bool checks() const { return check != "never"; }
   bool checks_always() const { return check == "every"; }
+  bool has_windows() const { return sync == "window"; }
+  bool is_cold() const { return cache == "cold"; }
+  /// Whether one observation is one call. (A batch's second call would meet no delay, and a warm cache.)
+  bool is_single() const {
+    return arrivals.size() > 1 || arrivals[0] != "none" || has_windows() || is_cold();
+  }
 };
 
-/// Declares the options; the application must not outlive them.
-inline void declare(Options& options, CLI::App& app) {
-  app.add_option("collective", options.collective)
-      ->required()
-      ->check(CLI::IsMember({"allgather", "allgatherv"}));
-  app.add_option("--sizes", options.sizes, "Bytes per block")->delimiter(',');
+inline std::vector<std::string> type_names() {
+  std::vector<std::string> names;
+  for (const ItemType& each : item_types()) names.push_back(each.name);
+  return names;
+}
+
+/// What is measured.
+inline void declare_subject(Options& options, CLI::App& app) {
+  app.add_option("collective", options.collective)->required()->check(CLI::IsMember(collective_names()));
+  app.add_option("--sizes", options.sizes, "Bytes per block, or of the vector")->delimiter(',');
   app.add_option(
       "--contenders", options.contenders,
       "Algorithms of Convene's (sparbit;send=packed), native, mpi:NAME for one of the MPI's own, or "
       "intercepted: the call as a program makes it, for runs with the drop-in library");
+  app.add_option("--type", options.type, "Of the items")
+      ->check(CLI::IsMember(type_names()))
+      ->capture_default_str();
+  app.add_option("--op", options.op, "How items are combined")
+      ->check(CLI::IsMember({"sum", "max", "min"}))
+      ->capture_default_str();
+  app.add_option("--distribution", options.distribution, "Sizes of unequal blocks")
+      ->check(CLI::IsMember(distributions()))
+      ->capture_default_str();
+  app.add_option("--root", options.root)->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--arrivals", options.arrivals, "Patterns of arrival, such as uniform:5ms")
+      ->capture_default_str();
+  app.add_option("--sync", options.sync, "What ranks start from")
+      ->check(CLI::IsMember({"barrier", "window"}))
+      ->capture_default_str();
+  app.add_option("--window", options.window,
+                 "Seconds to a common deadline, at first; grows where ranks miss it")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--cache", options.cache)->check(CLI::IsMember({"hot", "cold"}))->capture_default_str();
+}
+
+/// How often, how long and in which order.
+inline void declare_course(Options& options, CLI::App& app) {
   app.add_option("--repetitions", options.repetitions, "Observations per contender and size")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_option("--seconds", options.seconds,
                  "Stop a size after this time, but not before --least observations")
       ->check(CLI::NonNegativeNumber);
+  app.add_option(
+         "--precision", options.precision,
+         "Stop a size when the interval of every median is no wider than this part of it to each side")
+      ->check(CLI::Range(0.0, 1.0));
   app.add_option("--least", options.least)->check(CLI::Range(1, 1'000'000))->capture_default_str();
   app.add_option("--warm-up", options.warm_up, "Calls that do not count")
       ->check(CLI::Range(1, 1'000'000))
@@ -63,12 +114,18 @@ inline void declare(Options& options, CLI::App& app) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--check", options.check,
-                 "How often results are looked at: once a size, or after every observation")
-      ->check(CLI::IsMember({"once", "every"}))
+                 "How often results are looked at: after every observation, once a size, or never")
+      ->check(CLI::IsMember({"every", "once", "never"}))
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "For the order")->capture_default_str();
-  app.add_option("-o,--output", options.output, "Where rank 0 writes its JSON");
+  app.add_option("--seed", options.seed, "For the order and for random arrivals")->capture_default_str();
+  app.add_option("-o,--output", options.output, "Where rank 0 writes its JSON, a line for each size");
   app.add_flag("--footprint", options.footprint, "Also say how much memory a communicator costs");
+}
+
+/// Declares the options; the application must not outlive them.
+inline void declare(Options& options, CLI::App& app) {
+  declare_subject(options, app);
+  declare_course(options, app);
 }
 
 }  // namespace convene::bench

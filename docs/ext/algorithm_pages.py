@@ -31,6 +31,9 @@ READING = {
     "barrier": "A token is no data: it says that its rank has come. Messages have no bytes; the tokens "
     "of one stand for what its receiver knows then.",
 }
+# Where the ranks are of algorithms that look at that.
+CORES = 4
+PICTURED_ON_NODES = 8
 ROOT_PICTURED = 1  # of collectives that have a root: 0 would hide what the root does to the order of ranks
 
 
@@ -50,6 +53,13 @@ def home(algorithm: Algorithm) -> str:
 
 def runs_with(algorithm: Algorithm, procs: int) -> bool:
     return not _core.unmet(algorithm["collectives"][0], algorithm["name"], procs)
+
+
+def where(algorithm: Algorithm, procs: int) -> dict[str, str]:
+    """Nodes of four cores, for algorithms that look at nodes."""
+    if not algorithm["parts"]:
+        return {}
+    return {"machine": f"node:{-(-procs // CORES)} core:{CORES}", "placement": "sequential"}
 
 
 def pictured_spec(algorithm: Algorithm) -> str:
@@ -72,6 +82,8 @@ def learns(algorithm: Algorithm) -> list[tuple[str, str]]:
 
 
 def needs(algorithm: Algorithm) -> str:
+    if algorithm["parts"]:
+        return "what its parts need; to know which ranks share a node"
     operator = ", a commutative operator" if algorithm["commutative_only"] else ""
     return NEEDS[algorithm["requirement"]] + operator
 
@@ -102,8 +114,24 @@ def parameters(algorithm: Algorithm) -> str:
     )
 
 
-def counts_row(collective: str, spec: str, procs: int) -> tuple[int, int, int, int, int]:
-    counts = _core.statistics(collective, spec, procs)
+def parts(algorithm: Algorithm) -> str:
+    """What a composed algorithm is made of."""
+    if not algorithm["parts"]:
+        return ""
+    rows = [
+        (p["name"], f"`{p['collective']}`", p["summary"], f"`{p['default']}`") for p in algorithm["parts"]
+    ]
+    return (
+        "## Parts\n\nIt is composed of other algorithms ([more](../../guide/hierarchy.md)).\n\n"
+        + pages.table(("part", "algorithm of", "what it says", "default"), rows)
+        + "\n"
+    )
+
+
+def counts_row(
+    collective: str, spec: str, procs: int, on: dict[str, str] | None = None
+) -> tuple[int, int, int, int, int]:
+    counts = _core.statistics(collective, spec, procs, **(on or {}))
     return (
         counts["rounds"],
         counts["messages"],
@@ -118,13 +146,20 @@ COUNTS = ("rounds", "messages", "blocks", "messages of the busiest rank", "its b
 
 def counts(algorithm: Algorithm) -> str:
     collective, name = algorithm["collectives"][0], algorithm["name"]
-    rows = [(procs, *counts_row(collective, name, procs)) for procs in COUNTED if runs_with(algorithm, procs)]
+    rows = [
+        (procs, *counts_row(collective, name, procs, where(algorithm, procs)))
+        for procs in COUNTED
+        if runs_with(algorithm, procs)
+    ]
     text = (
         "Messages and blocks are of all ranks together; the busiest rank is the one that sends most. "
-        "Where a block is cut into segments, each segment counts.\n\n"
+        "Where a block is cut into segments, each segment counts."
+        + (f" The ranks are on nodes of {CORES}, one after the other.\n\n" if algorithm["parts"] else "\n\n")
         + pages.table(("processes", *COUNTS), rows, numbers=True)
     )
-    variants = [(f"`{spec}`", *numbers) for spec, numbers in variants_that_count(collective, name)]
+    variants = []
+    if not algorithm["parts"]:
+        variants = [(f"`{spec}`", *numbers) for spec, numbers in variants_that_count(collective, name)]
     if variants:
         text += f"\nParameters that change the counts, at {VARIANTS_AT} processes:\n\n"
         text += pages.table(("algorithm", *COUNTS), variants, numbers=True)
@@ -155,9 +190,9 @@ def pictures(algorithm: Algorithm, directory: Path) -> str:
     root = ROOT_PICTURED if _core.is_rooted(collective) else 0
     if root:
         text += f"The root is rank {root}.\n\n"
-    for procs in PICTURED[algorithm["requirement"]]:
+    for procs in [PICTURED_ON_NODES] if algorithm["parts"] else PICTURED[algorithm["requirement"]]:
         name = f"{algorithm['name']}-{procs}.svg"
-        drawn = pages.picture(collective, spec, procs, root=root)
+        drawn = pages.picture(collective, spec, procs, root=root, **where(algorithm, procs))
         pages.write(directory / name, drawn)
         text += pages.image(name, drawn, f"{algorithm['name']} with {procs} processes, round by round") + "\n"
     return text
@@ -175,10 +210,11 @@ def page(algorithm: Algorithm, directory: Path) -> str:
         )
     collective = algorithm["collectives"][0]
     text += f"```sh\nconvene run --use {collective}={name} -- mpirun -n 8 ./app\n"
-    text += f"convene show {collective} {name} -p 8\n```\n"
+    on = ' --mapping "node:2 core:4"' if algorithm["parts"] else ""
+    text += f"convene show {collective} {name} -p 8{on}\n```\n"
     reading = READING.get(home(algorithm), "")
     text += "\n## Pictures\n\n" + (f"{reading}\n\n" if reading else "") + pictures(algorithm, directory)
-    text += f"## Parameters\n\n{parameters(algorithm)}\n## Counts\n\n{counts(algorithm)}"
+    text += parts(algorithm) + f"## Parameters\n\n{parameters(algorithm)}\n## Counts\n\n{counts(algorithm)}"
     return text
 
 

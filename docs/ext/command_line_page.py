@@ -2,6 +2,7 @@
 """The reference of the command, from what the command itself says with --help."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,15 @@ def section(name: str, command: Any) -> str:
     return text
 
 
+def commands_of(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """All commands with their names, those of a group after it."""
+    for name, command in getattr(group, "commands", {}).items():
+        yield prefix + name, command
+        yield from commands_of(command, f"{prefix}{name} ")
+
+
 def write(path: Path) -> None:
-    commands: dict[str, Any] = getattr(typer.main.get_command(app), "commands", {})
+    commands = commands_of(typer.main.get_command(app))
     text = (
         "# The command\n\n"
         "Every command takes `--help`, and those that print a table take `--json`. The exit status is 0 "
@@ -70,4 +78,4 @@ def write(path: Path) -> None:
         "ends with the status of the program. `convene --install-completion` teaches the shell the names of "
         "collectives and algorithms.\n\n"
     )
-    pages.write(path, text + "\n".join(section(name, command) for name, command in commands.items()))
+    pages.write(path, text + "\n".join(section(name, command) for name, command in commands))

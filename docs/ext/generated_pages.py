@@ -15,6 +15,14 @@ from sphinx.application import Sphinx
 PICTURES: dict[str, dict[str, Any]] = {
     "sparbit-8-rings": {"spec": "sparbit", "procs": 8, "rings": True},
     "sparbit-8-nodes": {"spec": "sparbit", "procs": 8, "machine": "node:2 core:4", "placement": "sequential"},
+    "hier-8-nodes": {
+        "spec": "hier(sparbit,linear;leaders=2)",
+        "procs": 8,
+        "machine": "node:2 core:4",
+        "placement": "sequential",
+    },
+    "ring-8-cyclic": {"spec": "ring", "procs": 8, "machine": "node:2 core:4", "placement": "cyclic"},
+    "remap-8-cyclic": {"spec": "remap(ring)", "procs": 8, "machine": "node:2 core:4", "placement": "cyclic"},
     "bruck-8-nodes": {"spec": "bruck", "procs": 8, "machine": "node:2 core:4", "placement": "sequential"},
 }
 

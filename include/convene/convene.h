@@ -156,7 +156,8 @@ int convene_exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Da
 
 /* The same without waiting. The request is one for all calls of the MPI (MPI_Wait, MPI_Testsome, …), together with
  * requests of the MPI's own. It makes progress inside MPI calls; where the MPI has no hook for that (MPICH), inside those
- * that wait for or test the request, and in a program that runs with the drop-in library inside all blocking ones. */
+ * that wait for or test the request, and in a program that runs with the drop-in library inside all blocking ones. Where
+ * there is neither (the standard ABI without the drop-in library), the MPI's own algorithms run. */
 int convene_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
 int convene_iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -204,8 +205,8 @@ int convene_ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], cons
                          const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                          MPI_Request* request);
 int convene_ibarrier(MPI_Comm comm, MPI_Request* request);
-/* The reductions without waiting. Without the drop-in library an operator must not be freed
- * before the request is complete. */
+/* The reductions without waiting. An operator or a derived datatype must not be freed before
+ * the request is complete. */
 int convene_ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
                     MPI_Comm comm, MPI_Request* request);
 int convene_ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
@@ -230,6 +231,96 @@ int convene_iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype 
                     MPI_Comm comm, MPI_Request* request);
 int convene_iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm, MPI_Request* request);
+
+/* A collective that is made once, by all ranks in the same order, and started any number of times. On each rank operations
+ * may be started in any order; but those that run as the MPI's own in the same order on all ranks. */
+typedef struct convene_operation_of* convene_operation;
+
+/* Makes one (like MPI_Allgather_init of MPI 4, but on every stack); buffers, arrays, datatypes and the
+ * operator are the caller's and must stay. May wait for the other ranks. */
+int convene_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm, convene_operation* operation);
+int convene_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                             convene_operation* operation);
+int convene_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                            const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                            convene_operation* operation);
+int convene_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                              MPI_Comm comm, convene_operation* operation);
+int convene_gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                        convene_operation* operation);
+int convene_gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                          convene_operation* operation);
+int convene_gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                         MPI_Comm comm, convene_operation* operation);
+int convene_gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                           int root, MPI_Comm comm, convene_operation* operation);
+int convene_scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                         convene_operation* operation);
+int convene_scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                           convene_operation* operation);
+int convene_scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[],
+                          MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                          int root, MPI_Comm comm, convene_operation* operation);
+int convene_scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                            MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                            int root, MPI_Comm comm, convene_operation* operation);
+int convene_bcast_init(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
+                       convene_operation* operation);
+int convene_bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                         convene_operation* operation);
+int convene_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          int recvcount, MPI_Datatype recvtype, MPI_Comm comm, convene_operation* operation);
+int convene_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                            MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                            convene_operation* operation);
+int convene_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                           MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+                           MPI_Datatype recvtype, MPI_Comm comm, convene_operation* operation);
+int convene_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                             convene_operation* operation);
+int convene_barrier_init(MPI_Comm comm, convene_operation* operation);
+int convene_reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
+                        MPI_Comm comm, convene_operation* operation);
+int convene_reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                          int root, MPI_Comm comm, convene_operation* operation);
+int convene_allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                           MPI_Comm comm, convene_operation* operation);
+int convene_allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm comm, convene_operation* operation);
+int convene_reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype type,
+                                MPI_Op op, MPI_Comm comm, convene_operation* operation);
+int convene_reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm, convene_operation* operation);
+int convene_reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type,
+                                      MPI_Op op, MPI_Comm comm, convene_operation* operation);
+int convene_reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                        MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                        convene_operation* operation);
+int convene_scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                      MPI_Comm comm, convene_operation* operation);
+int convene_scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm, convene_operation* operation);
+int convene_exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm, convene_operation* operation);
+int convene_exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm, convene_operation* operation);
+
+/* Starts it: from here on it is a non-blocking collective with that request. Before the next start that must be complete. */
+int convene_start(convene_operation operation, MPI_Request* request);
+
+/* Frees an operation that is not running, and sets it to NULL. Both return MPI_ERR_ARG where there is none. */
+int convene_free(convene_operation* operation);
 
 /* Chooses the algorithms on this communicator, instead of CONVENE_USE and CONVENE_RULES: for example
  * "allgather=sparbit;send=packed,allgatherv=ring"; what is not named runs as the MPI's own. All ranks must give the same

@@ -12,17 +12,26 @@
 
 namespace convene::binding {
 
+void add_arrivals(nanobind::module_& module);
 void add_catalogue(nanobind::module_& module);
 void add_requests(nanobind::module_& module);
 void add_plans(nanobind::module_& module);
 void add_models(nanobind::module_& module);
 
-/// The plan of a request, and in how many places it cuts a block. Throws Error where it cannot be.
+/// The plan of a request, and in how many places it cuts a block. `machine` and `placement` say where ranks sit, both empty
+/// where nobody does. Throws Error where it cannot be.
 struct BuiltPlan {
   Plan plan;
   std::uint32_t segments;
 };
-BuiltPlan build(const std::string& collective, const std::string& spec, Rank procs, Rank root);
+BuiltPlan build(const std::string& collective, const std::string& spec, Rank procs, Rank root,
+                const std::string& machine, const std::string& placement);
+
+/// The nodes of ranks for a call, where the algorithm looks at them; else none.
+std::vector<Rank> nodes_of(const Algorithm& algorithm, Rank procs, const std::string& machine,
+                           const std::string& placement);
+/// Throws Error where an algorithm's requirement does not hold for a call.
+void require_met(const Spec& spec, const Call& call);
 void add_simulation(nanobind::module_& module);
 
 /// A value as a word of the parameter's list, or as a number.

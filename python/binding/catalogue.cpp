@@ -63,12 +63,21 @@ nb::dict describe(const Parameter& parameter) {
   return dict;
 }
 
+nb::dict describe(const PartSlot& slot) {
+  nb::dict dict;
+  dict["name"] = str(slot.name);
+  dict["summary"] = str(slot.summary);
+  dict["collective"] = str(name(slot.collective));
+  dict["default"] = str(slot.fallback);
+  return dict;
+}
+
 nb::dict describe(const Algorithm& algorithm) {
   nb::dict dict;
   dict["name"] = str(algorithm.name);
   dict["summary"] = str(algorithm.summary);
   dict["source"] = str(algorithm.source);
-  nb::list collectives, parameters;
+  nb::list collectives, parameters, parts;
   for (Collective collective : algorithm.collectives) collectives.append(str(name(collective)));
   for (const Parameter& parameter : algorithm.parameters) parameters.append(describe(parameter));
   dict["collectives"] = collectives;
@@ -79,6 +88,9 @@ nb::dict describe(const Algorithm& algorithm) {
   dict["commutative_only"] = algorithm.commutative_only;
   dict["native"] = algorithm.is_native();
   dict["parameters"] = parameters;
+  if (algorithm.is_composed())
+    for (const PartSlot& slot : algorithm.composition->parts) parts.append(describe(slot));
+  dict["parts"] = parts;
   return dict;
 }
 
@@ -103,10 +115,21 @@ nb::list samples(const std::string& collective, const std::string& algorithm) {
   return list;
 }
 
+bool knows_in_place(const std::string& collective) {
+  const Call call{.collective = parse_collective(collective), .procs = 2, .in_place = true};
+  return in_place_alias(call, 1).has_value();
+}
+
 bool has_root(const std::string& collective) { return is_rooted(parse_collective(collective)); }
 
-std::string unmet(const std::string& collective, const std::string& spec, Rank procs) {
-  return unmet_requirement(*parse_spec(parse_collective(collective), spec).algorithm, procs);
+std::string unmet(const std::string& collective, const std::string& text, Rank procs,
+                  const std::string& machine, const std::string& placement) {
+  Call call{.collective = parse_collective(collective), .procs = procs};
+  const Spec spec = parse_spec(call.collective, text);
+  call.parameters = spec.parameters;
+  call.nodes = nodes_of(*spec.algorithm, procs, machine, placement);
+  if (uses_nodes(*spec.algorithm) && call.nodes.empty()) return "";  // then only the nodes can say
+  return unmet_requirement(*spec.algorithm, call);
 }
 
 }  // namespace
@@ -119,23 +142,27 @@ nb::object parameter_value(const Parameter& parameter, std::int64_t value) {
 
 nb::dict parameter_values(const Spec& spec) {
   nb::dict dict;
-  for (std::size_t i = 0; i < spec.parameters.size(); ++i) {
+  for (std::size_t i = 0; i < spec.algorithm->parameters.size(); ++i) {
     const Parameter& parameter = spec.algorithm->parameters[i];
     dict[str(parameter.name)] = parameter_value(parameter, spec.parameters[i]);
   }
+  for (const auto& [name, text] : part_texts(spec)) dict[str(name)] = str(text);
   return dict;
 }
 
 void add_catalogue(nb::module_& module) {
   module.def("collectives", &collectives, "The names of all collectives.");
   module.def("is_rooted", &has_root, nb::arg("collective"), "Whether a collective's calls have a root.");
+  module.def("knows_in_place", &knows_in_place, nb::arg("collective"),
+             "Whether a schedule is another one under MPI_IN_PLACE.");
   module.def("algorithms", &algorithms, nb::arg("collective"),
              "The descriptors of a collective's algorithms.");
   module.def("samples", &samples, nb::arg("collective"), nb::arg("algorithm"),
              "The algorithm with each combination of parameters that checks try.");
   module.def("unmet", &unmet, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
+             nb::arg("machine") = "", nb::arg("placement") = "",
              "What the algorithm needs and does not have with so many processes, as a clause; empty where "
-             "all is well.");
+             "all is well, or where it depends on nodes that nobody has said.");
 }
 
 }  // namespace convene::binding

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Predictions: what plans cost on a platform, as numbers and as expressions.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -7,6 +8,8 @@
 #include "binding.hpp"
 #include "model/expression_bounds.hpp"
 #include "model/prediction.hpp"
+#include "model/shared_memory.hpp"
+#include "model/summa.hpp"
 #include "model/taulop.hpp"
 #include "topology/mapping.hpp"
 
@@ -27,7 +30,7 @@ struct Placed {
 
   Placed(const std::string& collective, const std::string& spec, Rank procs, Rank root,
          const std::string& machine, const std::string& placement)
-      : built(build(collective, spec, procs, root)),
+      : built(build(collective, spec, procs, root, machine, placement)),
         mapping(Mapping::parse(machine, placement, procs)),
         is_barrier(parse_collective(collective) == Collective::barrier) {}
 
@@ -116,6 +119,38 @@ nb::dict expression(const std::string& collective, const std::string& spec, Rank
   return dict;
 }
 
+/// The cost as a sum of factors times parameters, sizes as multiples of m: [("L", channel, τ, factor), …], by linearity
+/// L(A·m, τ) = A·L(m, τ); o once for each message.
+nb::list terms(const std::string& collective, const std::string& spec, Rank procs, Rank root,
+               const std::string& machine, const std::string& placement, const std::string& text,
+               const std::string& origin) {
+  const Placed placed(collective, spec, procs, root, machine, placement);
+  const model::Transport way = transport("copy_in_copy_out", "copies", text, origin);
+  const Expression sum =
+      model::simplify(model::expand(cost(placed, text, origin, way), way), {.merge_overheads = true});
+  nb::list list;
+  const auto add = [&](const Expression& term, double factor) {
+    if (term.form() != Expression::Form::atom)
+      throw Error("the cost of " + collective + " " + spec +
+                  " on this mapping is no sum of parameters, but has maxima");
+    const model::Atom& atom = term.atom();
+    static constexpr const char* names[] = {"o", "L", "c", "gamma", "T", "T_sr"};
+    list.append(nb::make_tuple(names[static_cast<std::size_t>(atom.kind)], atom.channel, atom.tau,
+                               factor * atom.size.count.value()));
+  };
+  const auto add_term = [&](const Expression& term) {
+    if (term.form() == Expression::Form::times)
+      add(term.terms().front(), term.factor().fixed.value());
+    else
+      add(term, 1);
+  };
+  if (sum.form() == Expression::Form::sum)
+    for (const Expression& term : sum.terms()) add_term(term);
+  else
+    add_term(sum);
+  return list;
+}
+
 /// Of the costs without overheads and copies: =, ≤, ≥ or ?.
 nb::str compare(const std::string& collective, const std::string& first, const std::string& second,
                 Rank procs, Rank root, const std::string& machine, const std::string& placement,
@@ -128,6 +163,62 @@ nb::str compare(const std::string& collective, const std::string& first, const s
   };
   return str(model::symbol(
       model::compare(transfers(first), transfers(second), {.farther_is_slower = farther_is_slower})));
+}
+
+using Columns = std::vector<std::pair<std::uint32_t, std::vector<std::pair<std::uint32_t, std::uint32_t>>>>;
+
+std::vector<model::PartitionColumn> partition_of(const Columns& columns) {
+  std::vector<model::PartitionColumn> partition;
+  for (const auto& [width, rectangles] : columns) {
+    partition.push_back({width, {}});
+    for (const auto& [process, height] : rectangles) partition.back().rectangles.push_back({process, height});
+  }
+  return partition;
+}
+
+/// In blocks, as text; and in seconds where a platform is given.
+nb::dict summa(const Columns& columns, const std::vector<std::uint32_t>& nodes, std::uint32_t block_bytes,
+               const std::string& text, const std::string& origin, bool latex) {
+  const std::vector<model::PartitionColumn> partition = partition_of(columns);
+  const model::SummaCost cost = model::summa(partition, nodes);
+  nb::dict dict;
+  dict["rows"] = model::to_text(cost.rows, {.latex = latex});
+  dict["columns"] = model::to_text(cost.columns, {.latex = latex});
+  dict["total"] = model::to_text(cost.total, {.latex = latex});
+  if (text.empty()) return dict;
+  const Platform found = model::parse_platform(text, origin);
+  const Expression total = model::summa(partition, nodes, block_bytes).total;
+  const double bytes = block_bytes;
+  dict["seconds"] =
+      model::evaluate(total, found, bytes, model::transport(found, bytes), model::segment(found));
+  return dict;
+}
+
+/// Collectives whose steps are transfers: as text, and in seconds where a platform is given.
+nb::dict shared_memory(const std::string& name, std::uint32_t procs, std::uint32_t degree,
+                       std::uint32_t segments, std::uint32_t segment, const std::string& text,
+                       const std::string& origin, bool latex) {
+  const Expression cost = name == "shared_bcast"    ? model::shared_broadcast(procs, degree, segments)
+                          : name == "shared_reduce" ? model::shared_reduce(procs)
+                                                    : model::in_situ_reduce(procs);
+  nb::dict dict;
+  dict["total"] = model::to_text(model::simplify(cost), {.latex = latex});
+  if (text.empty()) return dict;
+  const double bytes = static_cast<double>(segment) * segments;
+  dict["seconds"] = model::evaluate(cost, model::parse_platform(text, origin), bytes, {}, segment);
+  return dict;
+}
+
+/// Which of two partitions' costs is the larger: =, ≤, ≥ or ?. Transfers only.
+nb::str compare_summa(const Columns& first, const std::vector<std::uint32_t>& first_nodes,
+                      const Columns& second, const std::vector<std::uint32_t>& second_nodes,
+                      bool farther_is_slower) {
+  const auto transfers = [](const Columns& columns, const std::vector<std::uint32_t>& nodes) {
+    return model::simplify(model::expand(model::summa(partition_of(columns), nodes).total),
+                           {.drop_overheads = true});
+  };
+  return str(model::symbol(model::compare(transfers(first, first_nodes), transfers(second, second_nodes),
+                                          {.farther_is_slower = farther_is_slower})));
 }
 
 }  // namespace
@@ -147,6 +238,18 @@ void add_models(nb::module_& module) {
              nb::arg("root"), nb::arg("machine"), nb::arg("placement"), nb::arg("platform"),
              nb::arg("origin"), nb::arg("memory"), nb::arg("network"), nb::arg("latex"),
              "The cost under τ-Lop: its stages, and their sum.");
+  module.def("terms", &terms, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root"),
+             nb::arg("machine"), nb::arg("placement"), nb::arg("platform"), nb::arg("origin"),
+             "τ-Lop's cost as a sum: (name, channel, τ, factor of the value for m bytes).");
+  module.def("summa", &summa, nb::arg("columns"), nb::arg("nodes"), nb::arg("block_bytes"),
+             nb::arg("platform"), nb::arg("origin"), nb::arg("latex"),
+             "What SUMMA's communication costs on a partition, in blocks; and seconds on a platform.");
+  module.def("shared_memory", &shared_memory, nb::arg("name"), nb::arg("procs"), nb::arg("degree"),
+             nb::arg("segments"), nb::arg("segment"), nb::arg("platform"), nb::arg("origin"),
+             nb::arg("latex"), "What shared_bcast, shared_reduce or in_situ_reduce costs within a node.");
+  module.def("compare_summa", &compare_summa, nb::arg("first"), nb::arg("first_nodes"), nb::arg("second"),
+             nb::arg("second_nodes"), nb::arg("farther_is_slower"),
+             "Which of two partitions costs more on every machine: =, ≤, ≥ or ?.");
   module.def("compare", &compare, nb::arg("collective"), nb::arg("first"), nb::arg("second"),
              nb::arg("procs"), nb::arg("root"), nb::arg("machine"), nb::arg("placement"), nb::arg("platform"),
              nb::arg("origin"), nb::arg("memory"), nb::arg("network"), nb::arg("farther_is_slower"),

@@ -64,10 +64,9 @@ struct Request {
   Call call;
 
   Request(const std::string& collective, const std::string& text, Rank procs, Rank root, bool in_place,
-          const Arrivals& arrivals = {}) {
+          const std::string& machine, const std::string& placement, const Arrivals& arrivals = {}) {
     call.collective = parse_collective(collective);
     spec = parse_spec(call.collective, text);
-    const std::string who(spec.algorithm->name);
     if (spec.algorithm->is_native())
       throw Error(
           "native is the MPI library's own algorithm: Convene has no schedule of it; convene list names "
@@ -78,12 +77,12 @@ struct Request {
     if (root >= procs)
       throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
                   std::to_string(root));
-    if (const std::string unmet = unmet_requirement(*spec.algorithm, procs); !unmet.empty())
-      throw Error(collective + "=" + who + " " + unmet + ", not " + std::to_string(procs));
     call.procs = procs;
     call.root = root;
     call.in_place = in_place;
     call.parameters = spec.parameters;
+    call.nodes = nodes_of(*spec.algorithm, procs, machine, placement);
+    require_met(spec, call);
     check_arrivals(arrivals, call.collective, *spec.algorithm, procs);
     call.arrivals = arrivals;
   }
@@ -97,7 +96,7 @@ struct Request {
                   std::to_string(most_steps) + "; take fewer processes");
     return build_plan(*spec.algorithm, call);
   }
-  std::uint32_t segments() const { return convene::segments(*spec.algorithm, call.procs, spec.parameters); }
+  std::uint32_t segments() const { return convene::segments(*spec.algorithm, call); }
   Contract contract() const {
     const std::uint64_t places = std::uint64_t{call.procs} * call.procs * segments();
     if (places > most_places)
@@ -109,10 +108,11 @@ struct Request {
   PlanInfo info() const {
     PlanInfo result{std::string(name(call.collective)), std::string(spec.algorithm->name), call.procs,
                     call.root};
-    for (std::size_t i = 0; i < spec.parameters.size(); ++i) {
+    for (std::size_t i = 0; i < spec.algorithm->parameters.size(); ++i) {
       const Parameter& parameter = spec.algorithm->parameters[i];
       result.parameters.emplace_back(parameter.name, parameter_text(parameter, spec.parameters[i]));
     }
+    for (const auto& [name, text] : part_texts(spec)) result.parameters.emplace_back(name, text);
     result.segments = segments();
     result.naming = naming(call.collective);
     result.arrivals = call.arrivals;
@@ -144,8 +144,9 @@ Verdict play(const Request& request) {
 }
 
 nb::dict check(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
-               const Arrivals& arrivals) {
-  const Verdict verdict = play(Request(collective, spec, procs, root, in_place, arrivals));
+               const Arrivals& arrivals, const std::string& machine, const std::string& placement) {
+  const Verdict verdict =
+      play(Request(collective, spec, procs, root, in_place, machine, placement, arrivals));
   nb::dict dict = describe(verdict.statistics);
   dict["ok"] = verdict.ok();
   dict["why"] = verdict.why;
@@ -153,13 +154,15 @@ nb::dict check(const std::string& collective, const std::string& spec, Rank proc
 }
 
 nb::dict count(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
-               const Arrivals& arrivals) {
-  return describe(statistics(Request(collective, spec, procs, root, in_place, arrivals).plan()));
+               const Arrivals& arrivals, const std::string& machine, const std::string& placement) {
+  return describe(
+      statistics(Request(collective, spec, procs, root, in_place, machine, placement, arrivals).plan()));
 }
 
 std::string text(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
-                 bool steps, std::optional<Rank> rank, const Arrivals& arrivals) {
-  const Request request(collective, spec, procs, root, in_place, arrivals);
+                 bool steps, std::optional<Rank> rank, const Arrivals& arrivals, const std::string& machine,
+                 const std::string& placement) {
+  const Request request(collective, spec, procs, root, in_place, machine, placement, arrivals);
   if (rank && *rank >= procs)
     throw Error("the rank must be below the number of processes, " + std::to_string(procs) + ", not " +
                 std::to_string(*rank));
@@ -168,14 +171,15 @@ std::string text(const std::string& collective, const std::string& spec, Rank pr
 }
 
 std::string json(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
-                 const Arrivals& arrivals) {
-  const Request request(collective, spec, procs, root, in_place, arrivals);
+                 const Arrivals& arrivals, const std::string& machine, const std::string& placement) {
+  const Request request(collective, spec, procs, root, in_place, machine, placement, arrivals);
   return to_json(request.plan(), request.info());
 }
 
 std::string goal(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
-                 std::uint64_t bytes, const Arrivals& arrivals) {
-  const Request request(collective, spec, procs, root, in_place, arrivals);
+                 std::uint64_t bytes, const Arrivals& arrivals, const std::string& machine,
+                 const std::string& placement) {
+  const Request request(collective, spec, procs, root, in_place, machine, placement, arrivals);
   return to_goal(request.plan(), request.info(), {.bytes_per_block = bytes});
 }
 
@@ -183,7 +187,7 @@ std::string goal(const std::string& collective, const std::string& spec, Rank pr
 std::string svg(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
                 bool rings, const std::string& machine, const std::string& placement,
                 const std::vector<std::uint32_t>& rounds, const Arrivals& arrivals) {
-  const Request request(collective, spec, procs, root, in_place, arrivals);
+  const Request request(collective, spec, procs, root, in_place, machine, placement, arrivals);
   SvgOptions options{.rings = rings, .node_of_rank = {}, .rounds = rounds};
   if (!machine.empty() || !placement.empty())
     options.node_of_rank = Mapping::parse(machine, placement, procs).node_of_rank();
@@ -193,29 +197,49 @@ std::string svg(const std::string& collective, const std::string& spec, Rank pro
 
 }  // namespace
 
-BuiltPlan build(const std::string& collective, const std::string& spec, Rank procs, Rank root) {
-  const Request request(collective, spec, procs, root, false);
+BuiltPlan build(const std::string& collective, const std::string& spec, Rank procs, Rank root,
+                const std::string& machine, const std::string& placement) {
+  const Request request(collective, spec, procs, root, false, machine, placement);
   return {request.plan(), request.segments()};
+}
+
+std::vector<Rank> nodes_of(const Algorithm& algorithm, Rank procs, const std::string& machine,
+                           const std::string& placement) {
+  if (!uses_nodes(algorithm) || (machine.empty() && placement.empty())) return {};
+  return Mapping::parse(machine, placement.empty() ? "sequential" : placement, procs).node_of_rank();
+}
+
+void require_met(const Spec& spec, const Call& call) {
+  const std::string who =
+      std::string(name(call.collective)) + "=" + spec_text(*spec.algorithm, spec.parameters);
+  if (uses_nodes(*spec.algorithm) && call.nodes.empty())
+    throw Error(who + " needs to know which ranks share a node: say it with --mapping \"node:4 core:8\"");
+  if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
+    throw Error(who + " " + unmet +
+                (spec.algorithm->is_composed() ? "" : ", not " + std::to_string(call.procs)));
 }
 
 void add_plans(nb::module_& module) {
   module.def("text", &text, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
              nb::arg("in_place") = false, nb::arg("steps") = false, nb::arg("rank") = nb::none(),
-             nb::arg("arrivals") = Arrivals{}, "A plan for people.");
+             nb::arg("arrivals") = Arrivals{}, nb::arg("machine") = "", nb::arg("placement") = "",
+             "A plan for people.");
   module.def("json", &json, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
-             nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{}, "A plan for programs.");
+             nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{}, nb::arg("machine") = "",
+             nb::arg("placement") = "", "A plan for programs.");
   module.def("goal", &goal, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
              nb::arg("in_place") = false, nb::arg("bytes") = 1, nb::arg("arrivals") = Arrivals{},
-             "A plan for LogGOPSim.");
+             nb::arg("machine") = "", nb::arg("placement") = "", "A plan for LogGOPSim.");
   module.def("svg", &svg, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
              nb::arg("in_place") = false, nb::arg("rings") = false, nb::arg("machine") = "",
              nb::arg("placement") = "", nb::arg("rounds") = std::vector<std::uint32_t>{},
              nb::arg("arrivals") = Arrivals{}, "A plan as a picture.");
   module.def("check", &check, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
-             nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{},
-             "Plays all ranks' schedules: ok, why not, and the counts.");
+             nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{}, nb::arg("machine") = "",
+             nb::arg("placement") = "", "Plays all ranks' schedules: ok, why not, and the counts.");
   module.def("statistics", &count, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("root") = 0, nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{},
+             nb::arg("machine") = "", nb::arg("placement") = "",
              "Rounds, messages, blocks, steps and memory of a plan.");
 }
 

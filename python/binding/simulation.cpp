@@ -12,6 +12,7 @@
 #include "binding.hpp"
 #include "schedule/describe.hpp"
 #include "simulate/player.hpp"
+#include "simulate/simgrid.hpp"
 
 namespace nb = nanobind;
 
@@ -115,6 +116,7 @@ struct Simulation {
   std::string placement;
   PlayOptions options;
 
+  /// Each pattern of arrivals has noise of its own, the same for all sizes.
   std::vector<Summary> run(const std::vector<double>& sizes,
                            const std::vector<std::vector<double>>& arrivals) const {
     const Seating seating = seat(platform, placement, call.procs);
@@ -122,46 +124,61 @@ struct Simulation {
     Played played(spec, call);
     std::vector<Summary> result;
     for (const double size : sizes) {
-      played.source().set_bytes(size / segments(*spec.algorithm, call.procs, spec.parameters));
-      for (const auto& pattern : arrivals)
+      played.source().set_bytes(size / segments(*spec.algorithm, call));
+      PlayOptions each = options;
+      for (const auto& pattern : arrivals) {
         result.push_back(
-            summarize(play(played.source(), platform, seating, pattern, options), pattern, network));
+            summarize(play(played.source(), platform, seating, pattern, each), pattern, network));
+        ++each.noise.seed;
+      }
     }
     return result;
   }
 };
 
 Simulation make_simulation(const std::string& collective, const std::string& text, Rank procs,
-                           const std::string& platform, const std::string& file) {
+                           const std::string& platform, const std::string& file,
+                           const std::string& placement) {
   Simulation simulation;
   simulation.call.collective = parse_collective(collective);
   simulation.spec = parse_spec(simulation.call.collective, text);
-  const std::string who(simulation.spec.algorithm->name);
   if (simulation.spec.algorithm->is_native())
     throw Error("native is the MPI library's own algorithm: Convene has no schedule of it to simulate");
   if (procs < 1 || procs > most_procs)
     throw Error("the number of processes must be from 1 to " + std::to_string(most_procs) + ", not " +
                 std::to_string(procs));
-  if (const std::string unmet = unmet_requirement(*simulation.spec.algorithm, procs); !unmet.empty())
-    throw Error(collective + "=" + who + " " + unmet + ", not " + std::to_string(procs));
   simulation.call.procs = procs;
   simulation.call.parameters = simulation.spec.parameters;
   simulation.platform = parse_platform(platform, file);
+  simulation.placement = placement;
+  simulation.call.nodes =
+      nodes_of(*simulation.spec.algorithm, procs, simulation.platform.machine.text(), placement);
+  require_met(simulation.spec, simulation.call);
   return simulation;
+}
+
+NoiseKind parse_noise(const std::string& name) {
+  if (name == "exponential") return NoiseKind::exponential;
+  if (name == "pareto") return NoiseKind::pareto;
+  if (name == "bernoulli") return NoiseKind::bernoulli;
+  if (name == "none") return NoiseKind::none;
+  throw Error("noise '" + name + "' is none of none, exponential, pareto, bernoulli");
 }
 
 nb::list simulate(const std::string& collective, const std::string& spec, Rank procs,
                   const std::vector<double>& sizes, const std::string& platform, const std::string& file,
                   const std::string& placement, const std::vector<std::vector<double>>& arrivals, bool exact,
-                  bool critical_path, Rank root) {
-  Simulation simulation = make_simulation(collective, spec, procs, platform, file);
+                  bool critical_path, Rank root, const std::string& noise, double mean, double shape,
+                  std::uint64_t seed) {
+  Simulation simulation = make_simulation(collective, spec, procs, platform, file, placement);
   if (root >= procs)
     throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
                 std::to_string(root));
   simulation.call.root = root;
-  simulation.placement = placement;
   simulation.options = {.contention = exact ? Contention::maxmin : Contention::sharing,
-                        .critical_path = critical_path};
+                        .critical_path = critical_path,
+                        .noise = {parse_noise(noise), mean, shape, seed}};
+  simulation.options.noise.validate();
   std::vector<Summary> summaries;
   {
     const nb::gil_scoped_release others_may_run;
@@ -180,7 +197,17 @@ nb::dict platform(const std::string& text, const std::string& file) {
   dict["machine"] = parsed.machine.text();
   dict["nodes"] = parsed.machine.nodes();
   dict["cores"] = parsed.machine.seats();
+  dict["send"] = parsed.cpu.send;
+  dict["recv"] = parsed.cpu.recv;
+  dict["copy"] = parsed.cpu.copy;
+  dict["eager"] = parsed.eager;
   return dict;
+}
+
+std::string simgrid(const std::string& text, const std::string& file, const std::string& placement,
+                    Rank procs) {
+  const Platform parsed = parse_platform(text, file);
+  return simgrid_platform(parsed, seat(parsed, placement, procs));
 }
 
 }  // namespace
@@ -188,10 +215,13 @@ nb::dict platform(const std::string& text, const std::string& file) {
 void add_simulation(nb::module_& module) {
   module.def("simulated_machine", &platform, nb::arg("text"), nb::arg("file"),
              "Reads a platform: its name, machine, nodes and cores.");
+  module.def("simgrid_platform", &simgrid, nb::arg("text"), nb::arg("file"), nb::arg("placement"),
+             nb::arg("procs"), "A platform with so many ranks, as XML for SimGrid.");
   module.def("simulate", &simulate, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("sizes"), nb::arg("platform"), nb::arg("file"), nb::arg("placement"),
              nb::arg("arrivals"), nb::arg("exact") = false, nb::arg("critical_path") = false,
-             nb::arg("root") = 0,
+             nb::arg("root") = 0, nb::arg("noise") = "none", nb::arg("noise_mean") = 0.0,
+             nb::arg("noise_shape") = 0.0, nb::arg("seed") = 1,
              "Plays an algorithm: one dictionary for each pattern of arrivals, for each size.");
 }
 

@@ -3,12 +3,15 @@ from collections.abc import Sequence
 
 from convene.shapes import (
     Algorithm,
+    ArrivalKind,
     CostExpression,
     Counts,
     Platform,
     Rule,
+    SharedMemoryCost,
     Simulated,
     SimulatedMachine,
+    SummaCost,
     Verdict,
 )
 
@@ -16,11 +19,20 @@ version: str
 
 class RequestError(Exception): ...
 
+def arrival_kinds() -> list[ArrivalKind]: ...
+def arrival_pattern(text: str, procs: int) -> str: ...
+def arrival_delays(text: str, procs: int, seed: int = 0, call: int = 0) -> list[int]: ...
+def call_statistics(
+    arrivals: Sequence[Sequence[float]], exits: Sequence[Sequence[float]]
+) -> dict[str, list[float]]: ...
+def absorption(balanced_run_time: float, run_time: float, imbalance: float) -> float: ...
+def normalised_absorption(balanced_run_time: float, run_time: float, imbalance: float) -> float: ...
 def collectives() -> list[str]: ...
 def is_rooted(collective: str) -> bool: ...
+def knows_in_place(collective: str) -> bool: ...
 def algorithms(collective: str) -> list[Algorithm]: ...
 def samples(collective: str, algorithm: str) -> list[str]: ...
-def unmet(collective: str, spec: str, procs: int) -> str: ...
+def unmet(collective: str, spec: str, procs: int, machine: str = "", placement: str = "") -> str: ...
 def spec(collective: str, spec: str, options: Sequence[tuple[str, str]] = ...) -> str: ...
 def parameters(collective: str, spec: str) -> dict[str, str | int]: ...
 def uses(text: str) -> list[tuple[str, str]]: ...
@@ -36,6 +48,8 @@ def check(
     root: int = 0,
     in_place: bool = False,
     arrivals: Sequence[int] = ...,
+    machine: str = "",
+    placement: str = "",
 ) -> Verdict: ...
 def statistics(
     collective: str,
@@ -44,6 +58,8 @@ def statistics(
     root: int = 0,
     in_place: bool = False,
     arrivals: Sequence[int] = ...,
+    machine: str = "",
+    placement: str = "",
 ) -> Counts: ...
 def text(
     collective: str,
@@ -54,6 +70,8 @@ def text(
     steps: bool = False,
     rank: int | None = None,
     arrivals: Sequence[int] = ...,
+    machine: str = "",
+    placement: str = "",
 ) -> str: ...
 def json(
     collective: str,
@@ -62,6 +80,8 @@ def json(
     root: int = 0,
     in_place: bool = False,
     arrivals: Sequence[int] = ...,
+    machine: str = "",
+    placement: str = "",
 ) -> str: ...
 def goal(
     collective: str,
@@ -71,6 +91,8 @@ def goal(
     in_place: bool = False,
     bytes: int = 1,  # noqa: A002
     arrivals: Sequence[int] = ...,
+    machine: str = "",
+    placement: str = "",
 ) -> str: ...
 def svg(
     collective: str,
@@ -114,6 +136,41 @@ def expression(
     network: str,
     latex: bool,
 ) -> CostExpression: ...
+def terms(
+    collective: str,
+    spec: str,
+    procs: int,
+    root: int,
+    machine: str,
+    placement: str,
+    platform: str,
+    origin: str,
+) -> list[tuple[str, int, int, float]]: ...
+def summa(
+    columns: Sequence[tuple[int, Sequence[tuple[int, int]]]],
+    nodes: Sequence[int],
+    block_bytes: int,
+    platform: str,
+    origin: str,
+    latex: bool,
+) -> SummaCost: ...
+def shared_memory(
+    name: str,
+    procs: int,
+    degree: int,
+    segments: int,
+    segment: int,
+    platform: str,
+    origin: str,
+    latex: bool,
+) -> SharedMemoryCost: ...
+def compare_summa(
+    first: Sequence[tuple[int, Sequence[tuple[int, int]]]],
+    first_nodes: Sequence[int],
+    second: Sequence[tuple[int, Sequence[tuple[int, int]]]],
+    second_nodes: Sequence[int],
+    farther_is_slower: bool,
+) -> str: ...
 def compare(
     collective: str,
     first: str,
@@ -129,6 +186,7 @@ def compare(
     farther_is_slower: bool,
 ) -> str: ...
 def simulated_machine(text: str, file: str) -> SimulatedMachine: ...
+def simgrid_platform(text: str, file: str, placement: str, procs: int) -> str: ...
 def simulate(
     collective: str,
     spec: str,
@@ -141,4 +199,8 @@ def simulate(
     exact: bool = False,
     critical_path: bool = False,
     root: int = 0,
+    noise: str = "none",
+    noise_mean: float = 0.0,
+    noise_shape: float = 0.0,
+    seed: int = 1,
 ) -> list[Simulated]: ...

@@ -45,6 +45,12 @@ def known_algorithms(collectives: Iterable[str]) -> list[shapes.Algorithm]:
     return list(found.values())
 
 
+def is_composed(collective: str, spec: str) -> bool:
+    """Whether an algorithm runs others, by the nodes of ranks."""
+    name = spec.partition("(")[0].partition(";")[0]
+    return any(known["parts"] for known in _core.algorithms(collective) if known["name"] == name)
+
+
 def complete_algorithm(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     given = context.params.get("collective")
     collectives = [given] if given in _core.collectives() else _core.collectives()

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measurements: what is to be measured, and the MPI program that does it (tools/bench.cpp)."""
 
+import ctypes
 import json
 import os
 import shlex
+import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,10 +24,24 @@ OWN = "mpi:"  # before the name of one of the MPI's own algorithms
 
 MOST_SIZE = (1 << 31) - 1
 
-MEASURED = ("allgather", "allgatherv")  # what tools/bench.cpp can call
+# What sizes are of: a rank's block, or, of these, the whole vector. A barrier has none.
+OF_VECTORS = ("bcast", "reduce", "allreduce", "scan", "exscan")
+WITHOUT_SIZES = ("barrier",)
+
+# Which of them combine items, and which have blocks of unequal size.
+REDUCTIONS = ("reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan")
+IRREGULAR = ("allgatherv", "gatherv", "scatterv", "alltoallv", "reduce_scatter")
+
+TYPES = ("byte", "int", "long", "float", "double")
+OPERATIONS = ("sum", "max", "min")
+DISTRIBUTIONS = ("regular", "broadcast", "spike", "half_full", "linear", "geometric")
+CHECKS = ("every", "once", "never")
+SYNCS = ("barrier", "window")
+CACHES = ("hot", "cold")
+BALANCED = "none"  # the arrival pattern in which all come at once
 
 # What the program and the library in it say begins with one of these.
-VOICES = ("convene-bench: ", "convene: ")
+VOICES = ("convene-bench: ", "convene-measure: ", "convene: ")
 
 PROGRESS = "progress "
 
@@ -72,11 +89,22 @@ class Request:
     sizes: list[int]
     contenders: list[str]
     repetitions: int = 50
+    least: int = 10  # observations, where time or precision end it earlier
     seconds: float = 0.0  # for one size; 0: no limit
+    precision: float = 0.0  # half the width of the medians' intervals, as a part of them; 0: no limit
     batch: float = 200e-6  # seconds that one observation should last
     group: int = 1  # so many neighbours among the contenders are measured one directly after the other
+    order: str = "shuffled"
     check: str = "once"
     seed: int = 1
+    type: str = "byte"
+    op: str = "sum"
+    distribution: str = "regular"
+    root: int = 0
+    arrivals: tuple[str, ...] = (BALANCED,)
+    sync: str = "barrier"
+    window: float = 200e-6  # seconds to the first deadline
+    cache: str = "hot"
     footprint: bool = False  # also how much memory a communicator costs
 
     def arguments(self) -> list[str]:
@@ -85,13 +113,16 @@ class Request:
             *(["--sizes", ",".join(map(str, self.sizes))] if self.sizes else []),
             *(["--contenders", *self.contenders] if self.contenders else []),
             *(["--footprint"] if self.footprint else []),
-            *("--repetitions", str(self.repetitions)),
-            *("--seconds", str(self.seconds)),
-            *("--batch", str(self.batch)),
-            *("--group", str(self.group)),
-            *("--check", self.check),
-            *("--seed", str(self.seed)),
+            *("--arrivals", *self.arrivals),
+            *(word for name in PASSED_ON for word in (f"--{name}", str(getattr(self, name)))),
         ]
+
+
+# What the program takes under the name that it has in a request.
+PASSED_ON = (
+    *("repetitions", "least", "seconds", "precision", "batch", "group", "order", "check", "seed"),
+    *("type", "op", "distribution", "root", "sync", "window", "cache"),
+)
 
 
 @dataclass(frozen=True)
@@ -178,24 +209,44 @@ def command_line(setting: Setting, procs: int, arguments: list[str], variables: 
 
 
 def measure(
-    setting: Setting, request: Request, on_progress: Callable[[int, int], None] | None = None
+    setting: Setting,
+    request: Request,
+    on_progress: Callable[[float, float], None] | None = None,
+    lines: Path | None = None,
 ) -> dict[str, Any]:
-    """Runs the program; its result, and how it was started."""
+    """Runs the program; its result, and how it was started. `lines` is where the program writes what it has,
+    size by size; that file stays, whatever becomes of the run."""
     needed = mpi_variables(setting.launcher, request.procs)
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
-        output = Path(folder) / "bench.json"
+        output = lines or Path(folder) / "bench.jsonl"
         arguments = [*request.arguments(), "--output", str(output)]
         shown = {**needed, **setting.variables}
         library_path = {name: shown[name] for name in shown if name == "LD_LIBRARY_PATH"}
         command = command_line(setting, request.procs, arguments, {**library_path, **setting.variables})
         run(command, {**os.environ, **shown}, on_progress or (lambda done, of: None))
-        result: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
+        result = read_lines(output)
+    if result is None:
+        raise RunError(f"the MPI program has written nothing into {output}; is it on another machine?")
     result["command"] = command[: command.index("--output")]
     result["variables"] = shown
     return result
 
 
-def run(command: list[str], environment: dict[str, str], on_progress: Callable[[int, int], None]) -> None:
+def read_lines(path: Path) -> dict[str, Any] | None:
+    """What the program has written so far; nothing where there is not even a head. A last line that was cut
+    off is left out."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    whole = text[: text.rfind("\n") + 1].splitlines()
+    if not whole:
+        return None
+    head: dict[str, Any] = json.loads(whole[0])
+    return head | {"sizes": [json.loads(line) for line in whole[1:]]}
+
+
+def run(command: list[str], environment: dict[str, str], on_progress: Callable[[float, float], None]) -> None:
     """Runs a command to its end. Raises RequestError or RunError where it says what is wrong."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         try:
@@ -207,6 +258,7 @@ def run(command: list[str], environment: dict[str, str], on_progress: Callable[[
                 stderr=said,
                 text=True,
                 errors="replace",
+                preexec_fn=end_with_parent,
             )
         except OSError as error:
             raise RequestError(f"{command[0]} cannot be started: {error.strerror}") from None
@@ -217,14 +269,21 @@ def run(command: list[str], environment: dict[str, str], on_progress: Callable[[
             explain(process.returncode, said.read())
 
 
-def follow(process: "subprocess.Popen[str]", on_progress: Callable[[int, int], None]) -> None:
+def end_with_parent() -> None:
+    """In the child: nobody measures on when the driver has been killed."""
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
+
+
+def follow(process: "subprocess.Popen[str]", on_progress: Callable[[float, float], None]) -> None:
     """Hands on what a process says about its progress, until it has ended."""
     assert process.stdout is not None
     try:
         for line in process.stdout:
             if line.startswith(PROGRESS):
                 done, total = line.removeprefix(PROGRESS).split()
-                on_progress(int(done), int(total))
+                on_progress(float(done), float(total))
     except BaseException:
         process.terminate()
         raise
@@ -288,7 +347,9 @@ def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
     for name in split_names(text):
         if name == "all":
             known = [
-                algorithm["name"] for algorithm in _core.algorithms(collective) if not algorithm["native"]
+                algorithm["name"]
+                for algorithm in _core.algorithms(collective)
+                if not algorithm["native"] and not algorithm["parts"]
             ]
             chosen |= {each: None for each in known if not _core.unmet(collective, each, procs)}
         else:

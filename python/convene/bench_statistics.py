@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a measurement's observations say: medians and their ratios, each with an interval."""
+"""What a measurement's observations say: medians (or means) and their ratios, each with an interval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from convene import bench_metrics
+from convene.bench_metrics import METRICS, Metric
 
 SAMPLES = 2000  # of the bootstrap
 CONFIDENCE = 0.95
@@ -27,22 +30,43 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One contender at one size: seconds per call, and how they compare to those of others."""
+class Case:
+    """What was measured, besides the algorithm."""
 
+    procs: int
     size: int
+    arrivals: str = "none"
+    distribution: str = "regular"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contender in one case: seconds per call, and how they compare to those of others."""
+
+    case: Case
     name: str
+    metric: Metric
     observations: int
     seconds: Estimate
     ratios: dict[str, Estimate]
+    absorption: float | None = None  # normalised; median
+
+    @property
+    def size(self) -> int:
+        return self.case.size
 
     def as_json(self) -> dict[str, Any]:
         return {
+            "procs": self.case.procs,
             "bytes": self.size,
+            "arrivals": self.case.arrivals,
+            "distribution": self.case.distribution,
             "algorithm": self.name,
+            "metric": self.metric.name,
             "observations": self.observations,
-            **self.seconds.as_json("median"),
+            **self.seconds.as_json(self.metric.by),
             "ratios": {name: ratio.as_json("ratio") for name, ratio in self.ratios.items()},
+            **({} if self.absorption is None else {"normalised_absorption": self.absorption}),
         }
 
 
@@ -52,35 +76,80 @@ def estimate(value: float, samples: Array) -> Estimate:
     return Estimate(float(value), float(low), float(high))
 
 
-def resample_medians(seconds: Array, seed: int = 1) -> Array:
-    """Medians of resampled repetitions: (contenders, samples). All contenders get the same repetitions, since
-    these were measured side by side: what disturbed one disturbed its neighbours, and goes out of a ratio."""
+def summed_up(values: Array, by: str) -> Array:
+    """Medians or means along the last axis."""
+    result: Array = np.median(values, axis=-1) if by == "median" else np.mean(values, axis=-1)
+    return result
+
+
+def resample(seconds: Array, by: str, seed: int = 1) -> Array:
+    """Medians or means of resampled repetitions: (contenders, samples). All contenders get the same
+    repetitions, since these were measured side by side: what disturbed one disturbed its neighbours, and goes
+    out of a ratio."""
     number = seconds.shape[1]
     drawn = np.random.default_rng(seed).integers(0, number, (SAMPLES, number))
-    return np.stack([np.median(own[drawn], axis=1) for own in seconds])
+    return np.stack([summed_up(own[drawn], by) for own in seconds])
 
 
-def summarize(size: dict[str, Any], against: Sequence[str]) -> list[Row]:
-    """The rows of one size of a result, with ratios of medians to those of each reference."""
-    names = [contender["name"] for contender in size["contenders"]]
-    seconds = np.array([contender["seconds"] for contender in size["contenders"]])
-    medians, samples = np.median(seconds, axis=1), resample_medians(seconds)
+def resample_medians(seconds: Array, seed: int = 1) -> Array:
+    return resample(seconds, "median", seed)
+
+
+def summarize(
+    cell: dict[str, Any],
+    against: Sequence[str],
+    metric: Metric = METRICS["max"],
+    case: Case | None = None,
+    balanced: dict[str, Any] | None = None,
+) -> list[Row]:
+    """The rows of one case, with ratios to each reference. `balanced`: the same case without late ranks."""
+    names = [contender["name"] for contender in cell["contenders"]]
+    seconds = bench_metrics.values(cell, metric)
+    centres, samples = summed_up(seconds, metric.by), resample(seconds, metric.by)
     references = {name: names.index(name) for name in against if name in names}
     return [
         Row(
-            size["bytes"],
+            case or Case(0, cell["bytes"]),
             name,
+            metric,
             seconds.shape[1],
-            estimate(medians[own], samples[own]),
+            estimate(centres[own], samples[own]),
             {
-                reference: estimate(medians[own] / medians[other], samples[own] / samples[other])
+                reference: estimate(centres[own] / centres[other], samples[own] / samples[other])
                 for reference, other in references.items()
                 if other != own
             },
+            absorption_of(name, balanced, cell) if balanced else None,
         )
         for own, name in enumerate(names)
     ]
 
 
-def summarize_all(result: dict[str, Any], against: Sequence[str]) -> list[Row]:
-    return [row for size in result["sizes"] for row in summarize(size, against)]
+def absorption_of(name: str, balanced: dict[str, Any], late: dict[str, Any]) -> float:
+    """The median of the normalised absorption."""
+    own = [next(each for each in cell["contenders"] if each["name"] == name) for cell in (balanced, late)]
+    return float(np.median(bench_metrics.absorbed(own[0], own[1]).normalised))
+
+
+def cases(result: dict[str, Any]) -> dict[Case, dict[str, Any]]:
+    """All cases of a measurement."""
+    return {
+        Case(
+            run["procs"],
+            cell["bytes"],
+            cell.get("arrivals", "none"),
+            run.get("options", {}).get("distribution", "regular"),
+        ): cell
+        for run in result["runs"]
+        for cell in run["sizes"]
+    }
+
+
+def summarize_all(result: dict[str, Any], against: Sequence[str], metric: Metric) -> list[Row]:
+    known = cases(result)
+    rows = []
+    for case, cell in known.items():
+        balanced = known.get(Case(case.procs, case.size, "none", case.distribution))
+        is_late = case.arrivals != "none"
+        rows += summarize(cell, against, metric, case, balanced if is_late else None)
+    return rows

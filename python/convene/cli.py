@@ -10,7 +10,19 @@ import typer
 from convene import __version__, commands
 
 # The order in which help names them; others follow.
-FIRST = ("run", "list", "show", "verify", "bench", "predict", "simulate")
+FIRST = (
+    "run",
+    "list",
+    "show",
+    "verify",
+    "bench",
+    "report",
+    "measure",
+    "predict",
+    "kernel",
+    "simulate",
+    "cluster",
+)
 
 app = typer.Typer(
     name="convene",

@@ -88,7 +88,9 @@ def suggestion(accounts: Accounts) -> str:
     known = [
         each["name"]
         for each in _core.algorithms(collective)
-        if each["requirement"] == each["learns"] == "none" and not each["commutative_only"]
+        if each["requirement"] == each["learns"] == "none"
+        and not each["commutative_only"]
+        and not each["parts"]
     ]
     return f"{collective}={known[-1]}"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the dictionaries hold that convene._core returns."""
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 
 class Parameter(TypedDict):
@@ -13,18 +13,34 @@ class Parameter(TypedDict):
     most: int | None
 
 
+class PartSlot(TypedDict):
+    """One of the algorithms that a composed one runs."""
+
+    name: str
+    summary: str
+    collective: str
+    default: str
+
+
 class Algorithm(TypedDict):
     name: str
     summary: str
     source: str
     collectives: list[str]
     requirement: str
-    commutative_only: bool
     symmetry: str
     learns: str
     rounds: str
     native: bool
+    commutative_only: bool
     parameters: list[Parameter]
+    parts: list[PartSlot]  # none of an algorithm that is not composed of others
+
+
+class ArrivalKind(TypedDict):
+    name: str
+    parameters: str
+    summary: str
 
 
 class Counts(TypedDict):
@@ -68,11 +84,27 @@ class CostExpression(TypedDict):
     sum: str
 
 
+class SharedMemoryCost(TypedDict):
+    total: str
+    seconds: NotRequired[float]  # where a platform was given
+
+
+class SummaCost(TypedDict):
+    rows: str
+    columns: str
+    total: str
+    seconds: NotRequired[float]  # where a platform was given
+
+
 class SimulatedMachine(TypedDict):
     name: str
     machine: str
     nodes: int
     cores: int
+    send: float  # seconds a message
+    recv: float
+    copy: float  # seconds a byte
+    eager: float  # bytes; infinite where all messages are
 
 
 class CriticalStep(TypedDict):
@@ -86,12 +118,14 @@ class CriticalStep(TypedDict):
 
 
 class Simulated(TypedDict):
-    """One run of the player. Times are in seconds."""
+    """One run of the player, or of SMPI, which says only when ranks are done. Times are in seconds."""
 
     seconds: float  # from the first arrival to the last exit
     mean: float  # of all ranks, from arrival to exit
-    waiting: float  # of it, without work for the processor
-    messages: int
-    bytes: float
-    channels: dict[str, float]  # by kind: the share of the time in which the busiest of them carried anything
-    critical_path: list[CriticalStep]
+    waiting: NotRequired[float]  # of it, without work for the processor
+    messages: NotRequired[int]
+    bytes: NotRequired[float]
+    channels: NotRequired[
+        dict[str, float]
+    ]  # by kind: the share of the time in which the busiest of them carried anything
+    critical_path: NotRequired[list[CriticalStep]]

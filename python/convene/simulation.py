@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simulations: platforms, arrivals, and sweeps over algorithms and sizes on all cores."""
 
+import hashlib
 import json
 import os
 import random
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from convene import _core, paths
+from convene import __version__, _core, paths
 from convene._core import RequestError
 from convene.shapes import Simulated
 
 PLATFORMS = paths.PACKAGE / "machines"
+QUIET = ("none", 0.0, 0.0, 1)
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
@@ -44,6 +47,7 @@ class Case:
     exact: bool = False
     critical_path: bool = False
     root: int = 0
+    noise: tuple[str, float, float, int] = QUIET  # kind, mean, shape, seed
 
     def play(self) -> list[list[Simulated]]:
         """By size, then by pattern of arrivals."""
@@ -59,6 +63,7 @@ class Case:
             self.exact,
             self.critical_path,
             self.root,
+            *self.noise,
         )
         each = len(self.arrivals)
         return [runs[first : first + each] for first in range(0, len(runs), each)]
@@ -97,6 +102,26 @@ def parse_seconds(text: str, what: str) -> float:
     if not 0 <= seconds < 1e6:
         raise RequestError(f"{what} '{text}' is not a time from 0 on, such as 0.5, 5ms or 20us")
     return seconds
+
+
+def parse_noise(text: str, seed: int) -> tuple[str, float, float, int]:
+    """Noise: none, exponential:SECONDS, pareto:SECONDS:SHAPE, bernoulli:PROBABILITY:SECONDS."""
+    kind, *values = text.split(":")
+    try:
+        if text == "none":
+            return QUIET
+        if kind == "exponential" and len(values) == 1:
+            return kind, parse_seconds(values[0], "--noise: the mean"), 0.0, seed
+        if kind == "pareto" and len(values) == 2:
+            return kind, parse_seconds(values[0], "--noise: the mean"), float(values[1]), seed
+        if kind == "bernoulli" and len(values) == 2:
+            return kind, parse_seconds(values[1], "--noise: the delay"), float(values[0]), seed
+    except ValueError:
+        pass
+    raise RequestError(
+        f"--noise '{text}' is none of none, exponential:SECONDS, pareto:SECONDS:SHAPE, "
+        "bernoulli:PROBABILITY:SECONDS"
+    )
 
 
 def make_arrivals(text: str, procs: int, repetitions: int, seed: int) -> list[list[float]]:
@@ -144,17 +169,64 @@ def read_arrivals(path: Path, procs: int) -> list[list[float]]:
     return patterns
 
 
-def play_all(
-    cases: Sequence[Case], on_progress: Callable[[int, int], None] | None = None
-) -> list[list[list[Simulated]]]:
-    """Plays all cases on all cores; the largest are begun first."""
-    order = sorted(range(len(cases)), key=lambda i: -cases[i].procs)
-    results: list[list[list[Simulated]] | None] = [None] * len(cases)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        running = {pool.submit(cases[i].play): i for i in order}
+class Journal:
+    """What has been played: a file to which each case is added when it is done, as a line with its key and
+    its runs. Who is interrupted need not begin again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.known: dict[str, list[list[Simulated]]] = {}
+
+    def read(self) -> None:
+        """Takes over what an earlier run has done. Its last line may be cut off."""
+        if not self.path.is_file():
+            return
+        for line in self.path.read_text(encoding="utf-8").splitlines():
+            with suppress(ValueError):
+                key, runs = json.loads(line)
+                self.known[key] = runs
+
+    def begin(self) -> None:
+        """Writes what is known already, so that the file has nothing but whole lines."""
+        text = "".join(json.dumps(entry) + "\n" for entry in self.known.items())
         try:
-            for done, future in enumerate(as_completed(running), 1):
-                results[running[future]] = future.result()
+            self.path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise RequestError(f"{self.path} cannot be written: {error.strerror}") from None
+
+    def add(self, case: Case, runs: list[list[Simulated]]) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([self.key(case), runs]) + "\n")
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+    @staticmethod
+    def key(case: Case) -> str:
+        """Equal for equal questions to the same version of Convene."""
+        words = (__version__, type(case).__name__, repr(case))
+        return hashlib.sha256("\n".join(words).encode()).hexdigest()
+
+
+def play_all(
+    cases: Sequence[Case],
+    on_progress: Callable[[int, int], None] | None = None,
+    journal: Journal | None = None,
+) -> list[list[list[Simulated]]]:
+    """Plays all cases on all cores, but those that the journal knows; the largest are begun first."""
+    known = journal.known if journal else {}
+    results = [known.get(Journal.key(case)) if known else None for case in cases]
+    if journal:
+        journal.begin()
+    left = [i for i, result in enumerate(results) if result is None]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        running = {pool.submit(cases[i].play): i for i in sorted(left, key=lambda i: -cases[i].procs)}
+        try:
+            for done, future in enumerate(as_completed(running), len(cases) - len(left) + 1):
+                i = running[future]
+                results[i] = runs = future.result()
+                if journal:
+                    journal.add(cases[i], runs)
                 if on_progress:
                     on_progress(done, len(cases))
         except BaseException:
@@ -187,9 +259,11 @@ def as_result(
 def contender(name: str, runs: list[Simulated]) -> dict[str, Any]:
     """One algorithm at one size: a number for each pattern of arrivals."""
     value: dict[str, Any] = {"name": name}
-    for key in ("seconds", "mean", "waiting"):
-        value[key] = [run[key] for run in runs]
-    value |= {"messages": runs[0]["messages"], "sent": runs[0]["bytes"], "channels": runs[0]["channels"]}
-    if runs[0]["critical_path"]:
-        value["critical_path"] = runs[0]["critical_path"]
+    value |= {"seconds": [run["seconds"] for run in runs], "mean": [run["mean"] for run in runs]}
+    first = runs[0]
+    if "waiting" in first:  # SMPI does not say
+        value["waiting"] = [run["waiting"] for run in runs]
+        value |= {"messages": first["messages"], "sent": first["bytes"], "channels": first["channels"]}
+    if first.get("critical_path"):
+        value["critical_path"] = first["critical_path"]
     return value

@@ -2,14 +2,19 @@
 """convene bench: what it asks for, how it fails, and that it measures what it says, on every MPI at hand."""
 
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from convene import bench, paths, stacks
+from convene import _core, bench, bench_files, bench_metrics, paths, stacks
 from convene.bench_statistics import resample_medians, summarize
 
 Convene = Any
@@ -31,17 +36,24 @@ first = words.index("--contenders") + 1
 contenders = words[first : next(i for i in range(first, len(words)) if words[i].startswith("--"))]
 number = int(value("--repetitions"))
 sizes = [
-    {{"bytes": int(size), "calls": 3, "load": ["{load} 1 1 1/9 7"] * 2,
-      "contenders": [{{"name": name, "seconds": [2**place * (1e-6 + 1e-8 * (i % 5)) for i in range(number)]}}
+    {{"bytes": int(size), "arrivals": "none", "calls": 3, "load": ["{load} 1 1 1/9 7"] * 2,
+      "contenders": [{{"name": name, "seconds": [2**place * (1e-6 + 1e-8 * (i % 5)) for i in range(number)],
+                      **({{"arrival": [[0]] * number,
+                           "exit": [[2**place * (1000 + i % 5)] for i in range(number)]}}
+                         if {with_times} else {{}})}}
                      for place, name in enumerate(contenders)]}}
     for size in value("--sizes").split(",")
 ]
-result = {{"format": 1, "collective": words[0], "procs": int(os.environ["PROCS"]), "stack": "openmpi",
-          "environment": {{"mpi": "Some MPI 1.0, of today", "cores": 2, "hosts": ["here"]}}, "sizes": sizes}}
-print("progress 1 1")
+head = {{"format": 2, "collective": words[0], "procs": int(os.environ["PROCS"]), "stack": "openmpi",
+        "options": {{"distribution": value("--distribution"), "check": value("--check")}},
+        "environment": {{"mpi": "Some MPI 1.0, of today", "cores": 2, "hosts": ["here"]}}}}
+print("progress 0.5 1")
 if os.environ["RANK"] == "0":
+    lines = [json.dumps(line) for line in [head, *sizes]]
     with open(value("--output"), "w") as file:
-        json.dump(result, file)
+        file.write(chr(10).join(lines[:{lines}]) + {end!r})
+if {late_status}:
+    sys.exit({late_status})
 """
 
 
@@ -49,11 +61,30 @@ if os.environ["RANK"] == "0":
 def make_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Puts the program where the command looks for it."""
 
-    def make(*, status: int = 0, said: str = "", load: str = "0.1") -> None:
+    def make(
+        *,
+        status: int = 0,
+        said: str = "",
+        load: str = "0.1",
+        lines: int | None = None,
+        end: str = "\n",
+        late_status: int = 0,
+        with_times: bool = False,
+    ) -> None:
         folder = tmp_path / "bin"
         folder.mkdir(exist_ok=True)
         program = folder / "convene-bench-openmpi"
-        program.write_text(PROGRAM.format(python=sys.executable, status=status, said=said, load=load))
+        text = PROGRAM.format(
+            python=sys.executable,
+            status=status,
+            said=said,
+            load=load,
+            lines=lines,
+            end=end,
+            late_status=late_status,
+            with_times=with_times,
+        )
+        program.write_text(text)
         program.chmod(0o755)
         monkeypatch.setattr(paths, "PROGRAMS", (folder,))
 
@@ -87,7 +118,7 @@ def test_what_the_ranks_are_told(
     launcher = make_launcher(OPEN_MPI)
     done = convene(
         *("bench", "allgatherv", "-n", 3, "--launcher", f"{launcher} --bind-to-nothing", "--sizes", "16:64"),
-        *("--algorithms", "ring", "--against", "mpi:ring,native", "--repetitions", 7, "--check-all"),
+        *("--algorithms", "ring", "--against", "mpi:ring,native", "--repetitions", 7, "--check", "once"),
     )
     assert done.status == 0, done
     words = launcher.told["arguments"]
@@ -96,7 +127,8 @@ def test_what_the_ranks_are_told(
     first = words.index("--contenders") + 1
     assert words[first : first + 3] == ["mpi:ring", "native", "ring"]
     assert words[words.index("--repetitions") + 1] == "7"
-    assert words[words.index("--check") + 1] == "every"
+    assert words[words.index("--check") + 1] == "once"
+    assert words[words.index("--arrivals") + 1 :][:1] == ["none"]
 
 
 def test_all_are_those_that_can_run(
@@ -121,10 +153,11 @@ def test_files_have_every_observation(
     )
     assert done.status == 0, done
     written = json.loads(path.read_text())
-    assert len(written["sizes"][0]["contenders"][0]["seconds"]) == 50
+    assert len(written["runs"][0]["sizes"][0]["contenders"][0]["seconds"]) == 50
     assert written["summary"] == done.json["summary"]
-    assert "sizes" not in done.json
-    assert written["command"][0] == str(launcher)
+    assert "runs" not in done.json
+    assert written["runs"][0]["command"][0] == str(launcher)
+    assert not (tmp_path / "out.json.part").exists()
 
 
 def test_it_says_when_the_machine_was_busy(
@@ -138,6 +171,66 @@ def test_it_says_when_the_machine_was_busy(
     assert done.status == 0
     assert "its load was 7.5 on 2 cores" in done.err
     assert "3 ranks shared 2 cores" in done.err
+
+
+def test_several_numbers_of_ranks(
+    convene: Convene, make_launcher: MakeLauncher, make_program: Callable[..., None]
+) -> None:
+    make_program()
+    done = convene(
+        *("bench", "bcast", "-n", "2,3", "--launcher", make_launcher(OPEN_MPI), "--sizes", "8,16"),
+        *("--algorithms", "binomial", "--json"),
+    )
+    assert done.status == 0, done
+    assert [(row["procs"], row["bytes"]) for row in done.json["summary"]] == [
+        *[(2, 8), (2, 8), (2, 16), (2, 16)],
+        *[(3, 8), (3, 8), (3, 16), (3, 16)],
+    ]
+
+
+@pytest.mark.parametrize(("lines", "end"), [(2, "\n"), (3, '{"bytes": 16, "calls"')])
+def test_what_is_measured_survives(
+    convene: Convene,
+    make_launcher: MakeLauncher,
+    make_program: Callable[..., None],
+    tmp_path: Path,
+    lines: int,
+    end: str,
+) -> None:
+    """A run that dies after the first of three sizes, the second one's line cut off or missing."""
+    make_program(lines=2, end="\n" if lines == 2 else "\n" + end, late_status=9)
+    path = tmp_path / "out.json"
+    launcher = make_launcher(OPEN_MPI)
+    command = ("bench", "bcast", "-n", 2, "--launcher", launcher, "--algorithms", "", "-o", path)
+    sizes = ("--sizes", "8,16,32")
+    died = convene(*command, *sizes)
+    assert died.status == 1
+    assert "1 of 3 sizes are measured and kept in" in died.err
+    assert not path.exists()
+
+    assert "add --resume" in convene(*command, *sizes).complaint
+    assert "sizes was [8, 16, 32], now [8]" in convene(*command, "--sizes", "8", "--resume").complaint
+    make_program()
+    assert convene(*command, *sizes, "--resume").status == 0
+    words = launcher.told["arguments"]
+    assert words[words.index("--sizes") + 1] == "16,32"
+    written = bench_files.read(path)
+    assert [cell["bytes"] for cell in written["runs"][0]["sizes"]] == [8, 16, 32]
+    assert "nothing to resume" in convene(*command, *sizes, "--resume").complaint
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    for text, words in (
+        ('{"format": 2, "collective": "bcast", "runs": [{"si', "is cut off"),
+        ('{"format": 2, "collective": "bcast", "runs": [', "is cut off"),
+        ("hello", "is no JSON"),
+        ('{"a": 1}', "is no measurement"),
+        ('{"format": 9, "collective": "bcast", "runs": []}', "has format 9"),
+    ):
+        path.write_text(text)
+        with pytest.raises(_core.RequestError, match=words):
+            bench_files.read(path)
 
 
 @pytest.mark.parametrize(
@@ -167,9 +260,21 @@ def test_runs_that_fail(
     ("arguments", "words"),
     [
         (("alltoal", "-n", "2"), "there is no collective 'alltoal'"),
-        (("allgather",), "-n"),
-        (("allgather", "-n", "0"), "-n must be from 1"),
-        (("bcast", "-n", "2"), "there is no benchmark of bcast yet, only of allgather and allgatherv"),
+        (("allgather",), "say how many ranks, as in -n 8"),
+        ((), "name a collective"),
+        (("allgather", "--study", "sparbit"), "is of allgather; leave out 'allgather'"),
+        (("--study", "sparbyt"), "did you mean sparbit?"),
+        (("allgather", "-n", "2", "--full"), "--full needs a --study"),
+        (("allgather", "-n", "0"), "-n must be a whole number from 1"),
+        (("allgather", "-n", "2", "--distributions", "spike"), "allgather has blocks of equal size"),
+        (("allgatherv", "-n", "2", "--distributions", "spyke"), "a distribution is one of regular"),
+        (("allgather", "-n", "2", "--arrivals", "unifrom:5ms"), "did you mean uniform?"),
+        (("allgather", "-n", "2", "--arrivals", "late:2:5ms"), "makes rank 2 late, but there are 2"),
+        (("allgather", "-n", "2", "--metric", "oso"), "did you mean osu?"),
+        (("allreduce", "-n", "2", "--type", "byte"), "does not combine bytes"),
+        (("bcast", "-n", "2,4", "--root", "2"), "there is no rank 2 to be the root among 2 ranks"),
+        (("bcast", "-n", "2", "--sync", "clock"), "--sync is one of barrier, window"),
+        (("bcast", "-n", "2", "--resume"), "--resume needs -o"),
         (("allgather", "-n", "3", "--algorithms", "recursive_doubling"), "power of two, not 3"),
         (("allgather", "-n", "2", "--algorithms", "rinq"), "did you mean ring?"),
         (("allgather", "-n", "2", "--algorithms", "", "--against", ""), "nothing to measure"),
@@ -259,6 +364,55 @@ def test_intervals_contain_the_truth_about_as_often_as_they_say() -> None:
     assert 85 <= held <= 100
 
 
+def test_metrics_by_their_definitions() -> None:
+    """Two calls of three ranks, by hand, in nanoseconds."""
+    contender = {
+        "name": "ring",
+        "seconds": [40e-9, 12e-9],
+        "arrival": [[0, 10, 20], [0, 0, 0]],
+        "exit": [[40, 40, 50], [6, 9, 12]],
+    }
+    cell = {"bytes": 8, "calls": 1, "contenders": [contender]}
+    expected = {
+        "max": [40, 12],
+        "nbcbench": [40, 12],
+        "osu": [100 / 3, 9],
+        "osu_min": [30, 6],
+        "osu_max": [40, 12],
+        "imb": [100 / 3, 9],
+        "elapsed": [100 / 3, 9],
+        "run_time": [50, 12],
+        "last_exit": [30, 12],
+        "waiting": [10, 0],
+    }
+    assert set(expected) == set(bench_metrics.METRICS)
+    for name, numbers in expected.items():
+        found = bench_metrics.values(cell, bench_metrics.METRICS[name])[0]
+        np.testing.assert_allclose(found, np.array(numbers) * 1e-9, err_msg=name)
+
+
+def test_absorption_by_hand() -> None:
+    """Balanced 12 ns, 50 ns with the last rank 20 ns late: 12 - 50 + 20."""
+    balanced = {"arrival": [[0, 0, 0]], "exit": [[6, 9, 12]]}
+    late = {"arrival": [[0, 10, 20]], "exit": [[40, 40, 50]]}
+    found = bench_metrics.absorbed(balanced, late)
+    np.testing.assert_allclose(found.absorption, [-18e-9])
+    np.testing.assert_allclose(found.normalised, [-1.5])
+    np.testing.assert_allclose(found.imbalance, [20e-9])
+
+
+def test_missed_deadlines_do_not_count() -> None:
+    cell = {
+        "bytes": 8,
+        "contenders": [
+            {"name": "a", "seconds": [1.0, 2.0, 3.0], "valid": [1, 0, 1]},
+            {"name": "b", "seconds": [4.0, 5.0, 6.0], "valid": [1, 1, 1]},
+        ],
+    }
+    found = bench_metrics.values(cell, bench_metrics.METRICS["max"])
+    assert found.tolist() == [[1.0, 3.0], [4.0, 6.0]]
+
+
 def real_program(stack: str) -> None:
     if paths.find(f"convene-bench-{stack}", paths.PROGRAMS) is None:
         pytest.skip(f"convene-bench-{stack} is not built")
@@ -281,7 +435,7 @@ def test_a_real_measurement(convene: Convene, launcher: str, stack: str) -> None
     own = {"openmpi": ",mpi:ring", "mpich": ",mpi:ring", "abi": ""}[stack]
     done = convene(
         *("bench", "allgather", "-n", 3, "--launcher", launcher_of(launcher), "--stack", stack),
-        *("--sizes", "0,8,1KiB", "--against", f"native{own}", "--repetitions", 3, "--check-all", "--json"),
+        *("--sizes", "0,8,1KiB", "--against", f"native{own}", "--repetitions", 3, "--json"),
     )
     assert done.status == 0, done
     assert {row["algorithm"] for row in done.json["summary"]} >= {"native", "ring", "sparbit", "bruck"}
@@ -302,3 +456,175 @@ def test_the_mpi_really_takes_what_is_chosen(convene: Convene, launcher: str, st
     unknown = convene(*arguments, *shared, "--against", "mpi:no_such")
     assert "no algorithm 'no_such'" in unknown.complaint
     assert "recursive_doubling" in unknown.complaint
+
+
+ALL_IN_ONE = {
+    "barrier": "dissemination",
+    "allgatherv": "ring",
+    "gather": "binomial",
+    "gatherv": "linear",
+    "scatter": "binomial",
+    "scatterv": "linear",
+    "bcast": "chain",
+    "alltoall": "bruck",
+    "alltoallv": "pairwise",
+    "reduce": "binomial",
+    "allreduce": "ring",
+    "reduce_scatter_block": "pairwise",
+    "reduce_scatter": "ring",
+    "scan": "binomial",
+    "exscan": "recursive_doubling",
+}
+
+
+@pytest.mark.parametrize("collective", ALL_IN_ONE)
+def test_every_collective(convene: Convene, collective: str) -> None:
+    """By the MPI and by an algorithm of Convene's, with unequal blocks where there are any, and root 2."""
+    real_program("openmpi")
+    done = convene(
+        *("bench", collective, "-n", 3, "--launcher", launcher_of("mpirun.openmpi"), "--sizes", "0,8,4000"),
+        *("--algorithms", ALL_IN_ONE[collective], "--root", 2, "--repetitions", 2, "--json"),
+        *(("--distributions", "regular,spike,half_full") if collective in bench.IRREGULAR else ()),
+    )
+    assert done.status == 0, done
+    assert {"native", ALL_IN_ONE[collective]} == {row["algorithm"] for row in done.json["summary"]}
+    sizes = 1 if collective == "barrier" else 3
+    cases = sizes * (3 if collective in bench.IRREGULAR else 1)
+    assert len({(row["bytes"], row["distribution"]) for row in done.json["summary"]}) == cases
+
+
+@pytest.mark.parametrize("sync", ["barrier", "window"])
+def test_delays_arrive(convene: Convene, tmp_path: Path, sync: str) -> None:
+    """Rank 1 comes when it should, and never before; the others wait for it."""
+    real_program("openmpi")
+    path = tmp_path / "out.json"
+    done = convene(
+        *("bench", "allgather", "-n", 2, "--launcher", launcher_of("mpirun.openmpi"), "--sizes", 8),
+        *("--algorithms", "ring", "--arrivals", "late:1:20ms", "--sync", sync, "--repetitions", 5),
+        *("-o", path, "--metric", "elapsed", "--json"),
+    )
+    assert done.status == 0, done
+    assert {row["arrivals"] for row in done.json["summary"]} == {"none", "late:1:20ms"}
+    (run,) = bench_files.read(path)["runs"]
+    late = next(cell for cell in run["sizes"] if cell["arrivals"] != "none")
+    for contender in late["contenders"]:
+        wanted = np.array(contender["wanted"])
+        assert (bench_metrics.arrival_errors(contender)[bench_metrics.valid_observations(late)] >= 0).all()
+        assert (wanted[:, 1] - wanted[:, 0] > 15e6).all()
+    assert all(
+        np.median(bench_metrics.values(late, bench_metrics.METRICS["waiting"])[i]) > 1e-3 for i in range(2)
+    )
+
+
+def test_a_study_beside_its_source(
+    convene: Convene, make_launcher: MakeLauncher, make_program: Callable[..., None], tmp_path: Path
+) -> None:
+    """In the stand-in Sparbit comes first, and each further one is twice as slow."""
+    make_program(with_times=True)
+    done = convene(
+        *("bench", "--study", "allgatherv", "-n", "3,4", "--launcher", make_launcher(OPEN_MPI)),
+        *("--repetitions", 5, "-o", tmp_path / "out.json", "--json"),
+    )
+    assert done.status == 0, done
+    rows = done.json["study"]["rows"]
+    assert [row["distribution"] for row in rows] == [*bench.DISTRIBUTIONS[1:]]
+    assert {row["cases"] for row in rows} == {2 * 4}
+    assert {(row["best"], round(row["gain"]), round(row["highest"])) for row in rows} == {(100, 50, 50)}
+    assert rows[0]["published"]["best"] == 78.6
+    told = convene("bench", "--study", "allgatherv", "-n", "3", "--launcher", make_launcher(OPEN_MPI))
+    assert "Sparbit is the best here in 100 % (broadcast)" in told.out
+    assert "nowhere within 10 points" in told.out
+
+
+def processes_with(word: str) -> dict[int, str]:
+    """The processes that were told this word: their programs."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_text().split("\0")
+        except OSError:
+            continue
+        if any(word in each for each in words):
+            found[int(path.parent.name)] = words[0]
+    return found
+
+
+def wait_for(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("victim", ["interrupted", "killed", "rank"])
+def test_interruptions(tmp_path: Path, victim: str) -> None:
+    """The driver gets Ctrl-C, or is killed, or a rank dies: nobody goes on alone, and what was measured is
+    not measured again."""
+    real_program("openmpi")
+    output = tmp_path / "out.json"
+    command = [
+        *(
+            sys.executable,
+            "-m",
+            "convene",
+            "bench",
+            "bcast",
+            "-n",
+            "2",
+            "--algorithms",
+            "",
+            "-o",
+            str(output),
+        ),
+        *("--launcher", launcher_of("mpirun.openmpi"), "--sizes", "8:64", "--seconds", "0.7"),
+        *("--repetitions", "1000000"),
+    ]
+    driver = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    lines = tmp_path / "out.json.part" / "0001.jsonl"
+    wait_for(lambda: lines.exists() and lines.read_text().count("\n") >= 2, "the first size is not measured")
+    if victim == "rank":
+        ranks = [pid for pid, name in processes_with(str(lines)).items() if "convene-bench" in name]
+        os.kill(ranks[-1], signal.SIGKILL)
+    else:
+        driver.send_signal(signal.SIGINT if victim == "interrupted" else signal.SIGKILL)
+    _, said = driver.communicate(timeout=60)
+    assert driver.returncode == {"interrupted": 130, "killed": -signal.SIGKILL, "rank": 1}[victim], said
+    assert victim == "killed" or "sizes are measured and kept" in said
+    wait_for(lambda: not processes_with(str(lines)), "somebody measures on")
+    assert not output.exists()
+
+    measured = lines.read_text().count("\n") - 1
+    subprocess.run([*command, "--resume"], check=True, stderr=subprocess.DEVNULL, timeout=60)
+    (run,) = bench_files.read(output)["runs"]
+    assert [cell["bytes"] for cell in run["sizes"]] == [8, 16, 32, 64]
+    assert 1 <= measured < 4
+    assert len(run["resumed"]) == 1
+
+
+def test_wrong_results_are_found(convene: Convene, tmp_path: Path) -> None:
+    """A drop-in library that swaps two bytes of every result: the program has to notice."""
+    real_program("openmpi")
+    compiler = stacks.find_program("mpicc.openmpi")
+    if compiler is None:
+        pytest.skip("there is no mpicc.openmpi")
+    source = tmp_path / "wrong.c"
+    source.write_text(WRONG)
+    library = tmp_path / "wrong.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
+    found = bench.find_setting(launcher_of("mpirun.openmpi"), "openmpi")
+    request = bench.Request("allgather", 2, [64], [bench.INTERCEPTED], repetitions=2, check="every")
+    with pytest.raises(bench.RunError, match="intercepted delivered wrong data for 64 bytes per block"):
+        bench.measure(replace(found, preload=library), request)
+
+
+WRONG = """
+#include <mpi.h>
+int MPI_Allgather(const void* in, int n, MPI_Datatype type, void* out, int m, MPI_Datatype to,
+                  MPI_Comm comm) {
+  int code = PMPI_Allgather(in, n, type, out, m, to, comm);
+  char *bytes = out, first = bytes[10];
+  bytes[10] = bytes[100];
+  bytes[100] = first;
+  return code;
+}
+"""

@@ -244,3 +244,128 @@ def test_models_are_named(convene: Convene) -> None:
 )
 def test_wrong_requests(convene: Convene, arguments: tuple[object, ...], sentence: str) -> None:
     assert sentence in convene("predict", "allgather", "-p", 8, *arguments).complaint
+
+
+def test_winners_are_those_of_single_predictions(convene: Convene) -> None:
+    where = ("--platform", "metropolis", "--nodes", 4, "--bytes", "8,16KiB,1MiB", "--json")
+    rows = convene("predict", "allgather", "-p", "4,5,16", "--winners", *where).json["rows"]
+    assert [row["procs"] for row in rows] == [4, 5, 16]
+    for row in rows:
+        one = convene("predict", "allgather", "-p", row["procs"], *where).json
+        for i, winner in enumerate(row["winners"]):
+            costs = sorted(each["seconds"][i] for each in one["algorithms"])
+            assert winner["cost"] == costs[0]
+            assert winner["runner_up"] == costs[1]
+            assert seconds_of(one, winner["algorithm"])[i] == costs[0]
+
+
+def seconds_of(found: Any, algorithm: str) -> list[float]:
+    values: list[float] = next(one for one in found["algorithms"] if one["algorithm"] == algorithm)["seconds"]
+    return values
+
+
+def test_a_map_has_a_letter_for_every_winner(convene: Convene) -> None:
+    out = convene(
+        *("predict", "allgather", "--platform", "metropolis", "-p", "2-9", "--nodes", 4),
+        *("--bytes", "8:1MiB", "--winners"),
+    ).out
+    lines = [line.split() for line in out.splitlines()]
+    rows = [line[1] for line in lines if line and line[0].isdigit()]
+    assert len(rows) == 8
+    assert {len(row) for row in rows} == {18}
+    named = {line[0]: int(line[2]) for line in lines if len(line) == 5 and line[3] == "of"}
+    assert {letter: sum(row.count(letter) for row in rows) for letter in named} == named
+    assert sum(named.values()) == 8 * 18
+    assert set("".join(rows)) == named.keys()
+
+
+def test_crossovers_are_exact(convene: Convene) -> None:
+    where = ("-a", "ring,recursive_doubling", "--platform", "metropolis", "-p", 16)
+    found = convene("predict", "allgather", *where, "--bytes", "1:1MiB:64", "--crossovers", "--json").json
+    assert found["first"] == "recursive_doubling"
+    (change,) = found["changes"]
+    assert change["algorithm"] == "ring"
+    sizes = f"{change['bytes'] - 1},{change['bytes']}"
+    best = convene("predict", "allgather", *where, "--bytes", sizes, "--json").json["best"]
+    assert best == ["recursive_doubling", "ring"]
+
+
+def test_the_best_number_of_segments_is_that_of_theory(convene: Convene) -> None:
+    """A chain of P ranks under Hockney: P - 2 + k steps, each a message of m/k bytes."""
+    sizes, procs = [1 << 14, 1 << 20], 8
+    found = convene(
+        *("predict", "bcast", "-a", "chain", "--platform", "curie", "-p", procs, "-m", "hockney", "--tune"),
+        *("--bytes", ",".join(map(str, sizes)), "--json"),
+    ).json["algorithms"]["chain"]
+    alpha, beta = 2.66e-6, 4.8179e-10
+    for size, best in zip(sizes, found, strict=True):
+        costs = {k: (procs - 2 + k) * (alpha + beta * ceil(size / k)) for k in (1, 2, 4, 8, 16, 32, 64)}
+        segments = min(costs, key=lambda k: costs[k])
+        assert _core.parameters("bcast", best["best"]).get("segments") == segments
+        assert best["cost"] == pytest.approx(costs[segments])
+
+
+def test_costs_of_mappings(convene: Convene) -> None:
+    where = ("-a", "ring", "--platform", "metropolis", "-p", 8, "--nodes", 2, "--bytes", "64KiB", "--json")
+    found = convene("predict", "allgather", *where, "--mappings", "--mapping", "0,0,1,1,0,0,1,1").json[
+        "mappings"
+    ]
+    costs = {mapping: each["ring"][0] for mapping, each in found.items()}
+    assert costs.keys() == {"sequential", "cyclic", "0,0,1,1,0,0,1,1"}
+    assert costs["sequential"] < costs["0,0,1,1,0,0,1,1"] < costs["cyclic"]
+    for mapping, cost in costs.items():
+        alone = convene("predict", "allgather", *where, "--mapping", mapping)
+        assert seconds(alone, "ring") == [cost]
+
+
+def test_what_cannot_be_shown_together(convene: Convene) -> None:
+    where = ("predict", "allgather", "--platform", "curie", "-p", 4)
+    assert convene(*where, "--winners", "--tune").complaint == (
+        "--winners and --tune show different things; take one of them"
+    )
+    words = (
+        "predict",
+        "allgather",
+        "-a",
+        "recursive_doubling",
+        "--platform",
+        "curie",
+        "-p",
+        "3-4",
+        "--winners",
+    )
+    assert "none of recursive_doubling can run on 3 processes" in convene(*words).complaint
+
+
+SEGMENTED = ("--transport", "segments")
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "options", "sum_"),
+    [
+        # Without the copies into and out of a temporary buffer, which schedules over slots save.
+        ("allgather", "dissemination", (), "c(m, 8) + 3o⁰(m) + 14L⁰(m, 8)"),  # (4.31)
+        ("allgather", "dissemination", SEGMENTED, "c(m, 8) + 3o⁰(m) + 14kL⁰(S, 8)"),  # (4.32)
+        (
+            *("reduce", "binomial", ()),  # (4.45), from the leaves to the root
+            "3o⁰(m) + 2L⁰(m, 4) + γ(m, 4) + 2L⁰(m, 2) + γ(m, 2) + 2L⁰(m, 1) + γ(m, 1)",
+        ),
+        # (4.49) for m that all ranks have together, and m of the plan the part of one rank.
+        ("reduce_scatter", "recursive_halving", SEGMENTED, "c(m, 8) + 3o⁰(m) + 14kL⁰(S, 8) + 7γ(m, 8)"),
+        # (4.50) without its last step, in which only the body of the pipeline is counted.
+        ("gather", "binomial", (), "c(m, 4) + 3o⁰(m) + 2L⁰(m, 4) + 4L⁰(m, 2) + 8L⁰(m, 1)"),
+        (
+            *("reduce", "butterfly", ()),  # (4.48), (4.51) with short messages
+            "6o⁰(m) + 7/4 L⁰(m, 8) + 7/8 γ(m, 8) + 1/4 L⁰(m, 4) + 1/2 L⁰(m, 2) + L⁰(m, 1)",
+        ),
+        # (4.52) of parts; it prints γ(S, P) where k segments are reduced.
+        ("reduce_scatter", "pairwise", SEGMENTED, "7o⁰(m) + 14kL⁰(S, 8) + 7γ(m, 8)"),
+    ],
+)
+def test_reductions_of_chapter_4(
+    convene: Convene, collective: str, algorithm: str, options: tuple[str, ...], sum_: str
+) -> None:
+    found = convene(
+        *("predict", collective, "-a", algorithm, "-p", 8, "--nodes", 1, "--expression", "--json", *options)
+    ).json
+    assert found[0]["sum"] == sum_

@@ -24,7 +24,9 @@ ALGORITHMS = [
 @pytest.mark.parametrize(("collective", "algorithm"), ALGORITHMS)
 @pytest.mark.parametrize("form", ["text", "json", "svg", "goal"])
 def test_every_algorithm_in_every_form(convene: Convene, collective: str, algorithm: str, form: str) -> None:
-    done = convene("show", collective, algorithm, "-p", 4, "--format", form)
+    composed = any(known["parts"] for known in _core.algorithms(collective) if known["name"] == algorithm)
+    where = ("--mapping", "node:2 core:2") if composed else ()
+    done = convene("show", collective, algorithm, "-p", 4, "--format", form, *where)
     assert done.status == 0
     assert done.err == ""
     if form == "svg":
@@ -220,3 +222,17 @@ def test_any_text_is_a_spec_or_an_error(collective: str, spec: str) -> None:
             else:
                 complaint = ""
             assert "\n" not in complaint
+
+
+def test_a_hierarchy_needs_its_nodes(convene: Convene) -> None:
+    spec = "hier(sparbit,linear;leaders=2)"
+    shown = convene("show", "allgather", spec, "-p", 8, "--mapping", "node:2 core:4").out
+    assert shown.startswith("allgather by hier (leaders=2, between=sparbit, gather=linear, bcast=linear)")
+    assert "3 rounds" in shown
+    assert "--mapping" in convene("show", "allgather", spec, "-p", 8).complaint
+    assert convene("show", "allgather", spec, "-p", 8, "--mapping", "node:8 core:1").complaint == (
+        f"allgather={spec} needs 2 leaders on each node, and the node of rank 0 has only 1 rank"
+    )
+    assert convene("show", "allgather", "ring", "-p", 8, "--mapping", "node:8 core:1").complaint == (
+        "--mapping is for --format svg and for algorithms that look at nodes"
+    )

@@ -2,6 +2,7 @@
 """convene simulate."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,86 @@ def test_a_small_study_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(result["cells"]) == 6
     assert len(result["summary"]) == len(studies.PUBLISHED)
     assert all(0 <= row["best"] <= 100 for row in result["summary"])
+
+
+def test_an_interrupted_sweep_goes_on(
+    convene: Convene, platform: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "run.json"
+    part = tmp_path / "run.json.part"
+    words = ("simulate", "allgather", "--platform", platform, "-p", 8, "--sizes", "8,64", "-o", output)
+    played: list[str] = []
+    play = simulation.Case.play
+
+    def play_some(case: simulation.Case) -> Any:
+        if case.spec == "sparbit" and not played.count("sparbit"):
+            played.append(case.spec)
+            raise KeyboardInterrupt
+        played.append(case.spec)
+        return play(case)
+
+    monkeypatch.setattr(simulation.Case, "play", play_some)
+    assert convene(*words, "--algorithms", "ring,bruck,sparbit").status == 130
+    assert not output.exists()
+    done = [json.loads(line)[0] for line in part.read_text().splitlines()]
+    assert len(done) < 3
+    part.write_text(part.read_text() + '["cut o')
+    played.clear()
+    played.append("sparbit")
+    assert convene(*words, "--algorithms", "ring,bruck,sparbit", "--resume").status == 0
+    assert not part.exists()
+    assert len(played) - 1 == 3 - len(done)
+    resumed = json.loads(output.read_text())
+    assert convene(*words, "--algorithms", "ring,bruck,sparbit").status == 0
+    assert resumed == json.loads(output.read_text())
+
+
+def test_what_was_done_counts_for_the_same_question_only(
+    convene: Convene, platform: Path, tmp_path: Path
+) -> None:
+    case = simulation.Case(
+        "allgather", "ring", 4, (8,), simulation.load_platform(str(platform)), "sequential", ((0.0,) * 4,)
+    )
+    journal = simulation.Journal(tmp_path / "run.json.part")
+    journal.begin()
+    journal.add(case, case.play())
+    again = simulation.Journal(journal.path)
+    again.read()
+    assert simulation.Journal.key(case) in again.known
+    for other in (replace(case, procs=5), replace(case, sizes=(9,)), replace(case, exact=True)):
+        assert simulation.Journal.key(other) not in again.known
+
+
+def test_resuming_needs_the_file(convene: Convene) -> None:
+    assert "-o FILE.json" in convene("simulate", "--study", "sparbit", "--resume").complaint
+
+
+def test_noise_makes_it_slower_and_repeats(convene: Convene, platform: Path) -> None:
+    words = ("-p", 8, "--sizes", 64, "--algorithms", "ring", "--repetitions", 5)
+    (quiet,) = simulate(convene, platform, *words)["sizes"][0]["contenders"]
+    assert len(quiet["seconds"]) == 1
+    for kind in ("exponential:1us", "pareto:1us:1.5", "bernoulli:0.5:1us"):
+        result = simulate(convene, platform, *words, "--noise", kind)
+        (noisy,) = result["sizes"][0]["contenders"]
+        assert len(set(noisy["seconds"])) == 5
+        assert min(noisy["seconds"]) > quiet["seconds"][0]
+        assert result == simulate(convene, platform, *words, "--noise", kind)
+        other = simulate(convene, platform, *words, "--noise", kind, "--seed", 100)
+        assert other["sizes"] != result["sizes"]
+    # With certainty it is like a processor that takes so long: each rank's 7 sends and 7 receives.
+    certain = simulate(convene, platform, *words, "--noise", "bernoulli:1:1us")["sizes"][0]["contenders"][0]
+    assert certain["seconds"][0] >= quiet["seconds"][0] + 8e-6
+
+
+@pytest.mark.parametrize(
+    ("noise", "part"),
+    [
+        ("loud", "none of none"),
+        ("pareto:1us:1", "above 1"),
+        ("bernoulli:2:1us", "from 0 to 1"),
+        ("exponential:x", "--noise: the mean 'x'"),
+    ],
+)
+def test_impossible_noise_is_refused(convene: Convene, platform: Path, noise: str, part: str) -> None:
+    done = convene("simulate", "allgather", "--platform", platform, "-p", 4, "--noise", noise)
+    assert part in done.complaint

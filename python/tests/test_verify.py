@@ -58,7 +58,10 @@ def test_the_root_of_a_failure_is_said(convene: Convene, monkeypatch: pytest.Mon
 
 def test_json_has_one_object_a_plan(convene: Convene) -> None:
     found = convene("verify", "allgather", "--procs", "5,8", "--json").json
-    keys = [(plan["algorithm"], plan["procs"], plan["root"], str(plan["parameters"])) for plan in found]
+    keys = [
+        (plan["algorithm"], plan["procs"], plan["root"], str(plan["parameters"]), str(plan.get("mapping")))
+        for plan in found
+    ]
     assert len(set(keys)) == len(keys)
     assert all(plan["ok"] and "why" not in plan for plan in found)
     assert {plan["procs"] for plan in found if plan["algorithm"] == "neighbor_exchange"} == {8}
@@ -190,3 +193,29 @@ def test_any_text_is_numbers_or_an_error(text: str) -> None:
         return
     assert numbers == sorted(set(numbers))
     assert all(1 <= number <= 1000 for number in numbers)
+
+
+def test_compositions_are_played_on_several_mappings(convene: Convene) -> None:
+    plans = convene("verify", "allgather", "hier", "-p", "12", "--json").json
+    assert all(plan["ok"] for plan in plans)
+    assert len({str(plan["mapping"]) for plan in plans}) == 4
+    assert {plan["parameters"]["between"] for plan in plans} >= {"ring", "sparbit", "bruck"}
+    assert {plan["parameters"]["leaders"] for plan in plans} == {1, 2, 3}
+
+
+def test_a_composition_on_one_mapping(convene: Convene) -> None:
+    spec = "hier(ring,linear;leaders=2)"
+    given = ("--mapping", "node:3 core:4", "--placement", "cyclic")
+    [plan] = convene("verify", "allgather", spec, "-p", "12", *given, "--json").json
+    assert plan["ok"]
+    assert plan["mapping"] == {"machine": "node:3 core:4", "placement": "cyclic"}
+    assert plan["parameters"] == {"leaders": 2, "between": "ring", "gather": "linear", "bcast": "linear"}
+
+
+def test_barriers_are_not_played_in_place(convene: Convene) -> None:
+    row = next(
+        line
+        for line in convene("verify", "barrier", "tree", "-p", "1-4").out.splitlines()
+        if " tree " in line
+    )
+    assert row.split()[2] == str(4 * len(_core.samples("barrier", "tree")))

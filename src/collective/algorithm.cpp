@@ -5,6 +5,8 @@
 #include <any>
 #include <bit>
 
+#include "collective/parts.hpp"
+
 namespace convene {
 
 bool Algorithm::serves(Collective collective) const {
@@ -20,10 +22,12 @@ int Algorithm::find_parameter(std::string_view wanted) const {
 std::vector<std::int64_t> Algorithm::default_parameters() const {
   std::vector<std::int64_t> values;
   for (const Parameter& parameter : parameters) values.push_back(parameter.fallback);
+  if (is_composed()) append_parts(values, default_parts(*this));
   return values;
 }
 
 std::vector<std::vector<std::int64_t>> Algorithm::sample_parameters() const {
+  if (is_composed()) return sample_compositions(*this);
   std::vector<std::vector<std::int64_t>> grid{{}};
   for (const Parameter& parameter : parameters) {
     const auto samples = parameter.samples.empty() ? std::vector{parameter.fallback} : parameter.samples;
@@ -38,18 +42,35 @@ std::vector<std::vector<std::int64_t>> Algorithm::sample_parameters() const {
   return grid;
 }
 
-std::string unmet_requirement(const Algorithm& algorithm, Rank procs, bool commutative) {
-  if (algorithm.commutative_only && !commutative) return "needs a commutative operator";
+std::string unmet_requirement(const Algorithm& algorithm, const Call& call) {
+  if (algorithm.commutative_only && !call.commutative) return "needs a commutative operator";
+  if (algorithm.is_composed()) return algorithm.composition->unmet(algorithm, call);
   switch (algorithm.requirement) {
     case Requirement::none:
       return "";
     case Requirement::power_of_two:
-      return std::has_single_bit(procs) ? "" : "needs a number of processes that is a power of two";
+      return std::has_single_bit(call.procs) ? "" : "needs a number of processes that is a power of two";
     case Requirement::even:
-      return procs % 2 == 0 || procs == 1 ? "" : "needs an even number of processes";
+      return call.procs % 2 == 0 || call.procs == 1 ? "" : "needs an even number of processes";
   }
   return "";
 }
+
+std::string unmet_requirement(const Algorithm& algorithm, Rank procs, bool commutative) {
+  return unmet_requirement(algorithm, {.collective = algorithm.collectives.front(),
+                                       .procs = procs,
+                                       .parameters = algorithm.default_parameters(),
+                                       .commutative = commutative});
+}
+
+bool relays(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
+  if (algorithm.relays || !algorithm.is_composed()) return algorithm.relays;
+  const auto parts = parts_of(algorithm, parameters);
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const Part& part) { return relays(*part.algorithm, part.parameters); });
+}
+
+bool uses_nodes(const Algorithm& algorithm) { return algorithm.is_composed(); }
 
 bool depends_on_arrivals(const Algorithm& algorithm) {
   return algorithm.learns != Learns::none &&
@@ -71,8 +92,13 @@ std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const s
   return i < 0 ? 1 : static_cast<std::uint32_t>(parameters[static_cast<std::size_t>(i)]);
 }
 
+std::uint32_t segments(const Algorithm& algorithm, const Call& call) {
+  return algorithm.is_composed() ? algorithm.composition->pieces(algorithm, call)
+                                 : segments(algorithm, call.procs, call.parameters);
+}
+
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder) {
-  const std::uint32_t per_block = segments(algorithm, call.procs, call.parameters);
+  const std::uint32_t per_block = segments(algorithm, call);
   const Places size = places(call, per_block);
   builder.begin(call.procs, call.rank);
   builder.buffer(Buffer::input, size.input);

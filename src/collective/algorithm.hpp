@@ -41,6 +41,27 @@ enum class Cut : std::uint8_t { evenly, tiny_first };
 
 struct Algorithm;
 
+/// On which ranks a part of a composed algorithm runs: on all, on one of each node, on those of a node or of a group of it.
+enum class Among : std::uint8_t { all, nodes, node, group };
+
+/// One of the algorithms that a composed one runs.
+struct PartSlot {
+  std::string_view name;
+  std::string_view summary;
+  Collective collective;      ///< which it is an algorithm of
+  std::string_view fallback;  ///< its name where none is given
+  Among among = Among::all;
+};
+
+/// What an algorithm has that is composed of others. See collective/parts.hpp for how a call names its parts.
+struct Composition {
+  std::vector<PartSlot> parts;
+  /// What the call does not have, the parts' requirements included: a clause; empty where all is well.
+  std::string (*unmet)(const Algorithm& algorithm, const Call& call) = nullptr;
+  /// How many places a block is cut into.
+  std::uint32_t (*pieces)(const Algorithm& algorithm, const Call& call) = nullptr;
+};
+
 struct Algorithm {
   std::string_view name;
   std::string_view summary;  ///< one sentence
@@ -61,21 +82,33 @@ struct Algorithm {
   /// How many places a block is cut into, where that is neither one, nor the parameter "segments", nor as many as there
   /// are processes.
   std::uint32_t (*pieces)(Rank procs, std::span<const std::int64_t> parameters) = nullptr;
+  /// Null for one that is not composed.
+  const Composition* composition = nullptr;
   /// Writes one rank's steps. Null for `native`: that one is the MPI's own.
   void (*generate)(const Call& call, Builder& builder) = nullptr;
 
   bool serves(Collective collective) const;
   bool is_native() const { return generate == nullptr; }
+  bool is_composed() const { return composition != nullptr; }
   /// Index of a parameter, or -1.
   int find_parameter(std::string_view name) const;
+  /// Of a composed one: its own parameters and its parts.
   std::vector<std::int64_t> default_parameters() const;
-  /// Every combination of the parameters' samples (the defaults alone where there are none).
+  /// Every combination of the parameters' samples (the defaults alone where there are none). Of a composed one: each
+  /// algorithm that can be a part, once, while the samples of its own parameters take turns.
   std::vector<std::vector<std::int64_t>> sample_parameters() const;
 };
 
-/// Empty where the requirement holds, else a clause such as "needs an even number of processes". `commutative`: whether
-/// the operator of a reduction is.
+/// Empty where the call has what the algorithm requires, else a clause such as "needs an even number of processes".
+std::string unmet_requirement(const Algorithm& algorithm, const Call& call);
+/// Likewise, with the parameters' own values. `commutative`: whether the operator of a reduction is.
 std::string unmet_requirement(const Algorithm& algorithm, Rank procs, bool commutative = true);
+
+/// Whether ranks pass on blocks that are not theirs: Algorithm::relays, of a part as well.
+bool relays(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
+
+/// Whether a schedule depends on which ranks share a node (Call::nodes).
+bool uses_nodes(const Algorithm& algorithm);
 
 /// Whether the bits of its result may depend on when ranks arrive: of a reduction that learns who comes late.
 bool depends_on_arrivals(const Algorithm& algorithm);
@@ -86,7 +119,9 @@ std::span<const Algorithm* const> catalogue();
 std::vector<const Algorithm*> catalogue(Collective collective);
 
 /// How many places a block takes under these parameters: what the algorithm's `pieces` says, the number of processes for
-/// one that cuts by it, 2 where the first is tiny, the value of "segments", else 1.
+/// one that cuts by it, 2 where the first is tiny, the value of "segments", else 1; of a composed one, what its parts need.
+std::uint32_t segments(const Algorithm& algorithm, const Call& call);
+/// Likewise, of one that is not composed.
 std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const std::int64_t> parameters);
 
 /// One rank's schedule. The requirement must hold; throws std::logic_error where a generator breaks its own rules.

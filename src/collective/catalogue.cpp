@@ -17,16 +17,22 @@
   X(allgather_bdr)                          \
   X(allgather_bslb)                         \
   X(allgather_list_scheduled)               \
+  X(allgather_hier)                         \
+  X(allgather_remap)                        \
   X(gather_linear)                          \
   X(gather_linear_sync)                     \
   X(gather_binomial)                        \
   X(gather_nway_binomial)                   \
   X(gather_loggp_optimal)                   \
+  X(gather_hier)                            \
+  X(gather_remap)                           \
   X(scatter_linear)                         \
   X(scatter_linear_sync)                    \
   X(scatter_binomial)                       \
   X(scatter_nway_binomial)                  \
   X(scatter_loggp_optimal)                  \
+  X(scatter_hier)                           \
+  X(scatter_remap)                          \
   X(bcast_linear)                           \
   X(bcast_binomial)                         \
   X(bcast_knomial)                          \
@@ -34,12 +40,18 @@
   X(bcast_binary)                           \
   X(bcast_split_binary)                     \
   X(bcast_scatter_allgather)                \
+  X(bcast_hier)                             \
+  X(bcast_remap)                            \
   X(alltoall_linear)                        \
   X(alltoall_pairwise)                      \
   X(alltoall_bruck)                         \
+  X(alltoall_hier)                          \
+  X(alltoall_remap)                         \
   X(barrier_dissemination)                  \
   X(barrier_recursive_doubling)             \
   X(barrier_tree)                           \
+  X(barrier_hier)                           \
+  X(barrier_remap)                          \
   X(reduce_linear)                          \
   X(reduce_binomial)                        \
   X(reduce_binary)                          \
@@ -50,14 +62,19 @@
   X(reduce_radix_k)                         \
   X(reduce_ring)                            \
   X(reduce_clairvoyant)                     \
+  X(reduce_hier)                            \
+  X(reduce_remap)                           \
   X(allreduce_recursive_doubling)           \
   X(allreduce_rabenseifner)                 \
   X(allreduce_ring)                         \
   X(allreduce_segmented_ring)               \
   X(allreduce_reduce_bcast)                 \
+  X(allreduce_hier)                         \
+  X(allreduce_remap)                        \
   X(reduce_scatter_recursive_halving)       \
   X(reduce_scatter_pairwise)                \
   X(reduce_scatter_ring)                    \
+  X(reduce_scatter_remap)                   \
   X(scan_recursive_doubling)                \
   X(scan_binomial)
 

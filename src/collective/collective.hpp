@@ -69,6 +69,8 @@ struct Call {
   /// Forecast: when each rank arrives, in ticks of a round's duration (one block sent and received) after the earliest.
   /// Empty: all at once. Only says what is best to do: a schedule is correct whatever comes true.
   std::vector<std::int32_t> arrivals = {};
+  /// Which node each rank is on, by rank: any numbers, the same for ranks that share a node. Empty: not known.
+  std::vector<Rank> nodes = {};
   /// Of a reduction: its operator's; if not, contributions are combined in rank order.
   bool commutative = true;
   /// Where work that is the same for all ranks of a plan may be kept: see keep_work().

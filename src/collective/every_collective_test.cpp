@@ -19,7 +19,8 @@ std::vector<Served> all_served() {
   std::vector<Served> result;
   for (const Collective collective : all_collectives)
     for (const Algorithm* algorithm : catalogue(collective))
-      if (!algorithm->is_native() && !is_reduction(collective))  // reductions_test.cpp has these
+      if (!algorithm->is_native() && !algorithm->is_composed() &&  // composition_test.cpp has these,
+          !is_reduction(collective))                               // and reductions_test.cpp those
         result.push_back({collective, algorithm});
   return result;
 }

@@ -36,6 +36,20 @@ std::uint32_t log_up(Rank base, Rank procs) {
   return rounds;
 }
 
+/// Places that a message carries, and that a rank sends in all.
+std::uint32_t places_of(const Schedule& schedule, StepId id) {
+  std::uint32_t places = 0;
+  for (const Range& range : schedule.ranges(id)) places += range.count();
+  return places;
+}
+
+std::uint32_t places_sent(const Schedule& schedule) {
+  std::uint32_t places = 0;
+  for (StepId id = 0; id < schedule.size(); ++id)
+    if (schedule[id].kind == StepKind::send) places += places_of(schedule, id);
+  return places;
+}
+
 /// The most messages that a rank sends, and receives, in one round.
 std::pair<std::size_t, std::size_t> most_in_a_round(const Plan& plan) {
   std::size_t sent = 0, received = 0;
@@ -104,7 +118,7 @@ TEST(GatherAndScatter, TreesHaveTheRoundsOfTheirSource) {
     }
 }
 
-using Message = std::tuple<Rank, Rank, std::uint32_t, std::size_t>;  // from, to, round, places
+using Message = std::tuple<Rank, Rank, std::uint32_t, std::uint32_t>;  // from, to, round, places
 
 std::set<Message> messages_of(const Plan& plan, bool backwards) {
   std::set<Message> result;
@@ -113,8 +127,7 @@ std::set<Message> messages_of(const Plan& plan, bool backwards) {
     for (StepId id = 0; id < schedule.size(); ++id) {
       const Step& step = schedule[id];
       if (step.kind != StepKind::send) continue;
-      std::size_t places = 0;
-      for (const Range& range : schedule.ranges(id)) places += range.count();
+      const std::uint32_t places = places_of(schedule, id);
       if (backwards)
         result.emplace(step.peer, schedule.rank(), rounds - 1 - step.round, places);
       else
@@ -189,7 +202,7 @@ TEST(Bcast, HasTheRoundsThatItsHeadsSay) {
 
 TEST(Bcast, NobodyIsSentAPartTwice) {
   for (const Algorithm* each : catalogue(Collective::bcast))
-    for (Rank procs = 1; procs <= 33 && !each->is_native(); ++procs)
+    for (Rank procs = 1; procs <= 33 && !each->is_native() && !each->is_composed(); ++procs)
       for (const auto& parameters : each->sample_parameters()) {
         const Plan plan = plan_of(Collective::bcast, each->name, procs, procs / 2, parameters);
         ASSERT_EQ(statistics(plan).blocks, std::uint64_t{procs - 1} * segments(*each, procs, parameters))
@@ -201,15 +214,8 @@ TEST(Bcast, SplitBinarySendsTheVectorFromTheRootAboutOnce) {
   for (const Rank procs : {3, 4, 8, 9, 64}) {
     const Plan split = plan_of(Collective::bcast, "split_binary", procs, 0, {8});
     const Plan whole = plan_of(Collective::bcast, "binary", procs, 0, {8});
-    const auto sent = [](const Schedule& schedule) {
-      std::uint32_t places = 0;
-      for (StepId id = 0; id < schedule.size(); ++id)
-        if (schedule[id].kind == StepKind::send)
-          for (const Range& range : schedule.ranges(id)) places += range.count();
-      return places;
-    };
-    EXPECT_EQ(sent(split[0]), procs % 2 == 1 ? 8u : 12u);
-    EXPECT_EQ(sent(whole[0]), 16u);
+    EXPECT_EQ(places_sent(split[0]), procs % 2 == 1 ? 8u : 12u);
+    EXPECT_EQ(places_sent(whole[0]), 16u);
   }
 }
 
@@ -231,22 +237,23 @@ TEST(BruckAlltoall, HasTheMessagesAndBlocksOfItsDigits) {
     }
 }
 
-TEST(BruckAlltoall, AMessageOfManyPiecesIsCut) {
-  // Steps count pieces in 8 bits; no message of a large alltoall may have more.
+TEST(BruckAlltoall, AMessageMayHaveManyPieces) {
   constexpr Rank procs = 40000;
   Builder builder;
   const Schedule schedule = build_schedule(
       algorithm(Collective::alltoall, "bruck"),
       {.collective = Collective::alltoall, .procs = procs, .rank = 7, .parameters = {2}}, builder);
-  std::uint64_t sent = 0, journeys = 0;
+  std::uint64_t journeys = 0;
+  std::size_t most_pieces = 0;
   for (StepId id = 0; id < schedule.size(); ++id)
     if (schedule[id].kind == StepKind::send) {
-      EXPECT_EQ(schedule.ranges(id).size(), schedule[id].from_ranges);
-      for (const Range& range : schedule.ranges(id)) sent += range.count();
+      EXPECT_EQ(schedule.from(id).size(), schedule.ranges(id).size());
+      most_pieces = std::max(most_pieces, schedule.ranges(id).size());
     }
+  EXPECT_GT(most_pieces, most_from_ranges);
   for (Rank distance = 1; distance < procs; ++distance)
     journeys += static_cast<unsigned>(std::popcount(distance));
-  EXPECT_EQ(sent, journeys);
+  EXPECT_EQ(places_sent(schedule), journeys);
 }
 
 TEST(Barrier, HasTheRoundsThatItsHeadsSay) {

@@ -14,7 +14,7 @@ namespace {
 class Messages {
  public:
   Messages(const Binding& binding, Arena& arena)
-      : binding_(binding), schedule_(*binding.schedule), arena_(arena), tags_(binding.collective_number) {}
+      : binding_(binding), schedule_(*binding.schedule), arena_(arena), tags_(binding.tags()) {}
 
   /// Starts a send or a receive. An empty message is left out, on the other side too: its request is null.
   int start(StepId id, MPI_Request* request) {
@@ -87,7 +87,7 @@ void abandon(MPI_Request* requests, std::size_t count) {
 class ProgramRun {
  public:
   ProgramRun(const Binding& binding, const Program& program, Arena& arena)
-      : binding_(binding), program_(program), messages_(binding, arena), tags_(binding.collective_number) {
+      : binding_(binding), program_(program), messages_(binding, arena), tags_(binding.tags()) {
     requests_ = arena.take_array<MPI_Request>(program.slots());
     std::fill_n(requests_, program.slots(), null_);
   }

@@ -2,8 +2,8 @@
 // The executor: runs one rank's schedule over PMPI point-to-point.
 //
 // Two ways to run the same schedule. A program is the compiled order, a list of "issue" and "wait" that was fixed
-// beforehand, bound to sizes: it does little more per step than the MPI's own calls. The dynamic loop takes whatever completes first. Both keep to the same
-// limits on what is in flight, which the checker has played.
+// beforehand, bound to sizes: it does little more per step than the MPI's own calls. The dynamic loop takes whatever
+// completes first. Both keep to the same limits on what is in flight, which the checker has played.
 //
 // One thread drives a run at a time. Nothing here takes a lock, and nothing is allocated once the arena has grown to
 // what the largest run needs (but the MPI may allocate, and makes a datatype for a large message of many pieces).
@@ -15,6 +15,7 @@
 #include "execute/arena.hpp"
 #include "execute/message.hpp"
 #include "execute/program.hpp"
+#include "execute/tags.hpp"
 #include "schedule/order.hpp"
 #include "schedule/schedule.hpp"
 
@@ -27,6 +28,9 @@ struct Binding {
   Operator op = {};                     ///< for combines: a schedule without them needs none
   MPI_Comm comm = MPI_COMM_NULL;        ///< Convene's own; errors are returned
   std::uint32_t collective_number = 0;  ///< on this communicator, equal on all ranks
+  std::uint32_t persistent_number = 0;  ///< of a persistent operation, from 1, likewise
+
+  Tags tags() const { return Tags(collective_number, persistent_number); }
 };
 
 /// Runs a program that fits the binding's buffers. Returns MPI_SUCCESS or the first error of the MPI. The arena must have

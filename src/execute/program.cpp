@@ -8,10 +8,6 @@ namespace {
 
 std::ptrdiff_t offset_in(const Piece& piece, const Memory& memory) { return piece.at - memory.base(); }
 
-}  // namespace
-
-namespace {
-
 /// An empty message is left out, on the other side too; but not a signal.
 bool is_left_out(const Schedule& schedule, StepId step, const Buffers& buffers) {
   return !schedule.signals() && bytes_of(schedule.ranges(step), schedule, buffers) == 0;

@@ -50,8 +50,8 @@ class Program {
            (!has_scratch_ || buffers.blocks.same_layout(blocks_));
   }
 
-  /// Binds the order to the sizes of the buffers; `blocks` is the number of places that the buffers' `blocks` has. Keeps its own copy of what it has to compare later. The arena is for
-  /// the while.
+  /// Binds the order to the sizes of the buffers; `blocks` is the number of places that the buffers' `blocks` has. Keeps
+  /// its own copy of what it has to compare later. The arena is for the while.
   void bind(const Schedule& schedule, const Order& order, const Buffers& buffers, std::uint32_t blocks,
             Arena& arena);
 

@@ -7,6 +7,9 @@
 // communicator; it keeps messages of one apart from those of the next, which a fast neighbour may have started. The
 // message number counts the messages between two ranks within one collective; the schedule orders message n + 2^8
 // behind message n.
+//
+// A persistent operation may be started in another order on each rank: it has a number of its own, in the place of the
+// collective number and above those, as far as the MPI's tags reach (MPI_TAG_UB).
 #pragma once
 
 #include <cstdint>
@@ -16,11 +19,20 @@
 namespace convene {
 
 inline constexpr unsigned collective_bits = 7;
+/// So many collectives in a row have tags of their own.
+inline constexpr std::uint32_t collective_range = 1u << collective_bits;
 
 class Tags {
  public:
-  explicit Tags(std::uint32_t collective_number)
-      : base_((collective_number & ((1u << collective_bits) - 1)) << match_bits) {}
+  /// `persistent`: the number of a persistent operation, from 1; 0: of none.
+  explicit Tags(std::uint32_t collective_number, std::uint32_t persistent = 0)
+      : base_((persistent ? collective_range - 1 + persistent : collective_number % collective_range)
+              << match_bits) {}
+  /// How many persistent operations there are numbers for, where the highest tag is `tag_ub`.
+  static std::uint32_t persistent_numbers(int tag_ub) {
+    const std::uint32_t numbers = (static_cast<std::uint32_t>(tag_ub) + 1) >> match_bits;
+    return numbers > collective_range ? numbers - collective_range : 0;
+  }
   /// The tag of message number `match` between two ranks.
   int of(std::uint32_t match) const { return static_cast<int>(base_ | (match & (match_window - 1))); }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/progress.hpp"
 #include "runtime/settings.hpp"
 
 namespace convene {
@@ -34,6 +35,7 @@ bool decide_door() {
   mpi.Initialized(&initialized);
   if (!initialized) return false;  // the MPI has its own words for a call before MPI_Init
   settings();
+  progress::sees_waiting.store(true);
   door_state.store(1);
   return true;
 }

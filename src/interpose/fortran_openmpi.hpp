@@ -54,10 +54,16 @@ class RequestOf {
   ~RequestOf() {
     *index_ = reinterpret_cast<MPI_Fint (*)(MPI_Request)>(mpi_symbol("PMPI_Request_c2f"))(request_);
   }
-  Form form() { return {&request_}; }
+  Form form() { return {.request = &request_}; }
+  /// Of a persistent call.
+  Form form(const MPI_Fint* info) {
+    info_ = translated_handle<MPI_Info>("PMPI_Info_f2c", *info);
+    return {.request = &request_, .info = &info_};
+  }
 
  private:
   MPI_Fint* index_;
+  MPI_Info info_{};
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

@@ -18,11 +18,6 @@ Handle handle(HandleWord word) {
   return convene::from_word<Handle>(word);
 }
 
-template <class Function>
-Function* beyond(const char* name) {
-  return reinterpret_cast<Function*>(convene::mpi_symbol(name));
-}
-
 /// Whether a call is to go straight to the MPI.
 bool goes_straight() {
   return progress::outstanding.load(std::memory_order_relaxed) == 0 || !convene::door_is_open() ||
@@ -56,16 +51,20 @@ int test_until_done(Test&& test) {
 }  // namespace
 
 /// Defines one MPI function: what it does where something is outstanding; else it is the MPI's own.
-#define CONVENE_WAITING(name, parameters, as_they_came, body)                       \
-  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)            \
-      __attribute__((visibility("default")));                                       \
-  extern "C" int convene_waiting_##name parameters {                                \
-    if (goes_straight()) return beyond<int parameters>("PMPI_" #name) as_they_came; \
-    body                                                                            \
+#define CONVENE_WAITING(name, parameters, as_they_came, body)                                           \
+  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)                                \
+      __attribute__((visibility("default")));                                                           \
+  extern "C" int convene_waiting_##name parameters {                                                    \
+    static const auto beyond = reinterpret_cast<int(*) parameters>(convene::mpi_symbol("PMPI_" #name)); \
+    if (goes_straight()) return beyond as_they_came;                                                    \
+    body                                                                                                \
   }
 
-#define CONVENE_NOW(name, ...) \
-  reinterpret_cast<decltype(&PMPI_##name)>(convene::mpi_symbol("PMPI_" #name))(__VA_ARGS__)
+#define CONVENE_NOW(name, ...)                                                                            \
+  [&] {                                                                                                   \
+    static const auto now = reinterpret_cast<decltype(&PMPI_##name)>(convene::mpi_symbol("PMPI_" #name)); \
+    return now(__VA_ARGS__);                                                                              \
+  }()
 
 // Completion.
 CONVENE_WAITING(Wait, (MPI_Request * request, MPI_Status* status), (request, status), {

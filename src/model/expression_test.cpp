@@ -83,7 +83,8 @@ Platform platform() {
   result.channels[0].taulop =
       TauLop{Piecewise(0.5), {{1, Piecewise::line(1, 0.5)}, {4, Piecewise::line(1, 1)}}};
   result.channels[1].taulop = TauLop{Piecewise(10), {{1, Piecewise::line(5, 2)}, {2, Piecewise::line(5, 4)}}};
-  result.copy = Piecewise::line(0, 0.25);
+  result.copy = {{1, Piecewise::line(0, 0.25)}};
+  result.computation = ByTau{{1, Piecewise::line(0, 1)}, {3, Piecewise::line(0, 2)}};
   return result;
 }
 
@@ -91,6 +92,7 @@ TEST(Expression, Values) {
   const Platform machine = platform();
   EXPECT_DOUBLE_EQ(evaluate(o(0) + 2 * L(0, m, 4) + c(m, 8), machine, 8), 0.5 + 2 * 9 + 2);
   EXPECT_DOUBLE_EQ(evaluate(Expression::concurrent(4, T(0)), machine, 8), 0.5 + 2 * 9);
+  EXPECT_DOUBLE_EQ(evaluate(gamma(m, 2), machine, 8), 12);
   EXPECT_DOUBLE_EQ(evaluate(T(1), machine, 8), 10 + 2 * 5 + 21);
   EXPECT_DOUBLE_EQ(evaluate(Expression::max({L(0, m, 1), L(1, m, 2)}), machine, 8), 37);
   const Transport segments{.memory = Memory::segments};

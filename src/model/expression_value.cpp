@@ -72,9 +72,9 @@ class Evaluation {
       case Kind::transfer:
         return parameters(atom.channel).L(size(atom.size), tau);
       case Kind::copy:
-        return platform_.copy(size(atom.size));
+        return at(platform_.copy, size(atom.size), tau);
       case Kind::computation:
-        return computation_cost(platform_, size(atom.size));
+        return computation_cost(platform_, size(atom.size), tau);
       case Kind::transmission:
       case Kind::send_receive:
         return transmission(atom, tau);

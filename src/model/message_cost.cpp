@@ -125,15 +125,15 @@ bool is_synchronous(Model model, const Channel& channel, double bytes) {
   return model == Model::loggps && bytes >= *channel.loggp->synchronous_from;
 }
 
-double computation_cost(const Platform& platform, double bytes) {
+double computation_cost(const Platform& platform, double bytes, std::uint32_t tau) {
   if (!platform.computation)
     throw Error(fmt::format("the platform {} has no parameter computation, which reductions need",
                             in_quotes(platform.name)));
-  return (*platform.computation)(bytes);
+  return at(*platform.computation, bytes, tau);
 }
 
 double local_cost(const Platform& platform, StepKind kind, double bytes) {
-  return kind == StepKind::copy ? platform.copy(bytes) : computation_cost(platform, bytes);
+  return kind == StepKind::copy ? at(platform.copy, bytes, 1) : computation_cost(platform, bytes);
 }
 
 bool has_parameters(Model model, const Platform& platform) {

@@ -56,8 +56,8 @@ bool is_synchronous(Model model, const Channel& channel, double bytes);
 
 /// What a step costs its rank that neither sends nor receives: a copy, or else the reduction of two vectors.
 double local_cost(const Platform& platform, StepKind kind, double bytes);
-/// γ. Throws Error where the platform does not know.
-double computation_cost(const Platform& platform, double bytes);
+/// γ, on τ ranks of a node at a time. Throws Error where the platform does not know.
+double computation_cost(const Platform& platform, double bytes, std::uint32_t tau = 1);
 
 /// Whether all channels have the model's parameters. require_parameters() throws Error where not.
 bool has_parameters(Model model, const Platform& platform);

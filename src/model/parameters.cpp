@@ -21,12 +21,12 @@ std::uint32_t seats_of_unit(const Machine& machine, std::string_view level) {
 
 }  // namespace
 
-double TauLop::L(double bytes, std::uint32_t tau) const {
-  const auto above = transfer.lower_bound(tau);
-  if (above != transfer.end() && (above->first == tau || above == transfer.begin()))
-    return above->second(bytes);
-  const auto below = above == transfer.end() ? transfer.begin() : std::prev(above);
-  const auto end = above == transfer.end() ? std::prev(above) : above;
+double at(const ByTau& table, double bytes, std::uint32_t tau) {
+  if (table.empty()) return 0;
+  const auto above = table.lower_bound(tau);
+  if (above != table.end() && (above->first == tau || above == table.begin())) return above->second(bytes);
+  const auto below = above == table.end() ? table.begin() : std::prev(above);
+  const auto end = above == table.end() ? std::prev(above) : above;
   if (below == end) return end->second(bytes);  // one τ is all that is known
   const double from = below->second(bytes), to = end->second(bytes);
   const double share =

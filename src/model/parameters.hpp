@@ -48,16 +48,21 @@ struct LogNP {
   std::vector<Piecewise> transfers;
 };
 
+/// Functions of the size for those τ that are known: how long something takes beside τ − 1 others of its kind.
+using ByTau = std::map<std::uint32_t, Piecewise>;
+
+/// The value for any τ. Between two τ of the table on the straight line; beyond the last on the line through 1 and the
+/// last, so that it never leaves f(m, 1) ≤ f(m, τ) ≤ τ·f(m, 1) where the table does not. 0 for an empty table.
+double at(const ByTau& table, double bytes, std::uint32_t tau);
+
 /// τ-Lop: o(m), and L(m, τ) for those τ that were measured.
 struct TauLop {
   Piecewise overhead;
-  std::map<std::uint32_t, Piecewise> transfer;  ///< by τ
-  std::string transport;                        ///< how messages travel: copy_in_copy_out, …; may be empty
-  double segment = 0;                           ///< bytes of a segment, for the transport "segments"
+  ByTau transfer;
+  std::string transport;  ///< how messages travel: copy_in_copy_out, …; may be empty
+  double segment = 0;     ///< bytes of a segment, for the transport "segments"
 
-  /// L(m, τ). Between two τ of the table on the straight line; beyond the last on the line through 1 and the last,
-  /// so that it never leaves L(m, 1) ≤ L(m, τ) ≤ τ·L(m, 1) where the table does not.
-  double L(double bytes, std::uint32_t tau) const;
+  double L(double bytes, std::uint32_t tau) const { return at(transfer, bytes, tau); }
 };
 
 /// A way by which ranks reach each other: all ranks that share a unit of the level `within`, or all of the machine.
@@ -74,11 +79,11 @@ struct Channel {
 
 struct Platform {
   std::string name, description, source;
-  std::vector<std::string> assumed;      ///< what the source does not say
-  std::string machine;                   ///< as Machine::parse() reads it; may be empty
-  std::vector<Channel> channels;         ///< the nearest first
-  Piecewise copy;                        ///< seconds for a copy of so many bytes within one rank
-  std::optional<Piecewise> computation;  ///< γ: seconds to reduce two vectors of so many bytes
+  std::vector<std::string> assumed;  ///< what the source does not say
+  std::string machine;               ///< as Machine::parse() reads it; may be empty
+  std::vector<Channel> channels;     ///< the nearest first
+  ByTau copy;                        ///< seconds for a copy of so many bytes, which τ ranks of a node make
+  std::optional<ByTau> computation;  ///< γ: seconds to reduce two vectors of so many bytes, likewise
 
   /// A platform of which only this is known: memory within a node, a network between them. For cost expressions,
   /// which need no numbers.

@@ -122,6 +122,27 @@ class ModelReader {
     return result;
   }
 
+  /// Such a function for each τ; 1 among them, and larger for more.
+  ByTau table_by_tau(const Field& table) const {
+    if (!table.value().is_object()) table.refuse("is not an object with a function for each τ");
+    ByTau result;
+    for (const auto& [key, unused] : table.value().items()) {
+      const auto tau = parse_whole(key);
+      if (!tau || *tau == 0 || *tau > 1'000'000)
+        table.refuse(fmt::format("has the key '{}', which is no τ", key));
+      result[static_cast<std::uint32_t>(*tau)] = growing(table[key]);
+    }
+    if (!result.contains(1)) table.refuse("lacks τ = 1");
+    require_growth(table, result);
+    return result;
+  }
+
+  /// One function for every τ, or one for each.
+  ByTau by_tau(const Field& field) const {
+    const bool is_table = field.value().is_object() && !field.has("fixed") && !field.has("per_byte");
+    return is_table ? table_by_tau(field) : ByTau{{1, growing(field)}};
+  }
+
   Hockney hockney(const Field& field) const {
     field.object({"alpha", "beta"});
     return {.alpha = time(field["alpha"]), .beta = time(field["beta"])};
@@ -171,16 +192,7 @@ class ModelReader {
     TauLop result{.overhead = growing(field["o"])};
     if (field.has("transport")) read_transport(field["transport"], result.transport);
     if (field.has("segment")) result.segment = field["segment"].whole(1);
-    const Field table = field["L"];
-    if (!table.value().is_object()) table.refuse("is not an object with a function for each τ");
-    for (const auto& [key, unused] : table.value().items()) {
-      const auto tau = parse_whole(key);
-      if (!tau || *tau == 0 || *tau > 1'000'000)
-        table.refuse(fmt::format("has the key '{}', which is no τ", key));
-      result.transfer[static_cast<std::uint32_t>(*tau)] = growing(table[key]);
-    }
-    if (!result.transfer.contains(1)) table.refuse("lacks τ = 1");
-    require_growth(table, result.transfer);
+    result.transfer = table_by_tau(field["L"]);
     return result;
   }
 
@@ -206,8 +218,8 @@ class ModelReader {
       field.refuse("is wrong: " + no_such("transport", transport, known));
   }
 
-  /// L(m, τ) may not fall when τ grows.
-  static void require_growth(const Field& table, const std::map<std::uint32_t, Piecewise>& transfer) {
+  /// Nothing gets faster when τ grows.
+  static void require_growth(const Field& table, const ByTau& transfer) {
     for (auto right = std::next(transfer.begin()); right != transfer.end(); ++right) {
       const auto left = std::prev(right);
       for (const Piecewise* side : {&left->second, &right->second})
@@ -275,8 +287,8 @@ Platform parse_platform(std::string_view text, std::string_view origin) {
       platform.assumed.push_back(file["assumed"][i].text());
   const Field model = file["model"].object({"time_unit", "channels", "copy", "computation"});
   const ModelReader reader(seconds(model["time_unit"]));
-  if (model.has("copy")) platform.copy = reader.growing(model["copy"]);
-  if (model.has("computation")) platform.computation = reader.growing(model["computation"]);
+  if (model.has("copy")) platform.copy = reader.by_tau(model["copy"]);
+  if (model.has("computation")) platform.computation = reader.by_tau(model["computation"]);
   read_channels(platform, model["channels"], reader);
   return platform;
 }

@@ -74,7 +74,7 @@ constexpr const char* good = R"({
 TEST(PlatformFile, IsReadIntoSecondsAndBytes) {
   const Platform platform = parse_platform(good, "file");
   ASSERT_EQ(platform.channels.size(), 3u);
-  EXPECT_NEAR(platform.copy(1000), 1.5e-6, 1e-18);
+  EXPECT_NEAR(at(platform.copy, 1000, 1), 1.5e-6, 1e-18);
   EXPECT_DOUBLE_EQ(platform.channels[0].hockney->beta, 5e-7);
   EXPECT_DOUBLE_EQ(platform.channels[0].taulop->L(512, 2), 2e-6);
   EXPECT_DOUBLE_EQ(platform.channels[1].logfp->send_overhead(4), 1e-6);
@@ -107,6 +107,20 @@ std::string replaced(const std::string& what, const std::string& with) {
 
 std::string refusal(const std::string& what, const std::string& with) {
   return complaint([&] { parse_platform(replaced(what, with), "FILE"); });
+}
+
+TEST(PlatformFile, CopiesAndReductionsMayContend) {
+  const std::string line = R"("copy": {"fixed": 0.5, "per_byte": 0.001})";
+  const std::string tables =
+      R"("copy": {"1": 1, "3": 2}, "computation": {"1": [[0, 0], [8, 4]], "2": [[0, 0], [8, 6]]})";
+  const Platform platform = parse_platform(replaced(line, tables), "file");
+  EXPECT_NEAR(at(platform.copy, 10, 2), 1.5e-6, 1e-18);
+  EXPECT_NEAR(at(*platform.computation, 4, 2), 3e-6, 1e-18);
+  EXPECT_DOUBLE_EQ(at({}, 10, 2), 0);
+  EXPECT_THAT(refusal(line, R"("copy": {"1": 1, "2": 0.5})"), HasSubstr("copy is larger for τ = 1"));
+  EXPECT_THAT(refusal(line, R"("computation": {"2": 1})"), HasSubstr("model.computation lacks τ = 1"));
+  EXPECT_THAT(refusal(line, R"("copy": {"fix": 1})"),
+              HasSubstr("model.copy has the key 'fix', which is no τ"));
 }
 
 TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {

@@ -208,7 +208,7 @@ TEST(LogGPSPlay, ALateReceiverHoldsTheSenderUp) {
   Platform machine = platform();
   LogGP& p = *machine.channels[0].loggp;
   p.synchronous_from = 100;
-  machine.copy = Piecewise(1000);
+  machine.copy = {{1, Piecewise(1000)}};
   Plan plan;
   Builder builder;
   for (Rank rank = 0; rank < 2; ++rank) {

@@ -6,6 +6,7 @@
 #include "convene/convene.h"
 #include "runtime/collectives.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/persistent.hpp"
 #include "runtime/settings.hpp"
 
 namespace {
@@ -38,276 +39,62 @@ void convene::need_mpi() {
 
 CONVENE_API const char* convene_version(void) { return CONVENE_VERSION; }
 
-CONVENE_API int convene_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+#define ALLGATHER(Count, Displacement)                                                         \
+  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, Count recvcount, \
+      MPI_Datatype recvtype, MPI_Comm comm
+CONVENE_API_COLLECTIVE(allgather, ALLGATHER,
+                       (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+CONVENE_API_COLLECTIVE(alltoall, ALLGATHER,
+                       (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+
+#define ALLGATHERV(Count, Displacement)                                                                 \
+  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, const Count recvcounts[], \
+      const Displacement displs[], MPI_Datatype recvtype, MPI_Comm comm
+CONVENE_API_COLLECTIVE(allgatherv, ALLGATHERV,
+                       (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm))
+
+#define GATHER(Count, Displacement)                                                            \
+  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, Count recvcount, \
+      MPI_Datatype recvtype, int root, MPI_Comm comm
+CONVENE_API_COLLECTIVE(gather, GATHER,
+                       (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
+CONVENE_API_COLLECTIVE(scatter, GATHER,
+                       (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
+
+#define GATHERV(Count, Displacement)                                                                    \
+  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, const Count recvcounts[], \
+      const Displacement displs[], MPI_Datatype recvtype, int root, MPI_Comm comm
+CONVENE_API_COLLECTIVE(gatherv, GATHERV,
+                       (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm))
+
+#define SCATTERV(Count, Displacement)                                                                \
+  const void *sendbuf, const Count sendcounts[], const Displacement displs[], MPI_Datatype sendtype, \
+      void *recvbuf, Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm
+CONVENE_API_COLLECTIVE(scatterv, SCATTERV,
+                       (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm))
+
+#define BCAST(Count, Displacement) void *buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm
+CONVENE_API_COLLECTIVE(bcast, BCAST, (buffer, count, type, root, comm))
+
+#define ALLTOALLV(Count, Displacement)                                                                \
+  const void *sendbuf, const Count sendcounts[], const Displacement sdispls[], MPI_Datatype sendtype, \
+      void *recvbuf, const Count recvcounts[], const Displacement rdispls[], MPI_Datatype recvtype,   \
+      MPI_Comm comm
+CONVENE_API_COLLECTIVE(alltoallv, ALLTOALLV,
+                       (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm))
+
+CONVENE_API_FORMS(barrier, , (comm), MPI_Comm comm)
+
+CONVENE_API int convene_start(convene_operation operation, MPI_Request* request) {
+  if (!operation || !request) return MPI_ERR_ARG;
+  return convene::start_persistent(*reinterpret_cast<convene::Persistent*>(operation), request);
 }
 
-CONVENE_API int convene_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                                    MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-
-CONVENE_API int convene_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                   const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                                   MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-
-CONVENE_API int convene_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                     void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                                     MPI_Datatype recvtype, MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-
-CONVENE_API int convene_gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-CONVENE_API int convene_gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                                 MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-CONVENE_API int convene_gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                                MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-}
-
-CONVENE_API int convene_gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                  void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                                  MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-}
-
-CONVENE_API int convene_scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-CONVENE_API int convene_scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                                  MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-CONVENE_API int convene_scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
-                                 MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                                 int root, MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-CONVENE_API int convene_scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                                   MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-CONVENE_API int convene_bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::bcast(buffer, count, type, root, comm);
-}
-
-CONVENE_API int convene_bcast_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::bcast(buffer, count, type, root, comm);
-}
-
-CONVENE_API int convene_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-
-CONVENE_API int convene_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-
-CONVENE_API int convene_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                                  MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                  const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                            comm);
-}
-
-CONVENE_API int convene_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
-                                    const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
-                                    const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                                    MPI_Datatype recvtype, MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                            comm);
-}
-
-CONVENE_API int convene_barrier(MPI_Comm comm) {
-  convene::need_mpi();
-  return convene::barrier(comm);
-}
-
-CONVENE_API int convene_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                                   MPI_Request* request) {
-  convene::need_mpi();
-  return convene::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                            convene::Form{request});
-}
-
-CONVENE_API int convene_iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                                     MPI_Request* request) {
-  convene::need_mpi();
-  return convene::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                            convene::Form{request});
-}
-
-CONVENE_API int convene_iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                    const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                                    MPI_Comm comm, MPI_Request* request) {
-  convene::need_mpi();
-  return convene::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
-                             convene::Form{request});
-}
-
-CONVENE_API int convene_iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                      void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                                      MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  convene::need_mpi();
-  return convene::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
-                             convene::Form{request});
-}
-
-CONVENE_API int convene_igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                                MPI_Request* request) {
-  convene::need_mpi();
-  return convene::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                         convene::Form{request});
-}
-
-CONVENE_API int convene_igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                                  MPI_Comm comm, MPI_Request* request) {
-  convene::need_mpi();
-  return convene::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                         convene::Form{request});
-}
-
-CONVENE_API int convene_igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                                 MPI_Comm comm, MPI_Request* request) {
-  convene::need_mpi();
-  return convene::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
-                          convene::Form{request});
-}
-
-CONVENE_API int convene_igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                   void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                                   MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  convene::need_mpi();
-  return convene::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
-                          convene::Form{request});
-}
-
-CONVENE_API int convene_iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                                 MPI_Request* request) {
-  convene::need_mpi();
-  return convene::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                          convene::Form{request});
-}
-
-CONVENE_API int convene_iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                                   MPI_Comm comm, MPI_Request* request) {
-  convene::need_mpi();
-  return convene::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                          convene::Form{request});
-}
-
-CONVENE_API int convene_iscatterv(const void* sendbuf, const int sendcounts[], const int displs[],
-                                  MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                                  int root, MPI_Comm comm, MPI_Request* request) {
-  convene::need_mpi();
-  return convene::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                           convene::Form{request});
-}
-
-CONVENE_API int convene_iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[],
-                                    const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf,
-                                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                                    MPI_Request* request) {
-  convene::need_mpi();
-  return convene::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                           convene::Form{request});
-}
-
-CONVENE_API int convene_ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
-                               MPI_Request* request) {
-  convene::need_mpi();
-  return convene::bcast(buffer, count, type, root, comm, convene::Form{request});
-}
-
-CONVENE_API int convene_ibcast_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
-                                 MPI_Request* request) {
-  convene::need_mpi();
-  return convene::bcast(buffer, count, type, root, comm, convene::Form{request});
-}
-
-CONVENE_API int convene_ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  convene::need_mpi();
-  return convene::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                           convene::Form{request});
-}
-
-CONVENE_API int convene_ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                                    MPI_Request* request) {
-  convene::need_mpi();
-  return convene::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                           convene::Form{request});
-}
-
-CONVENE_API int convene_ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                                   MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                   const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                                   MPI_Request* request) {
-  convene::need_mpi();
-  return convene::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                            comm, convene::Form{request});
-}
-
-CONVENE_API int convene_ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
-                                     const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
-                                     const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                                     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  convene::need_mpi();
-  return convene::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                            comm, convene::Form{request});
-}
-
-CONVENE_API int convene_ibarrier(MPI_Comm comm, MPI_Request* request) {
-  convene::need_mpi();
-  return convene::barrier(comm, convene::Form{request});
+CONVENE_API int convene_free(convene_operation* operation) {
+  if (!operation || !*operation) return MPI_ERR_ARG;
+  convene::free_persistent(reinterpret_cast<convene::Persistent*>(*operation));
+  *operation = nullptr;
+  return MPI_SUCCESS;
 }
 
 CONVENE_API int convene_use(MPI_Comm comm, const char* uses) {

@@ -2,6 +2,9 @@
 // What the public C functions share.
 #pragma once
 
+#include "convene/convene.h"
+#include "runtime/arguments.hpp"
+
 #define CONVENE_API extern "C" __attribute__((visibility("default")))
 
 namespace convene {
@@ -9,4 +12,32 @@ namespace convene {
 /// Every collective's first line: the MPI is looked up once. Without a fitting one nothing can be done.
 void need_mpi();
 
+/// The form of a convene_*_init.
+inline Form init_form(convene_operation* operation) {
+  return {.operation = reinterpret_cast<Persistent**>(operation)};
+}
+
 }  // namespace convene
+
+#define CONVENE_LIST(...) __VA_ARGS__
+
+/// Defines a collective's three functions, each with the suffix (_c or nothing): convene_<name>, convene_i<name> and
+/// convene_<name>_init. `arguments` in parentheses are the blocking one's; its parameters come last.
+#define CONVENE_API_FORMS(name, suffix, arguments, ...)                                      \
+  CONVENE_API int convene_##name##suffix(__VA_ARGS__) {                                      \
+    convene::need_mpi();                                                                     \
+    return convene::name arguments;                                                          \
+  }                                                                                          \
+  CONVENE_API int convene_i##name##suffix(__VA_ARGS__, MPI_Request* request) {               \
+    convene::need_mpi();                                                                     \
+    return convene::name(CONVENE_LIST arguments, convene::Form{request});                    \
+  }                                                                                          \
+  CONVENE_API int convene_##name##_init##suffix(__VA_ARGS__, convene_operation* operation) { \
+    convene::need_mpi();                                                                     \
+    return convene::name(CONVENE_LIST arguments, convene::init_form(operation));             \
+  }
+
+/// Likewise in both widths; `PARAMETERS(Count, Displacement)` are the parameters.
+#define CONVENE_API_COLLECTIVE(name, PARAMETERS, arguments)  \
+  CONVENE_API_FORMS(name, , arguments, PARAMETERS(int, int)) \
+  CONVENE_API_FORMS(name, _c, arguments, PARAMETERS(MPI_Count, MPI_Aint))

@@ -16,7 +16,7 @@ struct Shape {
   MPI_Datatype sendtype = MPI_DATATYPE_NULL;
   MPI_Count recvcount = 0;
   MPI_Datatype recvtype = MPI_DATATYPE_NULL;
-  MPI_Op op{};  ///< of a reduction, whose count and type are those of recv
+  MPI_Op op = {};
 
   bool operator==(const Shape&) const = default;
 };
@@ -29,7 +29,7 @@ struct Arguments {
   bool in_place = false;      ///< MPI_IN_PLACE for the send side; in scatter for the root's receive side
   Shape shape = {};           ///< where all blocks are equal
   Side send = {}, recv = {};  ///< what this rank uses of them; a bcast's vector is `recv`, at the root too
-  MPI_Op op{};                ///< of a reduction
+  MPI_Op op = {};             ///< of a reduction
 
   /// The type of a reduction's items.
   MPI_Datatype item_type() const { return send.is_used() ? send.type : recv.type; }
@@ -38,8 +38,8 @@ struct Arguments {
   /// Whether there is nothing in them that an MPI would refuse: it knows best how to say so.
   bool are_sound() const;
 
-  /// Bytes of all blocks together (of the vector in bcast and in reductions): equal on all ranks. 0 where MPI makes no such
-  /// number equal. Only for sound arguments.
+  /// Bytes of all blocks together (of the vector in bcast and in reductions): equal on all ranks. 0 where MPI makes no
+  /// such number equal. Only for sound arguments.
   std::uint64_t total_bytes() const;
 
   /// Bytes of a block where all are equal; of the mean block in allgatherv.
@@ -51,10 +51,17 @@ struct Arguments {
 /// Whether equal blocks stand on both sides, by a count and a type: no arrays.
 bool has_equal_blocks(Collective collective);
 
-/// How a call is made: at once, or as a request; then the MPI's own form of the call is the one with a request.
+class Persistent;
+
+/// How a call is made: blocking (nothing given); non-blocking (a request); as a persistent operation, with a request of
+/// the MPI's kind (a request and an info) or with an object of Convene's (an operation).
 struct Form {
   MPI_Request* request = nullptr;
-  bool persistent = false;
+  const MPI_Info* info = nullptr;
+  Persistent** operation = nullptr;
+
+  bool is_blocking() const { return !request && !operation; }
+  bool is_persistent() const { return info || operation; }
 };
 
 }  // namespace convene

@@ -66,8 +66,12 @@ int BoundCall::prepare(Arena& arena) {
     lay_out_blocks(arena);
     bind_scratch(prepared_->schedule, binding_.buffers, arena);
   }
+  if (is_reduction(arguments_.collective)) operator_.prepare(binding_.comm, arena);
+  return fetch();
+}
+
+int BoundCall::fetch() const {
   const MPI_Comm comm = binding_.comm;
-  if (is_reduction(arguments_.collective)) operator_.prepare(comm, arena);
   if (const int code = input_.fetch(comm); code != MPI_SUCCESS) return code;
   if (arguments_.collective == Collective::bcast)
     return arguments_.is_root() ? output_.fetch(comm) : MPI_SUCCESS;

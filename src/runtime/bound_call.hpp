@@ -24,11 +24,15 @@ class BoundCall {
   /// Bytes by block, P of them: filled in at the root, to be filled in elsewhere.
   MPI_Count* sizes() const { return sizes_; }
 
-  /// Packs what has to be packed, and lays out scratch. Returns MPI_SUCCESS or the MPI's error.
+  /// Lays out scratch and fetches what has to be packed. Returns MPI_SUCCESS or the MPI's error.
   int prepare(Arena& arena);
+  /// Packs what is in the program's buffers now: for every further run. Likewise.
+  int fetch() const;
   /// Unpacks what came.
   int finish() const;
 
+  /// The call is a persistent operation of this number.
+  void set_persistent(std::uint32_t number) { binding_.persistent_number = number; }
   const Binding& binding() const { return binding_; }
   /// What the binding's operator refers to.
   const ItemOperator& item_operator() const { return operator_; }

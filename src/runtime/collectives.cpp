@@ -34,7 +34,8 @@ int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void
                MPI_Comm comm, Form form) {
   const auto native = CONVENE_NATIVE(Allgatherv, Iallgatherv, comm, sendbuf, sendcount, sendtype, recvbuf,
                                      recvcounts, displs, recvtype);
-  if (!recvcounts || !displs) return native(form.request);  // the MPI has its own words for that
+  if (!recvcounts || !displs)
+    return leave_to_mpi(NativeCall(native), form);  // the MPI has its own words for that
   const auto complete = [&](Arguments& call) {
     call.in_place = sendbuf == MPI_IN_PLACE;
     if (!call.in_place) call.send = side(sendbuf, {1, sendcount}, sendtype);
@@ -131,7 +132,8 @@ int alltoallv(const void* sendbuf, const Count sendcounts[], const DisplacementO
   const auto native = CONVENE_NATIVE(Alltoallv, Ialltoallv, comm, sendbuf, sendcounts, sdispls, sendtype,
                                      recvbuf, recvcounts, rdispls, recvtype);
   const bool in_place = sendbuf == MPI_IN_PLACE;
-  if (!recvcounts || !rdispls || (!in_place && (!sendcounts || !sdispls))) return native(form.request);
+  if (!recvcounts || !rdispls || (!in_place && (!sendcounts || !sdispls)))
+    return leave_to_mpi(NativeCall(native), form);
   const auto complete = [&](Arguments& call) {
     call.in_place = in_place;
     if (!in_place) call.send = side(sendbuf, {call.procs, sendcounts, sdispls}, sendtype);
@@ -141,8 +143,9 @@ int alltoallv(const void* sendbuf, const Count sendcounts[], const DisplacementO
 }
 
 int barrier(MPI_Comm comm, Form form) {
-  const auto native = [=](MPI_Request* request) {
-    return request ? mpi.Ibarrier(comm, request) : mpi.Barrier(comm);
+  const auto native = [=](const Form& as) {
+    if (as.info) return native_calls::persistent("PMPI_Barrier_init", comm, as);
+    return as.request ? mpi.Ibarrier(comm, as.request) : mpi.Barrier(comm);
   };
   return run(
       Collective::barrier, comm, 0, form, [](Arguments&) {}, native);

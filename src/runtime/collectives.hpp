@@ -2,7 +2,7 @@
 // The collectives as Convene runs them: the arguments that MPI defines, brought into one form.
 //
 // Each function takes the arguments of the MPI function of its name. Count is int or MPI_Count: where the MPI's own
-// algorithm is chosen, the form of that width is called. With a request in `form` the call is non-blocking or makes a
+// algorithm is chosen, the form of that width is called. By its form a call is blocking, non-blocking, or makes a
 // persistent operation. Errors go to the communicator's error handler, as from the MPI itself.
 #pragma once
 

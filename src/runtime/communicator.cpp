@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <numeric>
 
 #include "base/error.hpp"
+#include "execute/tags.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/settings.hpp"
 
@@ -135,6 +138,21 @@ int OwnCommunicator::test(bool& ready) {
   return MPI_SUCCESS;
 }
 
+void Turns::begin(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  pending_.push_back(number);
+}
+
+void Turns::end(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  std::erase(pending_, number);
+}
+
+bool Turns::has_come(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  return pending_.empty() || number - pending_.front() < collective_range;
+}
+
 int Communicator::begin_own() {
   if (!has_seen_operations_) repeat_.decision = nullptr;  // the MPI's own calls may change form now
   has_seen_operations_ = true;
@@ -200,7 +218,7 @@ void Communicator::use(Selection selection) {
 
 Decision& Communicator::decide(const CallKind& kind) {
   for (Decision& decision : decisions_) {
-    if (!decision.is_for(kind)) continue;
+    if (!decision.is_for(kind) || (decision.wants_nodes && kind.may_block)) continue;
     if (!is_inter_ && kind.may_block) check_agreement(kind.collective, kind.total_bytes, decision.algorithm);
     return decision;
   }
@@ -225,6 +243,7 @@ Decision Communicator::make_decision(const CallKind& kind) {
   }
   const Choice choice = choose(kind);
   decision.reason = choice.reason;
+  decision.wants_nodes = choice.wants_nodes && !kind.may_block;  // a blocking call has looked
   std::string algorithm = spec_text(*choice.algorithm, choice.parameters);
   if (kind.may_block) check_agreement(kind.collective, kind.total_bytes, algorithm);
   decision.any_size = decision.any_size || choice.reason == "forced";
@@ -235,20 +254,24 @@ Decision Communicator::make_decision(const CallKind& kind) {
     return decision;
   }
   decision.algorithm = std::move(algorithm);
-  decision.prepared = process_schedules().get(*choice.algorithm, {.collective = kind.collective,
-                                                                  .procs = procs_,
-                                                                  .rank = rank_,
-                                                                  .root = kind.root,
-                                                                  .in_place = kind.in_place,
-                                                                  .parameters = choice.parameters,
-                                                                  .commutative = kind.commutative});
+  decision.prepared = process_schedules().get(
+      *choice.algorithm, {.collective = kind.collective,
+                          .procs = procs_,
+                          .rank = rank_,
+                          .root = kind.root,
+                          .in_place = kind.in_place,
+                          .parameters = choice.parameters,
+                          .nodes = uses_nodes(*choice.algorithm) ? node_of_rank_ : std::vector<Rank>{},
+                          .commutative = kind.commutative});
   return decision;
 }
 
 Choice Communicator::choose(const CallKind& kind) {
   // Where agreement is in doubt, ranks may differ in whether they need it: then all look. A non-blocking call cannot
   // look; whether an earlier one has is the same on all ranks.
-  if (kind.may_block && (selection().needs_topology() || settings().check_agreement) && nodes_ == 0)
+  if (nodes_ == 0 && settings().has_declared_nodes())
+    declared_topology();
+  else if (kind.may_block && (selection().needs_topology() || settings().check_agreement) && nodes_ == 0)
     find_topology();
   try {
     Choice choice = selection().choose({.collective = kind.collective,
@@ -256,6 +279,7 @@ Choice Communicator::choose(const CallKind& kind) {
                                         .total_bytes = kind.total_bytes,
                                         .nodes = nodes_,
                                         .ranks_per_node = ranks_per_node_,
+                                        .node_of_rank = node_of_rank_,
                                         .commutative = kind.commutative,
                                         .reproducible = settings().reproducible});
     if (!choice.declared.empty()) Ledger::instance().declare(choice.declared);
@@ -290,6 +314,14 @@ MPI_Comm Communicator::own() {
   return own_->comm;
 }
 
+std::uint32_t Communicator::next_persistent() {
+  void* highest = nullptr;
+  int found = 0;
+  mpi.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&highest), &found);
+  const std::uint32_t numbers = found ? Tags::persistent_numbers(*static_cast<int*>(highest)) : 0;
+  return persistent_number_ < numbers ? ++persistent_number_ : 0;
+}
+
 /// Makes the communicator that Convene's messages travel on. All ranks agree on whether there is one.
 bool Communicator::make_own() {
   Registry& registry = Registry::instance();
@@ -312,8 +344,8 @@ bool Communicator::make_own() {
   return true;
 }
 
-/// How many nodes the ranks are on, and how many ranks the fullest one has; 0 where the MPI has no communicator left to
-/// find out. Collective; equal on all ranks.
+/// Which ranks share a node, as the MPI says it; where it has no communicator left to find out, nobody knows. Collective;
+/// equal on all ranks.
 void Communicator::find_topology() {
   const ErrorsReturned scope(comm_);
   MPI_Comm node = MPI_COMM_NULL;
@@ -326,16 +358,50 @@ void Communicator::find_topology() {
                                       std::to_string(procs_) +
                                       " processes: the MPI could not make one more to count them");
   }
-  int rank_in_node = 0, here = 1;
-  mpi.Comm_rank(node, &rank_in_node);
-  mpi.Comm_size(node, &here);
+  int first = static_cast<int>(rank_);  // of the node: stands for it
+  mpi.Bcast(&first, 1, MPI_INT, 0, node);
   mpi.Comm_free(&node);
-  int leader = rank_in_node == 0, leaders = 1, fullest = 1;
-  mpi.Allreduce(&leader, &leaders, 1, MPI_INT, MPI_SUM, comm_);
-  mpi.Allreduce(&here, &fullest, 1, MPI_INT, MPI_MAX, comm_);
-  nodes_ = static_cast<Rank>(leaders);
-  ranks_per_node_ = static_cast<Rank>(fullest);
+  std::vector<int> firsts(procs_);
+  mpi.Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, comm_);
+  note_topology({firsts.begin(), firsts.end()});
+}
+
+/// Which ranks share a node, as it was declared for MPI_COMM_WORLD. Local: every rank reads the same.
+void Communicator::declared_topology() {
+  int world_procs = 0;
+  mpi.Comm_size(MPI_COMM_WORLD, &world_procs);
+  std::vector<Rank> nodes;
+  try {
+    nodes = settings().declared_nodes(static_cast<Rank>(world_procs));
+  } catch (const Error& error) {
+    refuse(error.what(), rank_ == 0);
+  }
+  MPI_Group here = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  mpi.Comm_group(comm_, &here);
+  mpi.Comm_group(MPI_COMM_WORLD, &world);
+  std::vector<int> ranks(procs_), in_world(procs_);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  mpi.Group_translate_ranks(here, static_cast<int>(procs_), ranks.data(), world, in_world.data());
+  mpi.Group_free(&here);
+  mpi.Group_free(&world);
+  std::vector<Rank> node_of_rank;
+  for (const int rank : in_world) {
+    if (rank == MPI_UNDEFINED)
+      refuse("CONVENE_MAPPING says where the ranks of MPI_COMM_WORLD are, and a communicator has others",
+             rank_ == 0);
+    node_of_rank.push_back(nodes[static_cast<std::size_t>(rank)]);
+  }
+  note_topology(std::move(node_of_rank));
+}
+
+void Communicator::note_topology(std::vector<Rank> node_of_rank) {
+  node_of_rank_ = std::move(node_of_rank);
+  std::map<Rank, Rank> ranks_of;
+  for (const Rank node : node_of_rank_) ++ranks_of[node];
+  nodes_ = static_cast<Rank>(ranks_of.size());
+  for (const auto& [node, ranks] : ranks_of) ranks_per_node_ = std::max(ranks_per_node_, ranks);
   account_->nodes = nodes_;
+  std::erase_if(decisions_, [](const Decision& decision) { return decision.wants_nodes; });
 }
 
 Record& Communicator::record_of(Decision& decision, std::uint64_t block_bytes) {

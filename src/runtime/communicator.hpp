@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct Decision {
   Rank root = 0;
   bool in_place = false, commutative = true;
   bool any_size = false;                     ///< decided without looking at the size
+  bool wants_nodes = false;                  ///< might be another one if the nodes were known
   std::uint64_t total_bytes = 0;             ///< else the size that it is for
   std::shared_ptr<const Prepared> prepared;  ///< null: the MPI's own
   Program program;                           ///< bound to the sizes of the last call
@@ -75,6 +77,19 @@ struct Repeat {
   bool is_for(const Shape& call) const { return decision && shape == call; }
 };
 
+/// Which non-blocking collectives are not over yet: after so many further ones on the same communicator the tags of one
+/// come again, and that collective has to wait. (It can: all ranks have started the older one.)
+class Turns {
+ public:
+  void begin(std::uint32_t number);
+  void end(std::uint32_t number);
+  bool has_come(std::uint32_t number);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::uint32_t> pending_;  // oldest first
+};
+
 /// The communicator that Convene's messages travel on: made at once, or (for a non-blocking call) some time later. It
 /// lives as long as its handle, or a run on it.
 struct OwnCommunicator {
@@ -83,6 +98,7 @@ struct OwnCommunicator {
   bool is_ready = false;
   bool has_failed =
       false;  ///< an error has left messages over: some MPIs end a program that frees such a one
+  Turns turns;
 
   OwnCommunicator();
   ~OwnCommunicator();
@@ -132,6 +148,8 @@ class Communicator {
   void note_failure() { own_->has_failed = true; }
   Arena& arena() { return arena_; }
   std::uint32_t next_collective() { return collective_number_++; }
+  /// The number of a new persistent operation, from 1; 0 where there are no tags for one more.
+  std::uint32_t next_persistent();
 
   /// The decision for a call; the same on all ranks. All ranks must call it for the same call (it may communicate).
   Decision& decide(const CallKind& kind);
@@ -179,13 +197,16 @@ class Communicator {
   bool ensure_own();
   bool make_own();
   void find_topology();
+  void declared_topology();
+  void note_topology(std::vector<Rank> node_of_rank);
   void check_agreement(Collective collective, std::uint64_t total_bytes, const std::string& algorithm) const;
 
   MPI_Comm comm_;
   std::shared_ptr<OwnCommunicator> own_;
   Rank rank_ = 0, procs_ = 1;
   Rank nodes_ = 0, ranks_per_node_ = 0;
-  std::uint32_t collective_number_ = 0;
+  std::vector<Rank> node_of_rank_;  // equal on all ranks; empty where nobody has looked
+  std::uint32_t collective_number_ = 0, persistent_number_ = 0;
   bool is_inter_ = false;
   bool has_seen_operations_ = false;
   bool own_refused_ = false;  // equal on all ranks

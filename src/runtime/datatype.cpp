@@ -190,15 +190,6 @@ TypeFacts facts_of(MPI_Datatype type) {
   return facts;
 }
 
-// A type lives as long as one that was made from it. (A duplicate would call the program's attribute callbacks.)
-HeldType::HeldType(MPI_Datatype type) {
-  if (type != MPI_DATATYPE_NULL && !facts_of(type).is_named) mpi.Type_contiguous(1, type, &holder_);
-}
-
-HeldType::~HeldType() {
-  if (holder_ != MPI_DATATYPE_NULL) mpi.Type_free(&holder_);
-}
-
 int pack_items(const void* from, MPI_Count count, MPI_Datatype type, const TypeFacts& facts, std::byte* to,
                MPI_Comm comm) {
   if (facts.size == 0) return MPI_SUCCESS;
@@ -223,6 +214,18 @@ int unpack_items(const std::byte* from, void* to, MPI_Count count, MPI_Datatype 
     return code;
   };
   return for_each_run(to, count, type, facts, unpack);
+}
+
+// Not by a duplicate: that would call the copy callbacks of the program's attributes.
+KeptType::KeptType(MPI_Datatype& type) {
+  if (type == MPI_DATATYPE_NULL || facts_of(type).is_named) return;
+  mpi.Type_contiguous(1, type, &kept_);
+  mpi.Type_commit(&kept_);
+  type = kept_;
+}
+
+KeptType::~KeptType() {
+  if (kept_ != MPI_DATATYPE_NULL) mpi.Type_free(&kept_);
 }
 
 }  // namespace convene

@@ -23,16 +23,17 @@ struct TypeFacts {
 /// duplicated form of such a type; any other is packed and unpacked.
 TypeFacts facts_of(MPI_Datatype type);
 
-/// Keeps a derived datatype that the program may free before a call with it is complete.
-class HeldType {
+/// Keeps a datatype in being while a call is under way: a program may free its own as soon as it has started the call. The
+/// handle is replaced by one of an equal type; a named or null one stays.
+class KeptType {
  public:
-  explicit HeldType(MPI_Datatype type);  ///< MPI_DATATYPE_NULL: holds nothing
-  ~HeldType();
-  HeldType(const HeldType&) = delete;
-  HeldType& operator=(const HeldType&) = delete;
+  explicit KeptType(MPI_Datatype& type);
+  ~KeptType();
+  KeptType(const KeptType&) = delete;
+  KeptType& operator=(const KeptType&) = delete;
 
  private:
-  MPI_Datatype holder_ = MPI_DATATYPE_NULL;
+  MPI_Datatype kept_ = MPI_DATATYPE_NULL;
 };
 
 /// Packs `count` items from `from` into exactly size·count bytes at `to`, or the other way around. Any count.

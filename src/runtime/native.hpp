@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The MPI's own collectives, by width of their counts and by form of the call.
 //
-// CONVENE_NATIVE(Allgather, Iallgather, comm, ARGUMENTS…) calls MPI_Allgather, MPI_Allgather_c, or, with a request,
-// MPI_Iallgather(_c). Where the counts are large and the MPI has no such form, they are narrowed as far as an int
-// reaches; else the call is MPI_ERR_COUNT.
+// CONVENE_NATIVE(Allgather, Iallgather, comm, ARGUMENTS…) calls MPI_Allgather, MPI_Allgather_c, or, by the form,
+// MPI_Iallgather(_c) or MPI_Allgather_init(_c). Where the counts are large and the MPI has no such form, they are narrowed
+// as far as an int reaches; else the call is MPI_ERR_COUNT.
 #pragma once
 
 #include <climits>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "execute/mpi.hpp"
+#include "runtime/arguments.hpp"
 
 namespace convene::native_calls {
 
@@ -71,6 +72,16 @@ int narrowed(MPI_Comm comm, bool kept, Function&& function, Arguments... argumen
   return code;
 }
 
+/// The MPI's own persistent operation, where it has such.
+template <class... Arguments>
+int persistent(const char* name, MPI_Comm comm, const Form& form, Arguments... arguments) {
+  using Function = int (*)(Arguments..., MPI_Comm, MPI_Info, MPI_Request*);
+  if (const auto function = reinterpret_cast<Function>(mpi_symbol(name)))
+    return function(arguments..., comm, *form.info, form.request);
+  mpi.Comm_call_errhandler(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+  return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
 }  // namespace convene::native_calls
 
 #if MPI_VERSION >= 4
@@ -80,18 +91,20 @@ int narrowed(MPI_Comm comm, bool kept, Function&& function, Arguments... argumen
 #define CONVENE_NATIVE_LARGE(function, ...) static_cast<void>(0)
 #endif
 
-/// A function of `MPI_Request* request` (null: blocking) that hands a call with counts of type `Count` to the MPI. The
-/// arguments are those before the communicator.
-#define CONVENE_NATIVE(blocking, nonblocking, comm, ...)                                              \
-  [=](MPI_Request* request) -> int {                                                                  \
-    if constexpr (std::is_same_v<Count, int>) {                                                       \
-      return request ? mpi.nonblocking(__VA_ARGS__, comm, request) : mpi.blocking(__VA_ARGS__, comm); \
-    } else {                                                                                          \
-      if (request) {                                                                                  \
-        CONVENE_NATIVE_LARGE(nonblocking, __VA_ARGS__, comm, request);                                \
-        return native_calls::narrowed(comm, true, mpi.nonblocking, __VA_ARGS__, comm, request);       \
-      }                                                                                               \
-      CONVENE_NATIVE_LARGE(blocking, __VA_ARGS__, comm);                                              \
-      return native_calls::narrowed(comm, false, mpi.blocking, __VA_ARGS__, comm);                    \
-    }                                                                                                 \
+/// A function of a form that hands a call with counts of type `Count` to the MPI. The arguments are those before the
+/// communicator. (An operation of Convene's own is started in the non-blocking form.)
+#define CONVENE_NATIVE(blocking, nonblocking, comm, ...)                                                    \
+  [=](const Form& as) -> int {                                                                              \
+    if constexpr (std::is_same_v<Count, int>) {                                                             \
+      if (as.info) return native_calls::persistent("PMPI_" #blocking "_init", comm, as, __VA_ARGS__);       \
+      return as.request ? mpi.nonblocking(__VA_ARGS__, comm, as.request) : mpi.blocking(__VA_ARGS__, comm); \
+    } else {                                                                                                \
+      if (as.info) return native_calls::persistent("PMPI_" #blocking "_init_c", comm, as, __VA_ARGS__);     \
+      if (as.request) {                                                                                     \
+        CONVENE_NATIVE_LARGE(nonblocking, __VA_ARGS__, comm, as.request);                                   \
+        return native_calls::narrowed(comm, true, mpi.nonblocking, __VA_ARGS__, comm, as.request);          \
+      }                                                                                                     \
+      CONVENE_NATIVE_LARGE(blocking, __VA_ARGS__, comm);                                                    \
+      return native_calls::narrowed(comm, false, mpi.blocking, __VA_ARGS__, comm);                          \
+    }                                                                                                       \
   }

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A collective as an operation: started, and complete some time later. Non-blocking calls are operations that are
-// started once; persistent ones are started again and again.
+// A non-blocking call: started, and complete some time later.
 #pragma once
-
-#include <functional>
-#include <memory>
-#include <optional>
 
 #include "runtime/bound_call.hpp"
 #include "runtime/communicator.hpp"
-#include "runtime/progress.hpp"
 
 namespace convene {
 

@@ -52,6 +52,11 @@ bool has_hook() {
   return has;
 }
 
+bool can_go_on() {
+  static const bool has_extended_requests = mpi_symbol("PMPIX_Grequest_start") != nullptr;
+  return has_hook() || has_extended_requests || sees_waiting.load(std::memory_order_relaxed);
+}
+
 bool may_block() { return outstanding.load(std::memory_order_relaxed) == 0 || has_hook(); }
 
 void add(Progressing* operation) {

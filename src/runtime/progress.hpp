@@ -34,6 +34,13 @@ inline std::atomic<int> outstanding{0};
 /// Whether the MPI itself calls poke().
 bool has_hook();
 
+/// Set where the program's waiting calls come to Convene (the drop-in library).
+inline std::atomic<bool> sees_waiting{false};
+
+/// Whether something outstanding goes on while the program waits for it: by the hook, by extended generalised requests,
+/// or by what the drop-in library sees. Else nothing may be left outstanding.
+bool can_go_on();
+
 /// Whether nothing is outstanding, or the MPI itself calls poke(): then a blocking call may simply block.
 bool may_block();
 

@@ -62,7 +62,7 @@ int reduce_scatter(const void* sendbuf, void* recvbuf, const Count recvcounts[],
                    MPI_Comm comm, Form form) {
   const auto native =
       CONVENE_NATIVE(Reduce_scatter, Ireduce_scatter, comm, sendbuf, recvbuf, recvcounts, type, op);
-  if (!recvcounts) return native(form.request);  // the MPI has its own words for that
+  if (!recvcounts) return leave_to_mpi(NativeCall(native), form);  // the MPI has its own words for that
   const auto complete = [&](Arguments& call) {
     call.op = op;
     call.in_place = sendbuf == MPI_IN_PLACE;

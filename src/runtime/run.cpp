@@ -8,14 +8,6 @@
 namespace convene {
 namespace {
 
-CallKind kind_of(const Arguments& arguments, std::uint64_t total) {
-  return {.collective = arguments.collective,
-          .root = static_cast<Rank>(arguments.root),
-          .in_place = arguments.in_place,
-          .commutative = !is_reduction(arguments.collective) || is_commutative(arguments.op),
-          .total_bytes = total};
-}
-
 /// A run in which everything that is outstanding goes on as well.
 int run_beside_others(const Binding& binding, Arena& arena) {
   StepwiseRun run(binding, Limits{}, arena);
@@ -37,15 +29,7 @@ bool is_left_as_it_is(const Communicator& communicator) {
 int run_native(NativeCall native, const Communicator& communicator) {
   if (is_left_as_it_is(communicator)) return native();
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = native(&request);
-  return code == MPI_SUCCESS ? progress::await(&request) : code;
-}
-
-/// The sizes of all blocks come from the root to all ranks. Non-blocking everywhere: an operation does it so.
-int exchange_sizes(const BoundCall& call, const Arguments& arguments, MPI_Comm own) {
-  const int bytes = static_cast<int>(arguments.procs * sizeof(MPI_Count));
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int code = mpi.Ibcast(call.sizes(), bytes, MPI_BYTE, arguments.root, own, &request);
+  const int code = native({.request = &request});
   return code == MPI_SUCCESS ? progress::await(&request) : code;
 }
 
@@ -86,13 +70,21 @@ void keep_for_repeat(const Arguments& arguments, Decision& decision, Repeat& rep
   repeat.is_native = !decision.prepared;
 }
 
+/// Waits until the operations that have the same tags as this collective are over.
+void await_turn(const Communicator& communicator, std::uint32_t number) {
+  if (progress::outstanding.load(std::memory_order_relaxed) == 0) return;
+  progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
+}
+
 int run_prepared(Decision& decision, const Arguments& arguments, Communicator& communicator) {
   Arena& arena = communicator.arena();
   arena.reset();
   communicator.repeat().decision = nullptr;  // its program may be bound anew, and this call may fail
-  BoundCall call(arguments, *decision.prepared, communicator.own(), communicator.next_collective(), arena);
+  const std::uint32_t number = communicator.next_collective();
+  BoundCall call(arguments, *decision.prepared, communicator.own(), number, arena);
+  await_turn(communicator, number);
   int code = MPI_SUCCESS;
-  if (call.needs_sizes()) code = exchange_sizes(call, arguments, communicator.own());
+  if (call.needs_sizes()) code = receive_sizes(call, arguments, communicator.own());
   if (code == MPI_SUCCESS) code = call.prepare(arena);
   if (code == MPI_SUCCESS) code = execute(decision, call, arena);
   if (code == MPI_SUCCESS) code = call.finish();
@@ -108,12 +100,29 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
 
 }  // namespace
 
+CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes) {
+  return {.collective = arguments.collective,
+          .root = static_cast<Rank>(arguments.root),
+          .in_place = arguments.in_place,
+          .commutative = !is_reduction(arguments.collective) || is_commutative(arguments.op),
+          .total_bytes = total_bytes};
+}
+
+// Non-blocking everywhere: an operation does it so.
+int receive_sizes(const BoundCall& call, const Arguments& arguments, MPI_Comm own) {
+  const int bytes = static_cast<int>(arguments.procs * sizeof(MPI_Count));
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = mpi.Ibcast(call.sizes(), bytes, MPI_BYTE, arguments.root, own, &request);
+  return code == MPI_SUCCESS ? progress::await(&request) : code;
+}
+
 int run_program_again(const void* input, void* output, Communicator& communicator) {
   Repeat& last = communicator.repeat();
   Arena& arena = communicator.arena();
   last.binding.buffers.input.rebase(const_cast<void*>(input));
   last.binding.buffers.output.rebase(output);
   last.binding.collective_number = communicator.next_collective();
+  await_turn(communicator, last.binding.collective_number);
   arena.reset();
   bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
   const int code = run_program(last.binding, last.decision->program, arena);
@@ -147,7 +156,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
 
 int run_non_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native,
                      MPI_Request* request) {
-  if (!arguments.are_sound() || !request) return native(request);
+  if (!arguments.are_sound() || !request || !progress::can_go_on()) return native({.request = request});
   const std::uint64_t start = ticks(), total = arguments.total_bytes();
   CallKind kind = kind_of(arguments, total);
   kind.may_block = false;
@@ -157,7 +166,7 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
     if (code != MPI_SUCCESS) mpi.Comm_call_errhandler(arguments.comm, code);
     return code;
   }
-  const int code = native(request);
+  const int code = native({.request = request});
   const std::uint64_t block = arguments.block_bytes(total);
   communicator.record_of(decision, block).add(ticks() - start, block);
   return code;

@@ -2,27 +2,37 @@
 // One call, from its arguments to the executor and the account.
 #pragma once
 
+#include <functional>
+
 #include "base/clock.hpp"
 #include "runtime/arguments.hpp"
+#include "runtime/bound_call.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/progress.hpp"
 
 namespace convene {
 
-/// The MPI's own form of a call: what to do where Convene does not run it. (Not a std::function: a call must not
-/// allocate.)
+/// The MPI's own call, in the form that is asked for: what to do where Convene does not run it. (Not a std::function: a
+/// call must not allocate.)
 class NativeCall {
  public:
   template <class Function>
   explicit NativeCall(const Function& function)
-      : object_(&function), call_([](const void* object, MPI_Request* request) {
-          return (*static_cast<const Function*>(object))(request);
+      : object_(&function),
+        call_([](const void* object, const Form& form) {
+          return (*static_cast<const Function*>(object))(form);
+        }),
+        keep_([](const void* object) {
+          return std::function<int(const Form&)>(*static_cast<const Function*>(object));
         }) {}
-  int operator()(MPI_Request* request = nullptr) const { return call_(object_, request); }
+  int operator()(const Form& form = {}) const { return call_(object_, form); }
+  /// One that outlives the program's call.
+  std::function<int(const Form&)> kept() const { return keep_(object_); }
 
  private:
   const void* object_;
-  int (*call_)(const void*, MPI_Request*);
+  int (*call_)(const void*, const Form&);
+  std::function<int(const Form&)> (*keep_)(const void*);
 };
 
 /// The program of the last call on other buffers. Errors of the MPI go to the communicator's error handler.
@@ -42,10 +52,10 @@ int run_again(const void* input, void* output, Communicator& communicator, const
   communicator.note_last(record);
   if (last.is_native && !record.is_due()) {
     record.count(last.block_bytes);
-    return native(nullptr);
+    return native(Form{});
   }
   const std::uint64_t start = ticks();
-  const int code = last.is_native ? native(nullptr) : run_program_again(input, output, communicator);
+  const int code = last.is_native ? native(Form{}) : run_program_again(input, output, communicator);
   record.add(ticks() - start, last.block_bytes);
   return code;
 }
@@ -56,6 +66,12 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
 /// Starts a non-blocking one. Of a native call only its start is timed.
 int run_non_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native,
                      MPI_Request* request);
+
+/// What a decision on a call may depend on.
+CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes);
+
+/// The sizes of all blocks come from the root to all ranks. Returns MPI_SUCCESS or the MPI's error.
+int receive_sizes(const BoundCall& call, const Arguments& arguments, MPI_Comm own);
 
 /// Counts a native call on an intercommunicator.
 int run_inter(Collective collective, Communicator& communicator, NativeCall native);

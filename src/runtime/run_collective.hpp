@@ -2,6 +2,7 @@
 // How every collective begins: from MPI's arguments to the one form, and on to a run.
 #pragma once
 
+#include "runtime/persistent.hpp"
 #include "runtime/run.hpp"
 
 namespace convene {
@@ -11,10 +12,10 @@ template <class Complete, class Function>
 [[gnu::noinline]] int run_in_full(const Shape& shape, MPI_Comm comm, Form form, const Complete& complete,
                                   const Function& native) {
   Communicator* communicator = Communicator::of(comm);
-  if (!communicator) return native(form.request);
   const NativeCall to_native(native);
-  if (communicator->is_inter())
-    return form.request ? native(form.request) : run_inter(shape.collective, *communicator, to_native);
+  if (!communicator || (communicator->is_inter() && !form.is_blocking()))
+    return leave_to_mpi(to_native, form);
+  if (communicator->is_inter()) return run_inter(shape.collective, *communicator, to_native);
   Arguments arguments{.collective = shape.collective,
                       .comm = comm,
                       .procs = communicator->procs(),
@@ -22,6 +23,7 @@ template <class Complete, class Function>
                       .root = shape.root,
                       .shape = shape};
   complete(arguments);
+  if (form.is_persistent()) return make_persistent(arguments, *communicator, to_native, form);
   return form.request ? run_non_blocking(arguments, *communicator, to_native, form.request)
                       : run_blocking(arguments, *communicator, to_native);
 }
@@ -32,7 +34,7 @@ template <class Complete, class Function>
 int run(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm, Form form,
         const Complete& complete, const Function& native) {
   if (Communicator* communicator = Communicator::of(comm);
-      communicator && !form.request && repeats(shape, *communicator))
+      communicator && form.is_blocking() && repeats(shape, *communicator))
     return run_again(sendbuf, recvbuf, *communicator, native);
   return run_in_full(shape, comm, form, complete, native);
 }

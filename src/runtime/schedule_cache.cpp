@@ -9,8 +9,8 @@ namespace {
 std::shared_ptr<const Prepared> prepare(const Algorithm& algorithm, const Call& call, Builder& builder) {
   auto prepared = std::make_shared<Prepared>();
   prepared->schedule = build_schedule(algorithm, call, builder);
-  prepared->segments = segments(algorithm, call.procs, call.parameters);
-  prepared->relays = algorithm.relays;
+  prepared->segments = segments(algorithm, call);
+  prepared->relays = relays(algorithm, call.parameters);
   const Execution wanted = settings().execution;
   prepared->is_dynamic = wanted == Execution::dynamic || settings().shuffle != 0 ||
                          (wanted == Execution::automatic && has_independent_arrivals(prepared->schedule));
@@ -24,8 +24,8 @@ std::shared_ptr<const Prepared> prepare(const Algorithm& algorithm, const Call& 
 }  // namespace
 
 std::shared_ptr<const Prepared> ScheduleCache::get(const Algorithm& algorithm, const Call& call) {
-  const Key key{&algorithm,    call.collective,  call.procs,      call.rank,    call.root,
-                call.in_place, call.commutative, call.parameters, call.arrivals};
+  const Key key{&algorithm,    call.collective,  call.procs,      call.rank,     call.root,
+                call.in_place, call.commutative, call.parameters, call.arrivals, call.nodes};
   const std::lock_guard lock(mutex_);
   if (const auto found = entries_.find(key); found != entries_.end()) {
     by_use_.splice(by_use_.begin(), by_use_, found->second.used);

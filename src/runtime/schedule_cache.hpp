@@ -40,7 +40,7 @@ class ScheduleCache {
 
  private:
   using Key = std::tuple<const Algorithm*, Collective, Rank, Rank, Rank, bool, bool,
-                         std::vector<std::int64_t>, std::vector<std::int32_t>>;
+                         std::vector<std::int64_t>, std::vector<std::int32_t>, std::vector<Rank>>;
   struct Entry {
     std::shared_ptr<const Prepared> prepared;
     std::list<Key>::iterator used;

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "execute/mpi.hpp"
+#include "topology/mapping.hpp"
 
 namespace convene {
 namespace {
@@ -51,6 +52,8 @@ Settings read_settings() {
   result.account_directory = variable("CONVENE_ACCOUNT_DIR");
   result.log = static_cast<LogLevel>(one_of("CONVENE_LOG", {"quiet", "info", "debug"}));
   result.execution = static_cast<Execution>(one_of("CONVENE_EXECUTE", {"automatic", "compiled", "dynamic"}));
+  result.machine = variable("CONVENE_MACHINE");
+  result.mapping = variable("CONVENE_MAPPING");
   result.check_agreement = one_of("CONVENE_CHECK", {"nothing", "agreement"}) == 1;
   result.reproducible = one_of("CONVENE_REPRODUCIBLE", {"no", "yes"}) == 1;
   const std::uint64_t communicators =
@@ -67,6 +70,14 @@ bool is_first_of_world() {
 }
 
 }  // namespace
+
+std::vector<Rank> Settings::declared_nodes(Rank procs) const {
+  try {
+    return Mapping::parse(machine, mapping.empty() ? "sequential" : mapping, procs).node_of_rank();
+  } catch (const Error& error) {
+    throw Error(std::string(mapping.empty() ? "CONVENE_MACHINE: " : "CONVENE_MAPPING: ") + error.what());
+  }
+}
 
 const Settings& settings() {
   // Never freed: MPI_Finalize may come after static destructors.

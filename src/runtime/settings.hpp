@@ -18,11 +18,16 @@ struct Settings {
   std::string account_directory;               ///< CONVENE_ACCOUNT_DIR; empty: no account is written
   LogLevel log = LogLevel::quiet;              ///< CONVENE_LOG=quiet|info|debug
   Execution execution = Execution::automatic;  ///< CONVENE_EXECUTE=compiled|dynamic
+  std::string machine, mapping;                ///< CONVENE_MACHINE, CONVENE_MAPPING
   bool check_agreement = false;                ///< CONVENE_CHECK=agreement
   bool reproducible = false;                   ///< CONVENE_REPRODUCIBLE=yes: equal bits from run to run
   int communicators = 1000;             ///< CONVENE_COMMUNICATORS: duplicates held at one time, at most
   std::size_t cache_bytes = 64u << 20;  ///< CONVENE_CACHE: bytes of cached schedules, at most
   std::uint64_t shuffle = 0;            ///< CONVENE_SHUFFLE: a seed; ready steps are issued in random order
+
+  /// Whether the nodes of MPI_COMM_WORLD's ranks are declared; and which they are. Throws Error.
+  bool has_declared_nodes() const { return !machine.empty() || !mapping.empty(); }
+  std::vector<Rank> declared_nodes(Rank procs) const;
 };
 
 /// The settings of this process. The first call reads them; where one is wrong, it says so in one sentence and ends the

@@ -54,6 +54,8 @@ struct Builder::Work {
   bool signals = false;
   std::vector<Place> like;
   unsigned scratches = 0;
+  // The scratch buffer that grows for inner schedules; Buffer::input: there is none.
+  Buffer for_inner = Buffer::input;
 
   /// A view with its scratch buffers, and what the steps of its schedule become.
   struct Inner {
@@ -79,14 +81,16 @@ struct Builder::Work {
 
   Range normalised(Range range);
   Buffer add_scratch(std::size_t level, std::span<const Place> wanted);
+  std::pair<Buffer, Place> add_shared_scratch(std::span<const Place> wanted);
   View::Places lowered(const Inner& inner, std::span<const Range> given, const Rank* receiver) const;
   void step(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
             Transfer transfer);
+  void add_in_parts(StepKind kind, std::span<const Range> from, std::span<const Range> to);
   StepId add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
              Transfer transfer);
   StepId add_message(StepKind kind, Rank peer, const Range& range, Transfer transfer);
   StepId commit(StepKind kind, Rank peer, Transfer transfer, std::uint32_t match, std::uint32_t first_range,
-                std::uint8_t from_ranges, std::uint8_t touches);
+                std::size_t from_ranges, std::uint8_t touches);
   void require_other_rank(Rank peer) const {
     if (peer >= procs || peer == rank)
       throw std::logic_error("a message to a rank that is not another rank of this plan");
@@ -124,6 +128,7 @@ void Builder::begin(Rank procs, Rank rank) {
   w.signals = false;
   w.like.clear();
   w.scratches = 0;
+  w.for_inner = Buffer::input;
   w.views.clear();
   w.steps.clear();
   w.ranges.clear();
@@ -264,6 +269,20 @@ void Builder::enter(View view) {
 
 void Builder::leave() { work_->views.pop_back(); }
 
+/// Scratch of inner schedules, of which there may be more than a range can name buffers: where in which buffer it begins. One
+/// buffer grows as long as none was declared behind it.
+std::pair<Buffer, Place> Builder::Work::add_shared_scratch(std::span<const Place> wanted) {
+  if (for_inner == Buffer::input || index(for_inner) + 1 != index(convene::scratch(scratches)))
+    return {for_inner = add_scratch(0, wanted), 0};
+  const Place first = places[index(for_inner)];
+  places[index(for_inner)] += static_cast<std::uint32_t>(wanted.size());
+  all_places += static_cast<std::uint32_t>(wanted.size());
+  writer.resize(all_places, none);
+  readers.resize(all_places, none);
+  like.insert(like.end(), wanted.begin(), wanted.end());
+  return {for_inner, first};
+}
+
 /// A scratch buffer of the schedule at a level: 0 is the outermost. Inner ones are places of the level below.
 Buffer Builder::Work::add_scratch(std::size_t level, std::span<const Place> wanted) {
   if (level == 0) {
@@ -285,8 +304,8 @@ Buffer Builder::Work::add_scratch(std::size_t level, std::span<const Place> want
     for (const View::Places& block : where)
       for (const Range& range : block)
         for_each_place(range, any_places, [&](Place place) { outer.push_back(place); });
-    const Buffer made = add_scratch(level - 1, outer);
-    Place next = 0;
+    auto [made, next] =
+        level == 1 ? add_shared_scratch(outer) : std::pair{add_scratch(level - 1, outer), Place{0}};
     for (View::Places& block : where) {
       std::uint32_t count = 0;
       for (const Range& range : block) count += range.count();
@@ -329,9 +348,8 @@ View::Places Builder::Work::lowered(const Inner& inner, std::span<const Range> g
     if (n == 0) throw std::logic_error("an inner schedule names a buffer that its view does not have");
     const Range within(range.buffer(), range.first % n, range.count(), range.stride % n);
     for_each_place(within, n, [&](Place place) {
-      const Place block = range.buffer() == Buffer::input ? inner.view.rank : place;
-      if (receiver && inner.view.has && inner.view.has(*receiver, block)) return;
-      for (const Range& outer : map[place]) append(result, outer);
+      for (const Range& outer : map[place])
+        if (!receiver || !inner.view.has || !inner.view.has(*receiver, outer)) append(result, outer);
     });
   }
   return result;
@@ -350,7 +368,36 @@ void Builder::Work::step(StepKind kind, Rank peer, std::span<const Range> from, 
     lower_to = lowered(inner, lower_to, receiver);
     if (!is_local(kind)) peer = inner.view.ranks[peer];
   }
+  if (is_local(kind) && lower_from.size() > most_from_ranges) return add_in_parts(kind, lower_from, lower_to);
   add(kind, is_local(kind) ? rank : peer, lower_from, lower_to, transfer);
+}
+
+/// A copy or combine from more ranges than a step can count, as several. (It goes place by place, so they are the same,
+/// unless it moves places within one set.)
+void Builder::Work::add_in_parts(StepKind kind, std::span<const Range> from, std::span<const Range> to) {
+  std::size_t next = 0;
+  std::uint32_t taken = 0;  // of to[next]
+  while (!from.empty()) {
+    const auto part = from.first(std::min(from.size(), most_from_ranges));
+    std::uint32_t wanted = 0;
+    for (const Range& range : part) wanted += range.count();
+    View::Places target;
+    while (wanted > 0 && next < to.size()) {
+      const Range& whole = to[next];
+      const std::uint32_t count = std::min(wanted, whole.count() - taken);
+      const std::uint32_t n = std::max(places[index(whole.buffer())], 1u);
+      const auto first = static_cast<Place>((whole.first + std::uint64_t{taken} * whole.stride) % n);
+      target.emplace_back(whole.buffer(), first, count, whole.stride);
+      wanted -= count;
+      taken += count;
+      if (taken == whole.count()) {
+        ++next;
+        taken = 0;
+      }
+    }
+    add(kind, rank, part, target, Transfer::automatic);
+    from = from.subspan(part.size());
+  }
 }
 
 StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
@@ -359,7 +406,7 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
   std::uint32_t from_places = 0, to_places = 0;
   std::uint8_t touches = 0;
   const auto take = [&](std::span<const Range> given, std::uint32_t& total) {
-    std::uint8_t taken = 0;
+    std::size_t taken = 0;
     for (const Range& range : given) {
       if (range.count() == 0) continue;
       ranges.push_back(normalised(range));
@@ -369,14 +416,15 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
     }
     return taken;
   };
-  const std::uint8_t from_taken = take(from, from_places);
-  take(to, to_places);
+  const std::size_t from_taken = take(from, from_places);
+  const std::size_t to_taken = take(to, to_places);
   if (from_places + to_places == 0) return none;
   if (is_local(kind)) {
     if (from_places != to_places)
       throw std::logic_error("the source and the target of a copy or combine differ in size");
-    const bool onto_itself =
-        ranges.size() == first_range + 2 && ranges[first_range] == ranges[first_range + 1];
+    const auto begin = ranges.begin() + first_range;
+    const auto middle = begin + static_cast<std::ptrdiff_t>(from_taken);
+    const bool onto_itself = from_taken == to_taken && std::equal(begin, middle, middle);
     if (onto_itself && kind == StepKind::combine)
       throw std::logic_error("places are combined with themselves");
     if (onto_itself) {
@@ -423,7 +471,9 @@ StepId Builder::Work::add_message(StepKind kind, Rank peer, const Range& given, 
 
 /// Writes the step down, with `depends` before it.
 StepId Builder::Work::commit(StepKind kind, Rank peer, Transfer transfer, std::uint32_t match,
-                             std::uint32_t first_range, std::uint8_t from_ranges, std::uint8_t touches) {
+                             std::uint32_t first_range, std::size_t from_ranges, std::uint8_t touches) {
+  if (from_ranges > most_from_ranges && is_local(kind))
+    throw std::logic_error("a copy or combine from more ranges than a step can count");
   const auto id = static_cast<StepId>(steps.size());
   for (StepId on : depends) edges.push_back({on, id});
   steps.push_back({.peer = peer,
@@ -434,7 +484,7 @@ StepId Builder::Work::commit(StepKind kind, Rank peer, Transfer transfer, std::u
                    .predecessors = static_cast<std::uint32_t>(depends.size()),
                    .kind = kind,
                    .transfer = transfer,
-                   .from_ranges = from_ranges,
+                   .from_ranges = static_cast<std::uint8_t>(is_local(kind) ? from_ranges : 0),
                    .touches = touches});
   seen.push_back(none);
   next_of_kind.push_back(none);
@@ -505,8 +555,10 @@ void Builder::combine(const Range& left, const Range& right) {
 
 void Builder::join(std::span<const Range> written) {
   Work& w = *work_;
-  if (!w.views.empty())
-    return;  // it only saves edges or keeps a window; composed schedules are not that wide
+  View::Places outer(written.begin(), written.end());
+  for (std::size_t level = w.views.size(); level > 0; --level)
+    outer = w.lowered(w.views[level - 1], outer, nullptr);
+  written = outer;
   w.depends.clear();
   for (const Range& range : written)
     if (range.count() > 0) w.read(w.normalised(range), static_cast<StepId>(w.steps.size()));

@@ -26,9 +26,9 @@ struct View {
   std::vector<Places> blocks;
   bool scratch_in_blocks = false;
   std::uint32_t first_round = 0;  ///< the inner round 0
-  /// Whether an inner rank has a block (a place of `output`, or its own for `input`) already: then it is not sent to it.
-  /// Null: nobody has.
-  std::function<bool(Rank rank, Place block)> has = nullptr;
+  /// Whether an inner rank has these outer places (a range of `input` or `output`) already: then they are not sent to
+  /// it. Null: nobody has.
+  std::function<bool(Rank rank, const Range& outer)> has = nullptr;
 };
 
 class Builder {
@@ -82,7 +82,7 @@ class Builder {
 
   /// From here on these places count as written together: what reads any of them waits for all. For places
   /// that many steps are going to read in ever different selections, which would otherwise need an edge for
-  /// each pair; and to hold a step back until a place that it does not touch is written. Within a view it does nothing.
+  /// each pair; and to hold a step back until a place that it does not touch is written.
   void join(std::span<const Range> written);
   void join(const Range& written) { join(std::span(&written, 1)); }
   void join(std::initializer_list<Range> written) { join(std::span(written.begin(), written.size())); }

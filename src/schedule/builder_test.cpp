@@ -250,6 +250,118 @@ TEST(Builder, KeepsMessagesWithTheSameTagApart) {
   }
 }
 
+/// A step counts the ranges that it copies from in 8 bits.
+TEST(Builder, CutsACopyFromManyRanges) {
+  constexpr Place many = 3 * most_from_ranges;
+  Builder builder;
+  builder.begin(procs, 0);
+  builder.buffer(Buffer::input, 2 * many);
+  builder.buffer(Buffer::output, 2 * many);
+  std::vector<Range> from;  // two places each, but in no order that a stride could say
+  for (Place i = 0; i < many; ++i) from.emplace_back(Buffer::input, 2 * (i ^ 1) % (2 * many), 2);
+  const Range to(Buffer::output, 0, 2 * many);
+  builder.copy(from, std::span(&to, 1));
+  builder.send(1, from);
+  const Schedule schedule = builder.finish();
+  schedule.validate();
+  std::vector<Place> source, target;
+  StepId copies = 0;
+  for (StepId id = 0; id < schedule.size(); ++id) {
+    if (schedule[id].kind == StepKind::send) {
+      EXPECT_EQ(schedule.ranges(id).size(), many);
+      continue;
+    }
+    ++copies;
+    for (const Range& range : schedule.from(id))
+      for_each_place(range, 2 * many, [&](Place place) { source.push_back(place); });
+    for (const Range& range : schedule.to(id))
+      for_each_place(range, 2 * many, [&](Place place) { target.push_back(place); });
+  }
+  EXPECT_EQ(copies, 3u);
+  ASSERT_EQ(source.size(), 2 * many);
+  ASSERT_EQ(target.size(), 2 * many);
+  for (Place i = 0; i < 2 * many; ++i) {
+    EXPECT_EQ(source[i], from[i / 2].first + i % 2);
+    EXPECT_EQ(target[i], i);
+  }
+}
+
+/// Two ranks as one of them sees it: the inner ranks 0 and 1 are 3 and 0 here, their blocks the places 6, 7 and 0, 1.
+View reversed_pair() {
+  View view;
+  view.rank = 1;
+  view.ranks = {3, 0};
+  view.input = {{Range(Buffer::input, 0, 2)}};
+  view.output = {{Range(Buffer::output, 6, 2)}, {Range(Buffer::output, 0, 2)}};
+  view.blocks = view.output;
+  view.first_round = 5;
+  return view;
+}
+
+TEST(BuilderViews, MapRanksPlacesRoundsAndScratch) {
+  Builder builder;
+  builder.begin(4, 0);
+  builder.buffer(Buffer::input, 2);
+  builder.buffer(Buffer::output, 8);
+  builder.enter(reversed_pair());
+  const Place like[] = {1, 0};
+  const Buffer first = builder.scratch(like), second = builder.scratch(like);
+  builder.round(1);
+  builder.recv(0, Range(first, 1));
+  builder.recv(0, Range(second, 0));
+  builder.send(0, Range(Buffer::input, 0));
+  builder.leave();
+  const Schedule schedule = builder.finish();
+  schedule.validate();
+  ASSERT_EQ(schedule.size(), 3u);
+  EXPECT_EQ(schedule[0].peer, 3u);
+  EXPECT_EQ(schedule[0].round, 6u);
+  const Buffer shared = scratch(0);  // both stand in one buffer of the outer schedule
+  EXPECT_EQ(schedule.ranges(0)[0], Range(shared, 2, 2));
+  EXPECT_EQ(schedule.ranges(1)[0], Range(shared, 4, 2));
+  EXPECT_EQ(schedule.ranges(2)[0], Range(Buffer::input, 0, 2));
+  const auto of_sizes = schedule.like(shared);
+  EXPECT_EQ(std::vector(of_sizes.begin(), of_sizes.end()), (std::vector<Place>{0, 1, 6, 7, 0, 1, 6, 7}));
+}
+
+TEST(BuilderViews, LeaveOutWhatTheReceiverHas) {
+  Builder builder;
+  builder.begin(4, 0);
+  builder.buffer(Buffer::input, 2);
+  builder.buffer(Buffer::output, 8);
+  View view = reversed_pair();
+  view.has = [](Rank rank, const Range& places) { return rank == 0 && places.first == 6; };
+  builder.enter(view);
+  builder.send(0, Range(Buffer::output, 0, 2));
+  builder.recv(0, Range(Buffer::output, 0, 2));
+  builder.leave();
+  const Schedule schedule = builder.finish();
+  ASSERT_EQ(schedule.size(), 2u);
+  ASSERT_EQ(schedule.ranges(0).size(), 1u);
+  EXPECT_EQ(schedule.ranges(0)[0], Range(Buffer::output, 0, 2));
+  EXPECT_EQ(schedule.ranges(1).size(), 2u);
+}
+
+/// A join holds steps back in an inner schedule, too.
+TEST(BuilderViews, KeepJoins) {
+  Builder builder;
+  builder.begin(4, 0);
+  builder.buffer(Buffer::input, 2);
+  builder.buffer(Buffer::output, 8);
+  builder.enter(reversed_pair());
+  builder.recv(0, Range(Buffer::output, 0));
+  builder.copy(Range(Buffer::input, 0), Range(Buffer::output, 1));
+  builder.join({Range(Buffer::output, 0), Range(Buffer::output, 1)});
+  builder.send(0, Range(Buffer::output, 1));
+  builder.leave();
+  const Schedule schedule = builder.finish();
+  schedule.validate();
+  ASSERT_EQ(schedule.size(), 4u);
+  EXPECT_EQ(schedule[2].kind, StepKind::join);
+  EXPECT_EQ(schedule[2].predecessors, 2u);
+  EXPECT_EQ(schedule.predecessors()[3], std::vector<StepId>{2});
+}
+
 TEST(Builder, RefusesWhatCannotBe) {
   Builder builder;
   begin(builder);

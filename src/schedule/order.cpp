@@ -4,11 +4,20 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <set>
 
 namespace convene {
 namespace {
 
+constexpr StepId never = 0xffffffffu;
+
 using Earliest = std::priority_queue<StepId, std::vector<StepId>, std::greater<>>;
+
+/// A send that is out, and the first step that depends on it.
+struct Awaited {
+  StepId before, id;
+  friend auto operator<=>(const Awaited&, const Awaited&) = default;
+};
 
 class Compiler {
  public:
@@ -80,7 +89,10 @@ class Compiler {
       receives_.push(issue(ready_receives_));
     } else if (may_send()) {
       const StepId id = issue(ready_sends_);
-      (schedule_.successors(id).empty() ? free_sends_ : awaited_sends_).push(id);
+      if (const auto next = schedule_.successors(id); !next.empty())
+        awaited_sends_.insert({*std::min_element(next.begin(), next.end()), id});
+      else
+        free_sends_.push(id);
     } else if (!ready_local_.empty()) {
       complete(issue(ready_local_));
     } else {
@@ -91,17 +103,29 @@ class Compiler {
 
   /// The earliest message that is out and has to be waited for: a receive, a send on which a step depends, or any send
   /// where sends cannot go on. (A rank that waited for sends alone would keep its receives' window shut, and a ring of
-  /// such ranks would wait for ever; so would ranks that wait for receives alone while these depend on a send.)
+  /// such ranks would wait for ever; so would ranks that wait for receives alone while these depend on a send.) What
+  /// depends on a send often comes much later, when its places are used again: then it counts as early as that, for the
+  /// receiver may have to hear of others first.
   bool wait_for_one() {
     const bool sends_block = !ready_sends_.empty() && !may_send();
-    Earliest* in_flight = nullptr;
-    for (Earliest* each : {&receives_, &awaited_sends_, &free_sends_}) {
-      if (each->empty() || (each == &free_sends_ && !sends_block)) continue;
-      if (!in_flight || each->top() < in_flight->top()) in_flight = each;
+    auto send = awaited_sends_.begin();
+    if (sends_block)
+      send = std::min_element(awaited_sends_.begin(), awaited_sends_.end(),
+                              [](const Awaited& a, const Awaited& b) { return a.id < b.id; });
+    const StepId before_send = send == awaited_sends_.end() ? never : sends_block ? send->id : send->before;
+    const StepId receive = receives_.empty() ? never : receives_.top();
+    const StepId free_send = free_sends_.empty() || !sends_block ? never : free_sends_.top();
+    const StepId earliest = std::min({before_send, receive, free_send});
+    if (earliest == never) return false;
+    StepId id = earliest;
+    if (earliest == receive) {
+      receives_.pop();
+    } else if (earliest == free_send) {
+      free_sends_.pop();
+    } else {
+      id = send->id;
+      awaited_sends_.erase(send);
     }
-    if (!in_flight) return false;
-    const StepId id = in_flight->top();
-    in_flight->pop();
     order_.emplace_back(Action::wait, id);
     complete(id);
     return true;
@@ -115,7 +139,9 @@ class Compiler {
   std::vector<bool> issued_;                // by step
   StepId first_[2] = {0, 0};                // of receives, of sends: none before it has not been issued
   Earliest ready_receives_, ready_sends_, ready_local_;
-  Earliest receives_, awaited_sends_, free_sends_;  // in flight; free: nothing depends on it
+  // In flight. Free: nothing depends on it.
+  Earliest receives_, free_sends_;
+  std::set<Awaited> awaited_sends_;
   Order order_;
 };
 

@@ -44,7 +44,8 @@ struct TextOptions {
 
 /// Round by round, who sends which blocks to whom. A block is written as its number (that of a pair of ranks as
 /// "from.for"), a segment of it as "block.segment", a segment of a vector as its number, a sum by the ranks that
-/// contribute to it: "(0-3)", "(0-3).segment". The contract says what the buffers hold at first; the plan need not be correct.
+/// contribute to it: "(0-3)", "(0-3).segment". The contract says what the buffers hold at first; the plan need not be
+/// correct.
 std::string to_text(const Plan& plan, const PlanInfo& info, const Contract& contract,
                     const TextOptions& options = {});
 

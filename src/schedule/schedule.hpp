@@ -39,13 +39,16 @@ struct Step {
   std::uint32_t predecessors = 0;  ///< how many steps must be complete before this one may start
   StepKind kind = StepKind::join;
   Transfer transfer = Transfer::automatic;
-  /// copy, combine: how many of its ranges are the source (the left operand); the rest is the target (the right one)
+  /// copy, combine: how many of its ranges are the source (the left operand); the rest is the target (the right one).
+  /// The builder makes several steps of one that has more than most_from_ranges.
   std::uint8_t from_ranges = 0;
   std::uint8_t touches =
       0;  ///< bit b: touches buffer b directly (input and output have a moment: DESIGN "available-from")
 
   bool is_message() const { return kind == StepKind::send || kind == StepKind::recv; }
 };
+
+inline constexpr std::size_t most_from_ranges = 255;  // of a copy or combine
 
 /// Messages n and n + match_window between two ranks may carry the same tag, so the later one waits for the earlier.
 inline constexpr std::uint32_t match_bits = 8;
@@ -75,8 +78,8 @@ class Schedule {
   std::span<const Range> ranges(StepId id) const {
     return {ranges_.data() + steps_[id].ranges, steps_[id + 1].ranges - steps_[id].ranges};
   }
-  std::span<const Range> from(StepId id) const { return ranges(id).first(steps_[id].from_ranges); }
-  std::span<const Range> to(StepId id) const { return ranges(id).subspan(steps_[id].from_ranges); }
+  std::span<const Range> from(StepId id) const { return ranges(id).first(from_ranges(id)); }
+  std::span<const Range> to(StepId id) const { return ranges(id).subspan(from_ranges(id)); }
   std::span<const StepId> successors(StepId id) const {
     return {edges_.data() + steps_[id].edges, steps_[id + 1].edges - steps_[id].edges};
   }
@@ -95,6 +98,12 @@ class Schedule {
  private:
   friend class Builder;
   friend class Mutation;  // the checker's own test breaks schedules on purpose
+
+  /// A message has one set of ranges, of any size.
+  std::size_t from_ranges(StepId id) const {
+    const Step& step = steps_[id];
+    return step.is_message() ? (step.kind == StepKind::send ? ranges(id).size() : 0) : step.from_ranges;
+  }
 
   Rank procs_ = 0, rank_ = 0;
   std::uint32_t rounds_ = 0;

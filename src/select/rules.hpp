@@ -23,10 +23,11 @@ namespace convene {
 struct Situation {
   Collective collective = Collective::allgather;
   Rank procs = 1;
-  std::uint64_t total_bytes = 0;       ///< of all blocks together
-  Rank nodes = 0, ranks_per_node = 0;  ///< 0 where nobody has looked; ranks of the fullest node
-  bool commutative = true;             ///< of a reduction: its operator
-  bool reproducible = false;           ///< equal bits are wanted from run to run
+  std::uint64_t total_bytes = 0;        ///< of all blocks together
+  Rank nodes = 0, ranks_per_node = 0;   ///< 0 where nobody has looked; ranks of the fullest node
+  std::vector<Rank> node_of_rank = {};  ///< empty where nobody has looked
+  bool commutative = true;              ///< of a reduction: its operator
+  bool reproducible = false;            ///< equal bits are wanted from run to run
 
   /// Bytes per block; of the mean block where blocks differ. A bcast has but one, the vector; so have reductions, but for
   /// reduce_scatter.
@@ -50,7 +51,9 @@ struct Rule {
   Spec use;
 
   bool fits(const Situation& situation) const;
-  bool needs_topology() const { return !nodes.is_anything() || !ranks_per_node.is_anything(); }
+  bool needs_topology() const {
+    return !nodes.is_anything() || !ranks_per_node.is_anything() || uses_nodes(*use.algorithm);
+  }
 };
 
 /// Reads rules from text; `file` is its name in messages, which begin with FILE:LINE. Throws Error.

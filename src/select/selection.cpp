@@ -21,24 +21,40 @@ std::string_view file_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+/// Whether nobody has looked for the nodes that an algorithm needs.
+bool lacks_nodes(const Spec& spec, const Situation& situation) {
+  return uses_nodes(*spec.algorithm) && situation.node_of_rank.empty();
+}
+
+std::string text(const Spec& spec) { return spec_text(*spec.algorithm, spec.parameters); }
+
 /// Why an algorithm cannot run in a situation: a clause with what there is instead; empty where it can.
-std::string obstacle(const Algorithm& algorithm, const Situation& situation) {
-  if (const std::string unmet = unmet_requirement(algorithm, situation.procs); !unmet.empty())
+std::string obstacle(const Spec& spec, const Situation& situation) {
+  Call call{.collective = situation.collective,
+            .procs = situation.procs,
+            .parameters = spec.parameters,
+            .nodes = situation.node_of_rank};
+  if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     return unmet + "; this communicator has " + std::to_string(situation.procs);
-  if (const std::string unmet = unmet_requirement(algorithm, situation.procs, situation.commutative);
-      !unmet.empty())
+  call.commutative = situation.commutative;
+  if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     return unmet + ", and this call's is none";
-  if (situation.reproducible && depends_on_arrivals(algorithm))
+  if (situation.reproducible && depends_on_arrivals(*spec.algorithm))
     return "sums up in an order that depends on when ranks arrive, and reproducible results were asked for";
   return "";
 }
 
 Choice choose_forced(const Spec& spec, const Situation& situation) {
-  const std::string unmet = obstacle(*spec.algorithm, situation);
-  if (!unmet.empty())
-    throw Error(std::string(name(situation.collective)) + "=" + std::string(spec.algorithm->name) + " " +
-                unmet);
-  return {spec.algorithm, spec.parameters, "forced", ""};
+  if (lacks_nodes(spec, situation))
+    return {&native(situation.collective),
+            {},
+            "nodes not known",
+            text(spec) + " waits for the first blocking call, which finds the nodes of the ranks " +
+                "(or declare them: CONVENE_MAPPING)",
+            true};
+  if (const std::string unmet = obstacle(spec, situation); !unmet.empty())
+    throw Error(std::string(name(situation.collective)) + "=" + text(spec) + " " + unmet);
+  return {spec.algorithm, spec.parameters, "forced", "", false};
 }
 
 }  // namespace
@@ -70,7 +86,9 @@ bool Selection::all_native() const {
 }
 
 bool Selection::needs_topology() const {
-  return std::any_of(rules_.begin(), rules_.end(),
+  return std::any_of(uses_.begin(), uses_.end(),
+                     [](const Use& use) { return uses_nodes(*use.spec.algorithm); }) ||
+         std::any_of(rules_.begin(), rules_.end(),
                      [&](const Rule& rule) { return rule.needs_topology() && !forced(rule.collective); });
 }
 
@@ -81,15 +99,17 @@ Choice Selection::choose(const Situation& situation) const {
 
 Choice Selection::choose_by_rules(const Situation& situation) const {
   std::string skipped;
+  bool wants_nodes = false;
   for (const Rule& rule : rules_) {
     if (!rule.fits(situation)) continue;
     const std::string reason = "rule " + std::to_string(rule.number) + " of " + rules_name_;
-    const std::string unmet = obstacle(*rule.use.algorithm, situation);
-    if (unmet.empty()) return {rule.use.algorithm, rule.use.parameters, reason, skipped};
+    const std::string unmet = obstacle(rule.use, situation);
+    if (unmet.empty()) return {rule.use.algorithm, rule.use.parameters, reason, skipped, wants_nodes};
+    wants_nodes = wants_nodes || lacks_nodes(rule.use, situation);
     if (!skipped.empty()) skipped += "; ";
-    skipped.append(reason).append(" is skipped: ").append(rule.use.algorithm->name).append(" ").append(unmet);
+    skipped.append(reason).append(" is skipped: ").append(text(rule.use)).append(" ").append(unmet);
   }
-  return {&native(situation.collective), {}, "default", skipped};
+  return {&native(situation.collective), {}, "default", skipped, wants_nodes};
 }
 
 }  // namespace convene

@@ -14,8 +14,9 @@ namespace convene {
 struct Choice {
   const Algorithm* algorithm = nullptr;
   std::vector<std::int64_t> parameters;
-  std::string reason;    ///< "default", "forced" or "rule 2 of rules.json"
-  std::string declared;  ///< a sentence for the log where a rule that fits was skipped; else empty
+  std::string reason;        ///< "default", "forced", "rule 2 of rules.json" or "nodes not known"
+  std::string declared;      ///< a sentence for the log where a rule that fits was skipped; else empty
+  bool wants_nodes = false;  ///< it might be another one if the nodes were known
 };
 
 /// Constant once made; any thread may ask. All ranks that ask with equal situations get equal answers.

@@ -80,6 +80,50 @@ TEST(Selection, KnowsWhatItNeeds) {
   EXPECT_FALSE(from_rules(R"({"collective": "allgather", "procs": 2, "use": "ring"})").needs_topology());
 }
 
+TEST(Selection, CompositionsAskForNodes) {
+  const Selection forced = Selection::from("allgather=hier(sparbit,linear;leaders=2)", "");
+  EXPECT_TRUE(forced.needs_topology());
+  const Choice unknown = forced.choose({Collective::allgather, 4, 16});
+  EXPECT_TRUE(unknown.algorithm->is_native());
+  EXPECT_EQ(unknown.reason, "nodes not known");
+  EXPECT_TRUE(unknown.wants_nodes);
+  EXPECT_NE(unknown.declared, "");
+  Situation situation{Collective::allgather, 4, 16};
+  situation.node_of_rank = {0, 1, 0, 1};
+  const Choice known = forced.choose(situation);
+  EXPECT_EQ(spec_text(*known.algorithm, known.parameters), "hier(sparbit,linear;leaders=2)");
+  EXPECT_FALSE(known.wants_nodes);
+  situation.node_of_rank = {0, 1, 0, 0};
+  try {
+    forced.choose(situation);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "allgather=hier(sparbit,linear;leaders=2) needs 2 leaders on each node, and the node of rank 1 "
+        "has only 1 rank; this communicator has 4");
+  }
+}
+
+TEST(Selection, RulesWithCompositionsAreSkippedWhereTheyCannotRun) {
+  const Selection selection = from_rules(
+      R"rules({"collective": "allgather", "use": "hier(recursive_doubling,linear)"},
+              {"collective": "allgather", "use": "remap(ring)"},
+              {"collective": "allgather", "use": "ring"})rules");
+  EXPECT_TRUE(selection.needs_topology());
+  Situation situation{Collective::allgather, 3, 12};
+  const Choice unknown = selection.choose(situation);
+  EXPECT_EQ(unknown.algorithm->name, "ring");
+  EXPECT_TRUE(unknown.wants_nodes);
+  situation.node_of_rank = {0, 1, 2};
+  const Choice known = selection.choose(situation);
+  EXPECT_EQ(known.algorithm->name, "remap");
+  EXPECT_TRUE(
+      known.declared.starts_with("rule 1 of r.json is skipped: hier(recursive_doubling,linear) cannot be: "
+                                 "recursive_doubling between nodes needs"))
+      << known.declared;
+}
+
 TEST(Selection, KnowsWhatIsAlwaysNative) {
   EXPECT_TRUE(Selection::from("allgather=native", "").all_native());
   EXPECT_TRUE(from_rules(R"({"collective": "allgather", "procs": 2, "use": "native"})").all_native());

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/names.hpp"
 #include "base/sizes.hpp"
+#include "collective/parts.hpp"
 
 namespace convene {
 
@@ -97,6 +98,87 @@ void set_parameter(Spec& spec, std::vector<bool>& given, std::string_view text) 
   spec.parameters[i] = parse_parameter(algorithm, algorithm.parameters[i], named->second);
 }
 
+void check_brackets(std::string_view text) {
+  constexpr int most_depth = 8;  // of compositions of compositions
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (depth < 0) break;
+    if (depth > most_depth)
+      throw Error("brackets stand more than " + std::to_string(most_depth) + " deep in each other");
+  }
+  if (depth != 0)
+    throw Error("the brackets in " + in_quotes(trimmed(text)) +
+                " do not match; write them as in hier(sparbit,linear;leaders=2)");
+}
+
+/// "hier" and "sparbit,linear;leaders=2" of "hier(sparbit,linear;leaders=2)"; nothing inside where there are no brackets.
+std::pair<std::string_view, std::optional<std::string_view>> cut_brackets(std::string_view text) {
+  text = trimmed(text);
+  const auto open = text.find('(');
+  if (open == std::string_view::npos) return {text, std::nullopt};
+  const auto close = text.rfind(')');
+  if (close + 1 != text.size())
+    throw Error(in_quotes(text.substr(close + 1)) + " stands behind the brackets of " +
+                in_quotes(text.substr(0, close + 1)) + "; put a ';' or a ',' between");
+  return {text.substr(0, open), text.substr(open + 1, close - open - 1)};
+}
+
+std::vector<std::int64_t> own_defaults(const Algorithm& algorithm) {
+  std::vector<std::int64_t> values = algorithm.default_parameters();
+  values.resize(algorithm.parameters.size());
+  return values;
+}
+
+std::string slot_names(const Algorithm& algorithm) {
+  std::vector<std::string_view> names;
+  for (const PartSlot& slot : algorithm.composition->parts) names.push_back(slot.name);
+  return joined(names);
+}
+
+Part parse_part(Collective collective, const PartSlot& slot, std::string_view text) {
+  const Spec part = parse_spec(slot.among == Among::all ? collective : slot.collective, text);
+  if (part.algorithm->is_native())
+    throw Error("native cannot be a part of another algorithm: Convene has no schedule of it");
+  return {part.algorithm, part.parameters};
+}
+
+/// What stands in the brackets of a composed algorithm: its parts, and behind the last one, parameters of its own too. The
+/// last part that is given stands for all that are not.
+std::vector<Part> parse_parts(Collective collective, Spec& spec, std::vector<bool>& given,
+                              std::string_view inside) {
+  const Algorithm& algorithm = *spec.algorithm;
+  const auto& slots = algorithm.composition->parts;
+  std::vector<std::string> texts;
+  for (const std::string_view text : split(inside, ",")) texts.emplace_back(text);
+  if (texts.size() > slots.size())
+    throw Error(std::string(algorithm.name) + " of " + std::string(name(collective)) + " has " +
+                std::to_string(slots.size()) + " part" + (slots.size() > 1 ? "s" : "") + ", " +
+                slot_names(algorithm) + "; " + in_quotes(inside) + " names " + std::to_string(texts.size()));
+  const std::string last = texts.back();
+  const auto pieces = split(last, ";");
+  texts.back() = pieces[0];
+  for (const std::string_view piece : std::span(pieces).subspan(1)) {
+    const auto named = cut(piece);
+    if (named && algorithm.find_parameter(canonical(named->first)) >= 0)
+      set_parameter(spec, given, piece);
+    else
+      texts.back() += ";" + std::string(piece);
+  }
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const bool is_shared = i >= texts.size() || (i + 1 == texts.size() && texts.size() < slots.size());
+    try {
+      parts.push_back(parse_part(collective, slots[i], texts[std::min(i, texts.size() - 1)]));
+    } catch (const Error& error) {
+      if (!is_shared) throw;
+      throw Error(std::string(error.what()) + " (name the parts of " + std::string(algorithm.name) +
+                  " one by one: " + slot_names(algorithm) + ")");
+    }
+  }
+  return parts;
+}
+
 [[noreturn]] void fail_without_collective(std::string_view text) {
   if (find_collective(canonical(text)))
     throw Error("it is not said which algorithm " + std::string(text) + " is to use; write " +
@@ -123,11 +205,20 @@ std::int64_t parse_parameter(const Algorithm& algorithm, const Parameter& parame
 }
 
 Spec parse_spec(Collective collective, std::string_view text) {
+  check_brackets(text);
   const auto parts = split(text, ";");
-  const Algorithm& algorithm = find_algorithm(collective, parts[0]);
-  Spec spec{&algorithm, algorithm.default_parameters()};
+  const auto [algorithm_name, inside] = cut_brackets(parts[0]);
+  const Algorithm& algorithm = find_algorithm(collective, algorithm_name);
+  Spec spec{&algorithm, own_defaults(algorithm)};
   std::vector<bool> given(spec.parameters.size());
+  std::vector<Part> inner;
+  if (algorithm.is_composed())
+    inner = inside ? parse_parts(collective, spec, given, *inside) : default_parts(algorithm);
+  else if (inside)
+    throw Error(std::string(algorithm.name) + " is not composed of other algorithms, so " +
+                in_quotes("(" + std::string(*inside) + ")") + " says nothing to it");
   for (std::size_t i = 1; i < parts.size(); ++i) set_parameter(spec, given, parts[i]);
+  append_parts(spec.parameters, inner);
   return spec;
 }
 
@@ -137,13 +228,30 @@ std::string parameter_text(const Parameter& parameter, std::int64_t value) {
 }
 
 std::string spec_text(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
-  std::string text(algorithm.name);
+  std::string own;
   for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
     const Parameter& parameter = algorithm.parameters[i];
     if (parameters[i] == parameter.fallback) continue;
-    text += ";" + std::string(parameter.name) + "=" + parameter_text(parameter, parameters[i]);
+    own += ";" + std::string(parameter.name) + "=" + parameter_text(parameter, parameters[i]);
   }
-  return text;
+  if (!algorithm.is_composed()) return std::string(algorithm.name) + own;
+  std::vector<std::string> texts;
+  for (const Part& part : parts_of(algorithm, parameters))
+    texts.push_back(spec_text(*part.algorithm, part.parameters));
+  while (texts.size() > 2 && texts.back() == texts[texts.size() - 2]) texts.pop_back();
+  std::string text = std::string(algorithm.name) + "(" + texts.front();
+  for (std::size_t i = 1; i < texts.size(); ++i) text += "," + texts[i];
+  return text + own + ")";
+}
+
+std::vector<std::pair<std::string_view, std::string>> part_texts(const Spec& spec) {
+  std::vector<std::pair<std::string_view, std::string>> result;
+  if (!spec.algorithm->is_composed()) return result;
+  const auto parts = parts_of(*spec.algorithm, spec.parameters);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    result.emplace_back(spec.algorithm->composition->parts[i].name,
+                        spec_text(*parts[i].algorithm, parts[i].parameters));
+  return result;
 }
 
 Collective parse_collective(std::string_view text) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collective/algorithm.hpp"
@@ -20,9 +21,10 @@ struct Spec {
   std::vector<std::int64_t> parameters;
 };
 
-/// "sparbit", "sparbit;send=packed", "bruck;ports=2": parameters that are not given have their descriptor's
-/// value.
-/// '-' stands for '_' in names. Throws Error.
+/// "sparbit", "sparbit;send=packed", "bruck;ports=2": parameters that are not given have their descriptor's value.
+/// Parts of a composed algorithm stand in brackets, "hier(sparbit,linear;leaders=2)": the last one given stands for all
+/// that are not, and what stands behind it and is a parameter of the composed one belongs to that. '-' stands for '_'
+/// in names. Throws Error.
 Spec parse_spec(Collective collective, std::string_view text);
 
 /// One parameter's value: a word of its list, or a whole number (4KiB will do) within its bounds. Throws
@@ -34,6 +36,9 @@ std::string parameter_text(const Parameter& parameter, std::int64_t value);
 
 /// The spec as text, with those parameters that differ from the descriptor's value.
 std::string spec_text(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
+
+/// The parts of a composed algorithm: the name of each, and what runs as it, as text.
+std::vector<std::pair<std::string_view, std::string>> part_texts(const Spec& spec);
 
 struct Use {
   Collective collective;

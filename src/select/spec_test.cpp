@@ -36,7 +36,8 @@ TEST(Spec, EveryAlgorithmIsFoundByItsName) {
       const Spec spec = parse_spec(collective, algorithm->name);
       EXPECT_EQ(spec.algorithm, algorithm);
       EXPECT_EQ(spec.parameters, algorithm->default_parameters());
-      EXPECT_EQ(spec_text(*algorithm, spec.parameters), algorithm->name);
+      const std::string text = spec_text(*algorithm, spec.parameters);
+      EXPECT_EQ(algorithm->is_composed() ? text.substr(0, text.find('(')) : text, algorithm->name);
     }
 }
 
@@ -92,6 +93,60 @@ TEST(Spec, ParametersAreNamedOnce) {
   EXPECT_TRUE(contains(error("sparbit;"), "write name=value"));
 }
 
+/// What is written for what is read.
+std::string rewritten(Collective collective, std::string_view text) {
+  const Spec spec = parse_spec(collective, text);
+  return spec_text(*spec.algorithm, spec.parameters);
+}
+
+TEST(Composition, PartsStandInBrackets) {
+  EXPECT_EQ(rewritten(Collective::allgather, "hier(sparbit,linear;leaders=2)"),
+            "hier(sparbit,linear;leaders=2)");
+  EXPECT_EQ(rewritten(Collective::allgather, " hier( recursive-doubling , linear ) ; leaders = 2 "),
+            "hier(recursive_doubling,linear;leaders=2)");
+  EXPECT_EQ(rewritten(Collective::allgather, "hier"), "hier(sparbit,linear)");
+  EXPECT_EQ(rewritten(Collective::allgather, "hier(sparbit;send=packed,linear,binary)"),
+            "hier(sparbit;send=packed,linear,binary)");
+  EXPECT_EQ(rewritten(Collective::bcast, "hier(binomial)"), "hier(binomial,binomial)");
+  EXPECT_EQ(rewritten(Collective::bcast, "hier(binomial,chain;segments=4;leaders=2)"),
+            "hier(binomial,chain;segments=4;leaders=2)");
+  EXPECT_EQ(rewritten(Collective::alltoallv, "remap(linear;order=cyclic)"), "remap(linear;order=cyclic)");
+  EXPECT_EQ(rewritten(Collective::allgather, "remap(hier(ring,linear;leaders=2);blocks=copied)"),
+            "remap(hier(ring,linear;leaders=2);blocks=copied)");
+}
+
+TEST(Composition, ErrorsSayWhichPartIsWrong) {
+  const auto error = [](std::string_view text, Collective collective = Collective::allgather) {
+    return error_of([&] { parse_spec(collective, text); });
+  };
+  EXPECT_TRUE(contains(error("hier(sparbti,linear)"), "allgather algorithm 'sparbti'; did you mean sparbit"));
+  EXPECT_TRUE(contains(error("hier(ring,ring)"), "there is no gather algorithm 'ring'"))
+      << error("hier(ring,ring)");
+  EXPECT_TRUE(contains(error("hier(ring,ring)"), "one by one: between, gather, bcast"));
+  EXPECT_EQ(error("hier(ring,linear,linear,linear)"),
+            "hier of allgather has 3 parts, between, gather, bcast; 'ring,linear,linear,linear' names 4");
+  EXPECT_EQ(error("ring(linear)"),
+            "ring is not composed of other algorithms, so '(linear)' says nothing to it");
+  EXPECT_EQ(error("hier(ring,native)"),
+            "native cannot be a part of another algorithm: Convene has no schedule of it (name the parts of "
+            "hier one by one: between, gather, bcast)");
+  EXPECT_TRUE(contains(error("hier(ring,linear"), "brackets"));
+  EXPECT_TRUE(contains(error("hier(ring,linear))"), "brackets"));
+  EXPECT_TRUE(contains(error("hier(ring,linear)x"), "'x' stands behind the brackets"));
+  EXPECT_TRUE(contains(error("hier(ring,linear;leaders=0)"), "leaders of hier must be"));
+  EXPECT_TRUE(contains(error("hier(ring,linear;leaders=2);leaders=2"), "given twice"));
+  EXPECT_TRUE(contains(error("hier(ring,linear;laeders=2)"), "linear has no parameters"))
+      << error("hier(ring,linear;laeders=2)");
+  EXPECT_TRUE(contains(error("remap(bruck)", Collective::alltoallv), "no alltoallv algorithm 'bruck'"));
+}
+
+TEST(Uses, CompositionsHoldCommas) {
+  const auto uses = parse_uses("allgather=hier(sparbit,linear;leaders=2),bcast=binomial");
+  ASSERT_EQ(uses.size(), 2u);
+  EXPECT_EQ(uses[0].spec.algorithm->name, "hier");
+  EXPECT_EQ(uses[1].spec.algorithm->name, "binomial");
+}
+
 TEST(Uses, SeveralCollectives) {
   const auto uses = parse_uses("allgather=sparbit;send=packed,\n allgatherv = ring\n");
   ASSERT_EQ(uses.size(), 2u);
@@ -120,7 +175,7 @@ TEST(Uses, ErrorsSayHowToWriteIt) {
 RC_GTEST_PROP(Uses, AnyTextIsUsesOrAnError, ()) {
   const auto words = *rc::gen::container<std::vector<std::string>>(rc::gen::oneOf(
       rc::gen::element<std::string>("allgather", "allgatherv", "=", ";", ",", "sparbit", "send", "packed",
-                                    "bruck", "ports", "2", "(", ")", " ", "\n", "-"),
+                                    "bruck", "ports", "2", "(", ")", "hier", "linear", " ", "\n", "-"),
       rc::gen::arbitrary<std::string>()));
   std::string text;
   for (const std::string& word : words) text += word;

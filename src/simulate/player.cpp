@@ -74,7 +74,8 @@ class Player {
         arrivals_(arrivals),
         network_(platform, seating),
         contention_(network_, events_, carried),
-        history_(options.critical_path ? source.steps() : 0) {
+        history_(options.critical_path ? source.steps() : 0),
+        noise_(options.noise, source.procs()) {
     const Rank procs = source.procs();
     cpu_free_.assign(*std::max_element(cpu_.begin(), cpu_.end()) + 1, 0);
     computing_.assign(procs, 0);
@@ -342,8 +343,10 @@ class Player {
 
   // ---- Resources
 
-  /// Lets the rank's processor work so long after all that it has to do already; returns when it is done.
+  /// Lets the rank's processor work so long, and as much longer as noise holds it up, after all that it has to do
+  /// already; returns when it is done.
   double occupy(Rank rank, double seconds) {
+    seconds += noise_.draw(rank);
     double& free = cpu_free_[cpu_[rank]];
     if (seconds == 0 && free <= now_) return now_;
     free = on_grid(std::max(free, now_) + seconds);
@@ -396,6 +399,7 @@ class Player {
   EventQueue events_;
   Sharers contention_;
   History history_;
+  NoiseSource noise_;
   double now_ = 0;
   std::uint64_t left_ = 0;        // steps that are not finished
   std::vector<StepState> state_;  // by step

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "simulate/network.hpp"
+#include "simulate/noise.hpp"
 #include "simulate/platform.hpp"
 #include "simulate/sharing.hpp"
 #include "simulate/source.hpp"
@@ -32,6 +33,7 @@ enum class Contention : std::uint8_t {
 struct PlayOptions {
   Contention contention = Contention::sharing;
   bool critical_path = false;  ///< needs 21 bytes more a step
+  Noise noise = {};            ///< what holds up processors
 };
 
 /// A piece of the critical path: what the time before the end was spent with.

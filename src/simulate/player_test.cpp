@@ -48,6 +48,26 @@ TEST_P(BothModes, ProcessorsAddTheirTimes) {
   EXPECT_NEAR(outcome.waiting[1], 5e-7 + 3e-6, tiny);
 }
 
+TEST_P(BothModes, NoiseHoldsUpEveryPieceOfWork) {
+  // For certain, and 1 µs each time: the sender once, the receiver once.
+  PlayOptions options = mode();
+  options.noise = {.kind = NoiseKind::bernoulli, .mean = 1e-6, .shape = 1};
+  const Outcome outcome = play(all_to_one(2, {0}, 1), cluster(2), 1000, {}, options);
+  EXPECT_NEAR(outcome.exits[0], 1e-6, tiny);
+  EXPECT_NEAR(outcome.exits[1], 1e-6 + 3e-6 + 1e-6, tiny);
+  EXPECT_NEAR(outcome.waiting[1], 4e-6, tiny);
+}
+
+TEST_P(BothModes, NoiseOfASeedIsAlwaysTheSame) {
+  PlayOptions options = mode();
+  options.noise = {.kind = NoiseKind::pareto, .mean = 1e-6, .shape = 1.5, .seed = 3};
+  const auto exits = [&] { return play(ring(7), cluster(7), 1000, {}, options).exits; };
+  const std::vector<double> first = exits();
+  EXPECT_EQ(first, exits());
+  options.noise.seed = 4;
+  EXPECT_NE(first, exits());
+}
+
 TEST_P(BothModes, TwoMessagesToOneNodeShareItsLink) {
   // Both need 1 µs alone, and 2 µs together; then the latency.
   const Outcome outcome = play(all_to_one(3, {0, 1}, 2), cluster(3), 1000, {}, mode());

@@ -64,12 +64,13 @@ def specs() -> list[str]:
     found = []
     for algorithm in _core.algorithms("allgather"):
         found += [_core.spec("allgather", spec) for spec in _core.samples("allgather", algorithm["name"])]
-    return list(dict.fromkeys(found))
+    # Communicators of the program have nodes of one rank, where there cannot be several leaders.
+    return [spec for spec in dict.fromkeys(found) if "leaders" not in spec]
 
 
 def usual_specs() -> list[str]:
     """Every algorithm with the parameters that it has if one gives none; `native` first."""
-    return [algorithm["name"] for algorithm in _core.algorithms("allgather")]
+    return [_core.spec("allgather", algorithm["name"]) for algorithm in _core.algorithms("allgather")]
 
 
 def needs_even(spec: str) -> bool:
@@ -110,7 +111,7 @@ def cases(stack: Stack, procs: list[int], wanted: list[str], usual: bool) -> Ite
     everywhere = usual_specs()
     # Where idle ranks spin, a run takes minutes: the usual parameters only.
     for spec in everywhere if usual or stack.spins else dict.fromkeys(everywhere + specs()):
-        if wanted and spec.partition(";")[0] not in wanted:
+        if wanted and spec.partition(";")[0].partition("(")[0] not in wanted:
             continue
         for number in procs:
             if _core.unmet("allgather", spec, number):
@@ -142,7 +143,12 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.conformance.allgather", description=__doc__)
     parser.add_argument("--stack", action="append", choices=list(all_stacks()), help="default: all")
     parser.add_argument("--procs", type=lambda text: [int(word) for word in text.split(",")], default=PROCS)
-    parser.add_argument("--algorithm", action="append", default=[], choices=usual_specs())
+    parser.add_argument(
+        "--algorithm",
+        action="append",
+        default=[],
+        choices=[known["name"] for known in _core.algorithms("allgather")],
+    )
     parser.add_argument("--usual", action="store_true", help="only each algorithm's usual parameters")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and repetitions")
     parser.add_argument("--verbose", action="store_true", help="a line for every run")

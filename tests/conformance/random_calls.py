@@ -25,6 +25,7 @@ def specs() -> str:
         for algorithm in _core.algorithms(collective)
         if algorithm["requirement"] == "none"
         for spec in (["native"] if algorithm["native"] else _core.samples(collective, algorithm["name"]))
+        if "leaders" not in spec  # communicators of one rank have one leader
     )
 
 

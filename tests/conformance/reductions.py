@@ -24,9 +24,11 @@ def specs(program: str) -> str:
     for collective in REDUCTIONS:
         for algorithm in _core.algorithms(collective):
             name = algorithm["name"]
-            needs = " commutative" if algorithm["commutative_only"] and program == RANDOM else ""
+            keeps_order = not algorithm["commutative_only"] and not algorithm["parts"]
+            needs = "" if keeps_order or program != RANDOM else " commutative"
             spec = ["native"] if algorithm["native"] else _core.samples(collective, name)
-            lines += [f"{collective} {each}{needs}" for each in spec]
+            # Communicators of one rank have one leader.
+            lines += [f"{collective} {each}{needs}" for each in spec if "leaders" not in each]
     return "\n".join(lines)
 
 

@@ -30,15 +30,27 @@ def _parameter(parameter: Parameter) -> str:
     return f"{parameter['name']}={values}, default {parameter['default']}: {parameter['summary']}"
 
 
+def _usage(algorithm: Algorithm) -> str:
+    """The algorithm's name, with the names of its parts where it is composed of others."""
+    parts = ",".join(part["name"].upper() for part in algorithm["parts"])
+    return f"{algorithm['name']}({parts})" if parts else algorithm["name"]
+
+
 def _print_one(output: Console, algorithm: Algorithm, served: list[str]) -> None:
     needs = REQUIREMENTS.get(algorithm["requirement"], algorithm["requirement"])
+    if algorithm["parts"]:
+        needs = "what its parts need, and the nodes of ranks"
     if algorithm["commutative_only"]:
         needs += ", a commutative operator"
     some = [name for name in served if name in algorithm["collectives"]]
     only = "" if some == served else f"; only {', '.join(some)}"
     learns = "; uses a forecast of arrivals" if algorithm["learns"] == "forecast" else ""
-    output.print(f"\n[bold cyan]{algorithm['name']}[/]  {needs}; rounds: {algorithm['rounds']}{learns}{only}")
-    lines = [algorithm["summary"], *map(_parameter, algorithm["parameters"]), algorithm["source"]]
+    output.print(f"\n[bold cyan]{_usage(algorithm)}[/]  {needs}; rounds: {algorithm['rounds']}{learns}{only}")
+    parts = [
+        f"{part['name'].upper()}, of {part['collective']}, default {part['default']}: {part['summary']}"
+        for part in algorithm["parts"]
+    ]
+    lines = [algorithm["summary"], *parts, *map(_parameter, algorithm["parameters"]), algorithm["source"]]
     for line in lines:
         style = "dim" if line == algorithm["source"] else None
         output.print(Padding(Text(line), (0, 0, 0, 4)), style=style)

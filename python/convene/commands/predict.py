@@ -6,7 +6,16 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from convene import _core, arguments, bench, console, platform_files, prediction
+from convene import (
+    _core,
+    arguments,
+    bench,
+    console,
+    platform_files,
+    prediction,
+    winner_report,
+    winners,
+)
 from convene._core import RequestError
 from convene.platform_files import NONE
 from convene.prediction import HOP_BYTES, Prediction, Setting
@@ -29,6 +38,10 @@ and then it says so.
   convene predict allgather --compare ring recursive_doubling -p 16 --nodes 1 --transport zero_copy
 
   convene predict allgather --model hop_bytes -p 64 --nodes 8 --mapping cyclic
+
+  convene predict allgather --platform metropolis -p 2-32 --nodes 4 --bytes 8:1MiB --winners
+
+  convene predict bcast --platform metropolis -p 32 --bytes 1KiB:4MiB:16 --tune
 """
 
 MOST_PROCS = 1 << 16
@@ -48,7 +61,7 @@ def choose(collective: str, procs: int, text: str) -> list[str]:
             raise RequestError(f"{spec} is the MPI library's own algorithm: Convene has no schedule of it")
     if not chosen:
         raise RequestError("--algorithms names none")
-    return chosen
+    return chosen  # hierarchical ones are refused where the models get their plan, with the nodes
 
 
 def time_text(seconds: float) -> str:
@@ -139,7 +152,7 @@ def relation_of(setting: Setting, first: str, second: str, transport: tuple[str,
 def print_comparison(setting: Setting, pair: tuple[str, str], transport: tuple[str, str], json: bool) -> None:
     first, second = (_core.spec(setting.collective, name) for name in pair)
     for spec in (first, second):
-        why = _core.unmet(setting.collective, spec, setting.procs)
+        why = _core.unmet(setting.collective, spec, setting.procs, setting.machine, setting.mapping)
         if why:
             raise RequestError(f"{setting.collective} algorithm {spec} {why}, not {setting.procs}")
     relation, conditional = relation_of(setting, first, second, transport)
@@ -159,6 +172,71 @@ def check_root(collective: str, root: str | None, procs: int) -> int:
     if not _core.is_rooted(collective):
         raise RequestError(f"{collective} has no root; leave out --root {root}")
     return arguments.parse_number(root, "--root", 0, procs - 1)
+
+
+def check_alone(**wanted: bool) -> None:
+    """These show different things."""
+    given = [f"--{name}" for name, is_wanted in wanted.items() if is_wanted]
+    if len(given) > 1:
+        raise RequestError(f"{' and '.join(given)} show different things; take one of them")
+
+
+def parse_procs(text: str, several: bool) -> list[int]:
+    if several:
+        return arguments.parse_numbers(text, "--procs", 1, MOST_PROCS)
+    return [arguments.parse_number(text, "--procs", 1, MOST_PROCS)]
+
+
+def print_winners(settings: list[Setting], algorithms: str, model: str, sizes: list[int], json: bool) -> None:
+    collective = settings[0].collective
+    rows = winners.winner_map(settings, winners.can_run(collective, algorithms), model, sizes)
+    if json:
+        return console.print_json(
+            {
+                "collective": collective,
+                "model": model,
+                "sizes": sizes,
+                "rows": [
+                    {"procs": row.procs, "winners": [winner_report.winner_json(one) for one in row.winners]}
+                    for row in rows
+                ],
+            }
+        )
+    name = f" of {settings[0].platform.facts['name']}" if settings[0].platform is not NONE else ""
+    what = f"{collective}, {settings[0].mapping}: winners under {model}{name}"
+    return winner_report.print_map(what, rows, sizes)
+
+
+def print_crossovers(setting: Setting, specs: list[str], model: str, sizes: list[int], json: bool) -> None:
+    found = winners.crossovers(setting, specs, model, sizes)
+    first = prediction.best_of(prediction.predict(setting, specs, model, sizes[:1]), sizes[:1])[0]
+    if json:
+        changes = [{"bytes": one.at, "algorithm": one.after} for one in found]
+        return console.print_json(
+            {"collective": setting.collective, "procs": setting.procs, "model": model, "first": first}
+            | {"changes": changes}
+        )
+    return winner_report.print_crossovers(title(setting, model), first, found)
+
+
+def print_tuned(setting: Setting, specs: list[str], model: str, sizes: list[int], json: bool) -> None:
+    found = winners.tuned(setting, specs, model, sizes)
+    if json:
+        best = {
+            name: [{"best": one.spec, "cost": one.costs[0]} for one in each] for name, each in found.items()
+        }
+        return console.print_json({"sizes": sizes, "model": model, "algorithms": best})
+    return winner_report.print_tuned(title(setting, model), found, sizes, lambda cost: cost_text(model, cost))
+
+
+def print_mappings(setting: Setting, specs: list[str], model: str, sizes: list[int], json: bool) -> None:
+    found = winners.by_mapping(setting, specs, model, sizes)
+    if json:
+        costs = {mapping: {one.spec: one.costs for one in each} for mapping, each in found.items()}
+        return console.print_json({"sizes": sizes, "model": model, "mappings": costs})
+    return winner_report.print_mappings(
+        title(setting, model), found, sizes, lambda cost: cost_text(model, cost)
+    )
 
 
 def predict(
@@ -221,22 +299,50 @@ def predict(
             "copies or rdma in the network.",
         ),
     ] = None,
+    show_winners: Annotated[
+        bool, typer.Option("--winners", help="The cheapest algorithm for each number of processes and size.")
+    ] = False,
+    show_crossovers: Annotated[
+        bool, typer.Option("--crossovers", help="From how many bytes on which algorithm is the cheapest.")
+    ] = False,
+    show_tuned: Annotated[
+        bool, typer.Option("--tune", help="Each algorithm with its best parameters, size by size.")
+    ] = False,
+    show_mappings: Annotated[
+        bool,
+        typer.Option(
+            "--mappings", help="The cost of the sequential and the cyclic mapping, and of --mapping."
+        ),
+    ] = False,
     json: arguments.Json = False,
 ) -> None:
     name = arguments.check_collective(collective)
-    number = arguments.parse_number(procs, "--procs", 1, MOST_PROCS)
+    check_alone(
+        winners=show_winners,
+        crossovers=show_crossovers,
+        tune=show_tuned,
+        mappings=show_mappings,
+        expression=expression,
+        compare=compare is not None,
+    )
+    numbers = parse_procs(procs, several=show_winners)
     file = platform_files.load(platform) if platform else NONE
-    count = None if nodes is None else arguments.parse_number(nodes, "--nodes", 1, number)
-    where = prediction.machine_of(number, count, machine, file)
-    setting = Setting(name, number, check_root(name, root, number), where, mapping, file)
+
+    def setting_of(number: int) -> Setting:
+        count = None if nodes is None else arguments.parse_number(nodes, "--nodes", 1, max(numbers))
+        where = prediction.machine_of(number, count, machine, file)
+        return Setting(name, number, check_root(name, root, number), where, mapping, file)
+
+    number = numbers[-1]
+    setting = setting_of(number)
     if latex and not expression:
         raise RequestError("--latex is for --expression")
     if transport and not (expression or compare):
         raise RequestError("--transport is for --expression and --compare; elsewhere the platform says it")
     if compare:
         return print_comparison(setting, compare, parse_transport(transport), json)
-    specs = choose(name, number, algorithms)
     if expression:
+        specs = choose(name, number, algorithms)
         return print_expressions(setting, specs, parse_transport(transport), latex, json)
     known = [*_core.models(), HOP_BYTES]
     if model not in known:
@@ -245,6 +351,15 @@ def predict(
         known = platform_files.names()
         raise RequestError(f"a time needs parameters: --platform {'|'.join(known)}, or a file")
     sizes = [0] if name == "barrier" else bench.parse_sizes(bytes)
+    if show_winners:
+        return print_winners([setting_of(one) for one in numbers], algorithms, model, sizes, json)
+    specs = choose(name, number, algorithms)
+    if show_crossovers:
+        return print_crossovers(setting, specs, model, sizes, json)
+    if show_tuned:
+        return print_tuned(setting, specs, model, sizes, json)
+    if show_mappings:
+        return print_mappings(setting, specs, model, sizes, json)
     found = prediction.predict(setting, specs, model, sizes)
     if json:
         return console.print_json(prediction.as_json(setting, model, sizes, found))

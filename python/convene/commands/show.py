@@ -26,6 +26,8 @@ HELP = """Shows the schedules of all ranks.
   convene show allgatherv ring -p 4 --steps --rank 0
 
   convene show allgather bdr -p 4 --arrivals 2,0,0,0
+
+  convene show allgather 'hier(sparbit,linear;leaders=2)' -p 8 --mapping "node:2 core:4"
 """
 
 
@@ -37,8 +39,6 @@ FORMAT_OF_OPTION = {
     "steps": "text",
     "rank": "text",
     "rings": "svg",
-    "mapping": "svg",
-    "placement": "svg",
     "rounds": "svg",
     "bytes": "goal",
 }
@@ -97,13 +97,16 @@ def show(
     ] = False,
     mapping: Annotated[
         str | None,
-        typer.Option(metavar="MACHINE", help='Picture: show what crosses nodes of "node:4 core:8".'),
+        typer.Option(
+            metavar="MACHINE",
+            help='For pictures and hierarchical algorithms: nodes, as in "node:4 core:8".',
+        ),
     ] = None,
     placement: Annotated[
         str | None,
         typer.Option(
             metavar="sequential|cyclic|LIST",
-            help="Picture: which rank sits where; 0,0,1,1 lists nodes.",
+            help="Likewise: which rank sits where; 0,0,1,1 lists nodes.",
             autocompletion=lambda incomplete: [
                 name for name in ("sequential", "cyclic") if name.startswith(incomplete)
             ],
@@ -127,7 +130,7 @@ def show(
     }
     wanted = _format_of(format, output)
     for option, value in given.items():
-        if value not in (None, False) and FORMAT_OF_OPTION[option] != wanted:
+        if value not in (None, False) and FORMAT_OF_OPTION.get(option, wanted) != wanted:
             raise RequestError(
                 f"--{option} is for --format {FORMAT_OF_OPTION[option]}, and the format here is {wanted}"
             )
@@ -136,6 +139,10 @@ def show(
         raise RequestError("the messages of a barrier carry no bytes; leave out --bytes")
     spec = _core.spec(collective, algorithm, options)
     number = arguments.parse_number(procs, "--procs", 1, arguments.MOST_PROCS)
+    uses_mapping = wanted == "svg" or arguments.is_composed(collective, spec)
+    for option in ("mapping", "placement"):
+        if given[option] is not None and not uses_mapping:
+            raise RequestError(f"--{option} is for --format svg and for algorithms that look at nodes")
     call = (collective, spec, number, _check_root(collective, root, number), in_place)
     given["arrivals"] = arguments.parse_arrivals(arrivals, number) if arrivals is not None else []
     _hand_over(PRINTERS[wanted](call, given), output)
@@ -145,27 +152,33 @@ Call = tuple[str, str, int, int, bool]
 Given = dict[str, Any]
 
 
+def _where(given: Given) -> dict[str, str]:
+    """On which machine the ranks are, and where; empty where nobody says."""
+    machine = given["mapping"] or ""
+    return {"machine": machine, "placement": given["placement"] or ("sequential" if machine else "")}
+
+
 def _text(call: Call, given: Given) -> str:
     rank = given["rank"]
     number = None if rank is None else arguments.parse_number(rank, "--rank", 0, call[2] - 1)
-    return _core.text(*call, steps=given["steps"], rank=number, arrivals=given["arrivals"])
+    return _core.text(*call, steps=given["steps"], rank=number, arrivals=given["arrivals"], **_where(given))
 
 
 def _json(call: Call, given: Given) -> str:
-    return _core.json(*call, arrivals=given["arrivals"])
+    return _core.json(*call, arrivals=given["arrivals"], **_where(given))
 
 
 def _goal(call: Call, given: Given) -> str:
-    return _core.goal(*call, bytes=_core.size(given["bytes"] or "1"), arrivals=given["arrivals"])
+    size = _core.size(given["bytes"] or "1")
+    return _core.goal(*call, bytes=size, arrivals=given["arrivals"], **_where(given))
 
 
 def _svg(call: Call, given: Given) -> str:
-    rounds, machine = given["rounds"], given["mapping"] or ""
+    rounds = given["rounds"]
     return _core.svg(
         *call,
         rings=given["rings"],
-        machine=machine,
-        placement=given["placement"] or ("sequential" if machine else ""),
+        **_where(given),
         rounds=arguments.parse_numbers(rounds, "--rounds", 0, arguments.MOST_PROCS) if rounds else [],
         arrivals=given["arrivals"],
     )

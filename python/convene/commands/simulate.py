@@ -9,7 +9,7 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
-from convene import _core, arguments, bench, console, report, simulation, studies
+from convene import _core, arguments, bench, console, report, simulation, smpi, studies
 from convene._core import RequestError
 from convene.commands.bench import check_output, complete_algorithms
 
@@ -19,14 +19,24 @@ A platform says what its links, processors and nodes are like; Convene brings so
 from JSON. Times are from the first arrival to the last exit; "mean" is that of all ranks, from \
 arrival to exit.
 
+With --engine smpi the code that runs real programs runs in SimGrid's SMPI, and so do SMPI's own algorithms.
+
 [bold]Examples[/bold]
 
   convene simulate allgather --platform yahoo -p 64 --sizes 8:1MiB:8
 
   convene simulate allgather --platform curie -p 128 --algorithms ring,sparbit --arrivals uniform:1ms
 
-  convene simulate --study sparbit
+  convene simulate allgather --platform curie -p 128 --noise pareto:2us:1.5
+
+  convene simulate allgather --platform tryton -p 32 --engine smpi --rivals ompi,mpich
+
+  convene simulate --platform yahoo -p 64 --export yahoo.xml
+
+  convene simulate --study sparbit -o sparbit.json          (and --resume, if it was interrupted)
 """
+
+ENGINES = ("player", "smpi")
 
 
 def complete_platform(incomplete: str) -> list[str]:
@@ -44,16 +54,30 @@ def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
     return chosen
 
 
-def play(cases: list[simulation.Case]) -> list[Any]:
+def play(cases: list[simulation.Case], journal: simulation.Journal | None = None) -> list[Any]:
     """Plays them, with a bar on a terminal."""
     output = console.make(error=True)
     with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
         task = progress.add_task("simulating", total=len(cases))
-        return simulation.play_all(cases, lambda done, total: progress.update(task, completed=done))
+        return simulation.play_all(cases, lambda done, total: progress.update(task, completed=done), journal)
+
+
+def journal_of(output: Path | None, resume: bool) -> simulation.Journal | None:
+    """What is done goes to FILE.json.part until all is."""
+    if output is None:
+        if resume:
+            raise RequestError("--resume goes on with what -o FILE.json was begun with: name that file, too")
+        return None
+    journal = simulation.Journal(output.with_name(output.name + ".part"))
+    if resume:
+        journal.read()
+    return journal
 
 
 def make_table(title: str, result: dict[str, Any]) -> Table:
-    heads = ["bytes/block", "algorithm", "time", "of the best", "mean", "waiting", "busiest channel"]
+    is_told_all = "waiting" in result["sizes"][0]["contenders"][0]
+    heads = ["bytes/block", "algorithm", "time", "of the best", "mean"]
+    heads += ["waiting", "busiest channel"] if is_told_all else []
     table = console.table(title, *heads, numbers=("bytes/block", "time", "of the best", "mean", "waiting"))
     for size in result["sizes"]:
         best = min(median(contender["seconds"]) for contender in size["contenders"])
@@ -66,11 +90,15 @@ def make_table(title: str, result: dict[str, Any]) -> Table:
                 report.seconds_text(seconds),
                 f"[green]{ratio}[/green]" if seconds == best else ratio,
                 report.seconds_text(median(contender["mean"])),
-                report.seconds_text(median(contender["waiting"])),
-                busiest_text(contender["channels"]),
+                *(told(contender) if is_told_all else ()),
             )
         table.add_section()
     return table
+
+
+def told(contender: dict[str, Any]) -> tuple[str, str]:
+    """What the player says besides times."""
+    return report.seconds_text(median(contender["waiting"])), busiest_text(contender["channels"])
 
 
 def busiest_text(channels: dict[str, float]) -> str:
@@ -80,17 +108,42 @@ def busiest_text(channels: dict[str, float]) -> str:
     return f"{kind} {100 * channels[kind]:.0f} %"
 
 
-def show_study(name: str, json: bool, output: Path | None) -> None:
+def show_study(name: str, json: bool, output: Path | None, journal: simulation.Journal | None) -> None:
     if name not in studies.STUDIES:
         raise RequestError(_core.no_such("study", name, list(studies.STUDIES)))
     study = studies.STUDIES[name]
-    result = study.run(play)
-    if output:
-        console.write_file(output, console.json_text(result) + "\n")
+    result = study.run(lambda cases: play(cases, journal))
+    write(result, output, journal)
     if json:
         console.print_json({key: value for key, value in result.items() if key != "cells"})
     else:
         study.print(result)
+
+
+def write(result: dict[str, Any], output: Path | None, journal: simulation.Journal | None) -> None:
+    if output:
+        console.write_file(output, console.json_text(result) + "\n")
+    if journal:
+        journal.remove()
+
+
+def choose_engine(
+    engine: str, collective: str, procs: int, machine: simulation.Platform, rivals: str
+) -> tuple[type[simulation.Case], list[str]]:
+    """The class of cases, and those of SMPI's own contenders."""
+    if engine not in ENGINES:
+        raise RequestError(_core.no_such("engine", engine, ENGINES))
+    if engine == "player":
+        if rivals:
+            raise RequestError("--rivals are SMPI's own algorithms: say --engine smpi, too")
+        return simulation.Case, []
+    smpi.check(procs, machine)
+    return smpi.SmpiCase, smpi.parse_rivals(rivals, collective)
+
+
+def export_platform(path: Path, platform: str, mapping: str, procs: int) -> None:
+    machine = simulation.load_platform(platform)
+    console.write_file(path, _core.simgrid_platform(machine.text, machine.file, mapping, procs))
 
 
 def run(
@@ -136,8 +189,18 @@ def run(
             help="none, late:RANK:SECONDS, uniform:SECONDS, or a file with a time per rank on each line.",
         ),
     ] = "none",
-    repetitions: Annotated[int, typer.Option(min=1, help="How many random patterns of arrival.")] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="For random arrivals.")] = 1,
+    noise: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND",
+            help="What holds up processors, each time that they work: none, exponential:SECONDS, "
+            "pareto:SECONDS:SHAPE, bernoulli:PROBABILITY:SECONDS.",
+        ),
+    ] = "none",
+    repetitions: Annotated[
+        int, typer.Option(min=1, help="How many random patterns of arrival, or of noise.")
+    ] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="For random arrivals and noise.")] = 1,
     contention: Annotated[
         str,
         typer.Option(metavar="sharing|maxmin", help="How messages share links: fast, or exact."),
@@ -145,6 +208,25 @@ def run(
     critical_path: Annotated[
         bool, typer.Option("--critical-path", help="Write the critical path of each run into the JSON.")
     ] = False,
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="player|smpi",
+            help="What simulates: Convene's own, or SimGrid, in which the executor itself runs.",
+            autocompletion=lambda incomplete: [name for name in ENGINES if name.startswith(incomplete)],
+        ),
+    ] = "player",
+    rivals: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help=f"With smpi: its selectors {', '.join(smpi.SELECTORS)}, or algorithms such as ring.",
+        ),
+    ] = "",
+    export: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.xml", help="Write the platform with -p ranks for SimGrid, and stop."),
+    ] = None,
     study: Annotated[
         str | None,
         typer.Option(metavar="NAME", help=f"A source's experiment: {', '.join(studies.STUDIES)}"),
@@ -152,12 +234,21 @@ def run(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE.json", help="Write everything.")
     ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a simulation into -o FILE.json that was interrupted.")
+    ] = False,
     json: arguments.Json = False,
 ) -> None:
     if output:
         check_output(output)
+    journal = journal_of(output, resume)
     if study:
-        show_study(study, json, output)
+        show_study(study, json, output, journal)
+        return
+    if export:
+        if platform is None or procs is None:
+            raise RequestError("--export needs --platform and -p: a host for each rank is written")
+        export_platform(export, platform, mapping, procs)
         return
     if collective is None or platform is None or procs is None:
         raise RequestError("a simulation needs COLLECTIVE, --platform and -p (or --study NAME)")
@@ -168,8 +259,16 @@ def run(
         raise RequestError(f"--contention must be sharing or maxmin, not '{contention}'")
     machine = simulation.load_platform(platform)
     patterns = tuple(map(tuple, simulation.make_arrivals(arrivals, procs, repetitions, seed)))
+    quiet = noise == "none"
+    if len(patterns) == 1 and not quiet:
+        patterns *= repetitions
+    if not quiet and engine == "smpi":
+        raise RequestError("SMPI knows no noise: leave out --noise, or take --engine player")
+    if critical_path and engine == "smpi":
+        raise RequestError("SMPI does not say what the critical path is: leave out --critical-path")
+    make, others = choose_engine(engine, name, procs, machine, rivals)
     cases = [
-        simulation.Case(
+        make(
             name,
             spec,
             procs,
@@ -180,17 +279,25 @@ def run(
             contention == "maxmin",
             critical_path,
             root,
+            simulation.parse_noise(noise, seed),
         )
-        for spec in choose_algorithms(name, procs, algorithms)
+        for spec in [*choose_algorithms(name, procs, algorithms), *others]
     ]
-    options = {"mapping": mapping, "arrivals": arrivals, "contention": contention, "seed": seed}
-    result = simulation.as_result(cases, play(cases), {**options, "repetitions": len(patterns)})
-    if output:
-        console.write_file(output, console.json_text(result) + "\n")
+    options = {
+        "engine": engine,
+        "mapping": mapping,
+        "arrivals": arrivals,
+        "noise": noise,
+        "contention": contention if engine == "player" else "SMPI's",
+        "seed": seed,
+    }
+    runs = play(cases, journal)
+    result = simulation.as_result(cases, runs, {**options, "repetitions": len(patterns)})
+    write(result, output, journal)
     if json:
         console.print_json(result)
         return
-    title = f"{name}, {procs} ranks on {machine.name} (simulated), {mapping}, arrivals {arrivals}"
+    title = f"{name}, {procs} ranks on {machine.name} ({engine}), {mapping}, arrivals {arrivals}"
     console.make().print(make_table(title, result))
 
 

@@ -32,12 +32,51 @@ wherever its requirement holds. Exit status 1 when any of them fails.
   convene verify allgather 'bruck;ports=3' --procs 1-100 --json
 
   convene verify allgather bdr --arrivals random:100
+
+  convene verify allgather 'hier(sparbit,linear;leaders=2)' --procs 8-32
+
+Algorithms that are composed of others, hier and remap, are played with each algorithm as a part, and on
+several mappings: sequential, cyclic and irregular ones, or the one of --mapping.
 """
 
 MOST_PROCS = 1024  # beyond, one play takes minutes
 
 
 MOST_FORECASTS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Which ranks share a node, for algorithms that look at that."""
+
+    machine: str = ""
+    placement: str = ""
+
+    @property
+    def as_arguments(self) -> dict[str, str]:
+        return {"machine": self.machine, "placement": self.placement} if self != NOWHERE else {}
+
+    @property
+    def in_words(self) -> str:
+        return f", {self.placement} on {self.machine}" if self.machine else f", on nodes {self.placement}"
+
+
+NOWHERE = Mapping()
+
+
+def representative_mappings(procs: int) -> list[Mapping]:
+    """Nodes that are filled one after the other, that are dealt ranks in turn, and that have any ranks: of
+    sizes that differ little, and much."""
+    source = random.Random(procs)
+    few = max(1, procs // 4)
+    balanced = [rank % few for rank in range(procs)]
+    source.shuffle(balanced)
+    wild = [min(source.randrange(few), source.randrange(few)) for _ in range(procs)]
+    return [
+        Mapping(f"node:{-(-procs // 4)} core:4", "sequential"),
+        Mapping(f"node:3 core:{-(-procs // 3)}", "cyclic"),
+        *(Mapping(placement=",".join(map(str, nodes))) for nodes in (balanced, wild)),
+    ]
 
 
 @dataclass(frozen=True)
@@ -49,10 +88,15 @@ class Case:
     procs: int
     root: int
     forecasts: int = 0
+    mapping: Mapping = NOWHERE
 
     @property
     def algorithm(self) -> str:
-        return self.spec.partition(";")[0]
+        return self.spec.partition(";")[0].partition("(")[0]
+
+    @property
+    def plays_in_place(self) -> bool:
+        return _core.knows_in_place(self.collective)
 
 
 @dataclass
@@ -65,7 +109,8 @@ class Result:
         """What is wrong, and with which call."""
         case = self.case
         return (
-            f"{case.collective} {case.spec}, {case.procs} processes, root {case.root}: {self.verdict['why']}"
+            f"{case.collective} {case.spec}, {case.procs} processes, root {case.root}"
+            f"{case.mapping.in_words if case.mapping != NOWHERE else ''}: {self.verdict['why']}"
         )
 
 
@@ -106,7 +151,9 @@ def specs_of(collective: str, algorithm: str | None) -> list[str]:
         names = [known["name"] for known in _core.algorithms(collective) if not known["native"]]
         return [spec for name in names for spec in _core.samples(collective, name)]
     given = _core.spec(collective, algorithm)
-    return [given] if ";" in algorithm else _core.samples(collective, given)
+    if ";" in algorithm or "(" in algorithm:
+        return [given]
+    return _core.samples(collective, given)
 
 
 def roots_of(collective: str, procs: int, wanted: str) -> Iterable[int]:
@@ -138,28 +185,42 @@ def random_forecast(procs: int, number: int) -> list[int]:
     return arrivals
 
 
+def mappings_of(collective: str, spec: str, procs: int, root: int, given: Mapping) -> list[Mapping]:
+    """Where the ranks are: on all representative mappings; of a rooted collective, one for each root."""
+    if not arguments.is_composed(collective, spec):
+        return [NOWHERE]
+    if given != NOWHERE:
+        return [given]
+    found = representative_mappings(procs)
+    return [found[root % len(found)]] if _core.is_rooted(collective) else found
+
+
 def make_cases(
-    collectives: list[str], algorithm: str | None, procs: list[int], roots: str, forecasts: int = 0
+    collectives: list[str],
+    algorithm: str | None,
+    procs: list[int],
+    roots: str,
+    forecasts: int = 0,
+    mapping: Mapping = NOWHERE,
 ) -> list[Case]:
     cases = []
+    unmet: str | None = None  # of the first call that cannot be
+    has_roots = False
     for collective in collectives:
         forecasters = {
             known["name"] for known in _core.algorithms(collective) if known["learns"] == "forecast"
         }
         for spec, number in product(specs_of(collective, algorithm), procs):
-            if not _core.unmet(collective, spec, number):
-                tried = forecasts if spec.partition(";")[0] in forecasters else 0
-                cases += [
-                    Case(collective, spec, number, root, tried)
-                    for root in roots_of(collective, number, roots)
-                ]
-    if not cases and not any(
-        _core.unmet(name, spec, number) == ""
-        for name in collectives
-        for spec, number in product(specs_of(name, algorithm), procs)
-    ):
-        why = _core.unmet(collectives[0], algorithm or "native", procs[0])
-        raise RequestError(f"there is nothing to play: {algorithm} {why}, and --procs names no such number")
+            tried = forecasts if spec.partition(";")[0] in forecasters else 0
+            for root in roots_of(collective, number, roots):
+                has_roots = True
+                for where in mappings_of(collective, spec, number, root, mapping):
+                    why = _core.unmet(collective, spec, number, where.machine, where.placement)
+                    unmet = unmet or why
+                    if not why:
+                        cases.append(Case(collective, spec, number, root, tried, where))
+    if not cases and has_roots:
+        raise RequestError(f"there is nothing to play: {algorithm} {unmet}, and --procs names no such number")
     if not cases:
         raise RequestError(f"there is nothing to play: every root of --roots {roots} is above --procs")
     return cases
@@ -168,9 +229,10 @@ def make_cases(
 def play(case: Case) -> Result:
     """Plays a call both ways, and with its forecasts; the counts are those of the ordinary one."""
     call = (case.collective, case.spec, case.procs, case.root)
-    verdict = _core.check(*call)
-    if verdict["ok"]:
-        in_place = _core.check(*call, in_place=True)
+    where = case.mapping.as_arguments
+    verdict = _core.check(*call, **where)
+    if verdict["ok"] and case.plays_in_place:
+        in_place = _core.check(*call, in_place=True, **where)
         verdict["ok"] = in_place["ok"]
         verdict["why"] = f"with MPI_IN_PLACE: {in_place['why']}" if in_place["why"] else ""
     for number in range(case.forecasts if verdict["ok"] else 0):
@@ -209,6 +271,8 @@ def as_json(result: Result) -> dict[str, Any]:
             for name in ("most_messages_sent", "most_blocks_sent", "scratch", "steps", "memory")
         },
     }
+    if case.mapping != NOWHERE:
+        value["mapping"] = case.mapping.as_arguments
     if case.forecasts:
         value["forecasts"] = case.forecasts
     return value if verdict["ok"] else {**value, "why": verdict["why"]}
@@ -228,7 +292,7 @@ def print_table(results: list[Result], procs: str) -> None:
         table.add_row(
             collective,
             algorithm,
-            str(sum(2 + result.case.forecasts for result in row.results)),  # with and without MPI_IN_PLACE
+            str(sum(1 + result.case.plays_in_place + result.case.forecasts for result in row.results)),
             f"{min(sizes)}…{max(sizes)}" if min(sizes) != max(sizes) else str(sizes[0]),
             *(row.range_of(count) for count in ("rounds", "messages", "blocks")),
             f"[red]{failed} fail[/red]" if failed else "[green]all pass[/green]",
@@ -267,12 +331,23 @@ def verify(
             help="Play algorithms that use a forecast of arrivals also with N random ones.",
         ),
     ] = None,
+    mapping: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MACHINE", help='For hierarchical algorithms: the nodes, as in "node:4 core:8".'
+        ),
+    ] = None,
+    placement: Annotated[
+        str | None,
+        typer.Option(metavar="sequential|cyclic|LIST", help="Likewise: which rank sits where."),
+    ] = None,
     json: arguments.Json = False,
 ) -> None:
     collectives, algorithm = split_names(names or [])
     numbers = arguments.parse_numbers(procs, "--procs", 1, MOST_PROCS)
     forecasts = parse_forecasts(arrivals)
-    cases = make_cases(list(dict.fromkeys(collectives)), algorithm, numbers, roots, forecasts)
+    where = Mapping(mapping or "", placement or ("sequential" if mapping else ""))
+    cases = make_cases(list(dict.fromkeys(collectives)), algorithm, numbers, roots, forecasts, where)
     if forecasts and not any(case.forecasts for case in cases):
         raise RequestError(f"{algorithm} uses no forecast of arrivals; leave out --arrivals {arrivals}")
     found = {result.case: result for result in play_all(cases)}

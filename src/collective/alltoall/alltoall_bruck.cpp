@@ -77,25 +77,18 @@ class Bruck {
   }
 
  private:
-  /// A message has a limited number of pieces (a step counts them in 8 bits); more are several messages.
-  static constexpr std::size_t most_pieces = 200;
-
   void exchange(Rank weight) {
     Rank arrived = 0;
     std::vector<std::pair<Range, Range>> kept;
     for (Rank digit = 1; digit < radix_ && std::uint64_t{digit} * weight < call_.procs; ++digit) {
-      const Journeys all = journeys(weight, digit, radix_, call_.procs);
       std::vector<Range> from, to;
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        from.push_back(here(all[i]));
-        to.push_back(there(all[i], arrived));
-        if (!all[i].is_last) kept.emplace_back(to.back(), place_between(all[i]));
-        if (from.size() < most_pieces && i + 1 < all.size()) continue;
-        builder_.send(call_.up(digit * weight), from);
-        builder_.recv(call_.down(digit * weight), to);
-        from.clear();
-        to.clear();
+      for (const Journey& journey : journeys(weight, digit, radix_, call_.procs)) {
+        from.push_back(here(journey));
+        to.push_back(there(journey, arrived));
+        if (!journey.is_last) kept.emplace_back(to.back(), place_between(journey));
       }
+      builder_.send(call_.up(digit * weight), from);
+      builder_.recv(call_.down(digit * weight), to);
     }
     for (const auto& [from, to] : kept) builder_.copy(from, to);
   }

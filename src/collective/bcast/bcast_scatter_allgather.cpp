@@ -67,9 +67,9 @@ View view_of(const Call& call, Rank first_round) {
   }
   view.blocks = view.output;
   view.first_round = first_round;
-  view.has = [procs](Rank rank, Place part) {
+  view.has = [procs](Rank rank, const Range& part) {
     const Rank subtree = rank == 0 ? procs : std::min(rank & -rank, procs - rank);  // of the binomial tree
-    return rank <= part && part - rank < subtree;
+    return rank <= part.first && part.first - rank < subtree;
   };
   return view;
 }

@@ -22,9 +22,7 @@
 namespace convene {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
-  gather_up(even_split(static_cast<Rank>(call.parameters[0])), call, builder);
-}
+void generate(const Call& call, Builder& builder) { gather_up(nway_tree(call), call, builder); }
 
 }  // namespace
 
@@ -34,12 +32,7 @@ extern const Algorithm gather_nway_binomial = {
     .source = "Viertel 2007, sections 5.1.3 and 5.2",
     .collectives = gathers,
     .rounds = "⌈log_{k+1} P⌉",
-    .parameters = {{.name = "fanout",
-                    .summary = "messages that a rank receives in a round (k)",
-                    .fallback = 3,
-                    .least = 1,
-                    .most = 1024,
-                    .samples = {1, 2, 3}}},
+    .parameters = {nway_fanout("messages that a rank receives in a round (k)")},
     .relays = true,
     .generate = generate,
 };

@@ -21,9 +21,7 @@
 namespace convene {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
-  scatter_down(even_split(static_cast<Rank>(call.parameters[0])), call, builder);
-}
+void generate(const Call& call, Builder& builder) { scatter_down(nway_tree(call), call, builder); }
 
 }  // namespace
 
@@ -33,12 +31,7 @@ extern const Algorithm scatter_nway_binomial = {
     .source = "Viertel 2007, section 5.1.3",
     .collectives = scatters,
     .rounds = "⌈log_{k+1} P⌉",
-    .parameters = {{.name = "fanout",
-                    .summary = "messages that a rank sends in a round (k)",
-                    .fallback = 3,
-                    .least = 1,
-                    .most = 1024,
-                    .samples = {1, 2, 3}}},
+    .parameters = {nway_fanout("messages that a rank sends in a round (k)")},
     .relays = true,
     .generate = generate,
 };

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How well the models predict collectives here: parameters and collectives measured in the same runs.
+
+For each number of ranks one run of the measuring program takes observations for the parameters and of the
+collectives, in the same rounds. Every model then predicts the collectives from those parameters alone. The
+proportional error of a prediction e of a measured time r is max(r, e)/min(r, e); the tables have its mean
+over sizes. Writes JSON, and tables as Markdown.
+"""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from convene import _core, bench, console, measurement
+from convene.measurement import Effort, Request
+
+ROOT = Path(__file__).resolve().parent.parent
+
+ALGORITHMS = (
+    "bcast=binomial",
+    "scatter=binomial",
+    "gather=binomial",
+    "allgather=ring",
+    "allgather=recursive_doubling",
+    "allgather=bruck",
+    "allgather=neighbor_exchange",
+    "allgather=sparbit",
+    "alltoall=pairwise",
+)
+# LogP and LogfP ignore how large a message is, so there is no sense in asking them about large ones.
+MODELS = ("hockney", "loggp", "loggps", "plogp", "lognp", "taulop")
+SIZES = "8KiB:2MiB:4"
+
+
+def proportional(measured: float, predicted: float) -> float:
+    return max(measured, predicted) / min(measured, predicted)
+
+
+def predict(
+    platform: dict[str, Any], nodes: list[int], use: str, model: str, sizes: list[int]
+) -> list[float]:
+    collective, _, algorithm = use.partition("=")
+    spec = _core.spec(collective, algorithm)
+    where = (platform["machine"], ",".join(map(str, nodes)))
+    return _core.predict(
+        collective, spec, len(nodes), 0, *where, json.dumps(platform), "measured", model, sizes
+    )
+
+
+def compare(raw: dict[str, Any], platform: dict[str, Any]) -> list[dict[str, Any]]:
+    """One row for each algorithm: what was measured, and under each model what was predicted."""
+    models = [
+        model for model in MODELS if model in _core.platform(json.dumps(platform), "measured")["models"]
+    ]
+    rows = []
+    for one in raw["series"]:
+        if one["operation"] != "collective":
+            continue
+        measured = [float(np.median(point["seconds"])) for point in one["points"]]
+        sizes = [point["bytes"] for point in one["points"]]
+        nodes = raw["nodes"][: one["tau"]]
+        predicted = {model: predict(platform, nodes, one["algorithm"], model, sizes) for model in models}
+        errors = {model: fmean(map(proportional, measured, times)) for model, times in predicted.items()}
+        rows.append(
+            {
+                "procs": one["tau"],
+                "algorithm": one["algorithm"],
+                "sizes": sizes,
+                "measured": measured,
+                "predicted": predicted,
+                "error": errors,
+            }
+        )
+    return rows
+
+
+def ranking(rows: list[dict[str, Any]], collective: str, model: str) -> dict[str, float] | None:
+    """How often the predicted winner is the measured one, and what following the prediction costs."""
+    mine = [
+        row for row in rows if row["algorithm"].startswith(f"{collective}=") and model in row["predicted"]
+    ]
+    # With two ranks all allgathers are the same exchange.
+    if len(mine) < 2 or mine[0]["procs"] < 3:
+        return None
+    hits, losses = [], []
+    for i in range(len(mine[0]["measured"])):
+        best = min(mine, key=lambda row: row["measured"][i])
+        chosen = min(mine, key=lambda row: row["predicted"][model][i])
+        hits.append(chosen is best)
+        losses.append(chosen["measured"][i] / best["measured"][i])
+    return {"hits": fmean(hits), "cost": fmean(losses)}
+
+
+def as_text(result: dict[str, Any]) -> str:
+    parts = []
+    for run in result["runs"]:
+        rows = run["rows"]
+        models = [model for model in MODELS if model in rows[0]["error"]]
+        crowd = ", more than there are cores" if run["procs"] > result["cores"] else ""
+        nodes = f" on {run['nodes']} nodes" if run["nodes"] > 1 else ""
+        parts.append(f"{run['procs']} ranks{nodes}{crowd}:\n")
+        parts.append(f"| algorithm | {' | '.join(models)} |")
+        parts.append("|---|" + "---:|" * len(models))
+        for row in rows:
+            name = row["algorithm"].replace("=", ", ").replace("_", " ")
+            parts.append(f"| {name} | " + " | ".join(f"{row['error'][m]:.2f}" for m in models) + " |")
+        means = [fmean(row["error"][m] for row in rows) for m in models]
+        parts.append("| *mean* | " + " | ".join(f"*{mean:.2f}*" for mean in means) + " |")
+        if run["ranking"]:
+            found = [run["ranking"][m] for m in models]
+            hits = " | ".join(f"{one['hits']:.0%}" for one in found)
+            costs = " | ".join(f"{one['cost'] - 1:.0%}" for one in found)
+            parts.append(f"| allgather's winner found | {hits} |")
+            parts.append(f"| following the prediction costs | {costs} |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def run_of(setting: bench.Setting, procs: int, effort: Effort, sizes: list[int]) -> dict[str, Any]:
+    request = Request(
+        procs,
+        effort,
+        collectives=ALGORITHMS,
+        collective_procs=(procs,),
+        collective_sizes=tuple(sizes),
+    )
+    raw = measurement.run(setting, request)
+    platform = measurement.platform(raw, request, f"here, {procs} ranks", resamples=50)
+    rows = compare(raw, platform)
+    found = {model: ranking(rows, "allgather", model) for model in MODELS}
+    return {
+        "procs": procs,
+        "nodes": len(set(raw["nodes"])),
+        "environment": raw["environment"],
+        "rows": rows,
+        "ranking": {model: one for model, one in found.items() if one},
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--procs", default="2,4,8", help="numbers of ranks (default: 2,4,8)")
+    parser.add_argument("--rounds", type=int, default=25, help="observations of each point (default: 25)")
+    parser.add_argument("--sizes", default=SIZES, help=f"as of convene bench (default: {SIZES})")
+    parser.add_argument("--largest", default="16MiB", help="of the messages that parameters come from")
+    parser.add_argument("--launcher", help="the MPI's launcher (default: mpirun)")
+    parser.add_argument("--stack", help="whose MPI, where the launcher serves several")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=ROOT / "build/benchmarks",
+        help="folder (default: build/benchmarks)",
+    )
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    try:
+        effort = Effort(rounds=options.rounds, seconds=0, points=28, largest=_core.size(options.largest))
+        setting = measurement.find_setting(options.launcher, options.stack)
+        sizes = bench.parse_sizes(options.sizes)
+        runs = [run_of(setting, int(procs), effort, sizes) for procs in options.procs.split(",")]
+    except _core.RequestError as error:
+        console.complain(str(error))
+        return 2
+    except bench.RunError as error:
+        console.complain(f"the benchmark failed: {error}")
+        return 1
+    result = {"cores": os.cpu_count(), "runs": runs}
+    (options.output / "model_accuracy.json").write_text(json.dumps(result, indent=1) + "\n")
+    (options.output / "model_accuracy.inc").write_text(as_text(result))
+    print(as_text(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

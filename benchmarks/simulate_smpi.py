@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The player against SimGrid's SMPI: do both say the same, and who wins against SMPI's own algorithms?
+
+Every algorithm of five collectives is simulated twice on one platform: by the player, which plays its
+schedule, and in SMPI, where the executor runs it. An error is the factor between both times, the greater over
+the smaller. In SMPI, its selectors run as rivals. Writes a summary (JSON) and tables (Markdown).
+"""
+
+import argparse
+import json
+import math
+import os
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from convene import _core, arguments, bench, console, simulation, smpi
+from convene._core import RequestError
+
+ROOT = Path(__file__).resolve().parent.parent
+COLLECTIVES = ("allgather", "gather", "scatter", "bcast", "reduce")
+RIVALS = ("ompi", "mpich", "mvapich2")
+
+# Nodes on one switch, as Tryton's. Copies cost nothing: SMPI does not know what they cost.
+PLATFORM = {
+    "convene_platform": 1,
+    "name": "switch",
+    "machine": "node:32 core:8",
+    "within": {"node": {"latency": 5e-7, "bandwidth": 6e9}},
+    "network": {"shape": "one_switch", "node": {"latency": 1e-6, "bandwidth": 5e9}},
+    "processor": {"send": 4e-7, "recv": 4e-7, "copy": 0},
+    "eager": "12KiB",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Times by name in one cell, in seconds."""
+
+    collective: str
+    procs: int
+    bytes: int
+    player: dict[str, float]
+    smpi: dict[str, float]  # those of rivals, too
+
+    @property
+    def errors(self) -> list[float]:
+        pairs = [(seconds, self.smpi[name]) for name, seconds in self.player.items()]
+        return [max(one, other) / min(one, other) for one, other in pairs]
+
+    @property
+    def has_same_winner(self) -> bool:
+        """Whether the player's best is the best in SMPI, or as good within a hundredth."""
+        best = min(self.player, key=lambda name: self.player[name])
+        return self.smpi[best] <= 1.01 * min(self.smpi[name] for name in self.player)
+
+    @property
+    def gain(self) -> float:
+        """1 - t/t2, Convene's best against the best of SMPI's selectors; below 0 where that is better."""
+        own = min(self.smpi[name] for name in self.player)
+        other = min(seconds for name, seconds in self.smpi.items() if name.startswith(smpi.RIVAL))
+        return 1 - own / other
+
+
+def names_of(collective: str, procs: int) -> list[str]:
+    return [
+        known["name"]
+        for known in _core.algorithms(collective)
+        if not known["native"] and not known["parts"] and not _core.unmet(collective, known["name"], procs)
+    ]
+
+
+def simulate(
+    platform: simulation.Platform, procs: Iterable[int], sizes: tuple[int, ...], only: list[str]
+) -> list[Cell]:
+    cells: dict[tuple[str, int, int], Cell] = {}
+    cases: list[simulation.Case] = []
+    for collective in only:
+        for number in procs:
+            for size in sizes:
+                cells[collective, number, size] = Cell(collective, number, size, {}, {})
+            names = names_of(collective, number)
+            arrivals = ((0.0,) * number,)
+            for name in [*names, *(smpi.RIVAL + rival for rival in RIVALS)]:
+                call = (collective, name, number, sizes, platform, "sequential", arrivals, True)
+                cases.append(smpi.SmpiCase(*call))
+                if name in names:
+                    cases.append(simulation.Case(*call))
+    for case, runs in play(cases):
+        for size, (run,) in zip(case.sizes, runs, strict=True):
+            cell = cells[case.collective, case.procs, size]
+            (cell.smpi if isinstance(case, smpi.SmpiCase) else cell.player)[case.spec] = run["seconds"]
+    return list(cells.values())
+
+
+def play(cases: list[simulation.Case]) -> Iterable[tuple[simulation.Case, list[list[Any]]]]:
+    """The largest first. A case that SMPI cannot run is said, and ends it all: results must be complete."""
+    ordered = sorted(cases, key=lambda case: -case.procs)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        running = {pool.submit(case.play): case for case in ordered}
+        try:
+            for done, future in enumerate(as_completed(running), 1):
+                print(f"\r{done} of {len(cases)}", end="", file=sys.stderr)
+                yield running[future], future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    print(file=sys.stderr)
+
+
+def summarize(cells: list[Cell]) -> dict[str, Any]:
+    errors = [error for cell in cells for error in cell.errors]
+    gains = [cell.gain for cell in cells]
+    won = [gain for gain in gains if gain > 0]
+    return {
+        "cells": len(cells),
+        "pairs": len(errors),
+        "median_error": median(errors),
+        "ninth_decile_error": sorted(errors)[math.ceil(0.9 * len(errors)) - 1],
+        "worst_error": max(errors),
+        "same_winner": fmean(cell.has_same_winner for cell in cells),
+        "won_against_selectors": len(won) / len(cells),
+        "mean_gain_where_won": fmean(won) if won else 0.0,
+        "mean_loss_where_not": -fmean([gain for gain in gains if gain <= 0] or [0.0]),
+    }
+
+
+def groups_of(cells: list[Cell]) -> dict[str, list[Cell]]:
+    groups = {"all": cells}
+    for collective in dict.fromkeys(cell.collective for cell in cells):
+        groups[collective] = [cell for cell in cells if cell.collective == collective]
+    for number in sorted({cell.procs for cell in cells}):
+        groups[f"{number} ranks"] = [cell for cell in cells if cell.procs == number]
+    for size in sorted({cell.bytes for cell in cells}):
+        groups[_core.format_size(size)] = [cell for cell in cells if cell.bytes == size]
+    return groups
+
+
+def worst(cells: list[Cell], count: int) -> list[dict[str, Any]]:
+    """The pairs that differ most."""
+    pairs = [
+        {
+            "collective": cell.collective,
+            "algorithm": name,
+            "procs": cell.procs,
+            "bytes": cell.bytes,
+            "player": seconds,
+            "smpi": cell.smpi[name],
+        }
+        for cell in cells
+        for name, seconds in cell.player.items()
+    ]
+    return sorted(pairs, key=lambda pair: -abs(math.log(pair["player"] / pair["smpi"])))[:count]
+
+
+def as_text(summaries: dict[str, dict[str, Any]], pairs: list[dict[str, Any]]) -> str:
+    lines = [
+        "| cells | number | median error | ninth decile | worst | same winner | Convene wins | gain then |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, one in summaries.items():
+        errors = " | ".join(
+            f"{one[key]:.3f}" for key in ("median_error", "ninth_decile_error", "worst_error")
+        )
+        lines.append(
+            f"| {name} | {one['cells']} | {errors} | {one['same_winner']:.0%} | "
+            f"{one['won_against_selectors']:.0%} | {one['mean_gain_where_won']:.1%} |"
+        )
+    lines += [
+        "",
+        "The pairs that differ most:",
+        "",
+        "| | ranks | bytes | player | SMPI |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for pair in pairs:
+        which = f"{pair['collective']} {pair['algorithm']} | {pair['procs']}"
+        seconds = " | ".join(f"{1e6 * pair[key]:.1f} µs" for key in ("player", "smpi"))
+        lines.append(f"| {which} | {_core.format_size(pair['bytes'])} | {seconds} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--procs", default="16,64", help="numbers of ranks, at most 256 (default: 16,64)")
+    parser.add_argument("--sizes", default="1KiB:1MiB:4", help="bytes per block (default: 1KiB:1MiB:4)")
+    parser.add_argument("--collectives", default=",".join(COLLECTIVES), help="default: all five")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=ROOT / "build/benchmarks",
+        help="folder (default: build/benchmarks)",
+    )
+    options = parser.parse_args()
+    try:
+        smpi.find_launcher()
+        procs = arguments.parse_numbers(options.procs, "--procs", 2, 256)
+        sizes = tuple(bench.parse_sizes(options.sizes))
+        only = [arguments.check_collective(name) for name in options.collectives.split(",")]
+        text = json.dumps(PLATFORM)
+        cells = simulate(simulation.Platform(text, "the benchmark's platform"), procs, sizes, only)
+    except RequestError as error:
+        console.complain(str(error))
+        return 2
+    summaries = {name: summarize(group) for name, group in groups_of(cells).items()}
+    pairs = worst(cells, 8)
+    table = as_text(summaries, pairs)
+    result = {
+        "when": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "platform": PLATFORM,
+        "procs": procs,
+        "sizes": sizes,
+        "summary": summaries,
+        "worst": pairs,
+    }
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "simulate_smpi.json").write_text(console.json_text(result) + "\n")
+    (options.output / "simulate_smpi.inc").write_text(table)
+    print(table)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

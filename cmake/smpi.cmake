@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The executor in simulation: the execute room once more, with the header of SimGrid's SMPI, and the program that smpirun
+# loads. Left out where SimGrid is not installed.
+
+find_path(CONVENE_SMPI_INCLUDE smpi/mpi.h DOC "The directory above smpi/mpi.h of SimGrid")
+find_library(CONVENE_SIMGRID simgrid DOC "SimGrid's library")
+if(NOT CONVENE_SMPI_INCLUDE OR NOT CONVENE_SIMGRID OR CONVENE_SANITIZE)
+  message(STATUS "SimGrid: not found, left out")
+  return()
+endif()
+message(STATUS "SimGrid: ${CONVENE_SIMGRID}")
+
+set(CONVENE_smpi_COMPILE -I${CONVENE_SMPI_INCLUDE}/smpi)
+convene_add_stack_settings(smpi)
+convene_add_room(execute convene_execute_smpi convene_settings_smpi smpi)
+
+# smpirun loads it as a library and calls its `main` once for each rank.
+add_library(convene-smpi MODULE ${PROJECT_SOURCE_DIR}/tools/smpi/play.cpp)
+target_link_libraries(convene-smpi PRIVATE convene_execute_smpi convene_select convene_collective ${CONVENE_SIMGRID})
+set_target_properties(convene-smpi PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

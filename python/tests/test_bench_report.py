@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene report: what the page says about made-up measurements of which the truth is known, and that it can
+be opened."""
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from convene import bench_inference
+
+Convene = Any
+
+TIMES = {"native": 10e-6, "ring": 12e-6, "sparbit": 8e-6}
+DELAY = 500_000
+
+
+def contender(name: str, seconds: float, pattern: str, procs: int, random: Any) -> dict[str, Any]:
+    """20 observations; the last rank late by DELAY nanoseconds, where any is."""
+    wanted = np.zeros((20, procs))
+    if pattern != "none":
+        wanted[:, -1] = DELAY
+    arrival = wanted + random.integers(0, 200, wanted.shape)
+    took = 1e9 * seconds * np.exp(random.normal(0, 0.02, (20, 1)))
+    leaving = arrival.max(axis=1, keepdims=True) + np.repeat(took, procs, axis=1)
+    return {
+        "name": name,
+        "seconds": ((leaving - arrival).max(axis=1) * 1e-9).tolist(),
+        "arrival": arrival.astype(int).tolist(),
+        "exit": leaving.astype(int).tolist(),
+        **({} if pattern == "none" else {"wanted": wanted.astype(int).tolist()}),
+        "processor_seconds": [seconds] * procs,
+        "voluntary_switches": [0.0] * procs,
+        "involuntary_switches": [0.5] * procs,
+    }
+
+
+def measurement(factor: float = 1.0, collective: str = "allgather", seed: int = 1) -> dict[str, Any]:
+    random = np.random.default_rng(seed)
+    runs = []
+    for procs in (2, 4):
+        sizes = [
+            {
+                "bytes": size,
+                "arrivals": pattern,
+                "calls": 1,
+                "load": ["0.1 1 1 1/9 7"] * 2,
+                "clock": {"error": [0.0] * procs, "shared": [True] * procs},
+                "contenders": [
+                    contender(name, factor * (1 + size / 4096) * time, pattern, procs, random)
+                    for name, time in TIMES.items()
+                ],
+            }
+            for size in (8, 4096)
+            for pattern in ("none", "late:last:500us")
+        ]
+        environment = {"mpi": "Some MPI 1.0, of <today>", "cores": 4, "hosts": ["here"], "processor": "P & Q"}
+        runs.append(
+            {
+                "procs": procs,
+                "environment": environment,
+                "options": {"distribution": "regular"},
+                "sizes": sizes,
+            }
+        )
+    return {"format": 2, "collective": collective, "metric": "last_exit", "against": ["native"], "runs": runs}
+
+
+def save(path: Path, result: dict[str, Any]) -> Path:
+    path.write_text(json.dumps(result))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_inference, "RESAMPLES", 999)
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class Links(HTMLParser):
+    """Everything that a browser would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.scripts = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.scripts += tag == "script"
+        self.found += [value or "" for name, value in attrs if name in ("href", "src", "xlink:href")]
+
+
+def test_the_page_says_what_is_true(convene: Convene, tmp_path: Path) -> None:
+    """Sparbit takes 8 where the second takes 10, in all 8 cases."""
+    path = save(tmp_path / "run.json", measurement())
+    done = convene("report", path)
+    assert done.status == 0, done
+    page = (tmp_path / "run.html").read_text()
+    assert "All at once: sparbit was the fastest in 4 of 4 cases" in page
+    gain = re.search(r"ahead of the second by (\d+) %", page)
+    assert gain
+    assert 17 <= int(gain[1]) <= 23
+    assert "In 8 of 8 cases the first is faster than the second beyond chance" in page
+    assert "Allgather with blocks of 8 B to 4KiB (2 sizes)" in page
+    assert "Some MPI 1.0" in page
+    assert "P &amp; Q" in page
+    links = Links()
+    links.feed(page)
+    assert links.scripts == 0
+    assert all(link.startswith(("#", "data:")) for link in links.found)
+    assert "In 8 of 8" in done.out
+
+
+def test_figures_and_tables_as_files(convene: Convene, tmp_path: Path) -> None:
+    path = save(tmp_path / "run.json", measurement())
+    folder = tmp_path / "files"
+    assert convene("report", path, "--files", folder).status == 0
+    figures = {file.stem.removeprefix("1-") for file in folder.glob("*.svg")}
+    assert figures >= {
+        "absorption",
+        "execution",
+        "imbalance",
+        "variation",
+        "sample",
+        "ranks-none",
+        "gains-none",
+    }
+    for file in folder.glob("*.svg"):
+        assert ElementTree.parse(file).getroot().tag.endswith("svg")
+        assert file.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
+    rows = read_csv(folder / "times.csv")
+    assert len(rows) == 2 * 2 * 2 * 3
+    assert {row["algorithm"] for row in rows} == set(TIMES)
+    wins = {row["algorithm"]: row for row in read_csv(folder / "wins.csv")}
+    assert wins["sparbit"]["all three"] == "8"
+    assert wins["native"]["mean"] == "0"
+    lateness = [row["median lateness"] for row in read_csv(folder / "arrivals.csv")]
+    assert len(lateness) == 4
+    assert all(text.endswith(" ns") and 50 < float(text.split()[0]) < 150 for text in lateness)
+
+
+def test_two_files_side_by_side(convene: Convene, tmp_path: Path) -> None:
+    before = save(tmp_path / "before.json", measurement(seed=1))
+    after = save(tmp_path / "after.json", measurement(1.2, seed=2))
+    page = tmp_path / "both.html"
+    assert convene("report", before, after, "-o", page, "--metric", "last_exit").status == 0
+    text = page.read_text()
+    assert "Of 24 pairs (case and algorithm), after is faster than before in 0 and slower in 24" in text
+    ratio = re.search(r"geometric mean of the ratios of medians is (\d\.\d+)", text)
+    assert ratio
+    assert 1.17 < float(ratio[1]) < 1.23
+    same = save(tmp_path / "same.json", measurement(seed=3))
+    assert convene("report", before, same, "-o", page).status == 0
+    found = re.search(r"is faster than before in (\d+) and slower in (\d+)", page.read_text())
+    assert found
+    assert int(found[1]) + int(found[2]) <= 3
+
+
+def test_files_of_the_older_form(convene: Convene, tmp_path: Path) -> None:
+    """One run, only the slowest rank's seconds."""
+    old = {
+        "format": 1,
+        "collective": "allgather",
+        "procs": 2,
+        "environment": {"mpi": "Old MPI", "cores": 2, "hosts": ["here"]},
+        "options": {},
+        "sizes": [
+            {
+                "bytes": 8,
+                "load": ["0 1", "0 1"],
+                "contenders": [
+                    {"name": "ring", "seconds": [1.0, 1.1, 1.2]},
+                    {"name": "native", "seconds": [2.0] * 3},
+                ],
+            }
+        ],
+    }
+    path = save(tmp_path / "old.json", old)
+    assert convene("report", path).status == 0
+    assert "ring was the fastest in 1 of 1 cases" in (tmp_path / "old.html").read_text()
+    assert (
+        "the metric osu needs the times of every rank" in convene("report", path, "--metric", "osu").complaint
+    )
+
+
+def test_wrong_requests(convene: Convene, tmp_path: Path) -> None:
+    good = save(tmp_path / "good.json", measurement())
+    other = save(tmp_path / "other.json", measurement(collective="bcast"))
+    cut = tmp_path / "cut.json"
+    cut.write_text(good.read_text()[:1000])
+    assert "is cut off" in convene("report", cut).complaint
+    assert "cannot be read" in convene("report", tmp_path / "none.json").complaint
+    assert "different collectives: allgather and bcast" in convene("report", good, other).complaint
+    assert "one or two measurements, not of 3" in convene("report", good, good, good).complaint
+    assert "'x.pdf' is none" in convene("report", good, "-o", "x.pdf").complaint
+    assert "no directory" in convene("report", good, "-o", tmp_path / "no/x.html").complaint
+    assert "did you mean osu" in convene("report", good, "--metric", "oso").complaint
+
+
+# Says at the end of the page how large things came out.
+PROBE = """
+<script>
+window.onerror = (message) => document.body.dataset.error = message;
+window.onload = () => {
+  const boxes = (what) => [...document.querySelectorAll(what)].map(each => each.getBoundingClientRect());
+  const texts = boxes('figure svg text').map(box => box.height);
+  const figures = boxes('figure svg').map(box => box.width);
+  document.body.dataset.found = JSON.stringify({
+    page: document.documentElement.scrollWidth, window: innerWidth, texts: Math.min(...texts),
+    figures: figures.length, narrowest: Math.min(...figures) });
+};
+</script>
+"""
+
+
+@pytest.mark.parametrize("width", [1200, 500])
+def test_a_browser_shows_it(convene: Convene, tmp_path: Path, width: int) -> None:
+    """On a desk and on a phone: nothing sticks out, all figures are there, and their text can be read."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("there is no chromium")
+    page = tmp_path / "run.html"
+    assert convene("report", save(tmp_path / "run.json", measurement()), "-o", page).status == 0
+    probed = tmp_path / "probed.html"
+    probed.write_text(page.read_text().replace("</body>", PROBE + "</body>"))
+    done = subprocess.run(
+        [
+            *(
+                browser,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                f"--user-data-dir={tmp_path / 'profile'}",
+            ),
+            *(f"--window-size={width},900", "--virtual-time-budget=5000", "--dump-dom", f"file://{probed}"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert "data-error" not in done.stdout.split("<body", 1)[1][:200]
+    told = re.search(r'data-found="([^"]*)"', done.stdout)
+    assert told, done.stderr[-500:]
+    found = json.loads(told[1].replace("&quot;", '"'))
+    assert found["page"] <= found["window"]
+    assert found["figures"] == page.read_text().count("<figure ")
+    assert found["narrowest"] > 200
+    assert found["texts"] > 5

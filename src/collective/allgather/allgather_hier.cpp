@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hierarchical: the blocks of a group of ranks of one node go up to its leader, the leaders of all nodes gather them by
+// any allgather algorithm, and each leader hands down to its node what it has then.
+//
+// Source:   Kandalla et al. 2009 (several leaders a node, each with a group); Träff and Hunold 2020 (lanes).
+// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.
+// Cost:     the rounds of its three parts; between nodes, each block goes to each other node once or, at most, as often as
+//           the part says; no extra memory, but what the gather needs.
+//
+//            before      round 0     round 1     round 2     (linear within, ranks 0 1 and 2 3 share a node)
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3
+//   block 0  0 . . .     0 . . .     0 . * .     0 * 0 *
+//   block 1  . 1 . .     * 1 . .     1 1 * .     1 1 1 *
+//   block 2  . . 2 .     . . 2 .     * . 2 .     2 * 2 *
+//   block 3  . . . 3     . . * 3     * . 3 3     3 * 3 3     (* arrives in this round)
+//
+//   P = 5 with rank 4 on a third node: its block needs no round 0, and it gets the others' in round 1 (or more rounds).
+#include "collective/allgather/allgather_blocks.hpp"
+#include "collective/gather_by_nodes.hpp"
+
+namespace convene {
+
+extern const Algorithm allgather_hier;
+
+namespace {
+
+void generate(const Call& call, Builder& builder) { gather_by_nodes(allgather_hier, call, builder); }
+
+const Composition composition = {
+    .parts = {{"between", "how leaders of different nodes gather blocks", Collective::allgather, "sparbit",
+               Among::nodes},
+              gather_slot,
+              bcast_slot},
+    .unmet = unmet_in_hierarchy,
+    .pieces = pieces_in_hierarchy,
+};
+
+}  // namespace
+
+extern const Algorithm allgather_hier = {
+    .name = "hier",
+    .summary =
+        "Blocks go up to node leaders, between nodes among leaders, and down again, each by an algorithm.",
+    .source = "Kandalla et al. 2009; Träff and Hunold 2020",
+    .collectives = allgathers,
+    .rounds = "those of its parts",
+    .parameters = {leaders_parameter},
+    .composition = &composition,
+    .generate = generate,
+};
+
+}  // namespace convene

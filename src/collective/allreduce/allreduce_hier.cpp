@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hierarchical allreduce: the contributions of a node's ranks are combined at a leader, the leaders of all nodes combine
+// these sums by any allreduce algorithm, and each hands the result on to its node. With several leaders a node, each does
+// so for its lane, a part of the vector.
+//
+// Source:   Träff and Hunold 2020 (lanes); Zhu et al. 2009 (one leader).
+// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.
+//           An operator that does not commute: nodes whose ranks follow one another.
+// Cost:     the rounds of its three parts; what its parts keep as extra memory.
+#include "collective/reduce_in_node.hpp"
+
+namespace convene {
+
+extern const Algorithm allreduce_hier;
+
+namespace {
+
+enum Slot : std::size_t { between, up, down };
+
+void generate(const Call& call, Builder& builder) {
+  HierarchicalCall at(allreduce_hier, call, builder);
+  const Hierarchy& nodes = at.nodes();
+  const Rank own = nodes.own_lane();
+  const View::Places sum = at.lane(Buffer::output, own);
+  for (Rank lane = 0; lane < nodes.lanes(); ++lane)
+    reduce_in_node(at, up, call, builder, lane, at.lane(Buffer::output, lane), call.in_place);
+  at.pass(up, Collective::reduce, Among::node);
+
+  if (nodes.is_leader() && nodes.nodes() > 1)
+    at.run(between, {.collective = Collective::allreduce,
+                     .ranks = nodes.leaders_of_lane(own),
+                     .in_place = true,
+                     .input = {sum},
+                     .output = {sum},
+                     .blocks = {sum}});
+  at.pass(between, Collective::allreduce, Among::nodes);
+
+  const Ranks& members = nodes.own_members();
+  for (Rank lane = 0; lane < nodes.lanes() && members.size() > 1; ++lane)
+    at.run(down, {.collective = Collective::bcast,
+                  .ranks = members,
+                  .root = number_in(members, nodes.leader(nodes.own_node(), lane)),
+                  .output = {at.lane(Buffer::output, lane)},
+                  .blocks = {at.lane(Buffer::output, lane)}});
+}
+
+const Composition composition = {
+    .parts = {{"between", "how the nodes' sums are combined", Collective::allreduce, "recursive_doubling",
+               Among::nodes},
+              {"reduce", "how the contributions of a node are combined", Collective::reduce, "linear",
+               Among::node},
+              {"bcast", "how a leader hands on the result to its node", Collective::bcast, "linear",
+               Among::node}},
+    .unmet = unmet_in_hierarchy,
+    .pieces = pieces_in_hierarchy,
+};
+
+}  // namespace
+
+extern const Algorithm allreduce_hier = {
+    .name = "hier",
+    .summary =
+        "Sums of the nodes are made at leaders, combined among them, and handed down, each by an algorithm.",
+    .source = "Zhu et al. 2009; Träff and Hunold 2020",
+    .collectives = {Collective::allreduce},
+    .rounds = "those of its parts",
+    .parameters = {leaders_parameter},
+    .composition = &composition,
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hierarchical bcast: the vector goes from the root to a leader on each node, and from there to the ranks of the node,
+// each by any bcast algorithm. With several leaders a node, the root's node gets the whole vector first; then each
+// leader there sends its lane, a part of the vector, to a leader on each other node, which hands it on.
+//
+// Source:   Graham et al. 2011 (Cheetah: one leader); Träff and Hunold 2020 (lanes).
+// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.
+// Cost:     the rounds of its parts; the vector enters each node once. No extra memory.
+#include "collective/hierarchy.hpp"
+
+namespace convene {
+
+extern const Algorithm bcast_hier;
+
+namespace {
+
+enum Slot : std::size_t { between, within };
+
+void generate(const Call& call, Builder& builder) {
+  HierarchicalCall at(bcast_hier, call, builder);
+  const Hierarchy& nodes = at.nodes();
+  const Ranks& members = nodes.own_members();
+  const View::Places vector = {Range(Buffer::output, 0, at.segments())};
+  const auto hand_on = [&](Rank root, const View::Places& what) {
+    if (members.size() > 1)
+      at.run(within, {.collective = Collective::bcast,
+                      .ranks = members,
+                      .root = number_in(members, root),
+                      .output = {what},
+                      .blocks = {what}});
+  };
+  const bool root_node_first = nodes.lanes() > 1;
+
+  if (root_node_first && nodes.is_on_root_node()) hand_on(call.root, vector);
+  if (root_node_first) {
+    const Ranks& first = nodes.members(nodes.root_node());
+    at.pass(within, Collective::bcast, first, number_in(first, call.root));
+  }
+  if (nodes.is_leader() && nodes.nodes() > 1) {
+    const View::Places lane = at.lane(Buffer::output, nodes.own_lane());
+    at.run(between, {.collective = Collective::bcast,
+                     .ranks = nodes.leaders_of_lane(nodes.own_lane()),
+                     .root = nodes.root_node(),
+                     .output = {lane},
+                     .blocks = {lane}});
+  }
+  at.pass(between, Collective::bcast, Among::nodes);
+  if (root_node_first && nodes.is_on_root_node()) return;
+  for (Rank lane = 0; lane < nodes.lanes(); ++lane)
+    hand_on(nodes.leader(nodes.own_node(), lane), at.lane(Buffer::output, lane));
+}
+
+const Composition composition = {
+    .parts = {{"between", "how a leader on each node gets the vector", Collective::bcast, "binomial",
+               Among::nodes},
+              {"within", "how the other ranks of a node get it", Collective::bcast, "linear", Among::node}},
+    .unmet = unmet_in_hierarchy,
+    .pieces = pieces_in_hierarchy,
+};
+
+}  // namespace
+
+extern const Algorithm bcast_hier = {
+    .name = "hier",
+    .summary =
+        "The vector goes to leaders on all nodes, and from there to their nodes' ranks, each by an "
+        "algorithm.",
+    .source = "Graham et al. 2011; Träff and Hunold 2020",
+    .collectives = {Collective::bcast},
+    .rounds = "those of its parts",
+    .parameters = {leaders_parameter},
+    .composition = &composition,
+    .generate = generate,
+};
+
+}  // namespace convene

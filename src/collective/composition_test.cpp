@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Algorithms that are composed of others: every composition delivers, on every placement.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "collective/parts.hpp"
+#include "collective/rank_order.hpp"
+#include "schedule/delivery.hpp"
+#include "schedule/links.hpp"
+#include "schedule/mutation.hpp"
+#include "topology/mapping.hpp"
+
+namespace convene {
+namespace {
+
+struct Served {
+  Collective collective;
+  const Algorithm* algorithm;
+};
+
+std::vector<Served> all_composed() {
+  std::vector<Served> result;
+  for (const Collective collective : all_collectives)
+    for (const Algorithm* algorithm : catalogue(collective))
+      if (algorithm->is_composed()) result.push_back({collective, algorithm});
+  return result;
+}
+
+using Nodes = std::vector<Rank>;
+
+Nodes sequential(Rank procs, Rank cores) {
+  Nodes nodes(procs);
+  for (Rank rank = 0; rank < procs; ++rank) nodes[rank] = rank / cores;
+  return nodes;
+}
+
+Nodes cyclic(Rank procs, Rank count) {
+  Nodes nodes(procs);
+  for (Rank rank = 0; rank < procs; ++rank) nodes[rank] = rank % count;
+  return nodes;
+}
+
+/// Of uneven sizes, in no order, with numbers that mean nothing.
+Nodes irregular(Rank procs, unsigned seed) {
+  std::mt19937 random(seed + procs);
+  Nodes nodes(procs);
+  const Rank count = 1 + random() % (1 + procs / 3);
+  for (Rank& node : nodes) node = 100 - std::min(random() % count, random() % count);
+  return nodes;
+}
+
+std::vector<Nodes> placements(Rank procs) {
+  return {sequential(procs, 4),
+          cyclic(procs, 3),
+          irregular(procs, 1),
+          irregular(procs, 2),
+          Nodes(procs, 7),
+          sequential(procs, 1),
+          sequential(procs, (procs + 1) / 2)};
+}
+
+std::string in_words(const Algorithm& algorithm, const Call& of) {
+  std::string text = std::string(name(of.collective)) + " " + std::string(algorithm.name) +
+                     ", P=" + std::to_string(of.procs) + ", root " + std::to_string(of.root) +
+                     (of.in_place ? ", in place" : "") + (of.commutative ? "" : ", in order");
+  for (const Part& part : parts_of(algorithm, of.parameters)) text += " " + std::string(part.algorithm->name);
+  text += ", parameters";
+  for (const std::int64_t value : of.parameters) text += " " + std::to_string(value);
+  text += ", nodes";
+  for (const Rank node : of.nodes) text += " " + std::to_string(node);
+  return text;
+}
+
+class Composed : public testing::TestWithParam<Served> {
+ protected:
+  const Algorithm& algorithm() const { return *GetParam().algorithm; }
+
+  Call call(const Nodes& nodes, Rank root, const std::vector<std::int64_t>& parameters, bool in_place,
+            bool commutative = true) const {
+    return {.collective = GetParam().collective,
+            .procs = static_cast<Rank>(nodes.size()),
+            .root = is_rooted(GetParam().collective) ? root : 0,
+            .in_place = in_place,
+            .parameters = parameters,
+            .nodes = nodes,
+            .commutative = commutative};
+  }
+
+  /// Whether it was played, and not refused.
+  bool play(const Call& of) const {
+    if (!unmet_requirement(algorithm(), of).empty()) return false;
+    EXPECT_EQ(check(build_plan(algorithm(), of), contract(of, segments(algorithm(), of))).why, "")
+        << in_words(algorithm(), of);
+    return true;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Composed, testing::ValuesIn(all_composed()), [](const auto& of) {
+  return std::string(name(of.param.collective)) + "_" + std::string(of.param.algorithm->name);
+});
+
+TEST_P(Composed, IsCorrectForUpTo24ProcessesOnAllPlacements) {
+  std::size_t played = 0;
+  unsigned turn = 0;
+  for (Rank procs = 1; procs <= 24; ++procs)
+    for (const Nodes& nodes : placements(procs))
+      for (const auto& parameters : algorithm().sample_parameters()) {
+        ++turn;
+        const Rank root = turn * 7 % procs;
+        played += play(call(nodes, root, parameters, turn % 2 == 0,
+                            !is_reduction(GetParam().collective) || turn % 3 != 0));
+        if (HasFailure()) return;
+      }
+  EXPECT_GT(played, 300u);
+}
+
+TEST_P(Composed, IsCorrectForAllRoots) {
+  if (!is_rooted(GetParam().collective)) GTEST_SKIP() << "no root";
+  unsigned turn = 0;
+  const auto grid = algorithm().sample_parameters();
+  for (const Rank procs : {2, 5, 8, 13, 16})
+    for (Rank root = 0; root < procs; ++root)
+      for (const Nodes& nodes : placements(procs))
+        for (const bool in_place : {false, true}) {
+          play(call(nodes, root, grid[turn++ % grid.size()], in_place));
+          if (HasFailure()) return;
+        }
+}
+
+/// Where blocks differ in size, every place in scratch must be as large as what comes there.
+TEST_P(Composed, KeepsBlocksInScratchOfTheirSize) {
+  const Collective collective = GetParam().collective;
+  if (collective == Collective::alltoall || collective == Collective::alltoallv)
+    GTEST_SKIP() << "equal blocks, or no scratch";
+  for (const Rank procs : {3, 8, 13})
+    for (const Nodes& nodes : placements(procs))
+      for (const auto& parameters : algorithm().sample_parameters()) {
+        const Call of = call(nodes, procs / 2, parameters, false);
+        if (!unmet_requirement(algorithm(), of).empty()) continue;
+        const Plan plan = build_plan(algorithm(), of);
+        const Contract wanted = contract(of, segments(algorithm(), of));
+        const Links links = link(plan);
+        const Delivery delivery(plan, links, wanted);
+        ASSERT_EQ(delivery.fault(), "") << in_words(algorithm(), of);
+        for (const Schedule& schedule : plan)
+          for (StepId id = 0; id < schedule.size(); ++id) {
+            if (schedule[id].kind != StepKind::recv) continue;
+            const Rank peer = schedule[id].peer;
+            const auto carried =
+                delivery.carried(peer, links.step(peer, links.partner[links.at(schedule.rank(), id)]));
+            std::size_t next = 0;
+            for (const Range& range : schedule.ranges(id))
+              for_each_place(range, schedule.places(range.buffer()), [&](Place place) {
+                const Content content = carried[next++];
+                if (index(range.buffer()) < index(Buffer::scratch)) return;
+                const auto size_of = is_reduction(collective) ? delivery.expressions()->segment(content)
+                                                              : static_cast<std::uint32_t>(content);
+                ASSERT_EQ(schedule.like(range.buffer())[place], size_of) << in_words(algorithm(), of);
+              });
+          }
+      }
+}
+
+/// Who passes on others' blocks must learn their sizes first.
+TEST_P(Composed, SaysWhetherItRelaysBlocks) {
+  const Collective collective = GetParam().collective;
+  if (collective != Collective::gatherv && collective != Collective::scatterv) GTEST_SKIP() << "equal blocks";
+  for (const auto& parameters : algorithm().sample_parameters()) {
+    const Call of = call(sequential(8, 4), 0, parameters, false);
+    const Rank per_block = segments(algorithm(), of);
+    bool others = false;
+    for (const Schedule& schedule : build_plan(algorithm(), of))
+      for (unsigned b = index(Buffer::scratch); schedule.rank() != 0 && b < schedule.buffers(); ++b)
+        for (const Place like : schedule.like(static_cast<Buffer>(b)))
+          others |= like / per_block != schedule.rank();
+    EXPECT_TRUE(!others || relays(algorithm(), parameters)) << in_words(algorithm(), of);
+  }
+}
+
+TEST_P(Composed, MutantsAreCaught) {
+  const auto grid = algorithm().sample_parameters();
+  std::size_t turn = 0;
+  int caught = 0;
+  for (const Nodes& nodes : {Nodes{0, 0, 1}, Nodes{0, 1, 0, 1}, Nodes{0, 0, 1, 2, 2, 0, 1}})
+    for (int sample = 0; sample < 3; ++sample) {
+      const Call of = call(nodes, static_cast<Rank>(nodes.size()) - 1, grid[turn++ * 5 % grid.size()], false);
+      if (!unmet_requirement(algorithm(), of).empty() || segments(algorithm(), of) > 8) continue;
+      const Plan plan = build_plan(algorithm(), of);
+      const Contract wanted = contract(of, segments(algorithm(), of));
+      for (Rank rank = 0; rank < of.procs; ++rank)
+        Mutants(plan, rank, of.commutative).each([&](const Mutant& mutant) {
+          const std::string found = check(mutant.plan, wanted).why;
+          ASSERT_EQ(found.empty(), mutant.equivalent)
+              << mutant.what << " at step " << mutant.step << " of rank " << rank << ", "
+              << in_words(algorithm(), of) << ": " << found;
+          caught += !found.empty();
+        });
+    }
+  EXPECT_GT(caught, 0);
+}
+
+TEST_P(Composed, IsCorrectForManyProcesses) {
+  for (const Nodes& nodes : {sequential(64, 8), cyclic(130, 12), irregular(100, 5)})
+    play(call(nodes, static_cast<Rank>(nodes.size()) / 3, algorithm().default_parameters(), false));
+}
+
+const Algorithm& find(Collective collective, std::string_view wanted) {
+  for (const Algorithm* algorithm : catalogue(collective))
+    if (algorithm->name == wanted) return *algorithm;
+  throw std::logic_error("no such algorithm");
+}
+
+std::vector<std::int64_t> with_parts(std::vector<std::int64_t> own, std::vector<const Algorithm*> parts) {
+  std::vector<Part> all;
+  for (const Algorithm* part : parts) all.push_back({part, part->default_parameters()});
+  append_parts(own, all);
+  return own;
+}
+
+/// Blocks, or parts of a vector, that enter each node.
+std::uint64_t between_nodes(const Algorithm& algorithm, const Call& of) {
+  Ranks same(of.procs);
+  std::iota(same.begin(), same.end(), 0);
+  return places_between_nodes(build_plan(algorithm, of), same, of.nodes);
+}
+
+/// Every block enters every other node once, whatever the placement and the number of leaders.
+TEST(HierarchicalAllgather, SendsNoMoreBetweenNodesThanItMust) {
+  const Algorithm& hier = find(Collective::allgather, "hier");
+  const Algorithm& ring = find(Collective::allgather, "ring");
+  for (const Nodes& nodes : {sequential(16, 4), cyclic(16, 4), Nodes{3, 1, 1, 3, 3, 2, 1, 2, 2, 2}})
+    for (const std::int64_t leaders : {1, 2, 3}) {
+      const auto parameters = with_parts(
+          {leaders}, {&ring, &find(Collective::gather, "linear"), &find(Collective::bcast, "binomial")});
+      const Call of{.procs = static_cast<Rank>(nodes.size()), .parameters = parameters, .nodes = nodes};
+      const std::set<Rank> all(nodes.begin(), nodes.end());
+      EXPECT_EQ(between_nodes(hier, of), of.procs * (all.size() - 1)) << in_words(hier, of);
+    }
+}
+
+/// A composition of one process on each node is the algorithm between nodes; one on a single node needs none of it.
+TEST(HierarchicalBcast, IsItsPartsAlone) {
+  const Algorithm& hier = find(Collective::bcast, "hier");
+  const Algorithm& binomial = find(Collective::bcast, "binomial");
+  const Algorithm& linear = find(Collective::bcast, "linear");
+  const auto messages = [&](const Nodes& nodes) {
+    const Call of{.collective = Collective::bcast,
+                  .procs = static_cast<Rank>(nodes.size()),
+                  .root = 3,
+                  .parameters = with_parts({1}, {&binomial, &linear}),
+                  .nodes = nodes};
+    return statistics(build_plan(hier, of));
+  };
+  EXPECT_EQ(messages(sequential(16, 1)).most_messages_sent, 4u);  // log₂16
+  EXPECT_EQ(messages(Nodes(16, 0)).most_messages_sent, 15u);
+  EXPECT_EQ(messages(sequential(16, 4)).most_messages_sent, 2u + 3u);
+}
+
+TEST(Remap, BringsNeighboursTogether) {
+  const Algorithm& remap = find(Collective::allgather, "remap");
+  const Algorithm& ring = find(Collective::allgather, "ring");
+  const Nodes dealt = cyclic(16, 4);
+  const auto between = [&](std::int64_t order) {
+    return between_nodes(remap, {.procs = 16, .parameters = with_parts({order, 0}, {&ring}), .nodes = dealt});
+  };
+  constexpr std::int64_t sequential_order = 0, cyclic_order = 1, fitted = 2;
+  EXPECT_EQ(between(sequential_order), 4u * 15);  // of 16 neighbours, 4 are on different nodes
+  EXPECT_EQ(between(cyclic_order), 16u * 15);
+  EXPECT_EQ(between(fitted), 4u * 15);
+}
+
+TEST(Remap, FitsAnyPattern) {
+  const Algorithm& remap = find(Collective::allgather, "remap");
+  for (const Algorithm* part : catalogue(Collective::allgather)) {
+    if (part->is_native() || part->is_composed()) continue;
+    for (const Nodes& nodes : {sequential(16, 4), cyclic(16, 4), irregular(16, 3)}) {
+      const auto with = [&](std::int64_t order) {
+        return between_nodes(remap,
+                             {.procs = 16, .parameters = with_parts({order, 0}, {part}), .nodes = nodes});
+      };
+      EXPECT_LE(with(2), std::min(with(0), with(1))) << part->name;
+    }
+  }
+}
+
+TEST(Remap, CopiesWhereItIsToldSo) {
+  const Algorithm& remap = find(Collective::allgather, "remap");
+  const Algorithm& ring = find(Collective::allgather, "ring");
+  const auto of = [&](std::int64_t blocks) {
+    return statistics(build_plan(
+        remap, {.procs = 8, .parameters = with_parts({0, blocks}, {&ring}), .nodes = cyclic(8, 2)}));
+  };
+  EXPECT_EQ(of(0).scratch, 0u);
+  EXPECT_EQ(of(1).scratch, 8u);
+}
+
+TEST(Composition, SaysWhatIsMissing) {
+  const Algorithm& hier = find(Collective::allgather, "hier");
+  const auto why = [&](std::vector<std::int64_t> parameters, Nodes nodes, Rank procs = 6) {
+    return unmet_requirement(
+        hier, Call{.procs = procs, .parameters = std::move(parameters), .nodes = std::move(nodes)});
+  };
+  const Algorithm& doubling = find(Collective::allgather, "recursive_doubling");
+  const Algorithm& linear = find(Collective::gather, "linear");
+  const Algorithm& tree = find(Collective::bcast, "linear");
+  EXPECT_EQ(why(hier.default_parameters(), {}), "needs to know which ranks share a node");
+  EXPECT_EQ(why(with_parts({1}, {&doubling, &linear, &tree}), {0, 0, 1, 1, 2, 2}),
+            "cannot be: recursive_doubling between nodes needs a number of processes that is a power of two, "
+            "and has 3 there");
+  EXPECT_EQ(why(with_parts({2}, {&doubling, &linear, &tree}), {0, 0, 0, 1, 0, 0}),
+            "needs 2 leaders on each node, and the node of rank 3 has only 1 rank");
+  EXPECT_EQ(why(with_parts({2}, {&doubling, &linear, &tree}), {0, 0, 0, 1, 0, 1}), "");
+}
+
+}  // namespace
+}  // namespace convene

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hierarchical gather: the blocks of a group of ranks of one node go to its leader, those of a lane's groups to its
+// leader on the root's node, and from there to the root, each by any gather algorithm.
+//
+// Source:   Kandalla et al. 2009 (leaders and groups); Träff and Hunold 2020 (lanes).
+// Requires: on each node as many ranks as leaders.
+// Cost:     the rounds of its parts; each block enters the root's node once. A leader keeps its group's blocks, one on the
+//           root's node its lane's.
+#include "collective/hierarchy.hpp"
+#include "collective/rooted.hpp"
+
+namespace convene {
+
+extern const Algorithm gather_hier;
+
+namespace {
+
+enum Slot : std::size_t { between, within };
+
+using Held = HierarchicalCall::Held;
+
+void generate(const Call& call, Builder& builder) {
+  HierarchicalCall at(gather_hier, call, builder);
+  const Hierarchy& nodes = at.nodes();
+  const Rank lane = nodes.own_lane();
+  const Ranks group = nodes.group(nodes.own_node(), lane);
+  const Ranks leaders = nodes.leaders_of_lane(lane);
+  const bool leads = nodes.is_leader(), collects = leads && nodes.is_on_root_node() && nodes.nodes() > 1;
+  const auto sizes =
+      at.all(Buffer::output);  // a place for each block's size, whether there is such a buffer or not
+
+  // Where a leader has its group's blocks, and afterwards those of its lane.
+  const Held own = at.own(Buffer::input);
+  const Held lanes = call.is_root() ? sizes : collects ? at.scratch(nodes.ranks_of_lane(lane)) : own;
+  const bool is_alone = group.size() == 1;
+  const Held groups = call.is_root() || (collects && !is_alone) ? lanes
+                      : leads && !is_alone                      ? at.scratch(group)
+                                                                : own;
+  if (!is_alone)
+    at.run(within, {.collective = Collective::gather,
+                    .ranks = group,
+                    .root = number_in(group, nodes.leader(nodes.own_node(), lane)),
+                    .input = {at.block(own, call.rank)},
+                    .output = leads ? at.each(groups, group) : std::vector<View::Places>{},
+                    .blocks = at.each(sizes, group)});
+  else if (call.is_root())
+    builder.copy(at.block(own, call.rank), at.block(groups, call.rank));
+  at.pass(within, Collective::gather, Among::group);
+
+  if (leads && nodes.nodes() > 1)
+    at.run(between, {.collective = Collective::gather,
+                     .ranks = leaders,
+                     .root = nodes.root_node(),
+                     .input = {at.blocks(groups, group)},
+                     .output = collects ? at.by_node(lanes, lane) : std::vector<View::Places>{},
+                     .blocks = at.by_node(sizes, lane)});
+  at.pass(between, Collective::gather, Among::nodes);
+
+  const Ranks last = nodes.leaders_of_node(nodes.root_node());
+  if (leads && nodes.is_on_root_node() && last.size() > 1)
+    at.run(within, {.collective = Collective::gather,
+                    .ranks = last,
+                    .root = number_in(last, call.root),
+                    .input = {at.blocks(collects ? lanes : groups, nodes.ranks_of_lane(lane))},
+                    .output = call.is_root() ? at.by_lane(lanes) : std::vector<View::Places>{},
+                    .blocks = at.by_lane(sizes)});
+}
+
+const Composition composition = {
+    .parts = {{"between", "how leaders of different nodes gather blocks", Collective::gather, "binomial",
+               Among::nodes},
+              {"within", "how a group's blocks come to its leader", Collective::gather, "linear",
+               Among::group}},
+    .unmet = unmet_in_hierarchy,
+    .pieces = pieces_in_hierarchy,
+};
+
+}  // namespace
+
+extern const Algorithm gather_hier = {
+    .name = "hier",
+    .summary = "Blocks go to node leaders, and from there to the root, each by an algorithm.",
+    .source = "Kandalla et al. 2009; Träff and Hunold 2020",
+    .collectives = gathers,
+    .rounds = "those of its parts",
+    .parameters = {leaders_parameter},
+    .relays = true,
+    .composition = &composition,
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hierarchical reduce: the contributions of a node's ranks are combined at a leader, those of the nodes at the root, each by
+// any reduce algorithm. With several leaders a node, each does so for its lane, a part of the vector, and those on the
+// root's node send theirs to the root in the end.
+//
+// Source:   Träff and Hunold 2020 (lanes); Zhu et al. 2009 (one leader).
+// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.
+//           An operator that does not commute: nodes whose ranks follow one another.
+// Cost:     the rounds of its parts, one more with several leaders; each node's sum leaves it once. A leader keeps a sum
+//           of its lane, and what its parts keep.
+#include "collective/reduce_in_node.hpp"
+
+namespace convene {
+
+extern const Algorithm reduce_hier;
+
+namespace {
+
+enum Slot : std::size_t { between, within };
+
+void generate(const Call& call, Builder& builder) {
+  HierarchicalCall at(reduce_hier, call, builder);
+  const Hierarchy& nodes = at.nodes();
+  const Rank own = nodes.own_lane();
+  const bool leads = nodes.is_leader(), is_alone = nodes.own_members().size() == 1;
+  const View::Places sum = call.is_root()       ? at.lane(Buffer::output, own)
+                           : leads && !is_alone ? at.scratch_of_lane(own)
+                                                : at.lane(Buffer::input, own);
+  for (Rank lane = 0; lane < nodes.lanes(); ++lane)
+    if (!is_alone || call.is_root())
+      reduce_in_node(at, within, call, builder, lane, sum,
+                     call.in_place && nodes.leader(nodes.own_node(), lane) == call.root);
+  at.pass(within, Collective::reduce, Among::node);
+
+  if (leads && nodes.nodes() > 1)
+    at.run(between,
+           {.collective = Collective::reduce,
+            .ranks = nodes.leaders_of_lane(own),
+            .root = nodes.root_node(),
+            .in_place = true,  // its node's sum is where all nodes' will be
+            .input = {sum},
+            .output = nodes.is_on_root_node() ? std::vector<View::Places>{sum} : std::vector<View::Places>{},
+            .blocks = {at.lane(Buffer::output, own)}});
+  at.pass(between, Collective::reduce, Among::nodes);
+
+  if (!leads || !nodes.is_on_root_node()) return;
+  builder.round(at.round());
+  if (!call.is_root()) return builder.send(call.root, sum);
+  for (Rank lane = 0; lane < nodes.lanes(); ++lane)
+    if (lane != own) builder.recv(nodes.leader(nodes.root_node(), lane), at.lane(Buffer::output, lane));
+}
+
+const Composition composition = {
+    .parts = {{"between", "how the nodes' sums are combined", Collective::reduce, "binomial", Among::nodes},
+              {"within", "how the contributions of a node are combined", Collective::reduce, "linear",
+               Among::node}},
+    .unmet = unmet_in_hierarchy,
+    .pieces = pieces_in_hierarchy,
+};
+}  // namespace
+
+extern const Algorithm reduce_hier = {
+    .name = "hier",
+    .summary =
+        "Contributions are combined at node leaders, and from there at the root, each by an algorithm.",
+    .source = "Zhu et al. 2009; Träff and Hunold 2020",
+    .collectives = {Collective::reduce},
+    .rounds = "those of its parts, one more with several leaders",
+    .parameters = {leaders_parameter},
+    .composition = &composition,
+    .generate = generate,
+};
+
+}  // namespace convene

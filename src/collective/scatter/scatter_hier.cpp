@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hierarchical scatter: the root gives the blocks of each lane to a leader on its node, these give those of each group
+// to its leader, and it to the ranks of its group, each by any scatter algorithm.
+//
+// Source:   Kandalla et al. 2009 (leaders and groups); Träff and Hunold 2020 (lanes).
+// Requires: on each node as many ranks as leaders.
+// Cost:     the rounds of its parts; each block leaves the root's node once. A leader keeps its group's blocks, one on the
+//           root's node its lane's.
+#include "collective/hierarchy.hpp"
+#include "collective/rooted.hpp"
+
+namespace convene {
+
+extern const Algorithm scatter_hier;
+
+namespace {
+
+enum Slot : std::size_t { between, within };
+
+using Held = HierarchicalCall::Held;
+
+void generate(const Call& call, Builder& builder) {
+  HierarchicalCall at(scatter_hier, call, builder);
+  const Hierarchy& nodes = at.nodes();
+  const Rank lane = nodes.own_lane();
+  const Ranks group = nodes.group(nodes.own_node(), lane);
+  const Ranks leaders = nodes.leaders_of_lane(lane);
+  const bool leads = nodes.is_leader(), is_alone = group.size() == 1;
+  const bool distributes = leads && nodes.is_on_root_node() && nodes.nodes() > 1;
+  const auto sizes =
+      at.all(Buffer::input);  // a place for each block's size, whether there is such a buffer or not
+
+  // Where a leader has its lane's blocks, and afterwards those of its group.
+  const Held own = at.own(Buffer::output);
+  const Held lanes = call.is_root() ? sizes : distributes ? at.scratch(nodes.ranks_of_lane(lane)) : own;
+  const Held groups = call.is_root() || distributes ? lanes : leads && !is_alone ? at.scratch(group) : own;
+
+  const Ranks first = nodes.leaders_of_node(nodes.root_node());
+  if (leads && nodes.is_on_root_node() && first.size() > 1)
+    at.run(within, {.collective = Collective::scatter,
+                    .ranks = first,
+                    .root = number_in(first, call.root),
+                    .input = call.is_root() ? at.by_lane(lanes) : std::vector<View::Places>{},
+                    .output = {at.blocks(distributes ? lanes : groups, nodes.ranks_of_lane(lane))},
+                    .blocks = at.by_lane(sizes)});
+  if (first.size() > 1) at.pass(within, Collective::scatter, first, number_in(first, call.root));
+
+  if (leads && nodes.nodes() > 1)
+    at.run(between, {.collective = Collective::scatter,
+                     .ranks = leaders,
+                     .root = nodes.root_node(),
+                     .input = distributes ? at.by_node(lanes, lane) : std::vector<View::Places>{},
+                     .output = {at.blocks(groups, group)},
+                     .blocks = at.by_node(sizes, lane)});
+  at.pass(between, Collective::scatter, Among::nodes);
+
+  if (!is_alone)
+    at.run(within, {.collective = Collective::scatter,
+                    .ranks = group,
+                    .root = number_in(group, nodes.leader(nodes.own_node(), lane)),
+                    .input = leads ? at.each(groups, group) : std::vector<View::Places>{},
+                    .output = {at.block(own, call.rank)},
+                    .blocks = at.each(sizes, group)});
+  else
+    builder.copy(at.block(groups, call.rank), at.block(own, call.rank));
+}
+
+const Composition composition = {
+    .parts = {{"between", "how leaders of different nodes pass on blocks", Collective::scatter, "binomial",
+               Among::nodes},
+              {"within", "how a leader hands out its group's blocks", Collective::scatter, "linear",
+               Among::group}},
+    .unmet = unmet_in_hierarchy,
+    .pieces = pieces_in_hierarchy,
+};
+
+}  // namespace
+
+extern const Algorithm scatter_hier = {
+    .name = "hier",
+    .summary =
+        "Blocks go from the root to node leaders, and from there to their ranks, each by an algorithm.",
+    .source = "Kandalla et al. 2009; Träff and Hunold 2020",
+    .collectives = scatters,
+    .rounds = "those of its parts",
+    .parameters = {leaders_parameter},
+    .relays = true,
+    .composition = &composition,
+    .generate = generate,
+};
+
+}  // namespace convene

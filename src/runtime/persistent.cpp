@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/persistent.hpp"
+
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "base/clock.hpp"
+#include "runtime/bound_call.hpp"
+#include "runtime/requested.hpp"
+
+namespace convene {
+
+/// What can be started again and again.
+class Persistent {
+ public:
+  virtual ~Persistent() = default;
+  /// Starts a run whose end a new request tells of.
+  virtual int start(MPI_Request* request) = 0;
+};
+
+namespace {
+
+/// The MPI's own, by its non-blocking call.
+class NativePersistent : public Persistent {
+ public:
+  explicit NativePersistent(std::function<int(const Form&)> native) : native_(std::move(native)) {}
+  int start(MPI_Request* request) override { return native_({.request = request}); }
+
+ private:
+  const std::function<int(const Form&)> native_;
+};
+
+/// The communicator of this process alone on which ends of runs are told, and the tags on it that are in use.
+class Bell {
+ public:
+  static Bell& instance() {
+    static Bell* bell = new Bell;  // never freed: programs finalize in odd orders
+    return *bell;
+  }
+
+  /// A persistent request that ring(tag) completes. Returns MPI_SUCCESS or the MPI's error.
+  int hang(MPI_Request* request, int& tag) {
+    const std::lock_guard lock(mutex_);
+    if (comm_ == MPI_COMM_NULL) {
+      // A duplicate would call the copy callbacks of the program's attributes.
+      MPI_Group group = MPI_GROUP_NULL;
+      mpi.Comm_group(MPI_COMM_SELF, &group);
+      const int code = mpi.Comm_create(MPI_COMM_SELF, group, &comm_);
+      mpi.Group_free(&group);
+      if (code != MPI_SUCCESS) return code;
+    }
+    if (free_.empty()) free_.push_back(next_++);
+    tag = free_.back();
+    free_.pop_back();
+    return mpi.Recv_init(nullptr, 0, MPI_BYTE, 0, tag, comm_, request);
+  }
+
+  void take_down(int tag) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(tag);
+  }
+
+  /// The receive has been started: the send is over at once.
+  void ring(int tag) const { mpi.Send(nullptr, 0, MPI_BYTE, 0, tag, comm_); }
+
+ private:
+  std::mutex mutex_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int next_ = 0;
+  std::vector<int> free_;
+};
+
+std::atomic<int> operations_alive{0};
+
+class PersistentOperation : public Persistent, public Requested {
+ public:
+  PersistentOperation(const Arguments& arguments, Communicator& communicator, const Decision& decision,
+                      Record& record, std::uint32_t number, std::uint64_t block_bytes)
+      : arguments_(arguments),
+        prepared_(decision.prepared),
+        own_(communicator.shared_own()),
+        account_(communicator.account()),
+        record_(record),
+        block_bytes_(block_bytes),
+        call_(arguments_, *prepared_, own_->comm, 0, staging_) {
+    call_.set_persistent(number);
+    ++operations_alive;
+  }
+  ~PersistentOperation() override {
+    if (bell_tag_ >= 0) Bell::instance().take_down(bell_tag_);
+    --operations_alive;
+  }
+
+  /// The part of its making that may fail.
+  int prepare() {
+    if (call_.needs_sizes())
+      if (const int code = receive_sizes(call_, arguments_, own_->comm); code != MPI_SUCCESS) return code;
+    return call_.prepare(staging_);
+  }
+
+  /// From now on this is a request of the MPI's kind.
+  int hang(MPI_Request* request) { return Bell::instance().hang(request, bell_tag_); }
+
+  int start(MPI_Request* request) override {
+    if (const int code = make_request(); code != MPI_SUCCESS) return code;
+    *request = Requested::request();
+    return go();
+  }
+  int start_hung(MPI_Request* request) {
+    const int code = mpi.Start(request);
+    return code == MPI_SUCCESS ? go() : code;
+  }
+
+  bool advance() override {
+    int code = first_code_;
+    bool done = false;
+    if (code == MPI_SUCCESS) code = run_->advance(done);
+    if (code == MPI_SUCCESS && !done) return false;
+    end(code == MPI_SUCCESS ? call_.finish() : code);
+    return true;
+  }
+
+  void complete() override {
+    record_.add(ticks() - start_, block_bytes_);
+    if (code() != MPI_SUCCESS) {
+      own_->has_failed = true;
+      if (bell_tag_ >= 0) mpi.Comm_call_errhandler(arguments_.comm, code());
+    }
+    if (bell_tag_ >= 0)
+      Bell::instance().ring(bell_tag_);
+    else
+      complete_request();
+  }
+
+ private:
+  void on_request_gone() override {}  // the next start makes another one
+
+  int go() {
+    start_ = ticks();
+    begin();
+    arena_.reset();
+    first_code_ = call_.fetch();
+    run_.emplace(call_.binding(), Limits{}, arena_);
+    progress::add(this);
+    progress::poke();
+    return MPI_SUCCESS;
+  }
+
+  Arguments arguments_;
+  const KeptType send_type_{arguments_.send.type}, recv_type_{arguments_.recv.type};
+  const std::shared_ptr<const Prepared> prepared_;
+  const std::shared_ptr<OwnCommunicator> own_;
+  const std::shared_ptr<LiveAccount> account_;  // holds the record
+  Record& record_;
+  const std::uint64_t block_bytes_;
+  Arena staging_, arena_;
+  BoundCall call_;
+  std::optional<StepwiseRun> run_;
+  int first_code_ = MPI_SUCCESS;
+  int bell_tag_ = -1;
+  std::uint64_t start_ = 0;
+};
+
+/// The requests of the MPI's kind, with what they stand for.
+struct Requests {
+  std::mutex mutex;
+  std::map<MPI_Request, std::unique_ptr<PersistentOperation>> operations;
+  std::atomic<std::size_t> size{0};
+
+  static Requests& instance() {
+    static Requests* requests = new Requests;  // never freed, likewise
+    return *requests;
+  }
+};
+
+}  // namespace
+
+int leave_to_mpi(NativeCall native, const Form& form) {
+  if (!form.operation) return native(form);
+  *form.operation = new NativePersistent(native.kept());
+  return MPI_SUCCESS;
+}
+
+int make_persistent(const Arguments& arguments, Communicator& communicator, NativeCall native,
+                    const Form& form) {
+  if (!arguments.are_sound() || !progress::can_go_on()) return leave_to_mpi(native, form);
+  const std::uint64_t total = arguments.total_bytes();
+  Decision& decision = communicator.decide(kind_of(arguments, total));
+  const std::uint32_t number = decision.prepared ? communicator.next_persistent() : 0;
+  if (number == 0) return leave_to_mpi(native, form);
+  communicator.begin_own();  // it is there; from now on something may be outstanding here
+  const std::uint64_t block = arguments.block_bytes(total);
+  auto operation = std::make_unique<PersistentOperation>(
+      arguments, communicator, decision, communicator.record_of(decision, block), number, block);
+  int code = operation->prepare();
+  if (code == MPI_SUCCESS && !form.operation) code = operation->hang(form.request);
+  if (code != MPI_SUCCESS) {
+    mpi.Comm_call_errhandler(arguments.comm, code);
+    return code;
+  }
+  if (form.operation) {
+    *form.operation = operation.release();
+    return MPI_SUCCESS;
+  }
+  Requests& requests = Requests::instance();
+  const std::lock_guard lock(requests.mutex);
+  requests.operations[*form.request] = std::move(operation);
+  requests.size = requests.operations.size();
+  return MPI_SUCCESS;
+}
+
+int start_persistent(Persistent& operation, MPI_Request* request) { return operation.start(request); }
+
+void free_persistent(Persistent* operation) { delete operation; }
+
+bool has_persistent_operations() { return operations_alive.load(std::memory_order_acquire) != 0; }
+
+bool has_persistent_requests() { return Requests::instance().size.load(std::memory_order_acquire) != 0; }
+
+bool start_persistent_request(MPI_Request* request, int& code) {
+  Requests& requests = Requests::instance();
+  PersistentOperation* operation = nullptr;
+  {
+    const std::lock_guard lock(requests.mutex);
+    const auto found = requests.operations.find(*request);
+    if (found == requests.operations.end()) return false;
+    operation = found->second.get();
+  }
+  code = operation->start_hung(request);
+  return true;
+}
+
+void forget_persistent_request(MPI_Request request) {
+  Requests& requests = Requests::instance();
+  std::unique_ptr<PersistentOperation> gone;  // ends after the lock is released
+  const std::lock_guard lock(requests.mutex);
+  const auto found = requests.operations.find(request);
+  if (found == requests.operations.end()) return;
+  gone = std::move(found->second);
+  requests.operations.erase(found);
+  requests.size = requests.operations.size();
+}
+
+}  // namespace convene

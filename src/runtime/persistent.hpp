@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Persistent collectives: made once, by all ranks together and in the same order, and started any number of times, in
+// any order on each rank.
+//
+// Design notes
+// - What depends on the arguments alone is done when the operation is made: the choice, the schedule, staging, the sizes
+//   that only the root knows. A start fetches what has to be packed, and runs.
+// - Messages of different operations are told apart by the operation's number in the tag (execute/tags.hpp); the runs of
+//   one operation follow each other, on every rank, and so do their messages.
+// - Convene's own object gives a generalised request at each start, which every stack has. The MPI's kind (MPI_Start on
+//   one and the same request) is a persistent receive of nothing from this process itself, on a communicator of its
+//   own: the end of a run sends what it waits for. MPI_Start, MPI_Startall and MPI_Request_free come here for that
+//   (interpose/persistent.cpp).
+// - The list of requests has a lock, held across no call of the MPI's.
+#pragma once
+
+#include <memory>
+
+#include "runtime/arguments.hpp"
+#include "runtime/run.hpp"
+
+namespace convene {
+
+/// Makes a persistent operation in the form that was asked for. May wait for the other ranks.
+int make_persistent(const Arguments& arguments, Communicator& communicator, NativeCall native,
+                    const Form& form);
+
+/// The MPI's own, in any form: an object of Convene's then starts the MPI's non-blocking call.
+int leave_to_mpi(NativeCall native, const Form& form);
+
+/// Starts an object of Convene's; the request is as that of a non-blocking call. Errors go to the communicator's handler.
+int start_persistent(Persistent& operation, MPI_Request* request);
+/// Frees one that is not running.
+void free_persistent(Persistent* operation);
+
+/// Whether there are operations of Convene's, of either kind, that have not been freed.
+bool has_persistent_operations();
+
+/// Whether there are requests of the MPI's kind that stand for operations of Convene's.
+bool has_persistent_requests();
+/// Starts the operation that a request stands for. `code` is then what MPI_Start returns; else false.
+bool start_persistent_request(MPI_Request* request, int& code);
+/// Forgets such a request: the MPI is about to free it.
+void forget_persistent_request(MPI_Request request);
+
+}  // namespace convene

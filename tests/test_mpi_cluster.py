@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Emulated clusters: real runs over several nodes, where the machine can have them."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from convene import cluster
+from convene._core import RequestError
+
+from tests.conformance.stacks import ROOT, all_stacks, read_accounts
+
+NODES, SLOTS = 3, 2
+CONVENE = str(ROOT / ".venv" / "bin" / "convene")
+
+# MPICH 4.0 does not come out of MPI_Finalize where ranks are on several nodes.
+STACKS = [name for name in all_stacks() if name != "mpich4"]
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[cluster.Cluster]:
+    try:
+        made = cluster.up(f"test-{os.getpid()}", cluster.Shape(NODES, SLOTS))
+    except RequestError as error:
+        pytest.skip(f"no emulated cluster here: {error}")
+    yield made
+    cluster.remove(made)
+    assert not made.is_up
+    assert not made.folder.exists()
+
+
+def convene(*words: object) -> "subprocess.CompletedProcess[str]":
+    command = [CONVENE, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def run_in(where: cluster.Cluster, *words: object) -> "subprocess.CompletedProcess[str]":
+    return convene("cluster", "run", "--name", where.name, "--", *words)
+
+
+def test_nodes_have_their_own_names_and_memory(nodes: cluster.Cluster) -> None:
+    assert run_in(nodes, "hostname").stdout == "n0\n"
+    there = convene(
+        "cluster", "run", "--name", nodes.name, "--on", 2, "--", "sh", "-c", "hostname; ls -A /dev/shm"
+    )
+    assert there.stdout == "n2\n"
+    assert run_in(nodes, "sh", "-c", "exit 7").returncode == 7
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_ranks_are_on_all_nodes_and_rules_see_them(
+    name: str, nodes: cluster.Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stack = all_stacks()[name]
+    if not stack.is_here():
+        pytest.skip(f"the MPI stack {name} is not installed here")
+    rules: list[dict[str, Any]] = [
+        {"collective": "allgather", "nodes": {"max": NODES - 1}, "use": "ring"},
+        {"collective": "allgather", "nodes": NODES, "ranks_per_node": SLOTS, "use": "bruck"},
+        {"collective": "allgatherv", "ranks_per_node": {"min": SLOTS + 1}, "use": "bruck"},
+        {"collective": "allgatherv", "nodes": {"min": 2}, "use": "ring"},
+    ]
+    path = tmp_path / "rules.json"
+    path.write_text(json.dumps({"convene_rules": 1, "rules": rules}))
+    monkeypatch.setenv("CONVENE_RULES", str(path))
+    monkeypatch.setenv("CONVENE_ACCOUNT_DIR", str(tmp_path))
+    for variable, value in stack.variables.items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.delenv("I_MPI_FABRICS", raising=False)  # this time there is more than shared memory
+    # With this one, Open MPI 5 puts all ranks on the first node.
+    monkeypatch.delenv("PRTE_MCA_rmaps_default_mapping_policy", raising=False)
+    names = [variable for variable in stack.variables if variable != "I_MPI_FABRICS"]
+    names += ["CONVENE_RULES", "CONVENE_ACCOUNT_DIR"]
+    command = stack.command(NODES * SLOTS, [stack.program("allgather_plain")], stack.preload, names)
+    done = run_in(nodes, *command)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "all right" in done.stdout
+    accounts = read_accounts(tmp_path)
+    assert len(accounts) == NODES * SLOTS
+    world = [account["communicators"][0] for account in accounts]
+    assert {one["nodes"] for one in world} == {NODES}
+    chosen = {(record["collective"], record["algorithm"]) for one in world for record in one["records"]}
+    assert chosen == {("allgather", "bruck"), ("allgatherv", "ring")}
+
+
+def test_down_ends_what_runs_in_it_and_nothing_else() -> None:
+    name = f"test-down-{os.getpid()}"
+    made = convene("cluster", "up", "--nodes", 2, "--name", name)
+    if made.returncode == 2:
+        pytest.skip(f"no emulated cluster here: {made.stderr.strip()}")
+    try:
+        assert convene("cluster", "up", "--nodes", 2, "--name", name).returncode == 2
+        outside = subprocess.Popen(["sleep", "60"])
+        command = [CONVENE, "cluster", "run", "--name", name, "--", "sleep", "60"]
+        inside = subprocess.Popen(command)
+        while programs(name) < 1:
+            time.sleep(0.05)
+        assert convene("cluster", "down", "--name", name).returncode == 0
+        assert inside.wait(20) != 0
+        assert outside.poll() is None
+        assert programs(name) == -1
+    finally:
+        outside.kill()
+        outside.wait()
+        convene("cluster", "down", "--name", name)
+
+
+def programs(name: str) -> int:
+    """How many run in a cluster; -1 where there is none of that name."""
+    known = json.loads(convene("cluster", "status", "--json").stdout)
+    return next((one["processes"] for one in known if one["name"] == name), -1)
+
+
+def test_a_command_that_is_ended_leaves_nothing_in_the_cluster(nodes: cluster.Cluster) -> None:
+    command = [CONVENE, "cluster", "run", "--name", nodes.name, "--", "sleep", "60"]
+    running = subprocess.Popen(command)
+    while programs(nodes.name) < 1:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGTERM)
+    running.wait(20)
+    end = time.monotonic() + 20
+    while programs(nodes.name) > 0 and time.monotonic() < end:
+        time.sleep(0.05)
+    assert programs(nodes.name) == 0
+
+
+def test_a_delay_delays() -> None:
+    """Of times only this cannot be otherwise: no message is there sooner than the link lets it."""
+    receive = "import socket; s = socket.create_server(('', 5000)); c, _ = s.accept(); c.sendall(c.recv(9))"
+    send = """
+import socket, time
+while True:
+    try:
+        link = socket.create_connection(("n3", 5000))
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.05)
+before = time.monotonic()
+link.sendall(b"there")
+assert link.recv(9) == b"there"
+print(time.monotonic() - before)
+"""
+    shape = cluster.Shape(4, delay=2e-3, groups=2, group_delay=3e-3)
+    try:
+        made = cluster.up(f"test-delay-{os.getpid()}", shape)
+    except RequestError as error:
+        pytest.skip(f"no emulated cluster here: {error}")
+    try:
+        words = [CONVENE, "cluster", "run", "--name", made.name, "--on", "3", "--", "python3", "-c", receive]
+        server = subprocess.Popen(words)
+        done = run_in(made, "python3", "-c", send)
+        assert done.returncode == 0, done.stderr
+        assert float(done.stdout) >= 2 * 5e-3
+        assert server.wait(20) == 0
+    finally:
+        cluster.remove(made)

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Measures what models need to know of a machine and its MPI: messages, copies and reductions, alone and side by side.
+// Writes every observation as JSON; `convene measure` starts it and fits the parameters.
+// Exit status: 0 done, 1 something failed, 2 the request was wrong.
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "bench_environment.hpp"
+#include "convene/convene.h"
+#include "measure_layout.hpp"
+#include "measure_operations.hpp"
+#include "measure_protocol.hpp"
+#include "measure_session.hpp"
+
+namespace convene::measure {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  Effort effort;
+  std::size_t largest = 4 << 20, largest_burst = 64 << 10;
+  int burst = 16;
+  std::size_t walked = 0;
+  std::vector<int> node_of;
+  std::vector<std::string> collectives;
+  std::vector<std::size_t> collective_sizes;
+  bool only_collectives = false;
+  std::string output;
+};
+
+void declare(Options& options, CLI::App& app) {
+  Effort& effort = options.effort;
+  app.add_option("--rounds", effort.rounds, "Observations of each point")->check(CLI::Range(2, 1'000'000));
+  app.add_option("--seconds", effort.seconds, "Stop after this time, but not before --least rounds")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--least", effort.least)->check(CLI::Range(1, 1'000'000));
+  app.add_option("--batch", effort.batch, "Seconds that one observation should last")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--most-points", effort.most_points, "Sizes of a channel")->check(CLI::Range(4, 1000));
+  app.add_option("--largest", options.largest, "Bytes of the largest message")
+      ->check(CLI::Range(std::size_t{64}, std::size_t{1} << 30));
+  app.add_option("--largest-burst", options.largest_burst,
+                 "Bytes of the largest message that is sent in bursts");
+  app.add_option("--burst", options.burst, "Messages of a burst")->check(CLI::Range(2, 1000));
+  app.add_option("--out-of-cache", options.walked,
+                 "Go through so many bytes before one is used again; 0: always the same buffers");
+  app.add_option("--node-of", options.node_of, "For tests: the node of each rank, whatever MPI says")
+      ->delimiter(',');
+  app.add_option("--collectives", options.collectives,
+                 "Also these algorithms, on so many ranks, as in 2:bcast=binomial");
+  app.add_option("--collective-sizes", options.collective_sizes, "with so many bytes")->delimiter(',');
+  app.add_flag("--only-collectives", options.only_collectives, "and nothing else");
+  app.add_option("-o,--output", options.output, "Where rank 0 writes its JSON");
+}
+
+std::vector<std::size_t> up_to(const std::vector<std::size_t>& sizes, std::size_t least,
+                               std::size_t largest) {
+  std::vector<std::size_t> found;
+  for (const std::size_t size : sizes)
+    if (size >= least && size <= largest) found.push_back(size);
+  return found;
+}
+
+/// 2, 3, 4, 6, 8, 12, … and the last.
+std::vector<int> taus_up_to(int last) {
+  std::vector<int> taus;
+  for (int tau = 2; tau < last; tau *= 2) {
+    taus.push_back(tau);
+    if (tau * 3 / 2 < last && tau * 3 % 2 == 0) taus.push_back(tau * 3 / 2);
+  }
+  if (last >= 2) taus.push_back(last);
+  return taus;
+}
+
+class Measurement {
+ public:
+  Measurement(const Options& options, Layout& layout, Buffers& buffers)
+      : options_(options), layout_(layout), buffers_(buffers), session_(options.effort, layout, buffers) {}
+
+  json run() {
+    if (!options_.only_collectives) {
+      const std::vector<int> near = layout_.largest_node(), far = layout_.second_node();
+      if (near.size() >= 2) add_memory(near);
+      if (!far.empty()) add_network(near, far);
+      add_local(near);
+    }
+    add_collectives();
+    session_.run();
+    json result = {{"protocols", protocols_}, {"series", json::array()}};
+    for (const Series& one : session_.series()) result["series"].push_back(as_json(one));
+    return result;
+  }
+
+ private:
+  using Body = decltype(Operation::body);
+
+  Operation make(std::string name, std::string channel, std::vector<int> ranks, Body body,
+                 std::vector<std::size_t> sizes = {}) {
+    Operation op;
+    op.name = std::move(name);
+    op.channel = std::move(channel);
+    op.comm = layout_.group(ranks);
+    op.ranks = std::move(ranks);
+    op.body = std::move(body);
+    op.sizes = std::move(sizes);
+    return op;
+  }
+
+  static std::vector<int> first(const std::vector<int>& ranks, int count) {
+    return {ranks.begin(), ranks.begin() + count};
+  }
+
+  Operation make_ring(const std::vector<int>& ranks, int tau) {
+    Operation op = make("ring", "memory", first(ranks, tau), ring);
+    op.tau = tau;
+    return op;
+  }
+
+  Operation make_cross(const std::vector<int>& near, const std::vector<int>& far, int tau) {
+    std::vector<int> ranks = first(near, tau);
+    ranks.insert(ranks.end(), far.begin(), far.begin() + tau);
+    Operation op = make("cross", "network", ranks, cross);
+    op.tau = tau;
+    return op;
+  }
+
+  void add_memory(const std::vector<int>& near) {
+    const std::vector<int> pair = first(near, 2);
+    const auto sizes = session_.find_sizes(
+        {make("round_trip", "memory", pair, round_trip), make_ring(near, 2)}, options_.largest);
+    for (const int tau : taus_up_to(static_cast<int>(near.size()))) {
+      Operation op = make_ring(near, tau);
+      op.sizes = sizes;
+      session_.add(std::move(op));
+    }
+    add_pair("memory", pair, sizes);
+  }
+
+  void add_network(const std::vector<int>& near, const std::vector<int>& far) {
+    const std::vector<int> pair = {near.front(), far.front()};
+    const auto sizes =
+        session_.find_sizes({make("round_trip", "network", pair, round_trip)}, options_.largest);
+    for (const int tau : taus_up_to(static_cast<int>(std::min(near.size(), far.size())))) {
+      Operation op = make_cross(near, far, tau);
+      op.sizes = sizes;
+      session_.add(std::move(op));
+    }
+    add_pair("network", pair, sizes);
+  }
+
+  /// What is measured between two ranks, whatever the channel.
+  void add_pair(const std::string& channel, const std::vector<int>& pair,
+                const std::vector<std::size_t>& sizes) {
+    session_.add(make("round_trip", channel, pair, round_trip, sizes));
+    session_.add(make("synchronous", channel, pair, synchronous, {0}));
+    session_.add(make("send", channel, pair, sends, sizes));
+    session_.add(make("receive", channel, pair, receives, sizes));
+    const auto small = up_to(sizes, 1, options_.largest_burst);
+    add_burst(channel, pair, small, options_.burst, 0);
+    // Overhead: with pauses that are longer than a round trip of this size.
+    const double pause = 2 * session_.scout(make("round_trip", channel, pair, round_trip), 1) + 2e-6;
+    add_burst(channel, pair, {1}, options_.burst, pause);
+    for (const int messages : {1, 2, 3, 4, 6, 8, 12, 24, 32}) {
+      add_burst(channel, pair, {1}, messages, 0);
+      for (const auto& [name, body] :
+           {std::pair("sends", Body(sends)), std::pair("receives", Body(receives))}) {
+        Operation op = make(name, channel, pair, body, {1});
+        op.messages = messages;
+        session_.add(std::move(op));
+      }
+    }
+    const auto waits = ProtocolSearch(layout_.group(pair), buffers_).run(options_.largest);
+    protocols_[channel] = waits ? json(*waits) : json();
+  }
+
+  void add_burst(const std::string& channel, const std::vector<int>& pair,
+                 const std::vector<std::size_t>& sizes, int messages, double delay) {
+    Operation op = make("burst", channel, pair, burst, sizes);
+    op.messages = messages;
+    op.delay = delay;
+    session_.add(std::move(op));
+  }
+
+  /// Copies and reductions, on one rank and on more of its node at the same time.
+  void add_local(const std::vector<int>& near) {
+    const auto found = session_.find_sizes({make("copy", "local", first(near, 1), copy)}, options_.largest);
+    const auto sizes = up_to(found, 8, options_.largest);
+    std::vector<int> taus = taus_up_to(static_cast<int>(near.size()));
+    taus.insert(taus.begin(), 1);
+    for (const int tau : taus)
+      for (const auto& [name, body] : {std::pair("copy", Body(copy)), std::pair("combine", Body(combine))}) {
+        Operation op = make(name, "local", first(near, tau), body, sizes);
+        op.tau = tau;
+        session_.add(std::move(op));
+      }
+  }
+
+  /// "4:bcast=binomial": the first 4 ranks. (Whether the algorithm can run on them, whoever asks knows.)
+  void add_collectives() {
+    for (const std::string& wanted : options_.collectives) {
+      const int procs = std::atoi(wanted.c_str());
+      const std::size_t colon = wanted.find(':');
+      if (procs < 1 || procs > layout_.procs() || colon == std::string::npos)
+        throw RequestError("--collectives " + wanted + " must begin with a number of ranks, 1 to " +
+                           std::to_string(layout_.procs()) + ", and a colon");
+      std::vector<int> ranks(static_cast<std::size_t>(procs));
+      std::iota(ranks.begin(), ranks.end(), 0);
+      Operation op = make("collective", "all", ranks, collective, options_.collective_sizes);
+      op.algorithm = wanted.substr(colon + 1);
+      op.tau = procs;
+      int refused = 0, any = 0;
+      if (op.comm != MPI_COMM_NULL) {
+        MPI_Comm_dup(op.comm, &op.comm);  // every choice of an algorithm has a communicator of its own
+        refused = convene_use(op.comm, op.algorithm.c_str()) != MPI_SUCCESS;
+      }
+      MPI_Allreduce(&refused, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+      if (any) throw RequestError("--collectives " + wanted + " names no algorithm of Convene's");
+      session_.add(std::move(op));
+    }
+  }
+
+  static json as_json(const Series& one) {
+    json points = json::array();
+    for (const Point& point : one.points)
+      points.push_back({{"bytes", point.bytes},
+                        {"calls", point.calls},
+                        {"delay", point.delay},
+                        {"seconds", point.seconds}});
+    const Operation& op = one.operation;
+    return {{"operation", op.name},    {"channel", op.channel},     {"tau", op.tau},
+            {"messages", op.messages}, {"algorithm", op.algorithm}, {"points", points}};
+  }
+
+  const Options& options_;
+  Layout& layout_;
+  Buffers& buffers_;
+  Session session_;
+  json protocols_ = json::object();
+};
+
+/// Bytes that the operations need at most: an alltoall has a block for every rank.
+std::size_t needed(const Options& options, int procs) {
+  std::size_t most = options.largest;
+  for (const std::size_t size : options.collective_sizes)
+    most = std::max(most, size * static_cast<std::size_t>(procs));
+  if (most > std::size_t{INT32_MAX})
+    throw RequestError("messages of all ranks together are more than 2 GiB; take smaller ones");
+  return most;
+}
+
+json measure(const Options& options, int procs) {
+  if (procs < 2) throw RequestError("it takes at least 2 ranks to measure a message; say -n 2 or more");
+  Layout layout(options.node_of);
+  Buffers buffers(needed(options, procs), options.walked);
+  json result = {{"format", 1},
+                 {"procs", procs},
+                 {"stack", CONVENE_STACK_NAME},
+                 {"convene", convene_version()},
+                 {"nodes", layout.nodes()},
+                 {"environment", bench::environment(procs)}};
+  const json found = Measurement(options, layout, buffers).run();
+  result.update(found);
+  layout.free();
+  return result;
+}
+
+void write(const json& result, const std::string& path) {
+  if (path.empty()) {
+    std::cout << result.dump() << std::endl;
+    return;
+  }
+  std::ofstream file(path);
+  file << result.dump() << '\n';
+  if (!file.flush()) throw RequestError("the file " + path + " cannot be written");
+}
+
+/// The same sentence on all ranks: one of them says it.
+int complain(int rank, const char* sentence, int status) {
+  if (rank == 0) std::fprintf(stderr, "convene-measure: %s\n", sentence);
+  return status;
+}
+
+int run(int argc, char** argv, int procs, int rank) {
+  Options options;
+  CLI::App app("Measures the parameters of communication models");
+  declare(options, app);
+  try {
+    app.parse(argc, argv);
+    const json result = measure(options, procs);
+    if (rank == 0) write(result, options.output);
+    return 0;
+  } catch (const CLI::CallForHelp& help) {
+    return rank == 0 ? app.exit(help) : 0;
+  } catch (const CLI::ParseError& error) {
+    return complain(rank, error.what(), 2);
+  } catch (const RequestError& error) {
+    return complain(rank, error.what(), 2);
+  } catch (const std::exception& error) {
+    return complain(rank, error.what(), 1);
+  }
+}
+
+}  // namespace
+}  // namespace convene::measure
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int procs = 1, rank = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &procs);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int status = convene::measure::run(argc, argv, procs, rank);
+  MPI_Finalize();
+  return status;
+}
