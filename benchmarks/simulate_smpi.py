@@ -143,7 +143,7 @@ def groups_of(cells: list[Cell]) -> dict[str, list[Cell]]:
 
 def worst(cells: list[Cell], count: int) -> list[dict[str, Any]]:
     """The pairs that differ most."""
-    pairs = [
+    pairs: list[dict[str, Any]] = [
         {
             "collective": cell.collective,
             "algorithm": name,

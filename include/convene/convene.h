@@ -205,8 +205,8 @@ int convene_ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], cons
                          const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                          MPI_Request* request);
 int convene_ibarrier(MPI_Comm comm, MPI_Request* request);
-/* The reductions without waiting. An operator or a derived datatype must not be freed before
- * the request is complete. */
+/* The reductions without waiting. Without the drop-in library an operator must not be freed
+ * before the request is complete. */
 int convene_ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
                     MPI_Comm comm, MPI_Request* request);
 int convene_ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,

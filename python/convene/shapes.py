@@ -4,6 +4,13 @@
 from typing import NotRequired, TypedDict
 
 
+class Where(TypedDict):
+    """Where the ranks of a plan are, as functions of convene._core take it; both empty where nobody says."""
+
+    machine: str
+    placement: str
+
+
 class Parameter(TypedDict):
     name: str
     summary: str

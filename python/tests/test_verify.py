@@ -44,8 +44,10 @@ def test_some_roots(convene: Convene) -> None:
 def test_the_root_of_a_failure_is_said(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
     right = _core.check
 
-    def wrong(collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False) -> Any:
-        verdict = right(collective, spec, procs, root, in_place)
+    def wrong(
+        collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False, **where: Any
+    ) -> Any:
+        verdict = right(collective, spec, procs, root, in_place, **where)
         if root == 2:
             verdict["ok"], verdict["why"] = False, "rank 0 misses block 1"
         return verdict
@@ -129,8 +131,10 @@ def test_wrong_requests_for_forecasts(convene: Convene) -> None:
 def test_failures_are_said_and_the_status_is_one(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
     right = _core.check
 
-    def wrong(collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False) -> Any:
-        verdict = right(collective, spec, procs, root, in_place)
+    def wrong(
+        collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False, **where: Any
+    ) -> Any:
+        verdict = right(collective, spec, procs, root, in_place, **where)
         if in_place and procs == 3:
             verdict["ok"], verdict["why"] = False, "rank 1 misses block 2"
         return verdict

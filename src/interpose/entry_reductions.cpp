@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a program calls instead of its MPI: the reductions.
 #include "interpose/entry.hpp"
+#include "runtime/operator.hpp"
 #include "runtime/reductions.hpp"
 
 using convene::HandleWord;
@@ -32,3 +33,5 @@ CONVENE_COLLECTIVE(Scan, scan, ALLREDUCE, (sendbuf, recvbuf, count, type, op, co
 
 CONVENE_COLLECTIVE(Exscan, exscan, ALLREDUCE, (sendbuf, recvbuf, count, type, op, comm),
                    (sendbuf, recvbuf, count, type_of(type), op_of(op), comm_of(comm)))
+
+CONVENE_ENTRY(Op_free, (MPI_Op * op), (op), HeldOperator::free(op))

@@ -5,6 +5,7 @@
 #ifdef OPEN_MPI
 
 #include "interpose/fortran_openmpi.hpp"
+#include "runtime/operator.hpp"
 #include "runtime/reductions.hpp"
 
 namespace convene {
@@ -125,6 +126,19 @@ CONVENE_FORTRAN(exscan_init, EXSCAN_INIT,
                 (sendbuf, recvbuf, count, type, op, comm, info, request, ierror),
                 exscan(translated(sendbuf), translated(recvbuf), *count, type_of(type), op_of(op),
                        comm_of(comm), RequestOf(request).form(info)))
+
+namespace {
+
+int free_operator(MPI_Fint* index) {
+  MPI_Op op = op_of(index);
+  const int code = HeldOperator::free(&op);
+  if (code == MPI_SUCCESS) *index = reinterpret_cast<MPI_Fint (*)(MPI_Op)>(mpi_symbol("PMPI_Op_c2f"))(op);
+  return code;
+}
+
+}  // namespace
+
+CONVENE_FORTRAN(op_free, OP_FREE, (MPI_Fint * op, MPI_Fint* ierror), (op, ierror), free_operator(op))
 
 }  // namespace convene
 

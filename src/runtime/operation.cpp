@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/clock.hpp"
+#include "runtime/operator.hpp"
 #include "runtime/requested.hpp"
 
 namespace convene {
@@ -106,6 +107,7 @@ class Operation : public Requested {
 
   Arguments arguments_;
   const KeptType send_type_{arguments_.send.type}, recv_type_{arguments_.recv.type};
+  const HeldOperator operator_{arguments_.op};
   const std::shared_ptr<const Prepared> prepared_;
   const std::shared_ptr<OwnCommunicator> own_;
   const std::shared_ptr<LiveAccount> account_;  // holds the record

@@ -5,6 +5,7 @@
 #include <climits>
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace convene {
 namespace {
@@ -60,6 +61,62 @@ bool is_commutative(MPI_Op op) {
   int commutes = 1;
   if (!is_predefined(op)) mpi.Op_commutative(op, &commutes);
   return commutes != 0;
+}
+
+namespace {
+
+struct Held {
+  MPI_Op op;
+  int holders;
+  bool is_freed;
+};
+std::mutex held_mutex;
+std::vector<Held>& held() {
+  static auto* list = new std::vector<Held>;  // never freed: programs finalize in odd orders
+  return *list;
+}
+
+/// Call with the lock held.
+std::vector<Held>::iterator find_held(MPI_Op op) {
+  return std::find_if(held().begin(), held().end(), [&](const Held& each) { return each.op == op; });
+}
+
+}  // namespace
+
+HeldOperator::HeldOperator(MPI_Op op) : op_(op == MPI_Op{} || is_predefined(op) ? MPI_Op{} : op) {
+  if (op_ == MPI_Op{}) return;
+  const std::lock_guard lock(held_mutex);
+  const auto found = find_held(op_);
+  if (found == held().end())
+    held().push_back({op_, 1, false});
+  else
+    ++found->holders;
+}
+
+HeldOperator::~HeldOperator() {
+  if (op_ == MPI_Op{}) return;
+  bool is_freed = false;
+  {
+    const std::lock_guard lock(held_mutex);
+    const auto found = find_held(op_);
+    if (--found->holders > 0) return;
+    is_freed = found->is_freed;
+    held().erase(found);
+  }
+  if (is_freed) mpi.Op_free(&op_);
+}
+
+int HeldOperator::free(MPI_Op* op) {
+  {
+    const std::lock_guard lock(held_mutex);
+    const auto found = op ? find_held(*op) : held().end();
+    if (found != held().end()) {
+      found->is_freed = true;
+      *op = MPI_OP_NULL;
+      return MPI_SUCCESS;
+    }
+  }
+  return mpi.Op_free(op);
 }
 
 void ItemOperator::prepare(MPI_Comm comm, Arena& arena) {

@@ -16,6 +16,21 @@ bool is_commutative(MPI_Op op);
 /// Whether the MPI has it: then its handle never changes meaning.
 bool is_predefined(MPI_Op op);
 
+/// While it lives, an operator that the program frees is kept: a call that is not complete may still need it.
+class HeldOperator {
+ public:
+  explicit HeldOperator(MPI_Op op);  ///< a null handle: holds nothing
+  ~HeldOperator();
+  HeldOperator(const HeldOperator&) = delete;
+  HeldOperator& operator=(const HeldOperator&) = delete;
+
+  /// What MPI_Op_free is to do: frees the operator now, or when nobody holds it any more.
+  static int free(MPI_Op* op);
+
+ private:
+  MPI_Op op_;
+};
+
 /// An operator on a datatype. Items without gaps are combined where they are. Others come packed: they are unpacked into
 /// items, some at a time, and the result is packed again, since an operator must see items as its type describes them.
 class ItemOperator {

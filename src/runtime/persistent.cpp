@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "runtime/bound_call.hpp"
+#include "runtime/operator.hpp"
 #include "runtime/requested.hpp"
 
 namespace convene {
@@ -71,8 +72,6 @@ class Bell {
   std::vector<int> free_;
 };
 
-std::atomic<int> operations_alive{0};
-
 class PersistentOperation : public Persistent, public Requested {
  public:
   PersistentOperation(const Arguments& arguments, Communicator& communicator, const Decision& decision,
@@ -85,11 +84,9 @@ class PersistentOperation : public Persistent, public Requested {
         block_bytes_(block_bytes),
         call_(arguments_, *prepared_, own_->comm, 0, staging_) {
     call_.set_persistent(number);
-    ++operations_alive;
   }
   ~PersistentOperation() override {
     if (bell_tag_ >= 0) Bell::instance().take_down(bell_tag_);
-    --operations_alive;
   }
 
   /// The part of its making that may fail.
@@ -149,6 +146,7 @@ class PersistentOperation : public Persistent, public Requested {
 
   Arguments arguments_;
   const KeptType send_type_{arguments_.send.type}, recv_type_{arguments_.recv.type};
+  const HeldOperator operator_{arguments_.op};
   const std::shared_ptr<const Prepared> prepared_;
   const std::shared_ptr<OwnCommunicator> own_;
   const std::shared_ptr<LiveAccount> account_;  // holds the record
@@ -213,8 +211,6 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
 int start_persistent(Persistent& operation, MPI_Request* request) { return operation.start(request); }
 
 void free_persistent(Persistent* operation) { delete operation; }
-
-bool has_persistent_operations() { return operations_alive.load(std::memory_order_acquire) != 0; }
 
 bool has_persistent_requests() { return Requests::instance().size.load(std::memory_order_acquire) != 0; }
 

@@ -33,9 +33,6 @@ int start_persistent(Persistent& operation, MPI_Request* request);
 /// Frees one that is not running.
 void free_persistent(Persistent* operation);
 
-/// Whether there are operations of Convene's, of either kind, that have not been freed.
-bool has_persistent_operations();
-
 /// Whether there are requests of the MPI's kind that stand for operations of Convene's.
 bool has_persistent_requests();
 /// Starts the operation that a request stands for. `code` is then what MPI_Start returns; else false.

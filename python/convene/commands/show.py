@@ -8,6 +8,7 @@ import typer
 
 from convene import _core, arguments, console
 from convene._core import RequestError
+from convene.shapes import Where
 
 HELP = """Shows the schedules of all ranks.
 
@@ -152,7 +153,7 @@ Call = tuple[str, str, int, int, bool]
 Given = dict[str, Any]
 
 
-def _where(given: Given) -> dict[str, str]:
+def _where(given: Given) -> Where:
     """On which machine the ranks are, and where; empty where nobody says."""
     machine = given["mapping"] or ""
     return {"machine": machine, "placement": given["placement"] or ("sequential" if machine else "")}

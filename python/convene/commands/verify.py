@@ -14,7 +14,7 @@ from rich.progress import Progress
 
 from convene import _core, arguments, console
 from convene._core import RequestError
-from convene.shapes import Verdict
+from convene.shapes import Verdict, Where
 
 HELP = """Plays all schedules without MPI: delivered, deadlock-free, nothing left over, nothing unordered.
 
@@ -53,8 +53,8 @@ class Mapping:
     placement: str = ""
 
     @property
-    def as_arguments(self) -> dict[str, str]:
-        return {"machine": self.machine, "placement": self.placement} if self != NOWHERE else {}
+    def as_arguments(self) -> Where:
+        return {"machine": self.machine, "placement": self.placement}
 
     @property
     def in_words(self) -> str:
@@ -72,11 +72,12 @@ def representative_mappings(procs: int) -> list[Mapping]:
     balanced = [rank % few for rank in range(procs)]
     source.shuffle(balanced)
     wild = [min(source.randrange(few), source.randrange(few)) for _ in range(procs)]
-    return [
+    found = [
         Mapping(f"node:{-(-procs // 4)} core:4", "sequential"),
         Mapping(f"node:3 core:{-(-procs // 3)}", "cyclic"),
         *(Mapping(placement=",".join(map(str, nodes))) for nodes in (balanced, wild)),
     ]
+    return list(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)
