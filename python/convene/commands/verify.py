@@ -36,13 +36,16 @@ wherever its requirement holds. Exit status 1 when any of them fails.
   convene verify allgather 'hier(sparbit,linear;leaders=2)' --procs 8-32
 
 Algorithms that are composed of others, hier and remap, are played with each algorithm as a part, and on
-several mappings: sequential, cyclic and irregular ones, or the one of --mapping.
+several mappings: sequential, cyclic and irregular ones, or the one of --mapping. Where that means many
+compositions, they take turns in playing the roots.
 """
 
 MOST_PROCS = 1024  # beyond, one play takes minutes
 
 
 MOST_FORECASTS = 1_000_000
+
+EVERY_ROOT = 4  # where many compositions are played, they take turns in playing each root
 
 
 @dataclass(frozen=True)
@@ -193,7 +196,7 @@ def mappings_of(collective: str, spec: str, procs: int, root: int, given: Mappin
     if given != NOWHERE:
         return [given]
     found = representative_mappings(procs)
-    return [found[root % len(found)]] if _core.is_rooted(collective) else found
+    return [found[root // EVERY_ROOT % len(found)]] if _core.is_rooted(collective) else found
 
 
 def make_cases(
@@ -211,10 +214,15 @@ def make_cases(
         forecasters = {
             known["name"] for known in _core.algorithms(collective) if known["learns"] == "forecast"
         }
-        for spec, number in product(specs_of(collective, algorithm), procs):
+        specs = specs_of(collective, algorithm)
+        for (turn, spec), number in product(enumerate(specs), procs):
             tried = forecasts if spec.partition(";")[0] in forecasters else 0
+            takes_turns = len(specs) > 1 and _core.is_rooted(collective) and number > EVERY_ROOT
+            takes_turns = takes_turns and arguments.is_composed(collective, spec)
             for root in roots_of(collective, number, roots):
                 has_roots = True
+                if takes_turns and (root + turn) % EVERY_ROOT != 0:
+                    continue
                 for where in mappings_of(collective, spec, number, root, mapping):
                     why = _core.unmet(collective, spec, number, where.machine, where.placement)
                     unmet = unmet or why
