@@ -74,6 +74,7 @@ def test_fortran(name: str, binding: str, procs: int) -> None:
             other["calls"] for other in done.records() if other["algorithm"] == record["algorithm"]
         )
         for record in done.records()
+        if record["collective"] != "allreduce"  # by which the program sums up its failures
     }
     assert calls == {
         ("allgather", "sparbit"): FORTRAN_CALLS["allgather"] * procs,

@@ -91,10 +91,12 @@ def problem_of(
     skipped += ["truncation"] if spec.startswith(ROOTED) else []
     options = [word for section in skipped for word in ("--skip", section)]
     options += ["--even"] if needs_even(spec) else []
+    # A first non-blocking call cannot look for the nodes that a composition needs: they are declared.
+    nodes = {"CONVENE_MAPPING": ",".join(str(rank % 2) for rank in range(procs))} if "(" in spec else {}
     done = stack.run(
         procs,
         [stack.program(PROGRAM), *arguments, *options],
-        {"CONVENE_USE": f"allgather={spec},allgatherv={spec}", **(variables or {})},
+        {"CONVENE_USE": f"allgather={spec},allgatherv={spec}", **nodes, **(variables or {})},
         timeout=timeout,
     )
     if done.status != 0 or ", 0 failures" not in done.output:
