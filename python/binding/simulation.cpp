@@ -204,6 +204,12 @@ nb::dict platform(const std::string& text, const std::string& file) {
   return dict;
 }
 
+/// The node of each rank.
+std::vector<Rank> simulated_nodes(const std::string& text, const std::string& file,
+                                  const std::string& placement, Rank procs) {
+  return seat(parse_platform(text, file), placement, procs).mapping.node_of_rank();
+}
+
 std::string simgrid(const std::string& text, const std::string& file, const std::string& placement,
                     Rank procs) {
   const Platform parsed = parse_platform(text, file);
@@ -215,6 +221,8 @@ std::string simgrid(const std::string& text, const std::string& file, const std:
 void add_simulation(nb::module_& module) {
   module.def("simulated_machine", &platform, nb::arg("text"), nb::arg("file"),
              "Reads a platform: its name, machine, nodes and cores.");
+  module.def("simulated_nodes", &simulated_nodes, nb::arg("text"), nb::arg("file"), nb::arg("placement"),
+             nb::arg("procs"), "The node of each rank on a platform.");
   module.def("simgrid_platform", &simgrid, nb::arg("text"), nb::arg("file"), nb::arg("placement"),
              nb::arg("procs"), "A platform with so many ranks, as XML for SimGrid.");
   module.def("simulate", &simulate, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),

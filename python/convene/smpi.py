@@ -116,6 +116,7 @@ class SmpiCase(simulation.Case):
             "collective": self.collective,
             "algorithm": "" if self.spec.startswith(RIVAL) else self.spec,
             "root": self.root,
+            "nodes": _core.simulated_nodes(self.platform.text, self.platform.file, self.mapping, self.procs),
             "sizes": self.sizes,
             "arrivals": self.arrivals,
         }

@@ -39,6 +39,7 @@ struct Job {
   std::string algorithm;
   Spec spec;
   Rank root = 0;
+  std::vector<Rank> nodes;  // by rank
   std::vector<std::size_t> sizes;
   std::vector<std::vector<double>> arrivals;
 
@@ -50,6 +51,7 @@ struct Job {
     job.algorithm = json.at("algorithm");
     if (!job.algorithm.empty()) job.spec = parse_spec(job.collective, job.algorithm);
     job.root = json.at("root");
+    job.nodes = json.at("nodes").get<std::vector<Rank>>();
     job.sizes = json.at("sizes").get<std::vector<std::size_t>>();
     job.arrivals = json.at("arrivals").get<std::vector<std::vector<double>>>();
     return job;
@@ -279,9 +281,9 @@ int run(const char* job_file, const char* result_file) {
             .rank = static_cast<Rank>(rank),
             .root = job->root,
             .parameters = job->spec.parameters};
+  if (!job->algorithm.empty() && uses_nodes(*job->spec.algorithm)) call.nodes = job->nodes;
   if (wanted.empty()) {
-    if (!job->algorithm.empty())
-      segments_of_job = segments(*job->spec.algorithm, call.procs, job->spec.parameters);
+    if (!job->algorithm.empty()) segments_of_job = segments(*job->spec.algorithm, call);
     wanted = contract(call, segments_of_job);
   }
   Json sizes = Json::array();
