@@ -2,6 +2,9 @@
 # The executor in simulation: the execute room once more, with the header of SimGrid's SMPI, and the program that smpirun
 # loads. Left out where SimGrid is not installed.
 
+if(NOT EXISTS ${PROJECT_SOURCE_DIR}/tools/smpi) # a copy of the library's part alone
+  return()
+endif()
 find_path(CONVENE_SMPI_INCLUDE smpi/mpi.h DOC "The directory above smpi/mpi.h of SimGrid")
 find_library(CONVENE_SIMGRID simgrid DOC "SimGrid's library")
 if(NOT CONVENE_SMPI_INCLUDE OR NOT CONVENE_SIMGRID OR CONVENE_SANITIZE)

@@ -86,6 +86,7 @@ def test_ranks_are_on_all_nodes_and_rules_see_them(
     world = [account["communicators"][0] for account in accounts]
     assert {one["nodes"] for one in world} == {NODES}
     chosen = {(record["collective"], record["algorithm"]) for one in world for record in one["records"]}
+    chosen.discard(("allreduce", "native"))  # by which the program sums up its failures
     assert chosen == {("allgather", "bruck"), ("allgatherv", "ring")}
 
 
