@@ -28,7 +28,12 @@ def run(name: str, procs: int, rules: Rules, folder: Path, **variables: str) -> 
 
 
 def choices(done: Done) -> set[tuple[str, str, str]]:
-    return {(one["collective"], one["algorithm"], one["reason"]) for one in done.records()}
+    """Without the reduction by which the program sums up its failures."""
+    return {
+        (one["collective"], one["algorithm"], one["reason"])
+        for one in done.records()
+        if one["collective"] != "allreduce"
+    }
 
 
 @pytest.mark.parametrize("name", STACKS)

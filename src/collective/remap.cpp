@@ -48,6 +48,10 @@ std::string unmet(const Algorithm&, const Call& call) {
   if (call.nodes.empty()) return "needs to know which ranks share a node";
   if (!call.commutative && is_reduction(call.collective))
     return "needs a commutative operator, since it changes the order of ranks";
+  // A buffer in the new order has one size for each block; here what a rank sends and what it receives differ.
+  if (call.collective == Collective::alltoallv &&
+      static_cast<Blocks>(call.parameters[blocks]) == Blocks::copied)
+    return "needs blocks=placed for alltoallv";
   const Part part = part_of(call);
   if (!part.algorithm->serves(call.collective))
     return "cannot be: " + std::string(part.algorithm->name) + " is no algorithm of " +

@@ -4,6 +4,7 @@
 By default an hour in all: three stacks, 1 to 9 ranks, each with a share of the time."""
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,15 +18,22 @@ STACKS = ("openmpi4", "openmpi5", "mpich5")
 PROCS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
 
 
+def fits_everywhere(collective: str, spec: str) -> bool:
+    """Whether an algorithm, or a composition, runs on every communicator that the program makes."""
+    needy = {known["name"] for known in _core.algorithms(collective) if known["requirement"] != "none"}
+    if needy & set(re.findall(r"\w+", spec)) or "leaders" in spec:  # nodes of one rank have one leader
+        return False
+    return collective != "alltoallv" or "copied" not in spec  # which that one does not bear
+
+
 def specs() -> str:
     """All algorithms that need nothing, with the parameters that checks try: a line each."""
     return "\n".join(
         f"{collective} {spec}"
         for collective in _core.collectives()
         for algorithm in _core.algorithms(collective)
-        if algorithm["requirement"] == "none"
         for spec in (["native"] if algorithm["native"] else _core.samples(collective, algorithm["name"]))
-        if "leaders" not in spec  # communicators of one rank have one leader
+        if fits_everywhere(collective, spec)
     )
 
 
