@@ -114,7 +114,7 @@ TEST_P(Composed, IsCorrectForUpTo24ProcessesOnAllPlacements) {
                             !is_reduction(GetParam().collective) || turn % 3 != 0));
         if (HasFailure()) return;
       }
-  EXPECT_GT(played, 300u);
+  EXPECT_GT(played, 150u);  // remap of alltoallv refuses half of its parameters
 }
 
 TEST_P(Composed, IsCorrectForAllRoots) {
