@@ -4,8 +4,6 @@
 
 #ifdef OPEN_MPI
 
-#include <vector>
-
 #include "interpose/fortran_openmpi.hpp"
 
 namespace convene {
@@ -13,10 +11,9 @@ namespace {
 
 using fortran::give_back;
 
-/// The C function of the name, as a C program under Convene would call it.
+/// The C functions of these names, as a C program under Convene would call them.
 extern "C" {
 int convene_persistent_Start(MPI_Request*) __asm__("MPI_Start");
-int convene_persistent_Startall(int, MPI_Request*) __asm__("MPI_Startall");
 int convene_persistent_Request_free(MPI_Request*) __asm__("MPI_Request_free");
 }
 
