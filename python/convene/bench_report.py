@@ -79,8 +79,9 @@ class Measured:
         return all("arrival" in each for cell in self.cells.values() for each in cell["contenders"])
 
     def different(self, name: str) -> list[Any]:
-        """All values of procs, size, arrivals or distribution."""
-        return list(dict.fromkeys(getattr(case, name) for case in self.cells))
+        """All values of procs, size, arrivals or distribution; numbers in their order."""
+        values = list(dict.fromkeys(getattr(case, name) for case in self.cells))
+        return sorted(values) if name in ("procs", "size") else values
 
     def values(self, case: Case, algorithm: str) -> bench_metrics.Array:
         cell = self.cells[case]

@@ -228,7 +228,8 @@ const contrast = (text) => {
   text.scrollIntoView({block: 'center', inline: 'center'});
   const box = text.getBoundingClientRect();
   const under = document.elementsFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-  const isGround = (each) => !text.contains(each) && each.tagName !== 'text' && shows(paint(each));
+  const isText = (each) => ['text', 'tspan'].includes(each.tagName);
+  const isGround = (each) => !text.contains(each) && !isText(each) && shows(paint(each));
   const ground = under.find(isGround);
   const colour = getComputedStyle(text)[inFigure(text) ? 'fill' : 'color'];
   const [low, high] = [luminance(colour), ground ? luminance(paint(ground)) : 1].sort((a, b) => a - b);

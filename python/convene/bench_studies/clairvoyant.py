@@ -21,7 +21,7 @@ def part(full: bool) -> Part:
     delays = FULL_DELAYS if full else DELAYS
     return Part(
         "reduce",
-        (128,) if full else (4, 8),
+        (128,) if full else (8,),  # patterns name the last rank: other numbers would not compare
         fixed("128KiB,512KiB,2MiB,4MiB,40MiB" if full else "128KiB,512KiB,2MiB"),
         (OWN, *RIVALS),
         METRIC,

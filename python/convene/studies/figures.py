@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from convene import _core
-from convene.bench_figures import COLOURS, MARKERS, legend, panels, style
+from convene.bench_figures import COLOURS, MARKERS, legend, panels, set_sizes, style
 from convene.report import seconds_text
 
 from matplotlib.axes import Axes  # isort: skip  (after bench_figures, which chooses how Matplotlib draws)
@@ -77,13 +77,20 @@ def curves(found: Sequence[tuple[str, str, Curves]]) -> Figure:
             plot(each, lines)
             each.set(title=title, xlabel=across, ylabel="time", yscale="log")
             if across == "bytes":
-                each.set_xscale("log", base=2)
-                each.xaxis.set_major_formatter(
-                    lambda value, _: _core.format_size(int(value)) if value >= 1 else ""
-                )
-            each.yaxis.set_major_formatter(lambda value, _: seconds_text(value))
+                set_sizes(each, [int(at) for at, _ in next(iter(lines.values()))], across)
+            label_times(each)
             each.legend(fontsize=8)
     return drawing
+
+
+def label_times(axes: Axes) -> None:
+    """Within little more than a decade there are not enough powers of ten to read a time from."""
+    axes.yaxis.set_major_formatter(lambda value, _: seconds_text(value))
+    low, high = axes.get_ylim()
+    is_short = high < 15 * low
+    axes.yaxis.set_minor_formatter(
+        lambda value, _: seconds_text(value) if is_short and f"{value:e}"[0] in "25" else ""
+    )
 
 
 def gains(found: Sequence[tuple[str, str, Curves]]) -> Figure:

@@ -26,23 +26,14 @@ SIZES = {"allgather": 1 << 10, "reduce": 4 << 20}
 SEGMENTS = 64
 AWARE = {"allgather": ("bdr", "bslb", "list_scheduled"), "reduce": (f"clairvoyant;segments={SEGMENTS}",)}
 REGULAR = {
-    "allgather": ("ring", "recursive_doubling", "bruck", "sparbit"),
+    "allgather": ("ring", "recursive_doubling", "bruck"),
     "reduce": ("binomial", "butterfly", "radix_k;radix=8", "ring", f"two_tree;segments={SEGMENTS}"),
 }
 
-IMBALANCES = (
-    0.3,
-    1.0,
-    3.0,
-    10.0,
-)  # the latest possible arrival, in balanced run times of the best regular algorithm
-ERRORS = (
-    0.0,
-    0.03,
-    0.1,
-    0.3,
-    1.0,
-)  # standard deviation of what is forecast, as a part of the latest possible arrival
+# The latest possible arrival, in balanced run times of the best regular algorithm.
+IMBALANCES = (0.3, 1.0, 3.0, 10.0)
+# Standard deviation of what is forecast, as a part of the latest possible arrival.
+ERRORS = (0.0, 0.1, 1.0)
 USUAL = 3.0  # the imbalance under which errors are tried
 
 

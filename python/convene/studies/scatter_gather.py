@@ -184,7 +184,7 @@ def draw(result: dict[str, Any]) -> "Figure":
     for collective in ("gather", "allgather"):
         own = [cell for cell in result["cells"] if cell["collective"] == collective]
         for size in (SMALL, LARGE):
-            title = f"{collective}, {_core.format_size(size)} a block"
+            title = f"{collective}, {_core.format_size(size)}{' B' if size < 1024 else ''} a block"
             panels.append((title, "nodes", lines([c for c in own if c["bytes"] == size], "procs")))
         panels.append(
             (f"{collective}, 28 nodes", "bytes", lines([c for c in own if c["procs"] == 28], "bytes"))
