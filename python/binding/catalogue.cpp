@@ -86,6 +86,7 @@ nb::dict describe(const Algorithm& algorithm) {
   dict["learns"] = str(word(algorithm.learns));
   dict["rounds"] = str(algorithm.rounds);
   dict["commutative_only"] = algorithm.commutative_only;
+  dict["needs_whole_graph"] = algorithm.needs_whole_graph;
   dict["native"] = algorithm.is_native();
   dict["parameters"] = parameters;
   if (algorithm.is_composed())
@@ -120,6 +121,8 @@ bool knows_in_place(const std::string& collective) {
   return in_place_alias(call, 1).has_value();
 }
 
+bool has_graph(const std::string& collective) { return is_neighborhood(parse_collective(collective)); }
+
 bool has_root(const std::string& collective) { return is_rooted(parse_collective(collective)); }
 
 std::string unmet(const std::string& collective, const std::string& text, Rank procs,
@@ -152,6 +155,8 @@ nb::dict parameter_values(const Spec& spec) {
 
 void add_catalogue(nb::module_& module) {
   module.def("collectives", &collectives, "The names of all collectives.");
+  module.def("is_neighborhood", &has_graph, nb::arg("collective"),
+             "Whether a collective is one of neighbours in a graph.");
   module.def("is_rooted", &has_root, nb::arg("collective"), "Whether a collective's calls have a root.");
   module.def("knows_in_place", &knows_in_place, nb::arg("collective"),
              "Whether a schedule is another one under MPI_IN_PLACE.");

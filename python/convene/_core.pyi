@@ -50,6 +50,7 @@ def check(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
 ) -> Verdict: ...
 def statistics(
     collective: str,
@@ -60,6 +61,7 @@ def statistics(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
 ) -> Counts: ...
 def text(
     collective: str,
@@ -72,6 +74,7 @@ def text(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
 ) -> str: ...
 def json(
     collective: str,
@@ -82,6 +85,7 @@ def json(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
 ) -> str: ...
 def goal(
     collective: str,
@@ -93,6 +97,7 @@ def goal(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
 ) -> str: ...
 def svg(
     collective: str,
@@ -105,7 +110,9 @@ def svg(
     placement: str = "",
     rounds: Sequence[int] = ...,
     arrivals: Sequence[int] = ...,
+    graph: str = "",
 ) -> str: ...
+def is_neighborhood(collective: str) -> bool: ...
 def models() -> list[str]: ...
 def platform(text: str, origin: str) -> Platform: ...
 def predict(

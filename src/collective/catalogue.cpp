@@ -76,7 +76,9 @@
   X(reduce_scatter_ring)                    \
   X(reduce_scatter_remap)                   \
   X(scan_recursive_doubling)                \
-  X(scan_binomial)
+  X(scan_binomial)                          \
+  X(neighbor_linear)                        \
+  X(neighbor_combining)
 
 namespace convene {
 

@@ -5,7 +5,7 @@ import os
 import random
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Annotated, Any
 
@@ -33,11 +33,14 @@ wherever its requirement holds. Exit status 1 when any of them fails.
 
   convene verify allgather bdr --arrivals random:100
 
+  convene verify neighbor_allgather combining --procs 12 --graph moore:4x3
+
   convene verify allgather 'hier(sparbit,linear;leaders=2)' --procs 8-32
 
 Algorithms that are composed of others, hier and remap, are played with each algorithm as a part, and on
 several mappings: sequential, cyclic and irregular ones, or the one of --mapping. Where that means many
-compositions, they take turns in playing the roots.
+compositions, they take turns in playing the roots. Neighborhood collectives are played on several graphs,
+or on the one of --graph.
 """
 
 MOST_PROCS = 1024  # beyond, one play takes minutes
@@ -50,18 +53,23 @@ EVERY_ROOT = 4  # where many compositions are played, they take turns in playing
 
 @dataclass(frozen=True)
 class Mapping:
-    """Which ranks share a node, for algorithms that look at that."""
+    """Which ranks share a node, for algorithms that look at that, and who is whose neighbour."""
 
     machine: str = ""
     placement: str = ""
+    graph: str = ""
 
     @property
     def as_arguments(self) -> Where:
-        return {"machine": self.machine, "placement": self.placement}
+        where: Where = {"machine": self.machine, "placement": self.placement}
+        return {**where, "graph": self.graph} if self.graph else where
 
     @property
     def in_words(self) -> str:
-        return f", {self.placement} on {self.machine}" if self.machine else f", on nodes {self.placement}"
+        graph = f", graph {self.graph}" if self.graph else ""
+        if self.machine:
+            return f"{graph}, {self.placement} on {self.machine}"
+        return graph + (f", on nodes {self.placement}" if self.placement else "")
 
 
 NOWHERE = Mapping()
@@ -189,8 +197,20 @@ def random_forecast(procs: int, number: int) -> list[int]:
     return arrivals
 
 
+def representative_graphs(procs: int) -> list[str]:
+    """Grids with and without ends, neighbours that share neighbours, and any graphs, sparse and dense."""
+    return ["cart", "torus", "moore", *(f"random:{degree}:{procs}" for degree in (1, 3, 8))]
+
+
 def mappings_of(collective: str, spec: str, procs: int, root: int, given: Mapping) -> list[Mapping]:
-    """Where the ranks are: on all representative mappings; of a rooted collective, one for each root."""
+    """Where the ranks are: on all representative mappings; of a rooted collective, one for each root. In a
+    neighborhood: all graphs, with each of the mappings where the algorithm looks at nodes."""
+    if _core.is_neighborhood(collective):
+        places = [given]
+        if arguments.minds_nodes(collective, spec) and not given.machine and not given.placement:
+            places += representative_mappings(procs)
+        graphs = [given.graph] if given.graph else representative_graphs(procs)
+        return [replace(place, graph=graph) for place in places for graph in graphs]
     if not arguments.is_composed(collective, spec):
         return [NOWHERE]
     if given != NOWHERE:
@@ -350,12 +370,20 @@ def verify(
         str | None,
         typer.Option(metavar="sequential|cyclic|LIST", help="Likewise: which rank sits where."),
     ] = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GRAPH", help="For neighborhood collectives: one, as in torus:4x4, not several."
+        ),
+    ] = None,
     json: arguments.Json = False,
 ) -> None:
     collectives, algorithm = split_names(names or [])
     numbers = arguments.parse_numbers(procs, "--procs", 1, MOST_PROCS)
     forecasts = parse_forecasts(arrivals)
-    where = Mapping(mapping or "", placement or ("sequential" if mapping else ""))
+    where = Mapping(mapping or "", placement or ("sequential" if mapping else ""), graph or "")
+    if graph and not all(_core.is_neighborhood(collective) for collective in collectives):
+        raise RequestError("--graph is for neighborhood collectives alone: name these")
     cases = make_cases(list(dict.fromkeys(collectives)), algorithm, numbers, roots, forecasts, where)
     if forecasts and not any(case.forecasts for case in cases):
         raise RequestError(f"{algorithm} uses no forecast of arrivals; leave out --arrivals {arrivals}")
