@@ -78,7 +78,13 @@ def learns(algorithm: Algorithm) -> list[tuple[str, str]]:
     """How it knows who will come late; no row where it does not ask."""
     if algorithm["learns"] == "none":
         return []
-    return [("arrivals", "uses a forecast, see [arrivals](../../guide/arrivals.md)")]
+    return [
+        (
+            "arrivals",
+            "learns of them from a forecast that all ranks have, not by messages of its own; see "
+            "[arrivals](../../guide/arrivals.md)",
+        )
+    ]
 
 
 def needs(algorithm: Algorithm) -> str:
