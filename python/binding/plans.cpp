@@ -64,8 +64,10 @@ struct Request {
   Call call;
 
   Request(const std::string& collective, const std::string& text, Rank procs, Rank root, bool in_place,
-          const std::string& machine, const std::string& placement, const Arrivals& arrivals = {}) {
+          const std::string& machine, const std::string& placement, const Arrivals& arrivals = {},
+          bool commutative = true) {
     call.collective = parse_collective(collective);
+    call.commutative = commutative;
     spec = parse_spec(call.collective, text);
     if (spec.algorithm->is_native())
       throw Error(
@@ -144,9 +146,10 @@ Verdict play(const Request& request) {
 }
 
 nb::dict check(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
-               const Arrivals& arrivals, const std::string& machine, const std::string& placement) {
+               const Arrivals& arrivals, const std::string& machine, const std::string& placement,
+               bool commutative) {
   const Verdict verdict =
-      play(Request(collective, spec, procs, root, in_place, machine, placement, arrivals));
+      play(Request(collective, spec, procs, root, in_place, machine, placement, arrivals, commutative));
   nb::dict dict = describe(verdict.statistics);
   dict["ok"] = verdict.ok();
   dict["why"] = verdict.why;
@@ -236,7 +239,8 @@ void add_plans(nb::module_& module) {
              nb::arg("arrivals") = Arrivals{}, "A plan as a picture.");
   module.def("check", &check, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
              nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{}, nb::arg("machine") = "",
-             nb::arg("placement") = "", "Plays all ranks' schedules: ok, why not, and the counts.");
+             nb::arg("placement") = "", nb::arg("commutative") = true,
+             "Plays all ranks' schedules: ok, why not, and the counts.");
   module.def("statistics", &count, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("root") = 0, nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{},
              nb::arg("machine") = "", nb::arg("placement") = "",
