@@ -68,8 +68,9 @@ struct Request {
 
   Request(const std::string& collective, const std::string& text, Rank procs, Rank root, bool in_place,
           const std::string& machine, const std::string& placement, const Arrivals& arrivals = {},
-          const std::string& graph = "") {
+          const std::string& graph = "", bool commutative = true) {
     call.collective = parse_collective(collective);
+    call.commutative = commutative;
     spec = parse_spec(call.collective, text);
     if (spec.algorithm->is_native())
       throw Error(
@@ -153,9 +154,9 @@ Verdict play(const Request& request) {
 
 nb::dict check(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
                const Arrivals& arrivals, const std::string& machine, const std::string& placement,
-               const std::string& graph) {
+               const std::string& graph, bool commutative) {
   const Verdict verdict =
-      play(Request(collective, spec, procs, root, in_place, machine, placement, arrivals, graph));
+      play(Request(collective, spec, procs, root, in_place, machine, placement, arrivals, graph, commutative));
   nb::dict dict = describe(verdict.statistics);
   dict["ok"] = verdict.ok();
   dict["why"] = verdict.why;
@@ -249,7 +250,7 @@ void add_plans(nb::module_& module) {
              nb::arg("arrivals") = Arrivals{}, nb::arg("graph") = "", "A plan as a picture.");
   module.def("check", &check, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
              nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{}, nb::arg("machine") = "",
-             nb::arg("placement") = "", nb::arg("graph") = "",
+             nb::arg("placement") = "", nb::arg("graph") = "", nb::arg("commutative") = true,
              "Plays all ranks' schedules: ok, why not, and the counts.");
   module.def("statistics", &count, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("root") = 0, nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{},
