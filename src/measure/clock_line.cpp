@@ -2,10 +2,15 @@
 #include "measure/clock_line.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
 namespace convene {
+namespace {
+
+/// (The drop-in libraries need nothing but libc: no function of the mathematical library.)
+Nanoseconds rounded(double value) { return static_cast<Nanoseconds>(value < 0 ? value - 0.5 : value + 0.5); }
+
+}  // namespace
 
 void RoundTrips::add(Nanoseconds before, Nanoseconds there, Nanoseconds after) {
   const Nanoseconds half = (after - before + 1) / 2;
@@ -38,7 +43,8 @@ void ClockLine::fit() {
   // are exact enough.
   double weights = 0, times = 0, offsets = 0;
   const auto weight = [](const ClockOffset& look) {
-    return 1 / std::pow(static_cast<double>(std::max<Nanoseconds>(look.error, 1)), 2);
+    const auto error = static_cast<double>(std::max<Nanoseconds>(look.error, 1));
+    return 1 / (error * error);
   };
   for (const ClockOffset& look : looks_) {
     weights += weight(look);
@@ -54,7 +60,7 @@ void ClockLine::fit() {
   }
   drift_ = across / square;
   at_ = first.at + static_cast<Nanoseconds>(mean_time);
-  offset_ = first.offset + static_cast<Nanoseconds>(std::llround(mean_offset));
+  offset_ = first.offset + rounded(mean_offset);
   error_ = 0;
   for (const ClockOffset& look : looks_)
     error_ = std::max(error_, look.error + std::abs(look.offset - offset_at(look.at)));
@@ -62,20 +68,20 @@ void ClockLine::fit() {
 }
 
 Nanoseconds ClockLine::offset_at(Nanoseconds own) const {
-  return offset_ + static_cast<Nanoseconds>(std::llround(drift_ * static_cast<double>(own - at_)));
+  return offset_ + rounded(drift_ * static_cast<double>(own - at_));
 }
 
 Nanoseconds ClockLine::to_own(Nanoseconds other) const {
   // other = own - offset - drift (own - at), solved for own - at.
   const double passed = static_cast<double>(other + offset_ - at_) / (1 - drift_);
-  return at_ + static_cast<Nanoseconds>(std::llround(passed));
+  return at_ + rounded(passed);
 }
 
 Nanoseconds ClockLine::error_at(Nanoseconds own) const {
   if (!is_known()) return -1;
   const Nanoseconds before = looks_.front().at - own, after = own - looks_.back().at;
   const auto outside = static_cast<double>(std::max({before, after, Nanoseconds{0}}));
-  return error_ + static_cast<Nanoseconds>(std::llround(drift_error_ * outside));
+  return error_ + rounded(drift_error_ * outside);
 }
 
 }  // namespace convene
