@@ -87,6 +87,7 @@ nb::dict describe(const Algorithm& algorithm) {
   dict["learns"] = str(word(algorithm.learns));
   dict["rounds"] = str(algorithm.rounds);
   dict["commutative_only"] = algorithm.commutative_only;
+  dict["needs_whole_graph"] = algorithm.needs_whole_graph;
   dict["native"] = algorithm.is_native();
   dict["parameters"] = parameters;
   if (algorithm.is_composed())
@@ -120,6 +121,8 @@ bool knows_in_place(const std::string& collective) {
   const Call call{.collective = parse_collective(collective), .procs = 2, .in_place = true};
   return in_place_alias(call, 1).has_value();
 }
+
+bool has_graph(const std::string& collective) { return is_neighborhood(parse_collective(collective)); }
 
 bool combines(const std::string& collective) { return is_reduction(parse_collective(collective)); }
 
@@ -156,6 +159,8 @@ nb::dict parameter_values(const Spec& spec) {
 
 void add_catalogue(nb::module_& module) {
   module.def("collectives", &collectives, "The names of all collectives.");
+  module.def("is_neighborhood", &has_graph, nb::arg("collective"),
+             "Whether a collective is one of neighbours in a graph.");
   module.def("is_rooted", &has_root, nb::arg("collective"), "Whether a collective's calls have a root.");
   module.def("is_reduction", &combines, nb::arg("collective"),
              "Whether a collective combines what the ranks contribute.");

@@ -58,6 +58,7 @@ def check(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
     commutative: bool = True,
 ) -> Verdict: ...
 def statistics(
@@ -69,6 +70,7 @@ def statistics(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
 ) -> Counts: ...
 def text(
     collective: str,
@@ -81,6 +83,7 @@ def text(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
 ) -> str: ...
 def json(
     collective: str,
@@ -91,6 +94,7 @@ def json(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
 ) -> str: ...
 def goal(
     collective: str,
@@ -102,6 +106,7 @@ def goal(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
 ) -> str: ...
 def svg(
     collective: str,
@@ -114,7 +119,9 @@ def svg(
     placement: str = "",
     rounds: Sequence[int] = ...,
     arrivals: Sequence[int] = ...,
+    graph: str = "",
 ) -> str: ...
+def is_neighborhood(collective: str) -> bool: ...
 def models() -> list[str]: ...
 def platform(text: str, origin: str) -> Platform: ...
 def predict(

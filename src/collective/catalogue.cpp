@@ -90,7 +90,9 @@
   X(reduce_scatter_butterfly)               \
   X(reduce_scatter_remap)                   \
   X(scan_recursive_doubling)                \
-  X(scan_binomial)
+  X(scan_binomial)                          \
+  X(neighbor_linear)                        \
+  X(neighbor_combining)
 
 namespace convene {
 

@@ -9,6 +9,7 @@
 
 #include "interpose/door.hpp"
 #include "runtime/arguments.hpp"
+#include "runtime/caller.hpp"
 
 namespace convene::fortran {
 
@@ -77,6 +78,7 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
   extern "C" void convene_fortran_##id parameters {                                                     \
     if (!door_is_open())                                                                                \
       return reinterpret_cast<void(*) parameters>(dlsym(RTLD_DEFAULT, "p" name)) as_they_came;          \
+    recorder::note_caller(__builtin_return_address(0));                                                 \
     give_back(ierror, call);                                                                            \
   }
 #define CONVENE_CAPITALS(id, name, parameters, as_they_came, call)                                      \
@@ -84,6 +86,7 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
   extern "C" void convene_fortran_##id parameters {                                                     \
     if (!door_is_open())                                                                                \
       return reinterpret_cast<void(*) parameters>(dlsym(RTLD_DEFAULT, "P" name)) as_they_came;          \
+    recorder::note_caller(__builtin_return_address(0));                                                 \
     give_back(ierror, call);                                                                            \
   }
 #define CONVENE_FORTRAN(name, capitals, parameters, as_they_came, call)               \
@@ -92,3 +95,18 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
   CONVENE_SPELLING(name##_two, "mpi_" #name "__", parameters, as_they_came, call)     \
   CONVENE_CAPITALS(name##_capitals, "MPI_" #capitals, parameters, as_they_came, call) \
   CONVENE_SPELLING(name##_f08, "mpi_" #name "_f08_", parameters, as_they_came, call)
+
+#define CONVENE_FORTRAN_LIST(...) __VA_ARGS__
+
+/// Defines a collective's three forms: mpi_<name>, mpi_i<name> and mpi_<name>_init. The blocking form's arguments as they
+/// came, and as Convene takes them, both in parentheses; the last argument are its parameters, all without ierror.
+#define CONVENE_FORTRAN_FORMS(name, capitals, as_they_came, arguments, ...)                   \
+  CONVENE_FORTRAN(name, capitals, (__VA_ARGS__, MPI_Fint * ierror),                           \
+                  (CONVENE_FORTRAN_LIST as_they_came, ierror), name arguments)                \
+  CONVENE_FORTRAN(i##name, I##capitals, (__VA_ARGS__, MPI_Fint * request, MPI_Fint * ierror), \
+                  (CONVENE_FORTRAN_LIST as_they_came, request, ierror),                       \
+                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form()))            \
+  CONVENE_FORTRAN(name##_init, capitals##_INIT,                                               \
+                  (__VA_ARGS__, const MPI_Fint* info, MPI_Fint* request, MPI_Fint* ierror),   \
+                  (CONVENE_FORTRAN_LIST as_they_came, info, request, ierror),                 \
+                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form(info)))

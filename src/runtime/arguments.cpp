@@ -33,7 +33,7 @@ std::uint64_t item_bytes(const Side& side) { return facts_of(side.type).size; }
 bool has_equal_blocks(Collective collective) {
   return collective != Collective::allgatherv && collective != Collective::gatherv &&
          collective != Collective::scatterv && collective != Collective::alltoallv &&
-         collective != Collective::reduce_scatter;
+         collective != Collective::reduce_scatter && collective != Collective::neighbor_allgatherv;
 }
 
 bool Arguments::are_sound() const {
@@ -64,6 +64,8 @@ std::uint64_t Arguments::total_bytes() const {
     case Collective::scatterv:
     case Collective::alltoallv:
     case Collective::barrier:
+    case Collective::neighbor_allgather:  // ranks without neighbours may say anything
+    case Collective::neighbor_allgatherv:
       return 0;
     case Collective::reduce: {
       const Side& own = send.is_used() ? send : recv;
@@ -74,6 +76,10 @@ std::uint64_t Arguments::total_bytes() const {
       return *send.blocks.total() * item_bytes(send);
   }
   return 0;
+}
+
+std::uint64_t Arguments::own_block_bytes() const {
+  return send.is_used() ? static_cast<std::uint64_t>(send.blocks.each()) * item_bytes(send) : 0;
 }
 
 }  // namespace convene

@@ -28,7 +28,9 @@
 #include "execute/mpi.hpp"
 #include "runtime/account.hpp"
 #include "runtime/arguments.hpp"
+#include "runtime/neighbors.hpp"
 #include "runtime/operator.hpp"
+#include "runtime/recording.hpp"
 #include "runtime/schedule_cache.hpp"
 #include "select/selection.hpp"
 
@@ -49,9 +51,9 @@ struct Decision {
   Collective collective = Collective::allgather;
   Rank root = 0;
   bool in_place = false, commutative = true;
-  bool any_size = false;                     ///< decided without looking at the size
-  bool wants_nodes = false;                  ///< might be another one if the nodes were known
-  std::uint64_t total_bytes = 0;             ///< else the size that it is for
+  bool any_size = false;          ///< decided without looking at the size
+  bool wants_nodes = false;       ///< might be another one if the nodes, or all neighbours, were known
+  std::uint64_t total_bytes = 0;  ///< else the size that it is for
   std::shared_ptr<const Prepared> prepared;  ///< null: the MPI's own
   Program program;                           ///< bound to the sizes of the last call
   std::string algorithm, reason;
@@ -147,6 +149,8 @@ class Communicator {
   /// To be called after an error of the MPI in a run.
   void note_failure() { own_->has_failed = true; }
   Arena& arena() { return arena_; }
+  /// What is known of its process topology; this rank's own lists, if it has one. Local.
+  const Neighbors& neighbors();
   std::uint32_t next_collective() { return collective_number_++; }
   /// The number of a new persistent operation, from 1; 0 where there are no tags for one more.
   std::uint32_t next_persistent();
@@ -164,8 +168,21 @@ class Communicator {
   Repeat& repeat() { return repeat_; }
 
   const Record* last_record() const { return last_; }
+  /// Of the last call that was accounted for.
+  std::uint64_t last_block_bytes() const { return last_block_bytes_; }
   const std::shared_ptr<LiveAccount>& account() const { return account_; }
-  void note_last(const Record& record) { last_ = &record; }
+  void note_last(const Record& record, std::uint64_t block_bytes) {
+    last_ = &record;
+    last_block_bytes_ = block_bytes;
+  }
+
+  /// The recording of this communicator's calls (runtime/recorder.hpp), where calls are recorded; else null.
+  Recording* recording() { return recording_.get(); }
+  const Recording* recording() const { return recording_.get(); }
+  void record_in(std::unique_ptr<Recording> recording) { recording_ = std::move(recording); }
+
+  /// Convene's own communicator, made if need be: null where there is none to be had. Collective, and may wait for others.
+  MPI_Comm own_if_possible() { return ensure_own() ? own() : MPI_COMM_NULL; }
 
   /// Bytes of Convene's own that this handle holds, without schedules; and those of its programs.
   std::size_t memory() const;
@@ -197,6 +214,8 @@ class Communicator {
   bool ensure_own();
   bool make_own();
   void find_topology();
+  void find_all_neighbors();
+  std::string obstacle_to(const Algorithm& algorithm, bool may_block);
   void declared_topology();
   void note_topology(std::vector<Rank> node_of_rank);
   void check_agreement(Collective collective, std::uint64_t total_bytes, const std::string& algorithm) const;
@@ -206,6 +225,7 @@ class Communicator {
   Rank rank_ = 0, procs_ = 1;
   Rank nodes_ = 0, ranks_per_node_ = 0;
   std::vector<Rank> node_of_rank_;  // equal on all ranks; empty where nobody has looked
+  Neighbors neighbors_;
   std::uint32_t collective_number_ = 0, persistent_number_ = 0;
   bool is_inter_ = false;
   bool has_seen_operations_ = false;
@@ -215,6 +235,8 @@ class Communicator {
   Repeat repeat_;
   std::shared_ptr<LiveAccount> account_ = std::make_shared<LiveAccount>();
   const Record* last_ = nullptr;
+  std::uint64_t last_block_bytes_ = 0;
+  std::unique_ptr<Recording> recording_;
   Arena arena_;
 };
 

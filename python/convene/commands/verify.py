@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
 from typing import Annotated, Any, TypedDict
@@ -38,13 +38,16 @@ samples with all roots.
 
   convene verify allgather bdr --arrivals random:100
 
+  convene verify neighbor_allgather combining --procs 12 --graph moore:4x3
+
   convene verify reduce allreduce --procs 1-64 --segments 1,2,3,4,7,8,16 --non-commutative
 
   convene verify allgather 'hier(sparbit,linear;leaders=2)' --procs 8-32
 
 Algorithms that are composed of others, hier and remap, are played with each algorithm as a part, and on
 several mappings: sequential, cyclic and irregular ones, or the one of --mapping. Above 4 processes they take
-turns in playing the mappings, too, and above 16 each plays every third number of processes.
+turns in playing the mappings, too, and above 16 each plays every third number of processes. Neighborhood
+collectives are played on several graphs (above 16 processes on every third), or on the one of --graph.
 """
 
 MOST_PROCS = 1024  # beyond, one play takes minutes
@@ -63,18 +66,23 @@ MOST_SEGMENTS = 65536
 
 @dataclass(frozen=True)
 class Mapping:
-    """Which ranks share a node, for algorithms that look at that."""
+    """Which ranks share a node, for algorithms that look at that, and who is whose neighbour."""
 
     machine: str = ""
     placement: str = ""
+    graph: str = ""
 
     @property
     def as_arguments(self) -> Where:
-        return {"machine": self.machine, "placement": self.placement}
+        where: Where = {"machine": self.machine, "placement": self.placement}
+        return {**where, "graph": self.graph} if self.graph else where
 
     @property
     def in_words(self) -> str:
-        return f", {self.placement} on {self.machine}" if self.machine else f", on nodes {self.placement}"
+        graph = f", graph {self.graph}" if self.graph else ""
+        if self.machine:
+            return f"{graph}, {self.placement} on {self.machine}"
+        return graph + (f", on nodes {self.placement}" if self.placement else "")
 
 
 NOWHERE = Mapping()
@@ -239,6 +247,11 @@ def random_forecast(procs: int, number: int) -> list[int]:
     return arrivals
 
 
+def representative_graphs(procs: int) -> list[str]:
+    """Grids with and without ends, neighbours that share neighbours, and any graphs, sparse and dense."""
+    return ["cart", "torus", "moore", *(f"random:{degree}:{procs}" for degree in (1, 3, 8))]
+
+
 @dataclass(frozen=True)
 class Grid:
     """What is to be played with each algorithm."""
@@ -263,7 +276,10 @@ class Grid:
         return sample.composed and procs > ALL_NUMBERS and (turn + procs) % THIRD != 0
 
     def mappings_of(self, sample: "Sample", procs: int, root: int) -> list[Mapping]:
-        """Where the ranks are: on all representative mappings; where samples take turns, on one of them."""
+        """Where the ranks are: on all representative mappings; where samples take turns, on one of them. In a
+        neighborhood: all graphs, with each of the mappings where the algorithm looks at nodes."""
+        if _core.is_neighborhood(sample.collective):
+            return self.graphs_of(sample, procs)
         if not sample.composed:
             return [NOWHERE]
         if self.mapping != NOWHERE:
@@ -277,6 +293,17 @@ class Grid:
         # Divided: what is left out above goes by the rest of such a sum.
         turn = sample.turn // THIRD + procs // THIRD + root // sample.of
         return [(fit or found)[turn % len(fit or found)]]
+
+    def graphs_of(self, sample: "Sample", procs: int) -> list[Mapping]:
+        given, places = self.mapping, [self.mapping]
+        minds_nodes = arguments.minds_nodes(sample.collective, sample.spec)
+        if minds_nodes and not given.machine and not given.placement:
+            places += representative_mappings(procs)
+        graphs = [given.graph] if given.graph else representative_graphs(procs)
+        found = [replace(place, graph=graph) for place in places for graph in graphs]
+        if self.thorough or procs <= ALL_NUMBERS or given.graph:
+            return found
+        return found[(sample.turn + procs) % THIRD :: THIRD]
 
 
 @dataclass(frozen=True)
@@ -462,6 +489,12 @@ def verify(
         str | None,
         typer.Option(metavar="sequential|cyclic|LIST", help="Likewise: which rank sits where."),
     ] = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GRAPH", help="For neighborhood collectives: one, as in torus:4x4, not several."
+        ),
+    ] = None,
     segments: Annotated[
         str | None,
         typer.Option(metavar="LIST", help="Numbers of segments to play, as in 1,2,3,4,7,8,16."),
@@ -482,11 +515,13 @@ def verify(
     if non_commutative:
         collectives = reductions_of(collectives, named=bool(names))
     forecasts = parse_forecasts(arrivals)
+    if graph and not all(_core.is_neighborhood(collective) for collective in collectives):
+        raise RequestError("--graph is for neighborhood collectives alone: name these")
     grid = Grid(
         procs=arguments.parse_numbers(procs, "--procs", 1, MOST_PROCS),
         roots=roots,
         forecasts=forecasts,
-        mapping=Mapping(mapping or "", placement or ("sequential" if mapping else "")),
+        mapping=Mapping(mapping or "", placement or ("sequential" if mapping else ""), graph or ""),
         segments=arguments.parse_numbers(segments, "--segments", 1, MOST_SEGMENTS) if segments else [],
         commutative=not non_commutative,
         thorough=thorough,
