@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "execute/tags.hpp"
+#include "runtime/background.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/settings.hpp"
 
@@ -177,7 +178,8 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
 #ifdef OPEN_MPI
   // It does not bear that a communicator goes while a duplicate of it is in the making; MPICH keeps it until then, and
   // comes here from there. (Freeing it is collective, and all ranks have begun the duplicate before.)
-  if (handle->own_ && !registry.finalizing) progress::poke_until([&] { return handle->own_->is_ready; });
+  if (handle->own_ && !registry.finalizing)
+    progress::poke_until([&] { return handle->own_->is_ready.load(); });
 #endif
   {
     const std::lock_guard lock(registry.mutex);
@@ -192,6 +194,8 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
 
 int Communicator::on_finalize(MPI_Comm, int, void*, void*) {
   Registry& registry = Registry::instance();
+  background::stop();
+  progress::give_up();
   registry.finalizing = true;
   ++generation_;
   std::vector<Communicator*> live;
@@ -310,7 +314,7 @@ bool Communicator::ensure_own() {
 }
 
 MPI_Comm Communicator::own() {
-  progress::poke_until([&] { return own_->is_ready; });
+  progress::poke_until([&] { return own_->is_ready.load(); });
   return own_->comm;
 }
 

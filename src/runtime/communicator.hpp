@@ -95,7 +95,7 @@ class Turns {
 struct OwnCommunicator {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Request making = MPI_REQUEST_NULL;  ///< of a duplicate
-  bool is_ready = false;
+  std::atomic<bool> is_ready = false;
   bool has_failed =
       false;  ///< an error has left messages over: some MPIs end a program that frees such a one
   Turns turns;

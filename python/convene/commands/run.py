@@ -37,7 +37,13 @@ PATIENCE = 10.0  # seconds that an interrupted program has to end by itself
 
 
 def collect_environment(
-    uses: str, rules: str, log: bool, reproducible: bool, directory: str
+    uses: str,
+    rules: str,
+    log: bool,
+    reproducible: bool,
+    directory: str,
+    progress_thread: bool = False,
+    progress_core: int | None = None,
 ) -> dict[str, str]:
     """What the library is to know. What the user has set and the command line does not say stays as it is."""
     variables = {name: value for name, value in os.environ.items() if name.startswith("CONVENE_")}
@@ -46,6 +52,10 @@ def collect_environment(
         variables["CONVENE_LOG"] = "info"
     if reproducible:
         variables["CONVENE_REPRODUCIBLE"] = "yes"
+    if progress_thread or progress_core is not None:
+        variables["CONVENE_PROGRESS_THREAD"] = "1"
+    if progress_core is not None:
+        variables["CONVENE_PROGRESS_CORE"] = str(progress_core)
     return {name: value for name, value in variables.items() if value}
 
 
@@ -167,13 +177,27 @@ def run(
         bool,
         typer.Option("--reproducible", help="No reduction whose rounding may depend on who comes late."),
     ] = False,
+    progress_thread: Annotated[
+        bool,
+        typer.Option(
+            "--progress-thread",
+            help="Let collectives go on in the background, by a thread in each rank. "
+            "The MPI is initialised with MPI_THREAD_MULTIPLE then.",
+        ),
+    ] = False,
+    progress_core: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="CORE", help="Keep that thread on one core. Implies --progress-thread."),
+    ] = None,
     json: arguments.Json = False,
 ) -> None:
     uses, rules_path = check_uses(use or []), check_rules(rules)
     if report_to:
         report.check_path(report_to)
     with account_directory() as directory:
-        variables = collect_environment(uses, rules_path, log, reproducible, directory)
+        variables = collect_environment(
+            uses, rules_path, log, reproducible, directory, progress_thread, progress_core
+        )
         chosen, prepared, environment = prepare(command, stack, variables)
         since = time.monotonic()
         status = execute(prepared, environment)
