@@ -197,6 +197,7 @@ int Communicator::on_finalize(MPI_Comm, int, void*, void*) {
   background::stop();
   progress::give_up();
   registry.finalizing = true;
+  progress::delete_buried();
   ++generation_;
   std::vector<Communicator*> live;
   {

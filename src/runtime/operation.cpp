@@ -55,7 +55,7 @@ class Operation : public Requested {
  private:
   enum class Stage : std::uint8_t { own, sizes, prepare, run, over };
 
-  void on_request_gone() override { delete this; }
+  void on_request_gone() override { progress::bury(this); }
 
   int go_on() {
     switch (stage_) {

@@ -18,6 +18,11 @@ std::vector<Progressing*>& operations() {
   static auto* list = new std::vector<Progressing*>;  // never freed: programs finalize in odd orders
   return *list;
 }
+std::vector<Progressing*>& buried() {
+  static auto* list = new std::vector<Progressing*>;  // likewise
+  return *list;
+}
+std::atomic<bool> has_buried{false};
 std::atomic_flag driver = ATOMIC_FLAG_INIT;
 std::atomic<std::uint64_t> movements{0};
 
@@ -76,6 +81,22 @@ void add(Progressing* operation) {
   background::wake();
 }
 
+void bury(Progressing* operation) {
+  const std::lock_guard lock(mutex);
+  buried().push_back(operation);
+  has_buried.store(true, std::memory_order_relaxed);
+}
+
+void delete_buried() {
+  std::vector<Progressing*> gone;
+  {
+    const std::lock_guard lock(mutex);
+    gone.swap(buried());
+    has_buried.store(false, std::memory_order_relaxed);
+  }
+  for (const Progressing* operation : gone) delete operation;
+}
+
 void note_movement() {
   movements.store(movements.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
@@ -104,6 +125,7 @@ void give_up() {
 
 void poke() {
   if (is_in_background) return;
+  if (has_buried.load(std::memory_order_relaxed)) delete_buried();
   pokes.store(pokes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (driver.test_and_set(std::memory_order_acquire)) return;
   for (std::size_t i = 0;;) {

@@ -67,6 +67,12 @@ inline std::atomic<std::uint64_t> pokes{0};
 /// To be called by whoever drives when messages are complete: then the next ones may not be far.
 void note_movement();
 
+/// An operation whose request is gone is deleted in the next poke(): an MPI with several threads may tell of the end of a
+/// request while it holds its lock, when nothing of it may be called.
+void bury(Progressing* operation);
+/// Deletes them now.
+void delete_buried();
+
 /// MPI_Finalize has begun: what can be brought to an end is, for a second at most; all else is forgotten.
 void give_up();
 
