@@ -27,6 +27,52 @@ inline std::uint64_t ticks() {
 #endif
 }
 
+/// One moment on both clocks.
+struct TickMoment {
+  std::uint64_t ticks = 0, ns = 0;
+
+  /// Now. Between the readings of the two clocks the process may lose its core: of several pairs the closest counts.
+  static TickMoment now() {
+    constexpr int most = 8;
+    TickMoment best;
+    std::uint64_t least = UINT64_MAX;
+    for (int i = 0; i < most; ++i) {
+      const std::uint64_t before = convene::ticks(), ns = monotonic_ns(), after = convene::ticks();
+      if (after - before >= least) continue;
+      least = after - before;
+      best = {before + least / 2, ns};
+    }
+    return best;
+  }
+};
+
+/// Ticks as nanoseconds of the monotonic clock: the straight line through the moment at which it was made and the one at
+/// which it was last refreshed, the better the further they are apart.
+class TickLine {
+ public:
+  TickLine() { refresh(); }
+  explicit TickLine(const TickMoment& start) : start_(start) { refresh(); }
+
+  /// To be called before times are asked for that lie long after the last refreshing.
+  void refresh() {
+    const TickMoment now = TickMoment::now();
+    constexpr std::uint64_t least_ns = 100'000;  // from less there is nothing to be seen
+    if (now.ns - start_.ns < least_ns || now.ticks <= start_.ticks) return;
+    ns_per_tick_ = static_cast<double>(now.ns - start_.ns) / static_cast<double>(now.ticks - start_.ticks);
+    latest_ = now;
+  }
+  std::int64_t to_ns(std::uint64_t ticks) const {
+    const auto passed = static_cast<std::int64_t>(ticks - latest_.ticks);  // negative where it was before
+    return static_cast<std::int64_t>(latest_.ns) +
+           static_cast<std::int64_t>(static_cast<double>(passed) * ns_per_tick_);
+  }
+  const TickMoment& start() const { return start_; }
+
+ private:
+  TickMoment start_ = TickMoment::now(), latest_ = start_;
+  double ns_per_tick_ = 1;
+};
+
 /// Turns ticks into seconds: remembers both clocks when it is made, and compares when it is asked.
 class TickScale {
  public:

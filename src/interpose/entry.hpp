@@ -5,6 +5,7 @@
 
 #include "interpose/door.hpp"
 #include "runtime/arguments.hpp"
+#include "runtime/caller.hpp"
 
 namespace convene::entry {
 
@@ -33,6 +34,7 @@ class Init {
   extern "C" int convene_entry_##name parameters {                                                 \
     if (!convene::door_is_open())                                                                  \
       return reinterpret_cast<int(*) parameters>(convene::mpi_symbol("PMPI_" #name)) as_they_came; \
+    convene::recorder::note_caller(__builtin_return_address(0));                                   \
     return convene::call;                                                                          \
   }
 

@@ -9,6 +9,7 @@
 
 #include "interpose/door.hpp"
 #include "runtime/arguments.hpp"
+#include "runtime/caller.hpp"
 
 namespace convene::fortran {
 
@@ -77,6 +78,7 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
   extern "C" void convene_fortran_##id parameters {                                                     \
     if (!door_is_open())                                                                                \
       return reinterpret_cast<void(*) parameters>(dlsym(RTLD_DEFAULT, "p" name)) as_they_came;          \
+    recorder::note_caller(__builtin_return_address(0));                                                 \
     give_back(ierror, call);                                                                            \
   }
 #define CONVENE_CAPITALS(id, name, parameters, as_they_came, call)                                      \
@@ -84,6 +86,7 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
   extern "C" void convene_fortran_##id parameters {                                                     \
     if (!door_is_open())                                                                                \
       return reinterpret_cast<void(*) parameters>(dlsym(RTLD_DEFAULT, "P" name)) as_they_came;          \
+    recorder::note_caller(__builtin_return_address(0));                                                 \
     give_back(ierror, call);                                                                            \
   }
 #define CONVENE_FORTRAN(name, capitals, parameters, as_they_came, call)               \

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "convene/convene.h"
 #include "runtime/arguments.hpp"
+#include "runtime/caller.hpp"
 
 #define CONVENE_API extern "C" __attribute__((visibility("default")))
 
@@ -43,14 +44,17 @@ inline Form init_form(convene_operation* operation) {
 #define CONVENE_API_FORMS(name, suffix, arguments, ...)                                      \
   CONVENE_API int convene_##name##suffix(__VA_ARGS__) {                                      \
     convene::need_mpi();                                                                     \
+    convene::recorder::note_caller(__builtin_return_address(0));                             \
     return convene::name arguments;                                                          \
   }                                                                                          \
   CONVENE_API int convene_i##name##suffix(__VA_ARGS__, MPI_Request* request) {               \
     convene::need_mpi();                                                                     \
+    convene::recorder::note_caller(__builtin_return_address(0));                             \
     return convene::name(CONVENE_LIST arguments, convene::Form{request});                    \
   }                                                                                          \
   CONVENE_API int convene_##name##_init##suffix(__VA_ARGS__, convene_operation* operation) { \
     convene::need_mpi();                                                                     \
+    convene::recorder::note_caller(__builtin_return_address(0));                             \
     return convene::name(CONVENE_LIST arguments, convene::init_form(operation));             \
   }
 

@@ -12,6 +12,7 @@
 #include "execute/tags.hpp"
 #include "runtime/background.hpp"
 #include "runtime/progress.hpp"
+#include "runtime/recorder.hpp"
 #include "runtime/settings.hpp"
 
 namespace convene {
@@ -118,7 +119,7 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
   account_->procs = procs_;
 }
 
-Communicator::~Communicator() = default;
+Communicator::~Communicator() { recorder::keep(std::move(recording_)); }
 
 OwnCommunicator::OwnCommunicator() { ++Registry::instance().own_communicators; }
 
@@ -208,6 +209,7 @@ int Communicator::on_finalize(MPI_Comm, int, void*, void*) {
   for (const Communicator* handle : live) accounts.push_back(handle->account_.get());
   Ledger::instance().write(accounts);
   for (Communicator* handle : live) delete handle;
+  recorder::write();
   return MPI_SUCCESS;
 }
 
@@ -414,7 +416,7 @@ Record& Communicator::record_of(Decision& decision, std::uint64_t block_bytes) {
   if (!decision.record || decision.record->size_class != size_class)
     decision.record =
         &account_->find_or_add(decision.collective, decision.algorithm, decision.reason, size_class);
-  last_ = decision.record;
+  note_last(*decision.record, block_bytes);
   return *decision.record;
 }
 

@@ -29,6 +29,7 @@
 #include "runtime/account.hpp"
 #include "runtime/arguments.hpp"
 #include "runtime/operator.hpp"
+#include "runtime/recording.hpp"
 #include "runtime/schedule_cache.hpp"
 #include "select/selection.hpp"
 
@@ -164,8 +165,21 @@ class Communicator {
   Repeat& repeat() { return repeat_; }
 
   const Record* last_record() const { return last_; }
+  /// Of the last call that was accounted for.
+  std::uint64_t last_block_bytes() const { return last_block_bytes_; }
   const std::shared_ptr<LiveAccount>& account() const { return account_; }
-  void note_last(const Record& record) { last_ = &record; }
+  void note_last(const Record& record, std::uint64_t block_bytes) {
+    last_ = &record;
+    last_block_bytes_ = block_bytes;
+  }
+
+  /// The recording of this communicator's calls (runtime/recorder.hpp), where calls are recorded; else null.
+  Recording* recording() { return recording_.get(); }
+  const Recording* recording() const { return recording_.get(); }
+  void record_in(std::unique_ptr<Recording> recording) { recording_ = std::move(recording); }
+
+  /// Convene's own communicator, made if need be: null where there is none to be had. Collective, and may wait for others.
+  MPI_Comm own_if_possible() { return ensure_own() ? own() : MPI_COMM_NULL; }
 
   /// Bytes of Convene's own that this handle holds, without schedules; and those of its programs.
   std::size_t memory() const;
@@ -215,6 +229,8 @@ class Communicator {
   Repeat repeat_;
   std::shared_ptr<LiveAccount> account_ = std::make_shared<LiveAccount>();
   const Record* last_ = nullptr;
+  std::uint64_t last_block_bytes_ = 0;
+  std::unique_ptr<Recording> recording_;
   Arena arena_;
 };
 

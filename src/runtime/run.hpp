@@ -49,7 +49,7 @@ template <class Function>
 int run_again(const void* input, void* output, Communicator& communicator, const Function& native) {
   const Repeat& last = communicator.repeat();
   Record& record = *last.record;
-  communicator.note_last(record);
+  communicator.note_last(record, last.block_bytes);
   if (last.is_native && !record.is_due()) {
     record.count(last.block_bytes);
     return native(Form{});

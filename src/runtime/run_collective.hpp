@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/persistent.hpp"
+#include "runtime/recorder.hpp"
 #include "runtime/run.hpp"
 
 namespace convene {
@@ -28,15 +29,30 @@ template <class Complete, class Function>
                       : run_blocking(arguments, *communicator, to_native);
 }
 
-/// Does a call: finds the communicator's handle, takes the short way or completes the arguments, and runs it in its
-/// form. `complete(arguments)` fills in the sides; rank, procs, root and communicator are there already.
+/// Finds the communicator's handle, takes the short way or completes the arguments, and runs the call in its form.
 template <class Complete, class Function>
-int run(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm, Form form,
-        const Complete& complete, const Function& native) {
+int run_unrecorded(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm, Form form,
+                   const Complete& complete, const Function& native) {
   if (Communicator* communicator = Communicator::of(comm);
       communicator && form.is_blocking() && repeats(shape, *communicator))
     return run_again(sendbuf, recvbuf, *communicator, native);
   return run_in_full(shape, comm, form, complete, native);
+}
+
+template <class Complete, class Function>
+[[gnu::noinline]] int run_recorded(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm,
+                                   Form form, const Complete& complete, const Function& native) {
+  RecordedScope scope(shape, comm, form);
+  return scope.end(run_unrecorded(shape, sendbuf, recvbuf, comm, form, complete, native));
+}
+
+/// Does a call. `complete(arguments)` fills in the sides; rank, procs, root and communicator are there already.
+template <class Complete, class Function>
+int run(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm, Form form,
+        const Complete& complete, const Function& native) {
+  if (recorder::may_be_on()) [[unlikely]]
+    return run_recorded(shape, sendbuf, recvbuf, comm, form, complete, native);
+  return run_unrecorded(shape, sendbuf, recvbuf, comm, form, complete, native);
 }
 
 /// Likewise, where blocks may differ: then no call is known to be the last one again.

@@ -46,10 +46,19 @@ std::uint64_t number(const char* name, std::uint64_t fallback) {
   }
 }
 
+std::size_t bounded(const char* name, std::size_t fallback, std::size_t least, std::size_t most) {
+  const std::uint64_t value = number(name, fallback);
+  if (value >= least && value <= most) return value;
+  throw Error(std::string(name) + "=" + std::to_string(value) + " is out of range; try one from " +
+              std::to_string(least) + " to " + std::to_string(most));
+}
+
 Settings read_settings() {
   Settings result;
   result.selection = Selection::from(variable("CONVENE_USE"), std::string(variable("CONVENE_RULES")));
   result.account_directory = variable("CONVENE_ACCOUNT_DIR");
+  result.record_directory = variable("CONVENE_RECORD");
+  result.record_calls = bounded("CONVENE_RECORD_CALLS", result.record_calls, 2, 1u << 28);
   result.log = static_cast<LogLevel>(one_of("CONVENE_LOG", {"quiet", "info", "debug"}));
   result.execution = static_cast<Execution>(one_of("CONVENE_EXECUTE", {"automatic", "compiled", "dynamic"}));
   result.machine = variable("CONVENE_MACHINE");

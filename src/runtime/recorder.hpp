@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The recorder: notes when this rank comes to each collective and when it leaves, brings the communicators' common clocks
+// up to date, and writes it all down at the end. Off unless asked for; then a call pays a test of one flag.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "runtime/arguments.hpp"
+#include "runtime/recording.hpp"
+
+namespace convene {
+
+class Communicator;
+
+namespace recorder {
+
+enum class State : std::uint8_t { undecided, off, on };
+inline std::atomic<State> state{State::undecided};
+
+/// False only when it is known that nothing is recorded.
+inline bool may_be_on() { return state.load(std::memory_order_relaxed) != State::off; }
+
+/// Whether calls are recorded: decided by the settings, in the first call.
+bool is_on();
+
+/// Records from now on, whatever the settings say (for forecasts; nothing is written unless CONVENE_RECORD says where).
+/// To be called on all ranks at the same place of the program, before the first collective.
+void switch_on();
+
+/// Brings the communicator's common clock up to date. Collective on it; the recorder does it by itself after the first
+/// blocking call and then after ever longer stretches. A failure leaves the clock as it was.
+void synchronize(Communicator& communicator);
+
+/// Keeps the recording of a communicator that goes, where recordings will be written. Null is nothing.
+void keep(std::unique_ptr<Recording> recording);
+
+/// Writes what was kept to CONVENE_RECORD. To be called once, while the MPI still works.
+void write();
+
+}  // namespace recorder
+
+/// One call, from where the program came in to where it goes out.
+class RecordedScope {
+ public:
+  RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form);
+  /// Returns `code`.
+  int end(int code);
+  RecordedScope(const RecordedScope&) = delete;
+  RecordedScope& operator=(const RecordedScope&) = delete;
+
+ private:
+  Communicator* communicator_ = nullptr;  // null: not recorded
+  std::uint64_t number_ = 0;
+  Collective collective_;
+  bool is_blocking_;
+};
+
+}  // namespace convene
