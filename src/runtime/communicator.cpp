@@ -14,6 +14,7 @@
 #include "runtime/progress.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/undeclared.hpp"
 
 namespace convene {
 
@@ -117,6 +118,7 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
   rank_ = static_cast<Rank>(rank);
   procs_ = static_cast<Rank>(procs);
   account_->procs = procs_;
+  if (settings().watches_arrivals && !is_inter_) undeclared_ = std::make_unique<Undeclared>();
 }
 
 Communicator::~Communicator() { recorder::keep(std::move(recording_)); }

@@ -114,6 +114,8 @@ struct LiveAccount : Account {
   ~LiveAccount() { Ledger::instance().retire(*this); }
 };
 
+class Undeclared;
+
 class Communicator {
  public:
   /// The handle of a communicator; null where it cannot have one (the caller then leaves all to the MPI).
@@ -173,6 +175,8 @@ class Communicator {
     last_block_bytes_ = block_bytes;
   }
 
+  /// What watches arrivals here (runtime/undeclared.hpp); null where that was not asked for.
+  Undeclared* undeclared() { return undeclared_.get(); }
   /// The recording of this communicator's calls (runtime/recorder.hpp), where calls are recorded; else null.
   Recording* recording() { return recording_.get(); }
   const Recording* recording() const { return recording_.get(); }
@@ -231,6 +235,7 @@ class Communicator {
   const Record* last_ = nullptr;
   std::uint64_t last_block_bytes_ = 0;
   std::unique_ptr<Recording> recording_;
+  std::unique_ptr<Undeclared> undeclared_;
   Arena arena_;
 };
 

@@ -8,8 +8,10 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "execute/tags.hpp"
+#include "measure/common_clock.hpp"
 #include "runtime/bound_call.hpp"
 #include "runtime/requested.hpp"
+#include "runtime/rounds.hpp"
 #include "select/spec.hpp"
 
 namespace convene {
@@ -21,92 +23,15 @@ std::int64_t to_ns(double seconds) { return std::llround(seconds * 1e9); }
 
 bool uses_forecasts(const Spec& spec) { return spec.algorithm->learns == Learns::forecast; }
 
-// ------------------------------------------------------------------------------------------------ measurements
-
-/// A message each way between two neighbours on a communicator, under the tag of one collective. All of it waits.
-class Neighbours {
- public:
-  Neighbours(MPI_Comm comm, std::uint32_t number) : comm_(comm), tag_(Tags(number).of(0)) {}
-
-  /// Returns MPI_SUCCESS or the MPI's error.
-  int exchange(const void* out, int to, void* in, int from, int bytes) const {
-    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    int code = mpi.Irecv(in, bytes, MPI_BYTE, from, tag_, comm_, &requests[0]);
-    if (code == MPI_SUCCESS) code = mpi.Isend(out, bytes, MPI_BYTE, to, tag_, comm_, &requests[1]);
-    for (MPI_Request& request : requests)
-      if (code == MPI_SUCCESS) code = progress::await(&request);
-    return code;
-  }
-  int send(const void* out, int to, int bytes) const {
-    MPI_Request request = MPI_REQUEST_NULL;
-    const int code = mpi.Isend(out, bytes, MPI_BYTE, to, tag_, comm_, &request);
-    return code == MPI_SUCCESS ? progress::await(&request) : code;
-  }
-  int receive(void* in, int from, int bytes) const {
-    MPI_Request request = MPI_REQUEST_NULL;
-    const int code = mpi.Irecv(in, bytes, MPI_BYTE, from, tag_, comm_, &request);
-    return code == MPI_SUCCESS ? progress::await(&request) : code;
-  }
-
- private:
-  MPI_Comm comm_;
-  int tag_;
-};
-
-/// The greatest of all ranks' numbers.
-std::int64_t greatest(std::int64_t mine, Communicator& communicator) {
-  std::int64_t all = mine;
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (mpi.Iallreduce(&mine, &all, 1, MPI_INT64_T, MPI_MAX, communicator.own(), &request) == MPI_SUCCESS)
-    progress::await(&request);
-  return all;
-}
-
-/// How long a round takes: all ranks send to the one above and receive from the one below. The least of a few on each
-/// rank, of the slowest rank; the same on all.
-std::int64_t measure_round(Communicator& communicator, std::uint64_t bytes) {
-  constexpr int repetitions = 5;
-  constexpr std::uint64_t most = 64u << 20;  // of a message; beyond that time is in proportion
-  const int sent = static_cast<int>(std::min(bytes, most));
-  const Neighbours neighbours(communicator.own(), communicator.next_collective());
-  const int procs = static_cast<int>(communicator.procs()), rank = static_cast<int>(communicator.rank());
-  std::vector<std::byte> out(static_cast<std::size_t>(sent)), in(out.size());
-  std::int64_t least = INT64_MAX;
-  for (int i = 0; i <= repetitions; ++i) {
-    const std::uint64_t start = monotonic_ns();
-    neighbours.exchange(out.data(), (rank + 1) % procs, in.data(), (rank + procs - 1) % procs, sent);
-    if (i > 0)
-      least = std::min(least, static_cast<std::int64_t>(monotonic_ns() - start));  // the first warms up
-  }
-  if (bytes > most)
-    least = static_cast<std::int64_t>(static_cast<double>(least) * static_cast<double>(bytes) / most);
-  return greatest(least, communicator);
-}
-
-/// How far rank 0's clock is before this rank's: from the quickest of a few round trips.
+/// How far the clock of rank 0 is before this rank's. Collective; it waits.
 std::int64_t measure_offset(Communicator& communicator) {
-  constexpr int repetitions = 8;
-  const Neighbours neighbours(communicator.own(), communicator.next_collective());
-  std::int64_t offset = 0, quickest = INT64_MAX;
-  for (Rank other = 1; other < communicator.procs(); ++other)
-    for (int i = 0; i < repetitions; ++i) {
-      if (communicator.rank() == 0) {
-        std::int64_t theirs = 0;
-        neighbours.receive(&theirs, static_cast<int>(other), sizeof theirs);
-        const auto mine = static_cast<std::int64_t>(monotonic_ns());
-        neighbours.send(&mine, static_cast<int>(other), sizeof mine);
-      } else if (communicator.rank() == other) {
-        const auto before = static_cast<std::int64_t>(monotonic_ns());
-        std::int64_t theirs = 0;
-        neighbours.send(&before, 0, sizeof before);
-        neighbours.receive(&theirs, 0, sizeof theirs);
-        const auto after = static_cast<std::int64_t>(monotonic_ns());
-        if (after - before >= quickest) continue;
-        quickest = after - before;
-        offset = theirs - (before + (after - before) / 2);
-      }
-    }
-  return offset;
+  CommonClock clock;
+  if (clock.find_groups(communicator.comm(), progress::await) != MPI_SUCCESS) return 0;
+  const std::uint32_t number = communicator.next_collective();
+  progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
+  clock.update(communicator.own(), Tags(number).of(0), progress::await);
+  const Nanoseconds now = own_time();
+  return clock.is_known() ? static_cast<std::int64_t>(clock.to_common(now) - now) : 0;
 }
 
 // --------------------------------------------------------------------------------------------------- exchange

@@ -150,7 +150,7 @@ void SiteAdaptation::agree(std::span<const SiteReport> reports, std::int64_t rou
       stage_ = Stage::watching;
       break;
   }
-  has_changed_ = candidate_ != candidate_before || (candidate_ && arrivals_ != arrivals_before);
+  has_changed_ = has_changed_ || candidate_ != candidate_before || (candidate_ && arrivals_ != arrivals_before);
 }
 
 }  // namespace convene

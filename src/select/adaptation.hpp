@@ -47,8 +47,10 @@ class SiteAdaptation {
   std::optional<std::uint32_t> candidate() const { return candidate_; }
   /// The forecast for it: in rounds after the earliest, by rank.
   const std::vector<std::int32_t>& arrivals() const { return arrivals_; }
-  /// Whether the last agree() has changed candidate() or arrivals().
+  /// Whether agree() has changed candidate() or arrivals() since take().
   bool has_changed() const { return has_changed_; }
+  /// That was taken notice of.
+  void take() { has_changed_ = false; }
 
   // What was found, for reports. The forecast and what became of it are this rank's.
   bool is_kept() const { return stage_ == Stage::kept; }

@@ -212,6 +212,14 @@ static void skipped(const char* use) {
   MPI_Comm_free(&comm);
 }
 
+/* Without the drop-in library, persistent operations are the MPI's own under the standard ABI: these are started in the
+ * same order everywhere. */
+#ifdef MPI_ABI_VERSION
+enum { differs = 0 };
+#else
+enum { differs = 1 };
+#endif
+
 static void interleaved(void) {
   enum { operations = 3 };
   struct gathering g[operations];
@@ -226,13 +234,13 @@ static void interleaved(void) {
   make(&g[2], other, 0, 1);
   for (int run = 0; run < 8; ++run) {
     for (int i = 0; i < operations; ++i)
-      expect_ok(convene_phase_begin(g[(i + rank) % operations].operation), "begin");
+      expect_ok(convene_phase_begin(g[(i + differs * rank) % operations].operation), "begin");
     pass(late(run) / 2);
     for (int i = 0; i < operations; ++i)
-      expect_ok(convene_phase_edge(g[(i + 2 * rank) % operations].operation, 0.5), "edge");
+      expect_ok(convene_phase_edge(g[(i + differs * 2 * rank) % operations].operation, 0.5), "edge");
     pass(late(run) / 2);
     for (int i = 0; i < operations; ++i) {
-      const int at = (i + rank + run) % operations;
+      const int at = (i + differs * rank + run) % operations;
       fill(&g[at], run, 1);
       expect_ok(convene_phase_end(g[at].operation), "end");
       expect_ok(convene_start(g[at].operation, &requests[at]), "start");
@@ -273,7 +281,9 @@ static void misused(const char* use) {
   fill(&g, 1, 1);
   expect_ok(convene_phase_edge(g.operation, 0.5), "edge");
   expect_ok(convene_phase_end(g.operation), "end");
+#ifndef MPI_ABI_VERSION
   if (strstr(use, "bdr")) expect_refused(convene_free(&g.operation), "phase");
+#endif
   expect_ok(convene_start(g.operation, &request), "start");
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   expect_gathered(&g, 1);

@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,6 +37,13 @@ SIGNALLED = 128  # what shells add to the number of the signal that ended a prog
 PATIENCE = 10.0  # seconds that an interrupted program has to end by itself
 
 
+class Arrivals(StrEnum):
+    """What is done about ranks that come late."""
+
+    NONE = "none"
+    AUTO = "auto"
+
+
 def collect_environment(
     uses: str,
     rules: str,
@@ -44,6 +52,7 @@ def collect_environment(
     directory: str,
     progress_thread: bool = False,
     progress_core: int | None = None,
+    arrivals: Arrivals = Arrivals.NONE,
 ) -> dict[str, str]:
     """What the library is to know. What the user has set and the command line does not say stays as it is."""
     variables = {name: value for name, value in os.environ.items() if name.startswith("CONVENE_")}
@@ -52,6 +61,8 @@ def collect_environment(
         variables["CONVENE_LOG"] = "info"
     if reproducible:
         variables["CONVENE_REPRODUCIBLE"] = "yes"
+    if arrivals is not Arrivals.NONE:
+        variables["CONVENE_ARRIVALS"] = arrivals.value
     if progress_thread or progress_core is not None:
         variables["CONVENE_PROGRESS_THREAD"] = "1"
     if progress_core is not None:
@@ -177,6 +188,13 @@ def run(
         bool,
         typer.Option("--reproducible", help="No reduction whose rounding may depend on who comes late."),
     ] = False,
+    arrivals: Annotated[
+        Arrivals,
+        typer.Option(
+            help="auto: watch who comes late at calls that repeat, and use an algorithm that makes use of "
+            "that where it is faster."
+        ),
+    ] = Arrivals.NONE,
     progress_thread: Annotated[
         bool,
         typer.Option(
@@ -196,7 +214,7 @@ def run(
         report.check_path(report_to)
     with account_directory() as directory:
         variables = collect_environment(
-            uses, rules_path, log, reproducible, directory, progress_thread, progress_core
+            uses, rules_path, log, reproducible, directory, progress_thread, progress_core, arrivals
         )
         chosen, prepared, environment = prepare(command, stack, variables)
         since = time.monotonic()
