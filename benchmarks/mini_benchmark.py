@@ -13,12 +13,14 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from convene import _core, cluster, console
+from convene import _core, accounts, cluster, console
 from convene.bench_statistics import Estimate, estimate, resample_medians
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,7 +82,8 @@ class Cell:
         }
 
 
-def measure(options: argparse.Namespace) -> list[Cell]:
+def measure(options: argparse.Namespace, accounts_in: str) -> tuple[list[Cell], float]:
+    """The cells, and the seconds that it took."""
     program = ROOT / "build/benchmarks" / FOLDERS[options.stack] / "mini_benchmark"
     launcher = (
         ROOT / ".stacks" / options.stack / "bin" / ("mpirun" if options.stack == "openmpi5" else "mpiexec")
@@ -95,7 +98,10 @@ def measure(options: argparse.Namespace) -> list[Cell]:
         *("--iterations", str(options.iterations)),
         *("--seed", str(options.seed)),
     ]
-    variables = {"CONVENE_PROGRESS_THREAD": "0" if options.foreground else "1"}
+    variables = {
+        "CONVENE_PROGRESS_THREAD": "0" if options.foreground else "1",
+        "CONVENE_ACCOUNT_DIR": accounts_in,
+    }
     passed = [word for name in variables for word in ("-x", name)] if options.stack == "openmpi5" else []
     # With this one, Open MPI 5 puts all ranks on the first node.
     ours = {
@@ -103,6 +109,7 @@ def measure(options: argparse.Namespace) -> list[Cell]:
     }
     # The programs find the library beside them, and the MPI of the launcher first.
     ours["LD_LIBRARY_PATH"] = str(ROOT / ".stacks" / options.stack / "lib")
+    start = time.monotonic()
     with cluster.temporary(f"mini-{os.getpid()}", shape) as where:
         command = [str(launcher), "-n", str(options.procs), *passed, *words]
         done = subprocess.run(
@@ -114,7 +121,22 @@ def measure(options: argparse.Namespace) -> list[Cell]:
         )
     if done.returncode != 0:
         raise RuntimeError(f"the mini-benchmark has ended with status {done.returncode}")
-    return [Cell(json.loads(line)) for line in done.stdout.splitlines() if line.startswith("{")]
+    cells = [Cell(json.loads(line)) for line in done.stdout.splitlines() if line.startswith("{")]
+    return cells, time.monotonic() - start
+
+
+def forecasts(found: accounts.Accounts, seconds: float) -> str:
+    """How the forecasts did, and what the threads cost."""
+    parts = [
+        f"{SHORT.get(row.algorithm, row.algorithm)}: wrong by {row.error_per_forecast * 1e3:.1f} ms of "
+        f"{row.seconds_per_phase * 1e3:.0f} ms in the mean, "
+        f"{100 * row.early_messages / max(row.messages, 1):.0f} % of the messages before the own phase's end"
+        for row in found.phases
+    ]
+    if found.background.ran:
+        share = found.background.cpu_seconds / found.background.ran / seconds
+        parts.append(f"a thread used {100 * share:.2f} % of a processor")
+    return "; ".join(parts)
 
 
 def markdown(cells: list[Cell], title: str) -> str:
@@ -181,7 +203,9 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> int:
     options = parse_arguments()
     try:
-        cells = measure(options)
+        with tempfile.TemporaryDirectory(prefix="convene-") as folder:
+            cells, seconds = measure(options, folder)
+            found = accounts.read(Path(folder))
     except _core.RequestError as error:
         console.complain(str(error))
         return 2
@@ -195,9 +219,14 @@ def main() -> int:
         f"{options.stack}, {options.iterations} iterations, {options.compute:g} ms a half, progress in the "
         f"{'foreground' if options.foreground else 'background'}."
     )
-    summary = {"options": asked, "cells": [cell.as_json() for cell in cells]}
+    summary = {
+        "options": asked,
+        "cells": [cell.as_json() for cell in cells],
+        "forecasts": [row.as_json() for row in found.phases],
+        "progress_thread": found.background.as_json() | {"seconds_of_the_run": seconds},
+    }
     (options.output / "mini_benchmark.json").write_text(json.dumps(summary, indent=1) + "\n")
-    text = markdown(cells, title)
+    text = markdown(cells, title) + f"\nForecasts: {forecasts(found, seconds)}.\n"
     (options.output / "mini_benchmark.inc").write_text(text)
     print(text)
     return 0

@@ -2,6 +2,7 @@
 """Arrivals that repeat, in programs that declare nothing (CONVENE_ARRIVALS=auto)."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -30,11 +31,11 @@ def calls(done: Done, collective: str) -> Counter[tuple[str, str]]:
 def test_a_rank_that_is_always_late_is_noticed(name: str) -> None:
     stack = present(name)
     procs = 3 if stack.spins else 4
-    done = stack.run(procs, [stack.program("imbalanced"), "80", "4096", "12", "1"], AUTO, timeout=120)
+    done = stack.run(procs, [stack.program("imbalanced"), "120", "4096", "12", "1"], AUTO, timeout=120)
     assert done.status == 0, done.output
-    assert "80 calls, all right" in done.output
+    assert "120 calls, all right" in done.output
     used = calls(done, "allgather")
-    assert sum(used.values()) == 80 * procs
+    assert sum(used.values()) == 120 * procs
     # Both are tried, in turns; which one stays depends on what was measured.
     for algorithm in ("list_scheduled", "bdr"):
         assert used[algorithm, "forecast"] >= 12 * procs
@@ -53,7 +54,7 @@ def test_a_rank_that_is_always_late_is_noticed(name: str) -> None:
 
 def test_a_reduction_uses_forecasts_unless_it_is_to_be_reproducible() -> None:
     stack = present("openmpi4")
-    program = [stack.program("imbalanced"), "60", "32768", "12", "1", "reduce"]
+    program: list[str | Path] = [stack.program("imbalanced"), "100", "32768", "12", "1", "reduce"]
     done = stack.run(4, program, AUTO, timeout=120)
     assert done.status == 0, done.output
     assert calls(done, "reduce")["clairvoyant", "forecast"] > 0

@@ -36,7 +36,7 @@ def program_of(stack: Stack) -> Path:
 
 def run(stack: Stack, procs: int, *words: str, background: bool = False) -> Done:
     # With the drop-in library there are accounts; the C API is the program's own.
-    program = [program_of(stack), *words, *(["threads"] if background else [])]
+    program: list[str | Path] = [program_of(stack), *words, *(["threads"] if background else [])]
     return stack.run(procs, program, IN_BACKGROUND if background else {}, timeout=120)
 
 
@@ -110,7 +110,7 @@ def test_a_core_that_does_not_exist_is_said() -> None:
 def test_the_example_in_python(name: str) -> None:
     stack = present(name)
     library = stack.preload.with_name(f"libconvene-{stack.library}.so")
-    program = [sys.executable, ROOT / "examples" / "phases.py", library, "bdr"]
+    program: list[str | Path] = [sys.executable, ROOT / "examples" / "phases.py", library, "bdr"]
     chosen, _ = mpi4py_suite.LIBRARIES[name]
     variables = IN_BACKGROUND | ({"MPI4PY_LIBMPI": chosen} if chosen else {})
     done = stack.run(3, program, variables, preload=False, timeout=120)

@@ -2,7 +2,6 @@
 #include "runtime/phases.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "base/clock.hpp"
@@ -19,7 +18,7 @@ namespace {
 
 double seconds_now() { return static_cast<double>(monotonic_ns()) * 1e-9; }
 
-std::int64_t to_ns(double seconds) { return std::llround(seconds * 1e9); }
+std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9 + 0.5); }
 
 bool uses_forecasts(const Spec& spec) { return spec.algorithm->learns == Learns::forecast; }
 

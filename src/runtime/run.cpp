@@ -155,7 +155,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   Record& record = communicator.record_of(decision, block);
   const std::uint64_t end = ticks();
   record.add(end - start, block);
-  if (watch) watch->leave(end);
+  if (watch && !is_watched) watch->leave(end);
   if (is_watched) {
     communicator.repeat().decision = nullptr;  // the next one is to come here, too
     if (code == MPI_SUCCESS) watch->note(communicator, end);

@@ -15,7 +15,9 @@ constexpr std::size_t most_shown = 16;
 constexpr std::uint32_t longest_rest = 4096;
 
 /// Nanoseconds, within what can be added up for all ranks.
-std::int64_t to_ns(double seconds) { return std::llround(std::clamp(seconds, 0., 1e6) * 1e9); }
+std::int64_t to_ns(double seconds) {
+  return static_cast<std::int64_t>(std::clamp(seconds, 0., 1e6) * 1e9 + 0.5);
+}
 
 }  // namespace
 
@@ -119,12 +121,13 @@ void SiteAdaptation::agree(std::span<const SiteReport> reports, std::int64_t rou
   wants_round_ = false;
   switch (stage_) {
     case Stage::watching:
-      if (promising && round_ns > 0)
-        begin_trial();
-      else if (promising)
-        wants_round_ = true;  // and look again
-      else
+      if (!promising)
         watch_longer();
+      else if (round_ns <= 0)
+        wants_round_ = true;
+      else if (was_promising_)  // once may be chance
+        begin_trial();
+      was_promising_ = promising && round_ns > 0;
       break;
     case Stage::trying:
       costs_[candidate_ ? *candidate_ + 1 : 0] += cost;
@@ -150,7 +153,8 @@ void SiteAdaptation::agree(std::span<const SiteReport> reports, std::int64_t rou
       stage_ = Stage::watching;
       break;
   }
-  has_changed_ = has_changed_ || candidate_ != candidate_before || (candidate_ && arrivals_ != arrivals_before);
+  has_changed_ =
+      has_changed_ || candidate_ != candidate_before || (candidate_ && arrivals_ != arrivals_before);
 }
 
 }  // namespace convene

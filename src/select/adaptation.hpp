@@ -83,7 +83,7 @@ class SiteAdaptation {
   std::uint32_t rest_ = 64, rested_ = 0;  // calls to go without another trial; that have gone
   std::optional<std::uint32_t> candidate_;
   std::vector<std::int32_t> arrivals_;
-  bool has_changed_ = false, wants_round_ = false;
+  bool has_changed_ = false, wants_round_ = false, was_promising_ = false;
 
   // This rank's own.
   BestPredictor predictor_;

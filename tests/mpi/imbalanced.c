@@ -5,6 +5,7 @@
  *   imbalanced [CALLS [FLOATS [EXTRA_MS [COMPUTE_MS]]]]
  *
  * FLOATS are gathered from each rank; the last rank computes EXTRA_MS longer. Says how long the loop took. */
+#define _DEFAULT_SOURCE /* usleep */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

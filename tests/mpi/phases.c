@@ -8,6 +8,7 @@
  *   phases misused        declarations out of place are refused, and change nothing
  *   phases open           MPI_Finalize while phases are open
  */
+#define _DEFAULT_SOURCE /* usleep */
 #include <convene/convene.h>
 #include <mpi.h>
 #include <stdio.h>
