@@ -58,6 +58,9 @@ def test_a_reduction_uses_forecasts_unless_it_is_to_be_reproducible() -> None:
     done = stack.run(4, program, AUTO, timeout=120)
     assert done.status == 0, done.output
     assert calls(done, "reduce")["clairvoyant", "forecast"] > 0
+    done = stack.run(4, [*program[:-1], "allreduce"], AUTO, timeout=120)
+    assert done.status == 0, done.output
+    assert calls(done, "allreduce")["prr", "forecast"] > 0
     done = stack.run(4, program, {**AUTO, "CONVENE_REPRODUCIBLE": "yes"}, timeout=120)
     assert done.status == 0, done.output
     assert {algorithm for algorithm, _ in calls(done, "reduce")} == {"native"}

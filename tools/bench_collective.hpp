@@ -30,6 +30,8 @@ enum class Collective {
   alltoall,
   alltoallv,
   barrier,
+  neighbor_allgather,
+  neighbor_allgatherv,
   reduce,
   allreduce,
   reduce_scatter_block,
@@ -50,6 +52,8 @@ inline const std::vector<std::string>& collective_names() {
                                                  "alltoall",
                                                  "alltoallv",
                                                  "barrier",
+                                                 "neighbor_allgather",
+                                                 "neighbor_allgatherv",
                                                  "reduce",
                                                  "allreduce",
                                                  "reduce_scatter_block",
@@ -72,10 +76,17 @@ inline bool is_one_of(Collective collective, std::initializer_list<Collective> t
 /// Whether blocks may be of unequal size.
 inline bool is_irregular(Collective collective) {
   using enum Collective;
-  return is_one_of(collective, {allgatherv, gatherv, scatterv, alltoallv, reduce_scatter});
+  return is_one_of(collective,
+                   {allgatherv, gatherv, scatterv, alltoallv, neighbor_allgatherv, reduce_scatter});
 }
 
 inline bool reduces(Collective collective) { return collective >= Collective::reduce; }
+
+/// Whether it is one of neighbours: on a periodic plane, with those that touch.
+inline bool is_neighborhood(Collective collective) {
+  using enum Collective;
+  return is_one_of(collective, {neighbor_allgather, neighbor_allgatherv});
+}
 
 /// Whether a size is that of a whole vector, and not of one of P blocks.
 inline bool is_of_vectors(Collective collective) {
@@ -95,6 +106,8 @@ struct Door {
   decltype(&PMPI_Alltoall) alltoall;
   decltype(&PMPI_Alltoallv) alltoallv;
   decltype(&PMPI_Barrier) barrier;
+  decltype(&PMPI_Neighbor_allgather) neighbor_allgather;
+  decltype(&PMPI_Neighbor_allgatherv) neighbor_allgatherv;
   decltype(&PMPI_Reduce) reduce;
   decltype(&PMPI_Allreduce) allreduce;
   decltype(&PMPI_Reduce_scatter_block) reduce_scatter_block;
@@ -114,6 +127,8 @@ inline constexpr Door own_door = {PMPI_Allgather,
                                   PMPI_Alltoall,
                                   PMPI_Alltoallv,
                                   PMPI_Barrier,
+                                  PMPI_Neighbor_allgather,
+                                  PMPI_Neighbor_allgatherv,
                                   PMPI_Reduce,
                                   PMPI_Allreduce,
                                   PMPI_Reduce_scatter_block,
@@ -132,6 +147,8 @@ inline constexpr Door program_door = {MPI_Allgather,
                                       MPI_Alltoall,
                                       MPI_Alltoallv,
                                       MPI_Barrier,
+                                      MPI_Neighbor_allgather,
+                                      MPI_Neighbor_allgatherv,
                                       MPI_Reduce,
                                       MPI_Allreduce,
                                       MPI_Reduce_scatter_block,
@@ -150,6 +167,8 @@ inline constexpr Door convene_door = {convene_allgather,
                                       convene_alltoall,
                                       convene_alltoallv,
                                       convene_barrier,
+                                      convene_neighbor_allgather,
+                                      convene_neighbor_allgatherv,
                                       convene_reduce,
                                       convene_allreduce,
                                       convene_reduce_scatter_block,

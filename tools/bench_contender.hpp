@@ -9,8 +9,15 @@
 #include "bench_collective.hpp"
 #include "bench_data.hpp"
 #include "bench_forcing.hpp"
+#include "bench_neighbors.hpp"
 
 namespace convene::bench {
+
+inline MPI_Comm duplicate_of_world() {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  return comm;
+}
 
 class Contender {
  public:
@@ -24,7 +31,7 @@ class Contender {
     if (name_.starts_with(own)) value_ = forced_value(name_.substr(own.size()), collective);
     if (is_convene) door_ = &convene_door;
     if (forcing.is_by_communicator()) forcing.choose(value_);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+    comm_ = is_neighborhood(collective_of(collective)) ? make_plane() : duplicate_of_world();
     if (forcing.is_by_communicator()) forcing.choose(0);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     if (is_convene && convene_use(comm_, (collective + "=" + name_).c_str()) != MPI_SUCCESS)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench_collective.hpp"
+#include "bench_neighbors.hpp"
 #include "bench_types.hpp"
 
 namespace convene::bench {
@@ -121,6 +122,7 @@ class Data {
     std::exclusive_scan(counts_.begin(), counts_.end(), displacements_.begin(), 0);
     own_counts_.assign(counts_.size(), own_count());
     for (int r = 0; r < layout.procs; ++r) own_displacements_.push_back(r * own_count());
+    if (is_neighborhood(layout.collective)) lay_out_neighbors();
     describe();
     make(input_, inputs_);
     make(output_, outputs_);
@@ -173,6 +175,11 @@ class Data {
                               comm);
       case Collective::barrier:
         return door.barrier(comm);
+      case Collective::neighbor_allgather:
+        return door.neighbor_allgather(in, n, type, out, n, type, comm);
+      case Collective::neighbor_allgatherv:
+        return door.neighbor_allgatherv(in, own, type, out, own_counts_.data(), own_displacements_.data(),
+                                        type, comm);
       case Collective::reduce:
         return door.reduce(in, out, n, type, op, root, comm);
       case Collective::allreduce:
@@ -215,6 +222,15 @@ class Data {
     return Content::combined(layout_.type, layout_.op, last, block(first));
   }
 
+  /// Blocks come from the neighbours alone: back to back, in their order.
+  void lay_out_neighbors() {
+    neighbors_ = neighbors_on_plane(layout_.rank, layout_.procs);
+    own_counts_.clear();
+    for (const int source : neighbors_.sources) own_counts_.push_back(counts_[block(source)]);
+    own_displacements_.assign(own_counts_.size(), 0);
+    std::exclusive_scan(own_counts_.begin(), own_counts_.end(), own_displacements_.begin(), 0);
+  }
+
   /// What stands where, before and after.
   void describe() {
     const int procs = layout_.procs, rank = layout_.rank, last = procs - 1;
@@ -247,6 +263,12 @@ class Data {
         }
         return;
       case Collective::barrier:
+        return;
+      case Collective::neighbor_allgather:
+      case Collective::neighbor_allgatherv:
+        input(0, own_count(), Content::of_block(block(rank)));
+        for (std::size_t i = 0; i < own_counts_.size(); ++i)
+          output(own_displacements_[i], own_counts_[i], Content::of_block(block(neighbors_.sources[i])));
         return;
       case Collective::reduce:
         input(0, count_, mine());
@@ -281,6 +303,7 @@ class Data {
   std::size_t size_;
   int count_;
   std::vector<int> counts_, displacements_, own_counts_, own_displacements_;
+  Neighbors neighbors_;
   std::vector<Piece> inputs_, outputs_;
   std::vector<std::uint8_t> input_, output_;
 };

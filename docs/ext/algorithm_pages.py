@@ -30,6 +30,9 @@ READING = {
     "alltoall": "A block has two numbers: 0.1 goes from rank 0 to rank 1.",
     "barrier": "A token is no data: it says that its rank has come. Messages have no bytes; the tokens "
     "of one stand for what its receiver knows then.",
+    "neighbor_allgather": "The ranks are on a periodic plane, as nearly square as can be, and those that "
+    "touch are neighbours. A row is a place in each rank's own list of sources: the same place has other "
+    "blocks on other ranks.",
 }
 # Where the ranks are of algorithms that look at that.
 CORES = 4
@@ -78,7 +81,13 @@ def learns(algorithm: Algorithm) -> list[tuple[str, str]]:
     """How it knows who will come late; no row where it does not ask."""
     if algorithm["learns"] == "none":
         return []
-    return [("arrivals", "uses a forecast, see [arrivals](../../guide/arrivals.md)")]
+    return [
+        (
+            "arrivals",
+            "learns of them from a forecast that all ranks have, not by messages of its own; see "
+            "[arrivals](../../guide/arrivals.md)",
+        )
+    ]
 
 
 def needs(algorithm: Algorithm) -> str:

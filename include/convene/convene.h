@@ -110,6 +110,23 @@ int convene_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const
                         MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                         const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
 
+/* Exchanges blocks with the neighbours of the communicator's process topology: the own one goes to all targets, and
+ * one comes from each source (MPI_Neighbor_allgather). */
+int convene_neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+/* Likewise with counts of any size (MPI_Neighbor_allgather_c). */
+int convene_neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+
+/* Likewise with blocks of different sizes (MPI_Neighbor_allgatherv). */
+int convene_neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                                MPI_Comm comm);
+/* Likewise with counts of any size (MPI_Neighbor_allgatherv_c). */
+int convene_neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                  MPI_Datatype recvtype, MPI_Comm comm);
+
 /* Returns when all ranks have called it (MPI_Barrier). */
 int convene_barrier(MPI_Comm comm);
 
@@ -204,6 +221,17 @@ int convene_ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], cons
                          MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                          const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                          MPI_Request* request);
+int convene_ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+int convene_ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                  MPI_Request* request);
+int convene_ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                                 MPI_Comm comm, MPI_Request* request);
+int convene_ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
 int convene_ibarrier(MPI_Comm comm, MPI_Request* request);
 /* The reductions without waiting. Without the drop-in library an operator must not be freed
  * before the request is complete. */
@@ -289,6 +317,18 @@ int convene_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], 
                              MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                              const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                              convene_operation* operation);
+int convene_neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                    convene_operation* operation);
+int convene_neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                      MPI_Comm comm, convene_operation* operation);
+int convene_neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                     const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                                     MPI_Comm comm, convene_operation* operation);
+int convene_neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                       void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                       MPI_Datatype recvtype, MPI_Comm comm, convene_operation* operation);
 int convene_barrier_init(MPI_Comm comm, convene_operation* operation);
 int convene_reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
                         MPI_Comm comm, convene_operation* operation);

@@ -86,6 +86,7 @@ nb::dict describe(const Algorithm& algorithm) {
   dict["learns"] = str(word(algorithm.learns));
   dict["rounds"] = str(algorithm.rounds);
   dict["commutative_only"] = algorithm.commutative_only;
+  dict["needs_whole_graph"] = algorithm.needs_whole_graph;
   dict["native"] = algorithm.is_native();
   dict["parameters"] = parameters;
   if (algorithm.is_composed())
@@ -120,11 +121,15 @@ bool knows_in_place(const std::string& collective) {
   return in_place_alias(call, 1).has_value();
 }
 
+bool has_graph(const std::string& collective) { return is_neighborhood(parse_collective(collective)); }
+
+bool combines(const std::string& collective) { return is_reduction(parse_collective(collective)); }
+
 bool has_root(const std::string& collective) { return is_rooted(parse_collective(collective)); }
 
 std::string unmet(const std::string& collective, const std::string& text, Rank procs,
-                  const std::string& machine, const std::string& placement) {
-  Call call{.collective = parse_collective(collective), .procs = procs};
+                  const std::string& machine, const std::string& placement, bool commutative) {
+  Call call{.collective = parse_collective(collective), .procs = procs, .commutative = commutative};
   const Spec spec = parse_spec(call.collective, text);
   call.parameters = spec.parameters;
   call.nodes = nodes_of(*spec.algorithm, procs, machine, placement);
@@ -152,7 +157,11 @@ nb::dict parameter_values(const Spec& spec) {
 
 void add_catalogue(nb::module_& module) {
   module.def("collectives", &collectives, "The names of all collectives.");
+  module.def("is_neighborhood", &has_graph, nb::arg("collective"),
+             "Whether a collective is one of neighbours in a graph.");
   module.def("is_rooted", &has_root, nb::arg("collective"), "Whether a collective's calls have a root.");
+  module.def("is_reduction", &combines, nb::arg("collective"),
+             "Whether a collective combines what the ranks contribute.");
   module.def("knows_in_place", &knows_in_place, nb::arg("collective"),
              "Whether a schedule is another one under MPI_IN_PLACE.");
   module.def("algorithms", &algorithms, nb::arg("collective"),
@@ -160,7 +169,7 @@ void add_catalogue(nb::module_& module) {
   module.def("samples", &samples, nb::arg("collective"), nb::arg("algorithm"),
              "The algorithm with each combination of parameters that checks try.");
   module.def("unmet", &unmet, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
-             nb::arg("machine") = "", nb::arg("placement") = "",
+             nb::arg("machine") = "", nb::arg("placement") = "", nb::arg("commutative") = true,
              "What the algorithm needs and does not have with so many processes, as a clause; empty where "
              "all is well, or where it depends on nodes that nobody has said.");
 }

@@ -34,6 +34,9 @@ Naming naming(Collective collective) {
       return Naming::pair;
     case Collective::barrier:
       return Naming::token;
+    case Collective::neighbor_allgather:
+    case Collective::neighbor_allgatherv:
+      return Naming::neighbor;
     default:
       return Naming::source;
   }
@@ -64,8 +67,10 @@ struct Request {
   Call call;
 
   Request(const std::string& collective, const std::string& text, Rank procs, Rank root, bool in_place,
-          const std::string& machine, const std::string& placement, const Arrivals& arrivals = {}) {
+          const std::string& machine, const std::string& placement, const Arrivals& arrivals = {},
+          const std::string& graph = "", bool commutative = true) {
     call.collective = parse_collective(collective);
+    call.commutative = commutative;
     spec = parse_spec(call.collective, text);
     if (spec.algorithm->is_native())
       throw Error(
@@ -85,6 +90,10 @@ struct Request {
     require_met(spec, call);
     check_arrivals(arrivals, call.collective, *spec.algorithm, procs);
     call.arrivals = arrivals;
+    if (is_neighborhood(call.collective) && !graph.empty())
+      call.graph = std::make_shared<const Graph>(Graph::parse(graph, procs));
+    else if (!graph.empty())
+      throw Error(collective + " is between all ranks; leave out the graph '" + graph + "'");
   }
 
   Plan plan() const {
@@ -144,9 +153,10 @@ Verdict play(const Request& request) {
 }
 
 nb::dict check(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
-               const Arrivals& arrivals, const std::string& machine, const std::string& placement) {
+               const Arrivals& arrivals, const std::string& machine, const std::string& placement,
+               const std::string& graph, bool commutative) {
   const Verdict verdict =
-      play(Request(collective, spec, procs, root, in_place, machine, placement, arrivals));
+      play(Request(collective, spec, procs, root, in_place, machine, placement, arrivals, graph, commutative));
   nb::dict dict = describe(verdict.statistics);
   dict["ok"] = verdict.ok();
   dict["why"] = verdict.why;
@@ -154,15 +164,16 @@ nb::dict check(const std::string& collective, const std::string& spec, Rank proc
 }
 
 nb::dict count(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
-               const Arrivals& arrivals, const std::string& machine, const std::string& placement) {
-  return describe(
-      statistics(Request(collective, spec, procs, root, in_place, machine, placement, arrivals).plan()));
+               const Arrivals& arrivals, const std::string& machine, const std::string& placement,
+               const std::string& graph) {
+  return describe(statistics(
+      Request(collective, spec, procs, root, in_place, machine, placement, arrivals, graph).plan()));
 }
 
 std::string text(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
                  bool steps, std::optional<Rank> rank, const Arrivals& arrivals, const std::string& machine,
-                 const std::string& placement) {
-  const Request request(collective, spec, procs, root, in_place, machine, placement, arrivals);
+                 const std::string& placement, const std::string& graph) {
+  const Request request(collective, spec, procs, root, in_place, machine, placement, arrivals, graph);
   if (rank && *rank >= procs)
     throw Error("the rank must be below the number of processes, " + std::to_string(procs) + ", not " +
                 std::to_string(*rank));
@@ -171,23 +182,25 @@ std::string text(const std::string& collective, const std::string& spec, Rank pr
 }
 
 std::string json(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
-                 const Arrivals& arrivals, const std::string& machine, const std::string& placement) {
-  const Request request(collective, spec, procs, root, in_place, machine, placement, arrivals);
+                 const Arrivals& arrivals, const std::string& machine, const std::string& placement,
+                 const std::string& graph) {
+  const Request request(collective, spec, procs, root, in_place, machine, placement, arrivals, graph);
   return to_json(request.plan(), request.info());
 }
 
 std::string goal(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
                  std::uint64_t bytes, const Arrivals& arrivals, const std::string& machine,
-                 const std::string& placement) {
-  const Request request(collective, spec, procs, root, in_place, machine, placement, arrivals);
+                 const std::string& placement, const std::string& graph) {
+  const Request request(collective, spec, procs, root, in_place, machine, placement, arrivals, graph);
   return to_goal(request.plan(), request.info(), {.bytes_per_block = bytes});
 }
 
 /// `machine` and `placement` are empty where no mapping is asked for.
 std::string svg(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
                 bool rings, const std::string& machine, const std::string& placement,
-                const std::vector<std::uint32_t>& rounds, const Arrivals& arrivals) {
-  const Request request(collective, spec, procs, root, in_place, machine, placement, arrivals);
+                const std::vector<std::uint32_t>& rounds, const Arrivals& arrivals,
+                const std::string& graph) {
+  const Request request(collective, spec, procs, root, in_place, machine, placement, arrivals, graph);
   SvgOptions options{.rings = rings, .node_of_rank = {}, .rounds = rounds};
   if (!machine.empty() || !placement.empty())
     options.node_of_rank = Mapping::parse(machine, placement, procs).node_of_rank();
@@ -205,7 +218,7 @@ BuiltPlan build(const std::string& collective, const std::string& spec, Rank pro
 
 std::vector<Rank> nodes_of(const Algorithm& algorithm, Rank procs, const std::string& machine,
                            const std::string& placement) {
-  if (!uses_nodes(algorithm) || (machine.empty() && placement.empty())) return {};
+  if (!minds_nodes(algorithm) || (machine.empty() && placement.empty())) return {};
   return Mapping::parse(machine, placement.empty() ? "sequential" : placement, procs).node_of_rank();
 }
 
@@ -223,23 +236,25 @@ void add_plans(nb::module_& module) {
   module.def("text", &text, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
              nb::arg("in_place") = false, nb::arg("steps") = false, nb::arg("rank") = nb::none(),
              nb::arg("arrivals") = Arrivals{}, nb::arg("machine") = "", nb::arg("placement") = "",
-             "A plan for people.");
+             nb::arg("graph") = "", "A plan for people.");
   module.def("json", &json, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
              nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{}, nb::arg("machine") = "",
-             nb::arg("placement") = "", "A plan for programs.");
+             nb::arg("placement") = "", nb::arg("graph") = "", "A plan for programs.");
   module.def("goal", &goal, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
              nb::arg("in_place") = false, nb::arg("bytes") = 1, nb::arg("arrivals") = Arrivals{},
-             nb::arg("machine") = "", nb::arg("placement") = "", "A plan for LogGOPSim.");
+             nb::arg("machine") = "", nb::arg("placement") = "", nb::arg("graph") = "",
+             "A plan for LogGOPSim.");
   module.def("svg", &svg, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
              nb::arg("in_place") = false, nb::arg("rings") = false, nb::arg("machine") = "",
              nb::arg("placement") = "", nb::arg("rounds") = std::vector<std::uint32_t>{},
-             nb::arg("arrivals") = Arrivals{}, "A plan as a picture.");
+             nb::arg("arrivals") = Arrivals{}, nb::arg("graph") = "", "A plan as a picture.");
   module.def("check", &check, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root") = 0,
              nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{}, nb::arg("machine") = "",
-             nb::arg("placement") = "", "Plays all ranks' schedules: ok, why not, and the counts.");
+             nb::arg("placement") = "", nb::arg("graph") = "", nb::arg("commutative") = true,
+             "Plays all ranks' schedules: ok, why not, and the counts.");
   module.def("statistics", &count, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("root") = 0, nb::arg("in_place") = false, nb::arg("arrivals") = Arrivals{},
-             nb::arg("machine") = "", nb::arg("placement") = "",
+             nb::arg("machine") = "", nb::arg("placement") = "", nb::arg("graph") = "",
              "Rounds, messages, blocks, steps and memory of a plan.");
 }
 

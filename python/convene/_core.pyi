@@ -29,10 +29,18 @@ def absorption(balanced_run_time: float, run_time: float, imbalance: float) -> f
 def normalised_absorption(balanced_run_time: float, run_time: float, imbalance: float) -> float: ...
 def collectives() -> list[str]: ...
 def is_rooted(collective: str) -> bool: ...
+def is_reduction(collective: str) -> bool: ...
 def knows_in_place(collective: str) -> bool: ...
 def algorithms(collective: str) -> list[Algorithm]: ...
 def samples(collective: str, algorithm: str) -> list[str]: ...
-def unmet(collective: str, spec: str, procs: int, machine: str = "", placement: str = "") -> str: ...
+def unmet(
+    collective: str,
+    spec: str,
+    procs: int,
+    machine: str = "",
+    placement: str = "",
+    commutative: bool = True,
+) -> str: ...
 def spec(collective: str, spec: str, options: Sequence[tuple[str, str]] = ...) -> str: ...
 def parameters(collective: str, spec: str) -> dict[str, str | int]: ...
 def uses(text: str) -> list[tuple[str, str]]: ...
@@ -50,6 +58,8 @@ def check(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
+    commutative: bool = True,
 ) -> Verdict: ...
 def statistics(
     collective: str,
@@ -60,6 +70,7 @@ def statistics(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
 ) -> Counts: ...
 def text(
     collective: str,
@@ -72,6 +83,7 @@ def text(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
 ) -> str: ...
 def json(
     collective: str,
@@ -82,6 +94,7 @@ def json(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
 ) -> str: ...
 def goal(
     collective: str,
@@ -93,6 +106,7 @@ def goal(
     arrivals: Sequence[int] = ...,
     machine: str = "",
     placement: str = "",
+    graph: str = "",
 ) -> str: ...
 def svg(
     collective: str,
@@ -105,7 +119,9 @@ def svg(
     placement: str = "",
     rounds: Sequence[int] = ...,
     arrivals: Sequence[int] = ...,
+    graph: str = "",
 ) -> str: ...
+def is_neighborhood(collective: str) -> bool: ...
 def models() -> list[str]: ...
 def platform(text: str, origin: str) -> Platform: ...
 def predict(

@@ -51,6 +51,13 @@ def is_composed(collective: str, spec: str) -> bool:
     return any(known["parts"] for known in _core.algorithms(collective) if known["name"] == name)
 
 
+def minds_nodes(collective: str, spec: str) -> bool:
+    """Whether a plan may depend on which ranks share a node."""
+    name = spec.partition("(")[0].partition(";")[0]
+    known = {algorithm["name"]: algorithm for algorithm in _core.algorithms(collective)}
+    return is_composed(collective, spec) or known[name]["needs_whole_graph"]
+
+
 def complete_algorithm(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     given = context.params.get("collective")
     collectives = [given] if given in _core.collectives() else _core.collectives()

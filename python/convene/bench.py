@@ -30,7 +30,7 @@ WITHOUT_SIZES = ("barrier",)
 
 # Which of them combine items, and which have blocks of unequal size.
 REDUCTIONS = ("reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan")
-IRREGULAR = ("allgatherv", "gatherv", "scatterv", "alltoallv", "reduce_scatter")
+IRREGULAR = ("allgatherv", "gatherv", "scatterv", "alltoallv", "reduce_scatter", "neighbor_allgatherv")
 
 TYPES = ("byte", "int", "long", "float", "double")
 OPERATIONS = ("sum", "max", "min")

@@ -22,6 +22,7 @@ FIRST = (
     "kernel",
     "simulate",
     "cluster",
+    "trace",
 )
 
 app = typer.Typer(

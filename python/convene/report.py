@@ -12,6 +12,7 @@ from rich.table import Table
 from convene import __version__, _core, console
 from convene._core import RequestError
 from convene.accounts import Accounts, Row
+from convene.lateness import Summary
 
 MOST_ROWS = 40  # of a table on the terminal
 MOST_DRAWN = 16  # processes of a picture in a page
@@ -29,6 +30,7 @@ class Run:
     status: int
     seconds: float
     accounts: Accounts
+    lateness: Summary | None = None  # where arrivals were recorded
 
     @property
     def command_line(self) -> str:
@@ -52,6 +54,7 @@ class Run:
             "phases": [row.as_json() for row in accounts.phases],
             "progress_thread": accounts.background.as_json() if accounts.background.ranks else None,
             "messages": [*accounts.messages, *remarks(self)],
+            **({"lateness": self.lateness.as_json()} if self.lateness else {}),
         }
 
 
@@ -215,6 +218,31 @@ def pictures(run: Run) -> list[tuple[str, str]]:
     return found
 
 
+def lateness_section(summary: Summary | None) -> dict[str, Any] | None:
+    """What the page says of who was late: sentences, tables and pictures."""
+    if summary is None:
+        return None
+    from convene import lateness_text, trace_pictures  # Matplotlib takes a while
+
+    tables = [
+        (
+            "Call sites, those with the most waiting first",
+            lateness_text.KIND_HEADS,
+            [lateness_text.kind_cells(number, calls) for number, calls in enumerate(summary.kinds, 1)],
+        ),
+        ("Ranks", lateness_text.RANK_HEADS, [lateness_text.rank_cells(row) for row in summary.ranks]),
+    ]
+    drawn = [
+        ("Who came late, over time", trace_pictures.lateness_map(summary)),
+        ("The latest calls", trace_pictures.timeline(summary)),
+    ]
+    return {
+        "sentences": lateness_text.sentences(summary),
+        "tables": tables if summary.kinds else [],
+        "pictures": drawn if summary.kinds else [],
+    }
+
+
 def page(run: Run) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("convene"), autoescape=True, trim_blocks=True, lstrip_blocks=True
@@ -225,6 +253,7 @@ def page(run: Run) -> str:
         rows=[(row, cells(row)) for row in run.accounts.rows],
         sentences=[*forecast_sentences(run), *run.accounts.messages, *remarks(run)],
         pictures=pictures(run),
+        late=lateness_section(run.lateness),
         seconds=seconds_text(run.seconds),
         version=__version__,
     )

@@ -5,10 +5,12 @@ from typing import NotRequired, TypedDict
 
 
 class Where(TypedDict):
-    """Where the ranks of a plan are, as functions of convene._core take it; both empty where nobody says."""
+    """Where the ranks of a plan are, and who is whose neighbour, as functions of convene._core take it; all
+    empty where nobody says."""
 
     machine: str
     placement: str
+    graph: NotRequired[str]
 
 
 class Parameter(TypedDict):
@@ -40,6 +42,7 @@ class Algorithm(TypedDict):
     rounds: str
     native: bool
     commutative_only: bool
+    needs_whole_graph: bool  # of a neighborhood collective: looks at the neighbours of other ranks, too
     parameters: list[Parameter]
     parts: list[PartSlot]  # none of an algorithm that is not composed of others
 

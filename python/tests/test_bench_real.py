@@ -66,6 +66,8 @@ def test_the_mpi_really_takes_what_is_chosen(convene: Convene, launcher: str, st
 
 ALL_IN_ONE = {
     "barrier": "dissemination",
+    "neighbor_allgather": "combining",
+    "neighbor_allgatherv": "linear",
     "allgatherv": "ring",
     "gather": "binomial",
     "gatherv": "linear",

@@ -178,6 +178,48 @@ def test_wrong_requests(convene: Convene, words: tuple[str, ...], sentence: str)
     assert sentence in convene("verify", *words).complaint
 
 
+def test_numbers_of_segments(convene: Convene) -> None:
+    found = convene("verify", "reduce", "binomial", "-p", "3", "--segments", "5,9", "--json").json
+    assert {plan["parameters"]["segments"] for plan in found} == {5, 9}
+    # Where a parameter has no such value, or another one has samples of its own, these are played.
+    found = convene("verify", "bcast", "-p", "4", "--segments", "1,6", "--json").json
+    assert {plan["parameters"]["segments"] for plan in found if plan["algorithm"] == "split_binary"} == {6}
+    knomial = {
+        (plan["parameters"]["fanout"], plan["parameters"]["segments"])
+        for plan in found
+        if plan["algorithm"] == "knomial"
+    }
+    assert knomial == {(fanout, segments) for fanout in (2, 3, 7) for segments in (1, 6)}
+    assert all("segments" not in plan["parameters"] for plan in found if plan["algorithm"] == "linear")
+
+
+def test_an_operator_that_does_not_commute(convene: Convene) -> None:
+    found = convene("verify", "--non-commutative", "-p", "5", "--json").json
+    assert all(plan["ok"] and plan["commutative"] is False for plan in found)
+    assert {plan["collective"] for plan in found} == {
+        name for name in _core.collectives() if _core.is_reduction(name)
+    }
+    played = {plan["algorithm"] for plan in found if plan["collective"] == "allreduce"}
+    able = {known["name"] for known in _core.algorithms("allreduce") if not known["commutative_only"]}
+    assert played == able - {"native", "remap"}
+    wrong = convene("verify", "bcast", "--non-commutative")
+    assert wrong.complaint == "bcast has no operator; leave out --non-commutative"
+    wrong = convene("verify", "allreduce", "ring", "-p", "4", "--non-commutative")
+    assert wrong.complaint == "there is nothing to play: ring needs a commutative operator"
+
+
+def test_samples_take_turns_in_playing_the_roots(convene: Convene) -> None:
+    def played(*more: str) -> list[tuple[int, int]]:
+        found = convene("verify", "reduce", "binomial", "-p", "16", *more, "--json").json
+        return sorted((plan["root"], plan["parameters"]["segments"]) for plan in found)
+
+    some = played()
+    samples = {segments for _, segments in played("--thorough")}
+    assert [root for root, _ in some] == list(range(16))
+    assert {segments for _, segments in some} == samples
+    assert played("--thorough") == [(root, segments) for root in range(16) for segments in sorted(samples)]
+
+
 def test_names_are_split() -> None:
     assert verify.split_names([]) == (_core.collectives(), None)
     assert verify.split_names(["allgatherv"]) == (["allgatherv"], None)

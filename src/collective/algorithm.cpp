@@ -72,6 +72,8 @@ bool relays(const Algorithm& algorithm, std::span<const std::int64_t> parameters
 
 bool uses_nodes(const Algorithm& algorithm) { return algorithm.is_composed(); }
 
+bool minds_nodes(const Algorithm& algorithm) { return uses_nodes(algorithm) || algorithm.needs_whole_graph; }
+
 bool depends_on_arrivals(const Algorithm& algorithm) {
   return algorithm.learns != Learns::none &&
          std::any_of(algorithm.collectives.begin(), algorithm.collectives.end(), is_reduction);
@@ -98,6 +100,8 @@ std::uint32_t segments(const Algorithm& algorithm, const Call& call) {
 }
 
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder) {
+  if (is_neighborhood(call.collective) && !call.graph)
+    return build_schedule(algorithm, with_graph(call), builder);
   const std::uint32_t per_block = segments(algorithm, call);
   const Places size = places(call, per_block);
   builder.begin(call.procs, call.rank);
@@ -113,6 +117,7 @@ Plan build_plan(const Algorithm& algorithm, Call call) {
   Builder builder;
   Plan plan;
   std::any kept;
+  call = with_graph(std::move(call));
   call.kept = &kept;
   plan.reserve(call.procs);
   for (call.rank = 0; call.rank < call.procs; ++call.rank)

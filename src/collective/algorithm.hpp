@@ -79,6 +79,8 @@ struct Algorithm {
   bool relays = false;
   /// It combines contributions in another order than that of the ranks, which an operator must allow.
   bool commutative_only = false;
+  /// Of a neighborhood collective: it looks at the neighbours of other ranks too.
+  bool needs_whole_graph = false;
   /// How many places a block is cut into, where that is neither one, nor the parameter "segments", nor as many as there
   /// are processes.
   std::uint32_t (*pieces)(Rank procs, std::span<const std::int64_t> parameters) = nullptr;
@@ -109,6 +111,8 @@ bool relays(const Algorithm& algorithm, std::span<const std::int64_t> parameters
 
 /// Whether a schedule depends on which ranks share a node (Call::nodes).
 bool uses_nodes(const Algorithm& algorithm);
+/// Likewise, or does without where nobody knows them.
+bool minds_nodes(const Algorithm& algorithm);
 
 /// Whether the bits of its result may depend on when ranks arrive: of a reduction that learns who comes late.
 bool depends_on_arrivals(const Algorithm& algorithm);

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the algorithms that use a forecast of arrivals must do: deliver for every forecast, and be as fast as they should
-// where it comes true.
+// What the allgather algorithms that use a forecast of arrivals must do: be as fast as they should where it comes true.
+// (That they deliver for every forecast is held by forecasts_test.cpp, as for all collectives.)
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <limits>
-#include <numeric>
-#include <random>
 
 #include "collective/algorithm.hpp"
+#include "collective/forecasts_for_test.hpp"
 #include "collective/lock_step_for_test.hpp"
 #include "schedule/print.hpp"
 
 namespace convene {
 namespace {
-
-using Arrivals = std::vector<std::int32_t>;
-constexpr std::int32_t never = std::numeric_limits<std::int32_t>::max();
 
 const Algorithm& algorithm(std::string_view name) {
   for (const Algorithm* each : catalogue())
@@ -39,41 +34,6 @@ LockStep play(std::string_view name, const Arrivals& forecast, const Arrivals& t
 }
 LockStep play(std::string_view name, const Arrivals& arrivals) { return play(name, arrivals, arrivals); }
 
-std::string in_words(const Arrivals& arrivals) {
-  std::string text = "a =";
-  for (std::int32_t each : arrivals) text += " " + std::to_string(each);
-  return text;
-}
-
-/// Forecasts of many kinds: dense, spread out, with equal ones, one late, some that never come, all equal, not from 0.
-class Forecasts {
- public:
-  explicit Forecasts(unsigned seed) : random_(seed) {}
-
-  Arrivals any(Rank procs) {
-    Arrivals result(procs);
-    const std::int32_t spread = below(4 * static_cast<std::int32_t>(procs) + 2);
-    const int kind = below(6);
-    for (std::int32_t& each : result) each = kind == 0 ? 7 : below(spread + 1);
-    if (kind == 1) {
-      std::fill(result.begin(), result.end(), 0);
-      result[any_rank(procs)] = spread;
-    }
-    if (kind == 2) result[any_rank(procs)] = never;
-    if (kind == 3)
-      for (std::int32_t& each : result) each = below(3) == 0 ? never - below(2) : each;
-    return result;
-  }
-
-  std::int32_t below(std::int32_t end) {
-    return static_cast<std::int32_t>(random_() % static_cast<std::uint32_t>(end));
-  }
-
- private:
-  Rank any_rank(Rank procs) { return static_cast<Rank>(below(static_cast<std::int32_t>(procs))); }
-  std::mt19937 random_;
-};
-
 /// What an allgather promises, in the places that the algorithm cuts its blocks into.
 Contract contract_of(const Algorithm& algorithm, Rank procs, bool in_place = false) {
   return contract({.procs = procs, .in_place = in_place},
@@ -87,82 +47,6 @@ std::string text_of(std::string_view name, const Arrivals& forecast) {
                       .procs = procs,
                       .segments = segments(algorithm(name), procs, algorithm(name).default_parameters())};
   return to_text(plan_of(name, forecast), info, contract_of(algorithm(name), procs));
-}
-
-class UsesForecasts : public testing::TestWithParam<const Algorithm*> {};
-
-std::vector<const Algorithm*> all_that_use_forecasts() {
-  std::vector<const Algorithm*> result;
-  for (const Algorithm* each : catalogue(Collective::allgather))
-    if (each->learns == Learns::forecast) result.push_back(each);
-  return result;
-}
-
-INSTANTIATE_TEST_SUITE_P(Allgather, UsesForecasts, testing::ValuesIn(all_that_use_forecasts()),
-                         [](const auto& of) { return std::string(of.param->name); });
-
-// The checker plays a schedule for all timings at once, so this proves it for every truth too.
-TEST_P(UsesForecasts, IsCorrectForEveryForecast) {
-  Forecasts forecasts(1);
-  for (Rank procs = 1; procs <= 64; ++procs)
-    for (int i = 0; i < 50; ++i) {
-      const bool in_place = i % 2 == 1;
-      const Arrivals forecast = forecasts.any(procs);
-      const Contract wanted = contract_of(*GetParam(), procs, in_place);
-      ASSERT_EQ(check(plan_of(*GetParam(), procs, forecast, in_place), wanted).why, "")
-          << "P=" << procs << ", " << in_words(forecast);
-    }
-}
-
-TEST_P(UsesForecasts, IsCorrectForEverySmallForecast) {
-  for (Rank procs = 2; procs <= 4; ++procs) {
-    const std::int32_t values = 5;
-    Arrivals forecast(procs, 0);
-    const Contract wanted = contract_of(*GetParam(), procs);
-    for (std::size_t at = 0; at < procs;) {
-      ASSERT_EQ(check(plan_of(*GetParam(), procs, forecast), wanted).why, "") << in_words(forecast);
-      for (at = 0; at < procs && ++forecast[at] == values; ++at) forecast[at] = 0;
-    }
-  }
-}
-
-bool same(const Schedule& a, const Schedule& b) {
-  if (a.size() != b.size() || a.predecessors() != b.predecessors()) return false;
-  for (StepId id = 0; id < a.size(); ++id)
-    if (a[id].kind != b[id].kind || a[id].peer != b[id].peer || a[id].match != b[id].match ||
-        a[id].round != b[id].round || !std::ranges::equal(a.ranges(id), b.ranges(id)))
-      return false;
-  return true;
-}
-
-// Each rank builds its own schedule alone; a plan keeps the common work.
-TEST_P(UsesForecasts, BuildsTheSameAloneAsInAPlan) {
-  Forecasts forecasts(2);
-  Builder builder;
-  for (int i = 0; i < 50; ++i) {
-    const auto procs = static_cast<Rank>(1 + forecasts.below(20));
-    Call call{
-        .procs = procs, .parameters = GetParam()->default_parameters(), .arrivals = forecasts.any(procs)};
-    const Plan plan = build_plan(*GetParam(), call);
-    for (call.rank = 0; call.rank < procs; ++call.rank)
-      ASSERT_TRUE(same(plan[call.rank], build_schedule(*GetParam(), call, builder)))
-          << in_words(call.arrivals);
-  }
-}
-
-// Only differences count, and no forecast is one of ranks that come together.
-TEST_P(UsesForecasts, CountsFromTheEarliest) {
-  const Plan plan = plan_of(*GetParam(), 5, {3, 0, 2, 0, 9}),
-             later = plan_of(*GetParam(), 5, {13, 10, 12, 10, 19});
-  const Plan none = plan_of(*GetParam(), 5, {}), together = plan_of(*GetParam(), 5, {4, 4, 4, 4, 4});
-  for (Rank rank = 0; rank < 5; ++rank) {
-    EXPECT_TRUE(same(plan[rank], later[rank]));
-    EXPECT_TRUE(same(none[rank], together[rank]));
-  }
-}
-
-TEST_P(UsesForecasts, RefusesAForecastOfOthers) {
-  EXPECT_THROW(plan_of(*GetParam(), 4, {0, 0, 0}), std::logic_error);
 }
 
 TEST(LockStep, RingOfTheSourcesExample) {

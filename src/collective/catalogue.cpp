@@ -24,6 +24,10 @@
   X(gather_binomial)                        \
   X(gather_nway_binomial)                   \
   X(gather_loggp_optimal)                   \
+  X(gather_sls)                             \
+  X(gather_bsls)                            \
+  X(gather_sbn)                             \
+  X(gather_bsbn)                            \
   X(gather_hier)                            \
   X(gather_remap)                           \
   X(scatter_linear)                         \
@@ -31,6 +35,10 @@
   X(scatter_binomial)                       \
   X(scatter_nway_binomial)                  \
   X(scatter_loggp_optimal)                  \
+  X(scatter_sln)                            \
+  X(scatter_bsln)                           \
+  X(scatter_sbn)                            \
+  X(scatter_bsbn)                           \
   X(scatter_hier)                           \
   X(scatter_remap)                          \
   X(bcast_linear)                           \
@@ -40,6 +48,7 @@
   X(bcast_binary)                           \
   X(bcast_split_binary)                     \
   X(bcast_scatter_allgather)                \
+  X(bcast_list_scheduled)                   \
   X(bcast_hier)                             \
   X(bcast_remap)                            \
   X(alltoall_linear)                        \
@@ -50,6 +59,7 @@
   X(barrier_dissemination)                  \
   X(barrier_recursive_doubling)             \
   X(barrier_tree)                           \
+  X(barrier_adaptive_tree)                  \
   X(barrier_hier)                           \
   X(barrier_remap)                          \
   X(reduce_linear)                          \
@@ -69,14 +79,20 @@
   X(allreduce_ring)                         \
   X(allreduce_segmented_ring)               \
   X(allreduce_reduce_bcast)                 \
+  X(allreduce_slt)                          \
+  X(allreduce_prr)                          \
+  X(allreduce_adaptive_tree)                \
   X(allreduce_hier)                         \
   X(allreduce_remap)                        \
   X(reduce_scatter_recursive_halving)       \
   X(reduce_scatter_pairwise)                \
   X(reduce_scatter_ring)                    \
+  X(reduce_scatter_butterfly)               \
   X(reduce_scatter_remap)                   \
   X(scan_recursive_doubling)                \
-  X(scan_binomial)
+  X(scan_binomial)                          \
+  X(neighbor_linear)                        \
+  X(neighbor_combining)
 
 namespace convene {
 

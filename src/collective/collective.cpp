@@ -17,7 +17,8 @@ enum class Promise : std::uint8_t {
   reduce,
   allreduce,
   reduce_scatter,
-  scan
+  scan,
+  neighbor_allgather
 };
 
 Promise promise(Collective collective) {
@@ -47,6 +48,9 @@ Promise promise(Collective collective) {
     case Collective::scan:
     case Collective::exscan:
       return Promise::scan;
+    case Collective::neighbor_allgather:
+    case Collective::neighbor_allgatherv:
+      return Promise::neighbor_allgather;
   }
   return Promise::allgather;
 }
@@ -106,6 +110,14 @@ RankContract without_in_place(const Call& call, std::uint32_t segments) {
       else  // rank 0's output is left as it is
         mine.wanted = rank > 0 ? run(rank - 1, 1, segments) : std::vector<Content>(segments, nothing);
       break;
+    case Promise::neighbor_allgather:
+      mine.input = run(rank, 1, segments);
+      for (const Rank source : call.graph->sources[rank]) {
+        const auto block =
+            source == Graph::nobody ? std::vector<Content>(segments, nothing) : run(source, 1, segments);
+        mine.wanted.insert(mine.wanted.end(), block.begin(), block.end());
+      }
+      break;
   }
   return mine;
 }
@@ -154,6 +166,10 @@ std::string_view name(Collective collective) {
       return "scan";
     case Collective::exscan:
       return "exscan";
+    case Collective::neighbor_allgather:
+      return "neighbor_allgather";
+    case Collective::neighbor_allgatherv:
+      return "neighbor_allgatherv";
   }
   return "?";
 }
@@ -182,6 +198,14 @@ bool has_one_vector(Collective collective) {
          what == Promise::scan;
 }
 
+bool is_neighborhood(Collective collective) { return promise(collective) == Promise::neighbor_allgather; }
+
+Call with_graph(Call call) {
+  if (is_neighborhood(call.collective) && !call.graph)
+    call.graph = std::make_shared<const Graph>(Graph::moore(nearly_square(call.procs)));
+  return call;
+}
+
 Places places(const Call& call, std::uint32_t segments) {
   const std::uint32_t all = call.procs * segments;
   switch (promise(call.collective)) {
@@ -202,6 +226,8 @@ Places places(const Call& call, std::uint32_t segments) {
       return {segments, segments};
     case Promise::reduce_scatter:
       return {all, segments};
+    case Promise::neighbor_allgather:
+      return {segments, static_cast<std::uint32_t>(call.graph->sources[call.rank].size()) * segments};
   }
   return {};
 }
@@ -226,6 +252,7 @@ std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments) {
     case Promise::bcast:
     case Promise::alltoall:
     case Promise::reduce_scatter:
+    case Promise::neighbor_allgather:
       return std::nullopt;
   }
   return std::nullopt;
@@ -233,6 +260,7 @@ std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments) {
 
 Contract contract(Call call, std::uint32_t segments) {
   Contract result;
+  call = with_graph(std::move(call));
   result.reduction = reduction(call, segments);
   for (call.rank = 0; call.rank < call.procs; ++call.rank) {
     RankContract mine = without_in_place(call, segments);

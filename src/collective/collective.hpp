@@ -4,11 +4,13 @@
 
 #include <any>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "schedule/checker.hpp"
+#include "topology/graph.hpp"
 
 namespace convene {
 
@@ -29,6 +31,8 @@ enum class Collective : std::uint8_t {
   reduce_scatter,
   scan,
   exscan,
+  neighbor_allgather,
+  neighbor_allgatherv,
 };
 
 inline constexpr Collective all_collectives[] = {
@@ -48,6 +52,8 @@ inline constexpr Collective all_collectives[] = {
     Collective::reduce_scatter,
     Collective::scan,
     Collective::exscan,
+    Collective::neighbor_allgather,
+    Collective::neighbor_allgatherv,
 };
 
 std::string_view name(Collective collective);
@@ -59,6 +65,8 @@ bool is_rooted(Collective collective);
 bool is_reduction(Collective collective);
 /// Whether its data is one vector, not a block for each rank.
 bool has_one_vector(Collective collective);
+/// Whether ranks exchange blocks with their neighbours in a graph alone (Call::graph).
+bool is_neighborhood(Collective collective);
 
 /// A call as a generator sees it. All but `rank` is equal on all ranks.
 struct Call {
@@ -71,6 +79,9 @@ struct Call {
   std::vector<std::int32_t> arrivals = {};
   /// Which node each rank is on, by rank: any numbers, the same for ranks that share a node. Empty: not known.
   std::vector<Rank> nodes = {};
+  /// Of a neighborhood collective: who is whose neighbour. Lists of other ranks may lack where an algorithm does not need
+  /// them. A plan without one is made for with_graph()'s.
+  std::shared_ptr<const Graph> graph = nullptr;
   /// Of a reduction: its operator's; if not, contributions are combined in rank order.
   bool commutative = true;
   /// Where work that is the same for all ranks of a plan may be kept: see keep_work().
@@ -90,6 +101,9 @@ struct Call {
   }
 };
 
+/// The call, with a graph where it needs one and has none: a plane of ranks with eight neighbours each.
+Call with_graph(Call call);
+
 /// How many places this rank's input and output have when a block is cut into `segments` places.
 ///
 /// allgather: the own block; all blocks, by rank.         gather: the own block; at the root all blocks, else none.
@@ -97,6 +111,7 @@ struct Call {
 /// bcast: none; the vector, at the root too.              barrier: as allgather, of tokens without bytes.
 /// reduce: the vector; at the root the vector, else none. allreduce, scan, exscan: the vector; the vector.
 /// reduce_scatter, reduce_scatter_block: the vector, which is a block for each rank; the own block.
+/// neighbor_allgather, neighbor_allgatherv: the own block; a block for each entry of the rank's list of sources.
 struct Places {
   std::uint32_t input, output;
 };
@@ -111,8 +126,8 @@ struct Alias {
 std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments);
 
 /// What every rank's buffers hold before and must hold afterwards.
-/// Content b * segments + s is segment s of block b: of rank b's block in allgather, gather and barrier, the block for
-/// rank b in scatter, the segment b of the vector in bcast, and the one from rank b / P to rank b % P in alltoall.
+/// Content b * segments + s is segment s of block b: of rank b's block in allgather, gather, barrier and neighborhood
+/// collectives, the block for rank b in scatter, the segment b of the vector in bcast, and the one from rank b / P to rank b % P in alltoall.
 /// Of a reduction: see Reduction. In reduce_scatter, place b * segments + s of the vector is segment s of rank b's block.
 /// Allreduce promises the same expression on all ranks, so that rounding makes no difference between them.
 Contract contract(Call call, std::uint32_t segments);

@@ -2,6 +2,7 @@
 #include "collective/forecast.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <stdexcept>
 
@@ -23,6 +24,41 @@ std::vector<Rank> in_expected_order(const std::vector<std::uint32_t>& delays) {
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](Rank a, Rank b) { return delays[a] < delays[b]; });
   return order;
+}
+
+std::vector<Rank> others_in_expected_order(const Call& call) {
+  const std::vector<std::uint32_t> delays = expected_delays(call);
+  std::vector<Rank> order;
+  for (Rank relative = 1; relative < call.procs; ++relative) order.push_back(call.absolute(relative));
+  std::stable_sort(order.begin(), order.end(), [&](Rank a, Rank b) { return delays[a] < delays[b]; });
+  return order;
+}
+
+Rank latest(const std::vector<std::uint32_t>& delays) {
+  return static_cast<Rank>(std::max_element(delays.begin(), delays.end()) - delays.begin());
+}
+
+std::vector<Rank> ranks_at(const std::vector<Rank>& positions, const Call& call) {
+  const std::vector<std::uint32_t> delays = expected_delays(call);
+  std::vector<Rank> order;
+  for (const Rank position : positions)
+    if (position != 0) order.push_back(call.absolute(position));
+  std::stable_sort(order.begin(), order.end(), [&](Rank a, Rank b) { return delays[a] < delays[b]; });
+  std::vector<Rank> result(call.procs, call.root);
+  auto next = order.begin();
+  for (const Rank position : positions)
+    if (position != 0) result[position] = *next++;
+  return result;
+}
+
+std::vector<Rank> by_hops_to_root(Rank procs) {
+  std::vector<Rank> positions(procs);
+  std::iota(positions.begin(), positions.end(), 0);
+  std::stable_sort(positions.begin(), positions.end(), [](Rank a, Rank b) {
+    const int hops_a = std::popcount(a), hops_b = std::popcount(b);
+    return hops_a != hops_b ? hops_a > hops_b : a > b;
+  });
+  return positions;
 }
 
 }  // namespace convene

@@ -18,6 +18,20 @@ std::vector<std::uint32_t> expected_delays(const Call& call);
 /// The ranks in the order in which they are expected; those expected together in the order of their numbers.
 std::vector<Rank> in_expected_order(const std::vector<std::uint32_t>& delays);
 
+/// All but the root, as they are expected; those expected together from the root upwards.
+std::vector<Rank> others_in_expected_order(const Call& call);
+
+/// The rank that is expected last; of those expected together, the lowest.
+Rank latest(const std::vector<std::uint32_t>& delays);
+
+/// Which rank stands where: `positions`, in an order of preference, are given to the ranks as they are expected, the earliest
+/// first. Position 0 is the root's. Ranks expected together stand where they would without a forecast: rank v above the
+/// root at position v.
+std::vector<Rank> ranks_at(const std::vector<Rank>& positions, const Call& call);
+
+/// The positions of a binomial tree, those with most hops to the root first, and of these the farthest.
+std::vector<Rank> by_hops_to_root(Rank procs);
+
 /// What make() returns: work on the whole plan that each rank's schedule is then read from. Made once a plan where the
 /// call can keep it, else once a rank.
 template <class Make>

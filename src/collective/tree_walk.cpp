@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collective/tree_walk.hpp"
 
+#include <algorithm>
 #include <ranges>
 
 namespace convene {
@@ -21,24 +22,55 @@ Range subtree_of(const TreeNode::Child& child, const Call& call, Buffer held) {
 
 }  // namespace
 
-void scatter_down(const Split& tree, const Call& call, Builder& builder) {
+void on_positions(const std::vector<Rank>& ranks, const Call& call, Builder& builder,
+                  const std::function<void(const Call& inner)>& write) {
+  Call inner = call;
+  inner.rank = static_cast<Rank>(std::ranges::find(ranks, call.rank) - ranks.begin());
+  inner.root = 0;
+  View view;
+  view.rank = inner.rank;
+  view.ranks = ranks;
+  for (const Rank rank : ranks) view.blocks.push_back({Range(Buffer::output, rank)});
+  const Places size = places(call, 1);
+  const auto places_of = [&](Buffer buffer, std::uint32_t count) -> std::vector<View::Places> {
+    if (count == 0) return {};
+    if (count == 1) return {{Range(buffer, 0)}};
+    std::vector<View::Places> blocks;
+    for (const Rank rank : ranks) blocks.push_back({Range(buffer, rank)});
+    return blocks;
+  };
+  view.input = places_of(Buffer::input, size.input);
+  view.output = places_of(Buffer::output, size.output);
+  builder.enter(std::move(view));
+  write(inner);
+  builder.leave();
+}
+
+void scatter_down(const Split& tree, const Call& call, Builder& builder, Begins begins) {
   const TreeNode node = tree_node(tree, call.relative(), call.procs);
   Buffer held = Buffer::input;
   if (!call.is_root()) {
-    const bool is_leaf = node.subtree == 1;
-    if (!is_leaf) held = scratch_for(node, call, builder);
+    const bool holds = node.subtree > 1 || begins == Begins::in_background;
+    if (holds) held = scratch_for(node, call, builder);
     builder.round(node.round);
-    builder.recv(call.absolute(node.parent), is_leaf ? own_block(call) : Range(held, 0, node.subtree));
-    if (is_leaf) return;
+    // What goes straight to the output is received at the call.
+    if (holds && begins == Begins::at_call)
+      builder.recv(call.absolute(node.parent), {own_block(call), Range(held, 1, node.subtree - 1)});
+    else
+      builder.recv(call.absolute(node.parent), holds ? Range(held, 0, node.subtree) : own_block(call));
+    if (!holds) return;
   }
   for (const TreeNode::Child& child : node.children) {
     builder.round(child.round);
     builder.send(call.absolute(child.rank), subtree_of(child, call, held));
   }
-  builder.copy(call.is_root() ? all_blocks(call, call.rank, 1) : Range(held, 0), own_block(call));
+  if (call.is_root())
+    builder.copy(all_blocks(call, call.rank, 1), own_block(call));
+  else if (begins != Begins::at_call)
+    builder.copy(Range(held, 0), own_block(call));
 }
 
-void gather_up(const Split& tree, const Call& call, Builder& builder) {
+void gather_up(const Split& tree, const Call& call, Builder& builder, Begins begins) {
   const TreeNode node = tree_node(tree, call.relative(), call.procs);
   const Rank last_round = tree_rounds(tree, call.procs) - 1;
   const bool is_leaf = node.subtree == 1;
@@ -46,6 +78,12 @@ void gather_up(const Split& tree, const Call& call, Builder& builder) {
   if (!call.is_root() && !is_leaf) held = scratch_for(node, call, builder);
   if (call.is_root() || !is_leaf)
     builder.copy(own_block(call), call.is_root() ? all_blocks(call, call.rank, 1) : Range(held, 0));
+  if (begins == Begins::at_call && !is_leaf) {  // children's blocks come to where the own one is already
+    const Range own = call.is_root() ? all_blocks(call, call.rank, 1) : Range(held, 0);
+    const Range others =
+        call.is_root() ? all_blocks(call, call.up(), call.procs - 1) : Range(held, 1, node.subtree - 1);
+    builder.join({own, others});
+  }
   for (const TreeNode::Child& child : std::views::reverse(node.children)) {
     builder.round(last_round - child.round);
     builder.recv(call.absolute(child.rank), subtree_of(child, call, held));

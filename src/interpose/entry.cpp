@@ -72,4 +72,16 @@ CONVENE_COLLECTIVE(Alltoallv, alltoallv, ALLTOALLV,
                    (sendbuf, sendcounts, sdispls, type_of(sendtype), recvbuf, recvcounts, rdispls,
                     type_of(recvtype), comm_of(comm)))
 
+#define NEIGHBOR_ALLGATHER ALLGATHER
+CONVENE_COLLECTIVE(Neighbor_allgather, neighbor_allgather, NEIGHBOR_ALLGATHER,
+                   (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+                   (sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount, type_of(recvtype),
+                    comm_of(comm)))
+
+#define NEIGHBOR_ALLGATHERV ALLGATHERV
+CONVENE_COLLECTIVE(Neighbor_allgatherv, neighbor_allgatherv, NEIGHBOR_ALLGATHERV,
+                   (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm),
+                   (sendbuf, sendcount, type_of(sendtype), recvbuf, recvcounts, displs, type_of(recvtype),
+                    comm_of(comm)))
+
 CONVENE_FORMS(Barrier, barrier, , (comm), (comm_of(comm)), HandleWord comm)

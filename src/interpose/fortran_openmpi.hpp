@@ -95,3 +95,18 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
   CONVENE_SPELLING(name##_two, "mpi_" #name "__", parameters, as_they_came, call)     \
   CONVENE_CAPITALS(name##_capitals, "MPI_" #capitals, parameters, as_they_came, call) \
   CONVENE_SPELLING(name##_f08, "mpi_" #name "_f08_", parameters, as_they_came, call)
+
+#define CONVENE_FORTRAN_LIST(...) __VA_ARGS__
+
+/// Defines a collective's three forms: mpi_<name>, mpi_i<name> and mpi_<name>_init. The blocking form's arguments as they
+/// came, and as Convene takes them, both in parentheses; the last argument are its parameters, all without ierror.
+#define CONVENE_FORTRAN_FORMS(name, capitals, as_they_came, arguments, ...)                   \
+  CONVENE_FORTRAN(name, capitals, (__VA_ARGS__, MPI_Fint * ierror),                           \
+                  (CONVENE_FORTRAN_LIST as_they_came, ierror), name arguments)                \
+  CONVENE_FORTRAN(i##name, I##capitals, (__VA_ARGS__, MPI_Fint * request, MPI_Fint * ierror), \
+                  (CONVENE_FORTRAN_LIST as_they_came, request, ierror),                       \
+                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form()))            \
+  CONVENE_FORTRAN(name##_init, capitals##_INIT,                                               \
+                  (__VA_ARGS__, const MPI_Fint* info, MPI_Fint* request, MPI_Fint* ierror),   \
+                  (CONVENE_FORTRAN_LIST as_they_came, info, request, ierror),                 \
+                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form(info)))

@@ -54,6 +54,11 @@ CONVENE_API_COLLECTIVE(alltoall, ALLGATHER,
 CONVENE_API_COLLECTIVE(allgatherv, ALLGATHERV,
                        (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm))
 
+CONVENE_API_COLLECTIVE(neighbor_allgather, ALLGATHER,
+                       (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+CONVENE_API_COLLECTIVE(neighbor_allgatherv, ALLGATHERV,
+                       (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm))
+
 #define GATHER(Count, Displacement)                                                            \
   const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, Count recvcount, \
       MPI_Datatype recvtype, int root, MPI_Comm comm

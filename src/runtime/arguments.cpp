@@ -35,7 +35,7 @@ bool runs_anywhere(const Arguments& call) { return !is_reduction(call.collective
 bool has_equal_blocks(Collective collective) {
   return collective != Collective::allgatherv && collective != Collective::gatherv &&
          collective != Collective::scatterv && collective != Collective::alltoallv &&
-         collective != Collective::reduce_scatter;
+         collective != Collective::reduce_scatter && collective != Collective::neighbor_allgatherv;
 }
 
 bool Arguments::are_sound() const {
@@ -66,6 +66,8 @@ std::uint64_t Arguments::total_bytes() const {
     case Collective::scatterv:
     case Collective::alltoallv:
     case Collective::barrier:
+    case Collective::neighbor_allgather:  // ranks without neighbours may say anything
+    case Collective::neighbor_allgatherv:
       return 0;
     case Collective::reduce: {
       const Side& own = send.is_used() ? send : recv;
@@ -76,6 +78,10 @@ std::uint64_t Arguments::total_bytes() const {
       return *send.blocks.total() * item_bytes(send);
   }
   return 0;
+}
+
+std::uint64_t Arguments::own_block_bytes() const {
+  return send.is_used() ? static_cast<std::uint64_t>(send.blocks.each()) * item_bytes(send) : 0;
 }
 
 }  // namespace convene

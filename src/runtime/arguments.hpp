@@ -42,10 +42,12 @@ struct Arguments {
   /// such number equal. Only for sound arguments.
   std::uint64_t total_bytes() const;
 
-  /// Bytes of a block where all are equal; of the mean block in allgatherv.
+  /// Bytes of a block where all are equal; of the mean block in allgatherv; of the own one in a neighborhood.
   std::uint64_t block_bytes(std::uint64_t total) const {
+    if (is_neighborhood(collective)) return own_block_bytes();
     return has_one_vector(collective) ? total : total / procs;
   }
+  std::uint64_t own_block_bytes() const;
 };
 
 /// Whether nothing of the program's is called while it runs: no operator of its own. Then any thread may run it.

@@ -80,6 +80,8 @@ int BoundCall::fetch() const {
   if (const int code = input_.fetch(comm); code != MPI_SUCCESS) return code;
   if (arguments_.collective == Collective::bcast)
     return arguments_.is_root() ? output_.fetch(comm) : MPI_SUCCESS;
+  // Blocks of neighbours that are none stay as they are, and finish() gives back all.
+  if (is_neighborhood(arguments_.collective)) return output_.fetch(comm);
   const bool own_is_there =
       arguments_.in_place && !copies_in_place(arguments_.collective) && arguments_.recv.is_used();
   if (!own_is_there) return MPI_SUCCESS;

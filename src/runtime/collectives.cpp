@@ -11,6 +11,22 @@ Side side(const void* buffer, Blocks blocks, MPI_Datatype type) {
   return {const_cast<void*>(buffer), blocks, type};
 }
 
+/// How many neighbours this rank has on each side.
+struct Degrees {
+  bool are_known =
+      false;  // else there is no topology, or the communicator is none: the MPI has words for that
+  Rank sources = 0, targets = 0;
+};
+
+Degrees degrees_of(MPI_Comm comm) {
+  Communicator* communicator = Communicator::of(comm);
+  const Graph* graph = communicator ? communicator->neighbors().graph.get() : nullptr;
+  if (!graph) return {};
+  const Rank rank = communicator->rank();
+  return {true, static_cast<Rank>(graph->sources[rank].size()),
+          static_cast<Rank>(graph->targets[rank].size())};
+}
+
 }  // namespace
 
 template <class Count>
@@ -142,6 +158,38 @@ int alltoallv(const void* sendbuf, const Count sendcounts[], const DisplacementO
   return run(Collective::alltoallv, comm, 0, form, complete, native);
 }
 
+template <class Count>
+int neighbor_allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                       Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, Form form) {
+  const auto native = CONVENE_NATIVE(Neighbor_allgather, Ineighbor_allgather, comm, sendbuf, sendcount,
+                                     sendtype, recvbuf, recvcount, recvtype);
+  const Degrees degrees = degrees_of(comm);
+  if (!degrees.are_known || sendbuf == MPI_IN_PLACE) return leave_to_mpi(NativeCall(native), form);
+  const Shape shape{Collective::neighbor_allgather, false, 0, sendcount, sendtype, recvcount, recvtype};
+  const auto complete = [&](Arguments& call) {
+    if (degrees.targets > 0) call.send = side(sendbuf, {1, sendcount}, sendtype);
+    if (degrees.sources > 0) call.recv = side(recvbuf, {degrees.sources, recvcount}, recvtype);
+  };
+  return run(shape, sendbuf, recvbuf, comm, form, complete, native);
+}
+
+template <class Count>
+int neighbor_allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                        const Count recvcounts[], const DisplacementOf<Count> displs[], MPI_Datatype recvtype,
+                        MPI_Comm comm, Form form) {
+  const auto native = CONVENE_NATIVE(Neighbor_allgatherv, Ineighbor_allgatherv, comm, sendbuf, sendcount,
+                                     sendtype, recvbuf, recvcounts, displs, recvtype);
+  const Degrees degrees = degrees_of(comm);
+  const bool lacks_arrays = degrees.sources > 0 && (!recvcounts || !displs);
+  if (!degrees.are_known || sendbuf == MPI_IN_PLACE || lacks_arrays)
+    return leave_to_mpi(NativeCall(native), form);
+  const auto complete = [&](Arguments& call) {
+    if (degrees.targets > 0) call.send = side(sendbuf, {1, sendcount}, sendtype);
+    if (degrees.sources > 0) call.recv = side(recvbuf, {degrees.sources, recvcounts, displs}, recvtype);
+  };
+  return run(Collective::neighbor_allgatherv, comm, 0, form, complete, native);
+}
+
 int barrier(MPI_Comm comm, Form form) {
   const auto native = [=](const Form& as) {
     if (as.info) return native_calls::persistent("PMPI_Barrier_init", comm, as);
@@ -168,7 +216,11 @@ int barrier(MPI_Comm comm, Form form) {
   template int alltoall<Count>(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, MPI_Comm,       \
                                Form);                                                                        \
   template int alltoallv<Count>(const void*, const Count[], const Displacement[], MPI_Datatype, void*,       \
-                                const Count[], const Displacement[], MPI_Datatype, MPI_Comm, Form);
+                                const Count[], const Displacement[], MPI_Datatype, MPI_Comm, Form);          \
+  template int neighbor_allgather<Count>(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype,       \
+                                         MPI_Comm, Form);                                                    \
+  template int neighbor_allgatherv<Count>(const void*, Count, MPI_Datatype, void*, const Count[],            \
+                                          const Displacement[], MPI_Datatype, MPI_Comm, Form);
 
 CONVENE_INSTANTIATE(int, int)
 CONVENE_INSTANTIATE(MPI_Count, MPI_Aint)

@@ -49,6 +49,15 @@ int alltoallv(const void* sendbuf, const Count sendcounts[], const DisplacementO
               MPI_Datatype sendtype, void* recvbuf, const Count recvcounts[],
               const DisplacementOf<Count> rdispls[], MPI_Datatype recvtype, MPI_Comm comm, Form form = {});
 
+template <class Count>
+int neighbor_allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                       Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, Form form = {});
+
+template <class Count>
+int neighbor_allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                        const Count recvcounts[], const DisplacementOf<Count> displs[], MPI_Datatype recvtype,
+                        MPI_Comm comm, Form form = {});
+
 int barrier(MPI_Comm comm, Form form = {});
 
 }  // namespace convene

@@ -257,6 +257,11 @@ Decision Communicator::make_decision(const CallKind& kind) {
   if (kind.may_block) check_agreement(kind.collective, kind.total_bytes, algorithm);
   decision.any_size = decision.any_size || choice.reason == "forced";
   if (choice.algorithm->is_native()) return decision;
+  if (std::string obstacle = obstacle_to(*choice.algorithm, kind.may_block); !obstacle.empty()) {
+    decision.reason = std::move(obstacle);
+    decision.wants_nodes = !neighbors_.is_refused && !kind.may_block;
+    return decision;
+  }
   if (!(kind.may_block ? ensure_own() : !own_refused_)) {
     decision.any_size = true;
     decision.reason = "no communicator to be had";
@@ -270,9 +275,36 @@ Decision Communicator::make_decision(const CallKind& kind) {
                           .root = kind.root,
                           .in_place = kind.in_place,
                           .parameters = choice.parameters,
-                          .nodes = uses_nodes(*choice.algorithm) ? node_of_rank_ : std::vector<Rank>{},
+                          .nodes = minds_nodes(*choice.algorithm) ? node_of_rank_ : std::vector<Rank>{},
+                          .graph = is_neighborhood(kind.collective) ? neighbors().graph : nullptr,
                           .commutative = kind.commutative});
   return decision;
+}
+
+const Neighbors& Communicator::neighbors() {
+  if (!neighbors_.has_been_looked_for) {
+    neighbors_.has_been_looked_for = true;
+    if (!is_inter_) neighbors_.graph = own_neighbors(comm_, rank_, procs_);
+  }
+  return neighbors_;
+}
+
+/// Why an algorithm cannot run for want of neighbours' neighbours; empty where it can. The same on all ranks.
+std::string Communicator::obstacle_to(const Algorithm& algorithm, bool may_block) {
+  if (!algorithm.needs_whole_graph) return "";
+  if (!neighbors().is_whole && !neighbors_.is_refused && may_block) find_all_neighbors();
+  if (neighbors_.is_refused) return "the ranks' lists of neighbours contradict each other";
+  return neighbors_.is_whole ? "" : "neighbours of other ranks not known";
+}
+
+void Communicator::find_all_neighbors() {
+  const ErrorsReturned scope(comm_);
+  const auto all = all_neighbors(comm_, *neighbors_.graph, rank_);
+  neighbors_.is_whole = on_all_ranks(all != nullptr, comm_) && all->is_consistent();
+  neighbors_.is_refused = !neighbors_.is_whole;
+  if (!neighbors_.is_whole) return;
+  neighbors_.graph = all;
+  std::erase_if(decisions_, [](const Decision& decision) { return decision.wants_nodes; });
 }
 
 Choice Communicator::choose(const CallKind& kind) {

@@ -28,6 +28,7 @@
 #include "execute/mpi.hpp"
 #include "runtime/account.hpp"
 #include "runtime/arguments.hpp"
+#include "runtime/neighbors.hpp"
 #include "runtime/operator.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/schedule_cache.hpp"
@@ -50,9 +51,9 @@ struct Decision {
   Collective collective = Collective::allgather;
   Rank root = 0;
   bool in_place = false, commutative = true;
-  bool any_size = false;                     ///< decided without looking at the size
-  bool wants_nodes = false;                  ///< might be another one if the nodes were known
-  std::uint64_t total_bytes = 0;             ///< else the size that it is for
+  bool any_size = false;          ///< decided without looking at the size
+  bool wants_nodes = false;       ///< might be another one if the nodes, or all neighbours, were known
+  std::uint64_t total_bytes = 0;  ///< else the size that it is for
   std::shared_ptr<const Prepared> prepared;  ///< null: the MPI's own
   Program program;                           ///< bound to the sizes of the last call
   std::string algorithm, reason;
@@ -150,6 +151,8 @@ class Communicator {
   /// To be called after an error of the MPI in a run.
   void note_failure() { own_->has_failed = true; }
   Arena& arena() { return arena_; }
+  /// What is known of its process topology; this rank's own lists, if it has one. Local.
+  const Neighbors& neighbors();
   std::uint32_t next_collective() { return collective_number_++; }
   /// The number of a new persistent operation, from 1; 0 where there are no tags for one more.
   std::uint32_t next_persistent();
@@ -215,6 +218,8 @@ class Communicator {
   bool ensure_own();
   bool make_own();
   void find_topology();
+  void find_all_neighbors();
+  std::string obstacle_to(const Algorithm& algorithm, bool may_block);
   void declared_topology();
   void note_topology(std::vector<Rank> node_of_rank);
   void check_agreement(Collective collective, std::uint64_t total_bytes, const std::string& algorithm) const;
@@ -224,6 +229,7 @@ class Communicator {
   Rank rank_ = 0, procs_ = 1;
   Rank nodes_ = 0, ranks_per_node_ = 0;
   std::vector<Rank> node_of_rank_;  // equal on all ranks; empty where nobody has looked
+  Neighbors neighbors_;
   std::uint32_t collective_number_ = 0, persistent_number_ = 0;
   bool is_inter_ = false;
   bool has_seen_operations_ = false;

@@ -7,18 +7,29 @@
 #pragma once
 
 #include <climits>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "execute/mpi.hpp"
 #include "runtime/arguments.hpp"
+#include "runtime/neighbors.hpp"
 
 namespace convene::native_calls {
+
+/// What an array of counts has an entry for: each rank (of the other group, between two groups); each rank of the own
+/// group, in any case; each source of a neighborhood.
+enum class Entries : std::uint8_t { ranks, own_group, sources };
+
+constexpr Entries entries_of(std::string_view function) {
+  if (function.starts_with("Reduce_scatter")) return Entries::own_group;
+  return function.starts_with("Neighbor") ? Entries::sources : Entries::ranks;
+}
 
 /// Arguments of the large form as the narrow form has them.
 class Narrowing {
  public:
-  explicit Narrowing(MPI_Comm comm) : comm_(comm) {}
+  Narrowing(MPI_Comm comm, Entries entries) : comm_(comm), entries_(entries) {}
 
   int operator()(MPI_Count value) {
     if (value < INT_MIN || value > INT_MAX) fits_ = false;
@@ -40,18 +51,28 @@ class Narrowing {
   bool fits() const { return fits_; }
 
  private:
-  /// An array with an entry for each rank (of the other group, between two groups).
+  std::size_t number_of_entries() const {
+    int inter = 0, procs = 0;
+    if (mpi.Comm_test_inter(comm_, &inter) != MPI_SUCCESS) return 0;
+    (inter && entries_ == Entries::ranks ? mpi.Comm_remote_size : mpi.Comm_size)(comm_, &procs);
+    if (entries_ != Entries::sources) return static_cast<std::size_t>(procs);
+    int rank = 0;
+    mpi.Comm_rank(comm_, &rank);
+    const auto own = own_neighbors(comm_, static_cast<Rank>(rank), static_cast<Rank>(procs));
+    return own ? own->sources[static_cast<Rank>(rank)].size() : 0;
+  }
+
   template <class Value>
   const int* narrow(const Value* values) {
-    int inter = 0, procs = 0;
-    if (!values || mpi.Comm_test_inter(comm_, &inter) != MPI_SUCCESS) return nullptr;
-    (inter ? mpi.Comm_remote_size : mpi.Comm_size)(comm_, &procs);
+    if (!values) return nullptr;
     auto& made = arrays_[used_++];
-    for (int i = 0; i < procs; ++i) made.push_back((*this)(static_cast<MPI_Count>(values[i])));
+    const std::size_t entries = number_of_entries();
+    for (std::size_t i = 0; i < entries; ++i) made.push_back((*this)(static_cast<MPI_Count>(values[i])));
     return made.data();
   }
 
   MPI_Comm comm_;
+  Entries entries_;
   bool fits_ = true;
   std::vector<int> arrays_[4];
   unsigned used_ = 0;
@@ -60,8 +81,8 @@ class Narrowing {
 /// Calls the narrow form with narrowed arguments. A request's arrays must outlive the call: there they are kept until the
 /// MPI is finalized, since nobody tells when it is complete.
 template <class Function, class... Arguments>
-int narrowed(MPI_Comm comm, bool kept, Function&& function, Arguments... arguments) {
-  Narrowing* narrowing = new Narrowing(comm);
+int narrowed(MPI_Comm comm, Entries entries, bool kept, Function&& function, Arguments... arguments) {
+  Narrowing* narrowing = new Narrowing(comm, entries);
   const auto call = [&](auto... narrow) {
     if (narrowing->fits()) return function(narrow...);
     mpi.Comm_call_errhandler(comm, MPI_ERR_COUNT);
@@ -102,9 +123,11 @@ int persistent(const char* name, MPI_Comm comm, const Form& form, Arguments... a
       if (as.info) return native_calls::persistent("PMPI_" #blocking "_init_c", comm, as, __VA_ARGS__);     \
       if (as.request) {                                                                                     \
         CONVENE_NATIVE_LARGE(nonblocking, __VA_ARGS__, comm, as.request);                                   \
-        return native_calls::narrowed(comm, true, mpi.nonblocking, __VA_ARGS__, comm, as.request);          \
+        return native_calls::narrowed(comm, native_calls::entries_of(#blocking), true, mpi.nonblocking,     \
+                                      __VA_ARGS__, comm, as.request);                                       \
       }                                                                                                     \
       CONVENE_NATIVE_LARGE(blocking, __VA_ARGS__, comm);                                                    \
-      return native_calls::narrowed(comm, false, mpi.blocking, __VA_ARGS__, comm);                          \
+      return native_calls::narrowed(comm, native_calls::entries_of(#blocking), false, mpi.blocking,         \
+                                    __VA_ARGS__, comm);                                                     \
     }                                                                                                       \
   }

@@ -343,9 +343,10 @@ class PhasedRuns : public Phases, public Requested {
   std::optional<StepwiseRun> run_;
 };
 
-/// What a run before its call can be made of: where a rank knows all sizes itself.
+/// Where a rank knows all sizes itself, and all of them the same about MPI_IN_PLACE or nothing of it.
 bool can_precede(Collective collective) {
-  return collective != Collective::gatherv && collective != Collective::scatterv;
+  return collective != Collective::gatherv && collective != Collective::scatterv &&
+         collective != Collective::scatter;
 }
 
 }  // namespace

@@ -106,6 +106,12 @@ std::size_t Recording::history(std::uint16_t site, std::span<TimedCall> found) c
 }
 
 void Recording::close() {
+  for (const Record*& record : algorithms_) {
+    names_.push_back(*record);
+    record = &names_.back();
+  }
+  for (Site& site : sites_) site.record = nullptr;
+  account_.reset();
   const std::uint64_t kept = calls_ - oldest();
   if (kept >= capacity_) return;
   // Not full: the calls stand at the beginning.

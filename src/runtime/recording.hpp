@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -125,7 +126,7 @@ class Recording {
 
   /// Keeps the account alive that holds the algorithms' records.
   void keep(std::shared_ptr<const Account> account) { account_ = std::move(account); }
-  /// When nothing more will be recorded: gives back the memory that was not needed.
+  /// When nothing more will be recorded: gives back the memory that was not needed, and the account.
   void close();
 
  private:
@@ -140,6 +141,7 @@ class Recording {
   std::vector<Site> sites_;
   std::vector<const Record*> algorithms_;
   std::shared_ptr<const Account> account_;
+  std::deque<Record> names_;  // the algorithms' after close()
   TickLine ticks_;
   CommonClock clock_;
 };

@@ -24,8 +24,8 @@ std::shared_ptr<const Prepared> prepare(const Algorithm& algorithm, const Call& 
 }  // namespace
 
 std::shared_ptr<const Prepared> ScheduleCache::get(const Algorithm& algorithm, const Call& call) {
-  const Key key{&algorithm,    call.collective,  call.procs,      call.rank,     call.root,
-                call.in_place, call.commutative, call.parameters, call.arrivals, call.nodes};
+  const Key key{&algorithm,       call.collective, call.procs,    call.rank,  call.root, call.in_place,
+                call.commutative, call.parameters, call.arrivals, call.nodes, call.graph};
   const std::lock_guard lock(mutex_);
   if (const auto found = entries_.find(key); found != entries_.end()) {
     by_use_.splice(by_use_.begin(), by_use_, found->second.used);

@@ -39,8 +39,10 @@ class ScheduleCache {
   std::size_t size() const;
 
  private:
-  using Key = std::tuple<const Algorithm*, Collective, Rank, Rank, Rank, bool, bool,
-                         std::vector<std::int64_t>, std::vector<std::int32_t>, std::vector<Rank>>;
+  using Key = std::tuple<
+      const Algorithm*, Collective, Rank, Rank, Rank, bool, bool, std::vector<std::int64_t>,
+      std::vector<std::int32_t>, std::vector<Rank>,
+      std::shared_ptr<const Graph>>;  // graphs are told apart by address: each has its own schedules
   struct Entry {
     std::shared_ptr<const Prepared> prepared;
     std::list<Key>::iterator used;

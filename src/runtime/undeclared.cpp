@@ -25,6 +25,8 @@ std::vector<std::string_view> candidates(Collective collective) {
       return {"list_scheduled", "bdr"};
     case Collective::reduce:
       return {"clairvoyant"};
+    case Collective::allreduce:
+      return {"prr", "adaptive_tree"};
     default:
       return {};
   }

@@ -18,8 +18,9 @@ enum class Naming : std::uint8_t {
   source,  ///< part c mod S of the block of rank c / S
   target,  ///< part c mod S of the block for rank c / S
   pair,  ///< part c mod S of a block; block b is from rank b / P and for rank b mod P, and written "from.for"
-  segment,  ///< part c of one vector
-  token,    ///< as source, but without bytes
+  segment,   ///< part c of one vector
+  token,     ///< as source, but without bytes
+  neighbor,  ///< as source; but what stands at a place of the output differs from rank to rank
 };
 
 /// What a plan is a plan of. The schedules themselves don't know.

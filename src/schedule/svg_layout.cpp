@@ -279,7 +279,7 @@ std::string Layout::row_label(std::size_t row) const {
   if (buffer != Buffer::output) return fmt::format("s{}.{}", index(buffer) - index(Buffer::scratch), place);
   if (expressions_) return fmt::format("{}", place);
   if (info_.naming == Naming::target) return info_.segments == 1 ? "out" : fmt::format("out {}", place);
-  if (info_.naming == Naming::pair) return fmt::format("out {}", place);
+  if (info_.naming == Naming::pair || info_.naming == Naming::neighbor) return fmt::format("out {}", place);
   const std::vector<Content>& wanted = contract_[info_.root].wanted;
   return place < wanted.size() && wanted[place] != nothing ? label(wanted[place]) : fmt::format("{}", place);
 }
@@ -294,6 +294,7 @@ std::string Layout::sample_name() const {
       return info_.segments == 1 ? "the root's vector" : "first segment of the root's vector";
     case Naming::source:
     case Naming::token:
+    case Naming::neighbor:
       break;
   }
   return fmt::format("{} of rank 0", unit());

@@ -52,7 +52,7 @@ struct Rule {
 
   bool fits(const Situation& situation) const;
   bool needs_topology() const {
-    return !nodes.is_anything() || !ranks_per_node.is_anything() || uses_nodes(*use.algorithm);
+    return !nodes.is_anything() || !ranks_per_node.is_anything() || minds_nodes(*use.algorithm);
   }
 };
 

@@ -87,7 +87,7 @@ bool Selection::all_native() const {
 
 bool Selection::needs_topology() const {
   return std::any_of(uses_.begin(), uses_.end(),
-                     [](const Use& use) { return uses_nodes(*use.spec.algorithm); }) ||
+                     [](const Use& use) { return minds_nodes(*use.spec.algorithm); }) ||
          std::any_of(rules_.begin(), rules_.end(),
                      [&](const Rule& rule) { return rule.needs_topology() && !forced(rule.collective); });
 }

@@ -179,6 +179,59 @@ static void reductions(void) {
   MPI_Op_free(&own);
 }
 
+/* The vector of a broadcast is the root's input, and everybody's result; a sum everywhere, in place on some communicators;
+ * and a barrier, which has no data. */
+static void others(void) {
+  const char* sums[] = {"allreduce=slt;segments=3", "allreduce=prr", "allreduce=adaptive_tree"};
+  for (int which = 0; which < 6; ++which) {
+    MPI_Comm comm;
+    MPI_Request request;
+    convene_operation sum, vector, barrier, gather;
+    int in[count], out[count], same[count];
+    int* all = malloc(sizeof(int) * count * (size_t)procs);
+    const int in_place = which / 3, root = which % procs;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    expect_ok(convene_use(comm, sums[which % 3]), "convene_use");
+    expect_ok(convene_allreduce_init(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, MPI_SUM, comm, &sum),
+              "init");
+    expect_ok(convene_use(comm, "bcast=list_scheduled,barrier=adaptive_tree,gather=bsls"), "convene_use");
+    expect_ok(convene_bcast_init(same, count, MPI_INT, root, comm, &vector), "init");
+    expect_ok(convene_barrier_init(comm, &barrier), "init");
+    expect_ok(convene_gather_init(in_place && rank == root ? (void*)MPI_IN_PLACE : in, count, MPI_INT, all,
+                                  count, MPI_INT, root, comm, &gather),
+              "init");
+    convene_operation operations[] = {sum, vector, barrier, gather};
+    for (int i = 0; i < 4; ++i) expect_ok(convene_phase_init(operations[i], 1e-4), "convene_phase_init");
+    for (int run = 0; run < 3; ++run)
+      for (int i = 0; i < 4; ++i) {
+        expect_ok(convene_phase_begin(operations[i]), "begin");
+        pass(late(run) / 4);
+        expect_ok(convene_phase_edge(operations[i], 0.5), "edge");
+        pass(late(run) / 4);
+        for (int k = 0; k < count; ++k) {
+          in[k] = value(rank, k, run);
+          if (i == 0 && in_place) out[k] = value(rank, k, run);
+          if (i == 1) same[k] = rank == root ? value(root, k, run) : -1;
+          if (i == 3) all[(size_t)rank * count + (size_t)k] = value(rank, k, run);
+        }
+        expect_ok(convene_phase_end(operations[i]), "end");
+        expect_ok(convene_start(operations[i], &request), "start");
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        for (int k = 0; k < count; ++k) {
+          int expected = 0;
+          for (int r = 0; r < procs; ++r) expected += value(r, k, run);
+          if (i == 0) expect(out[k] == expected, "a sum everywhere");
+          if (i == 1) expect(same[k] == value(root, k, run), "a broadcast");
+          for (int r = 0; i == 3 && rank == root && r < procs; ++r)
+            expect(all[(size_t)r * count + (size_t)k] == value(r, k, run), "a gather");
+        }
+      }
+    for (int i = 0; i < 4; ++i) expect_ok(convene_free(&operations[i]), "convene_free");
+    MPI_Comm_free(&comm);
+    free(all);
+  }
+}
+
 /* Those who come early say that they will be late, and the other way around. */
 static void wrong(const char* use) {
   struct gathering g;
@@ -317,6 +370,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "usual") == 0) {
     usual();
     reductions();
+    others();
   } else if (strcmp(what, "wrong") == 0) {
     wrong("allgather=bdr");
     wrong("allgather=bslb");

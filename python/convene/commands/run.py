@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from convene import _core, accounts, arguments, console, paths, report, stacks
+from convene import _core, accounts, arguments, console, lateness, paths, recordings, report, stacks
 from convene._core import RequestError
 
 HELP = """Runs an MPI program, as it is, with Convene's algorithms in between.
@@ -29,6 +29,8 @@ Says at the end which algorithms ran, why, and how long they took. The exit stat
   convene run --use 'allgather=sparbit;send=packed,bcast=binomial' -- mpiexec -n 4 python app.py
 
   convene run --rules rules.json --report report.html -- mpirun -n 8 ./app
+
+  convene run --record recorded -- mpirun -n 8 ./app      (then: convene trace recorded)
 
   convene run -- mpirun -n 8 ./app          (the MPI's own algorithms, counted and timed)
 """
@@ -50,6 +52,7 @@ def collect_environment(
     log: bool,
     reproducible: bool,
     directory: str,
+    recording: str = "",
     progress_thread: bool = False,
     progress_core: int | None = None,
     arrivals: Arrivals = Arrivals.NONE,
@@ -57,6 +60,7 @@ def collect_environment(
     """What the library is to know. What the user has set and the command line does not say stays as it is."""
     variables = {name: value for name, value in os.environ.items() if name.startswith("CONVENE_")}
     variables |= {"CONVENE_USE": uses, "CONVENE_RULES": rules, "CONVENE_ACCOUNT_DIR": directory}
+    variables["CONVENE_RECORD"] = recording
     if log:
         variables["CONVENE_LOG"] = "info"
     if reproducible:
@@ -124,6 +128,39 @@ def account_directory() -> Iterator[str]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
+@contextmanager
+def recording_directory(given: Path | None, wanted: bool) -> Iterator[Path | None]:
+    """Where the ranks leave their recordings; nothing where nobody wants them. A directory that the user
+    names is made if need be, and stays."""
+    named = given or (Path(os.environ["CONVENE_RECORD"]) if os.environ.get("CONVENE_RECORD") else None)
+    if named is None:
+        if not wanted:
+            yield None
+            return
+        with tempfile.TemporaryDirectory(prefix="convene-", ignore_cleanup_errors=True) as directory:
+            yield Path(directory)
+        return
+    try:
+        named.mkdir(exist_ok=True)
+    except OSError as error:
+        raise RequestError(
+            f"the recordings cannot be put into {named}: {error.strerror}; name a directory, in one that "
+            "exists"
+        ) from None
+    if recordings.files_in(named):
+        raise RequestError(
+            f"{named} has the recordings of another run; remove them, or name another directory"
+        )
+    yield named.resolve()
+
+
+def summarize_recording(directory: Path | None, report_wanted: bool) -> lateness.Summary | None:
+    """Who was late, where that was recorded."""
+    if directory is None or not report_wanted or not recordings.files_in(directory):
+        return None
+    return lateness.summarize(recordings.read(directory))
+
+
 def execute(command: list[str], environment: dict[str, str]) -> int:
     """Runs the command to its end; its exit status as a shell would tell it."""
     try:
@@ -173,6 +210,10 @@ def run(
     report_to: Annotated[
         Path | None, typer.Option("--report", metavar="FILE", help="Write a report: .html or .json.")
     ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="DIRECTORY", help="Record who came when, for convene trace DIRECTORY."),
+    ] = None,
     stack: Annotated[
         str | None,
         typer.Option(
@@ -212,15 +253,25 @@ def run(
     uses, rules_path = check_uses(use or []), check_rules(rules)
     if report_to:
         report.check_path(report_to)
-    with account_directory() as directory:
+    with account_directory() as directory, recording_directory(record, report_to is not None) as recorded:
         variables = collect_environment(
-            uses, rules_path, log, reproducible, directory, progress_thread, progress_core, arrivals
+            uses,
+            rules_path,
+            log,
+            reproducible,
+            directory,
+            str(recorded) if recorded else "",
+            progress_thread,
+            progress_core,
+            arrivals,
         )
         chosen, prepared, environment = prepare(command, stack, variables)
         since = time.monotonic()
         status = execute(prepared, environment)
         seconds = time.monotonic() - since
-        done = report.Run(command, uses, rules_path, chosen, status, seconds, accounts.read(Path(directory)))
+        late = summarize_recording(recorded, report_to is not None)
+        told = accounts.read(Path(directory))
+        done = report.Run(command, uses, rules_path, chosen, status, seconds, told, late)
     if json:
         console.print_json(done.as_json())
     else:

@@ -28,6 +28,8 @@ HELP = """Shows the schedules of all ranks.
 
   convene show allgather bdr -p 4 --arrivals 2,0,0,0
 
+  convene show neighbor_allgather combining -p 12 --graph moore:4x3
+
   convene show allgather 'hier(sparbit,linear;leaders=2)' -p 8 --mapping "node:2 core:4"
 """
 
@@ -113,6 +115,14 @@ def show(
             ],
         ),
     ] = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GRAPH",
+            help="For neighborhood collectives: cart, torus or moore with sizes, as in torus:4x4, or "
+            "random:DEGREE.",
+        ),
+    ] = None,
     rounds: Annotated[
         str | None, typer.Option("--rounds", metavar="LIST", help="Picture: only these rounds, as in 0-2.")
     ] = None,
@@ -126,6 +136,7 @@ def show(
         "rings": rings,
         "mapping": mapping,
         "placement": placement,
+        "graph": graph,
         "rounds": rounds,
         "bytes": bytes,
     }
@@ -140,7 +151,7 @@ def show(
         raise RequestError("the messages of a barrier carry no bytes; leave out --bytes")
     spec = _core.spec(collective, algorithm, options)
     number = arguments.parse_number(procs, "--procs", 1, arguments.MOST_PROCS)
-    uses_mapping = wanted == "svg" or arguments.is_composed(collective, spec)
+    uses_mapping = wanted == "svg" or arguments.minds_nodes(collective, spec)
     for option in ("mapping", "placement"):
         if given[option] is not None and not uses_mapping:
             raise RequestError(f"--{option} is for --format svg and for algorithms that look at nodes")
@@ -154,9 +165,13 @@ Given = dict[str, Any]
 
 
 def _where(given: Given) -> Where:
-    """On which machine the ranks are, and where; empty where nobody says."""
+    """On which machine the ranks are, and where, and who is whose neighbour; empty where nobody says."""
     machine = given["mapping"] or ""
-    return {"machine": machine, "placement": given["placement"] or ("sequential" if machine else "")}
+    return {
+        "machine": machine,
+        "placement": given["placement"] or ("sequential" if machine else ""),
+        "graph": given["graph"] or "",
+    }
 
 
 def _text(call: Call, given: Given) -> str:

@@ -3,11 +3,13 @@
 
 import os
 import random
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 import typer
 from rich.progress import Progress
@@ -19,7 +21,9 @@ from convene.shapes import Verdict, Where
 HELP = """Plays all schedules without MPI: delivered, deadlock-free, nothing left over, nothing unordered.
 
 Each algorithm is played with all samples of its parameters, every root, with and without MPI_IN_PLACE,
-wherever its requirement holds. Exit status 1 when any of them fails.
+wherever its requirement holds. Exit status 1 when any of them fails. Above 4 processes the samples take
+turns in playing the roots: each root is played, and each sample from several roots; --thorough plays all
+samples with all roots.
 
 [bold]Examples[/bold]
 
@@ -33,11 +37,16 @@ wherever its requirement holds. Exit status 1 when any of them fails.
 
   convene verify allgather bdr --arrivals random:100
 
+  convene verify neighbor_allgather combining --procs 12 --graph moore:4x3
+
+  convene verify reduce allreduce --procs 1-64 --segments 1,2,3,4,7,8,16 --non-commutative
+
   convene verify allgather 'hier(sparbit,linear;leaders=2)' --procs 8-32
 
 Algorithms that are composed of others, hier and remap, are played with each algorithm as a part, and on
-several mappings: sequential, cyclic and irregular ones, or the one of --mapping. Where that means many
-compositions, they take turns in playing the roots.
+several mappings: sequential, cyclic and irregular ones, or the one of --mapping. Above 4 processes they, too,
+take turns: in playing the roots, and the mappings. Neighborhood collectives are
+played on several graphs, or on the one of --graph.
 """
 
 MOST_PROCS = 1024  # beyond, one play takes minutes
@@ -45,26 +54,39 @@ MOST_PROCS = 1024  # beyond, one play takes minutes
 
 MOST_FORECASTS = 1_000_000
 
-EVERY_ROOT = 4  # where many compositions are played, they take turns in playing each root
+ALL_WITH_ALL = 4  # up to so many processes, every sample plays every root
+
+TURNS = 4  # compositions are many: above, only every fourth plays each root
+
+MOST_SEGMENTS = 65536
 
 
 @dataclass(frozen=True)
 class Mapping:
-    """Which ranks share a node, for algorithms that look at that."""
+    """Which ranks share a node, for algorithms that look at that, and who is whose neighbour."""
 
     machine: str = ""
     placement: str = ""
+    graph: str = ""
 
     @property
     def as_arguments(self) -> Where:
-        return {"machine": self.machine, "placement": self.placement}
+        where: Where = {"machine": self.machine, "placement": self.placement}
+        return {**where, "graph": self.graph} if self.graph else where
 
     @property
     def in_words(self) -> str:
-        return f", {self.placement} on {self.machine}" if self.machine else f", on nodes {self.placement}"
+        graph = f", graph {self.graph}" if self.graph else ""
+        if self.machine:
+            return f"{graph}, {self.placement} on {self.machine}"
+        return graph + (f", on nodes {self.placement}" if self.placement else "")
 
 
 NOWHERE = Mapping()
+
+
+class Operator(TypedDict, total=False):
+    commutative: bool
 
 
 def representative_mappings(procs: int) -> list[Mapping]:
@@ -93,6 +115,7 @@ class Case:
     root: int
     forecasts: int = 0
     mapping: Mapping = NOWHERE
+    commutative: bool = True
 
     @property
     def algorithm(self) -> str:
@@ -114,7 +137,8 @@ class Result:
         case = self.case
         return (
             f"{case.collective} {case.spec}, {case.procs} processes, root {case.root}"
-            f"{case.mapping.in_words if case.mapping != NOWHERE else ''}: {self.verdict['why']}"
+            f"{case.mapping.in_words if case.mapping != NOWHERE else ''}"
+            f"{'' if case.commutative else ', an operator that does not commute'}: {self.verdict['why']}"
         )
 
 
@@ -149,15 +173,40 @@ def split_names(names: list[str]) -> tuple[list[str], str | None]:
     return [arguments.check_collective(name) for name in collectives], others[0]
 
 
-def specs_of(collective: str, algorithm: str | None) -> list[str]:
-    """The algorithm as it was given, or with all samples; without one, all that have schedules."""
+def specs_of(collective: str, algorithm: str | None, segments: list[int]) -> list[str]:
+    """The algorithm as it was given, or with all samples; without one, all that have schedules. Those with a
+    parameter of that name take these numbers of segments, if there are any."""
     if algorithm is None:
         names = [known["name"] for known in _core.algorithms(collective) if not known["native"]]
-        return [spec for name in names for spec in _core.samples(collective, name)]
+        return [spec for name in names for spec in specs_of(collective, name, segments)]
     given = _core.spec(collective, algorithm)
     if ";" in algorithm or "(" in algorithm:
         return [given]
-    return _core.samples(collective, given)
+    return with_segments(collective, _core.samples(collective, given), segments)
+
+
+def with_segments(collective: str, samples: list[str], segments: list[int]) -> list[str]:
+    """The samples with these numbers of segments instead of their own, where these are allowed."""
+    name = samples[0].partition(";")[0].partition("(")[0]
+    known = next(known for known in _core.algorithms(collective) if known["name"] == name)
+    bounds = next((each for each in known["parameters"] if each["name"] == "segments"), None)
+    if not segments or bounds is None:
+        return samples
+    least, most = bounds["least"] or 1, bounds["most"] or MOST_SEGMENTS
+    allowed = [number for number in segments if least <= number <= most]
+    others = [re.sub(r";segments=[0-9]+", "", sample) for sample in samples]
+    return [
+        _core.spec(collective, sample, [("segments", str(number))])
+        for sample, number in product(dict.fromkeys(others), allowed)
+    ]
+
+
+def reductions_of(collectives: list[str], *, named: bool) -> list[str]:
+    """Those that have an operator; a collective that was named must."""
+    for collective in collectives:
+        if named and not _core.is_reduction(collective):
+            raise RequestError(f"{collective} has no operator; leave out --non-commutative")
+    return [collective for collective in collectives if _core.is_reduction(collective)]
 
 
 def roots_of(collective: str, procs: int, wanted: str) -> Iterable[int]:
@@ -189,24 +238,50 @@ def random_forecast(procs: int, number: int) -> list[int]:
     return arrivals
 
 
-def mappings_of(collective: str, spec: str, procs: int, root: int, given: Mapping) -> list[Mapping]:
-    """Where the ranks are: on all representative mappings; of a rooted collective, one for each root."""
+def representative_graphs(procs: int) -> list[str]:
+    """Grids with and without ends, neighbours that share neighbours, and any graphs, sparse and dense."""
+    return ["cart", "torus", "moore", *(f"random:{degree}:{procs}" for degree in (1, 3, 8))]
+
+
+def mappings_of(collective: str, spec: str, procs: int, turn: int, grid: "Grid") -> list[Mapping]:
+    """Where the ranks are: on all representative mappings; where samples take turns, on one of them. In a
+    neighborhood: all graphs, with each of the mappings where the algorithm looks at nodes."""
+    given = grid.mapping
+    if _core.is_neighborhood(collective):
+        places = [given]
+        if arguments.minds_nodes(collective, spec) and not given.machine and not given.placement:
+            places += representative_mappings(procs)
+        graphs = [given.graph] if given.graph else representative_graphs(procs)
+        return [replace(place, graph=graph) for place in places for graph in graphs]
     if not arguments.is_composed(collective, spec):
         return [NOWHERE]
-    if given != NOWHERE:
-        return [given]
+    if grid.mapping != NOWHERE:
+        return [grid.mapping]
     found = representative_mappings(procs)
-    return [found[root // EVERY_ROOT % len(found)]] if _core.is_rooted(collective) else found
+    takes_turns = _core.is_rooted(collective) and not grid.thorough
+    return [found[turn // TURNS % len(found)]] if takes_turns else found
 
 
-def make_cases(
-    collectives: list[str],
-    algorithm: str | None,
-    procs: list[int],
-    roots: str,
-    forecasts: int = 0,
-    mapping: Mapping = NOWHERE,
-) -> list[Case]:
+@dataclass(frozen=True)
+class Grid:
+    """What is to be played with each algorithm."""
+
+    procs: list[int]
+    roots: str = "all"
+    forecasts: int = 0
+    mapping: Mapping = NOWHERE
+    segments: list[int] = field(default_factory=list)
+    commutative: bool = True
+    thorough: bool = False
+
+    def is_left_out(self, collective: str, spec: str, turns: int, turn: int, number: int) -> bool:
+        """Whether it is another sample's turn to play this root."""
+        if self.thorough or number <= ALL_WITH_ALL or turns == 1 or not _core.is_rooted(collective):
+            return False
+        return turn % (TURNS if arguments.is_composed(collective, spec) else turns) != 0
+
+
+def make_cases(collectives: list[str], algorithm: str | None, grid: Grid) -> list[Case]:
     cases = []
     unmet: str | None = None  # of the first call that cannot be
     has_roots = False
@@ -214,24 +289,27 @@ def make_cases(
         forecasters = {
             known["name"] for known in _core.algorithms(collective) if known["learns"] == "forecast"
         }
-        specs = specs_of(collective, algorithm)
-        for (turn, spec), number in product(enumerate(specs), procs):
-            tried = forecasts if spec.partition(";")[0] in forecasters else 0
-            takes_turns = len(specs) > 1 and _core.is_rooted(collective) and number > EVERY_ROOT
-            takes_turns = takes_turns and arguments.is_composed(collective, spec)
-            for root in roots_of(collective, number, roots):
+        specs = specs_of(collective, algorithm, grid.segments)
+        turns = Counter(spec.partition(";")[0].partition("(")[0] for spec in specs)
+        for (turn, spec), number in product(enumerate(specs), grid.procs):
+            name = spec.partition(";")[0].partition("(")[0]
+            tried = grid.forecasts if name in forecasters else 0
+            for root in roots_of(collective, number, grid.roots):
                 has_roots = True
-                if takes_turns and (root + turn) % EVERY_ROOT != 0:
+                if grid.is_left_out(collective, spec, turns[name], root + turn, number):
                     continue
-                for where in mappings_of(collective, spec, number, root, mapping):
-                    why = _core.unmet(collective, spec, number, where.machine, where.placement)
+                for where in mappings_of(collective, spec, number, root, grid):
+                    why = _core.unmet(
+                        collective, spec, number, where.machine, where.placement, grid.commutative
+                    )
                     unmet = unmet or why
                     if not why:
-                        cases.append(Case(collective, spec, number, root, tried, where))
+                        cases.append(Case(collective, spec, number, root, tried, where, grid.commutative))
     if not cases and has_roots:
-        raise RequestError(f"there is nothing to play: {algorithm} {unmet}, and --procs names no such number")
+        ending = "" if "operator" in (unmet or "") else ", and --procs names no such number"
+        raise RequestError(f"there is nothing to play: {algorithm} {unmet}{ending}")
     if not cases:
-        raise RequestError(f"there is nothing to play: every root of --roots {roots} is above --procs")
+        raise RequestError(f"there is nothing to play: every root of --roots {grid.roots} is above --procs")
     return cases
 
 
@@ -239,14 +317,16 @@ def play(case: Case) -> Result:
     """Plays a call both ways, and with its forecasts; the counts are those of the ordinary one."""
     call = (case.collective, case.spec, case.procs, case.root)
     where = case.mapping.as_arguments
-    verdict = _core.check(*call, **where)
+    # Said only where it matters: most callers stand for calls of all kinds.
+    operator: Operator = {} if case.commutative else {"commutative": False}
+    verdict = _core.check(*call, **where, **operator)
     if verdict["ok"] and case.plays_in_place:
-        in_place = _core.check(*call, in_place=True, **where)
+        in_place = _core.check(*call, in_place=True, **where, **operator)
         verdict["ok"] = in_place["ok"]
         verdict["why"] = f"with MPI_IN_PLACE: {in_place['why']}" if in_place["why"] else ""
     for number in range(case.forecasts if verdict["ok"] else 0):
         arrivals = random_forecast(case.procs, number)
-        forecast = _core.check(*call, in_place=number % 2 == 1, arrivals=arrivals)
+        forecast = _core.check(*call, in_place=number % 2 == 1, arrivals=arrivals, **operator)
         if not forecast["ok"]:
             verdict["ok"] = False
             verdict["why"] = f"with --arrivals {','.join(map(str, arrivals))}: {forecast['why']}"
@@ -284,6 +364,8 @@ def as_json(result: Result) -> dict[str, Any]:
         value["mapping"] = case.mapping.as_arguments
     if case.forecasts:
         value["forecasts"] = case.forecasts
+    if not case.commutative:
+        value["commutative"] = False
     return value if verdict["ok"] else {**value, "why": verdict["why"]}
 
 
@@ -350,13 +432,44 @@ def verify(
         str | None,
         typer.Option(metavar="sequential|cyclic|LIST", help="Likewise: which rank sits where."),
     ] = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GRAPH", help="For neighborhood collectives: one, as in torus:4x4, not several."
+        ),
+    ] = None,
+    segments: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="Numbers of segments to play, as in 1,2,3,4,7,8,16."),
+    ] = None,
+    non_commutative: Annotated[
+        bool,
+        typer.Option(
+            "--non-commutative",
+            help="Play reductions with an operator that does not commute, wherever an algorithm can do that.",
+        ),
+    ] = False,
+    thorough: Annotated[
+        bool, typer.Option("--thorough", help="Every sample of parameters plays every root. Takes hours.")
+    ] = False,
     json: arguments.Json = False,
 ) -> None:
     collectives, algorithm = split_names(names or [])
-    numbers = arguments.parse_numbers(procs, "--procs", 1, MOST_PROCS)
+    if non_commutative:
+        collectives = reductions_of(collectives, named=bool(names))
     forecasts = parse_forecasts(arrivals)
-    where = Mapping(mapping or "", placement or ("sequential" if mapping else ""))
-    cases = make_cases(list(dict.fromkeys(collectives)), algorithm, numbers, roots, forecasts, where)
+    if graph and not all(_core.is_neighborhood(collective) for collective in collectives):
+        raise RequestError("--graph is for neighborhood collectives alone: name these")
+    grid = Grid(
+        procs=arguments.parse_numbers(procs, "--procs", 1, MOST_PROCS),
+        roots=roots,
+        forecasts=forecasts,
+        mapping=Mapping(mapping or "", placement or ("sequential" if mapping else ""), graph or ""),
+        segments=arguments.parse_numbers(segments, "--segments", 1, MOST_SEGMENTS) if segments else [],
+        commutative=not non_commutative,
+        thorough=thorough,
+    )
+    cases = make_cases(list(dict.fromkeys(collectives)), algorithm, grid)
     if forecasts and not any(case.forecasts for case in cases):
         raise RequestError(f"{algorithm} uses no forecast of arrivals; leave out --arrivals {arrivals}")
     found = {result.case: result for result in play_all(cases)}

@@ -12,38 +12,13 @@
 //   token 1  . 1 . .     . 1 . .     * 1 . .     1 1 . *     1 1 * 1
 //   token 2  . . 2 .     . * 2 .     * 2 2 .     2 2 2 *     2 2 2 2
 //   token 3  . . . 3     . . . 3     * . . 3     3 * . 3     3 3 * 3       (* arrives in this round)
-#include "collective/algorithm.hpp"
-#include "shape/tree.hpp"
+#include "collective/barrier/barrier_tree.hpp"
 
 namespace convene {
 namespace {
 
-/// The tokens of `count` ranks from `first` on, around the end.
-Range tokens(Rank first, Rank count) { return Range(Buffer::output, first, count); }
-
 void generate(const Call& call, Builder& builder) {
-  const Split tree = kary_split(static_cast<Rank>(call.parameters[0]));
-  const TreeNode node = tree_node(tree, call.rank, call.procs);
-  const Rank height = tree_rounds(tree, call.procs);
-  const auto others_than = [&](Rank rank, Rank subtree) {
-    return tokens(rank + subtree, call.procs - subtree);
-  };
-  builder.copy(Range(Buffer::input, 0), tokens(call.rank, 1));
-  for (const TreeNode::Child& child : node.children) {
-    builder.round(height - 1 - child.round);
-    builder.recv(child.rank, tokens(child.rank, child.subtree));
-  }
-  if (call.rank != 0) {
-    builder.round(height - 1 - node.round);
-    builder.send(node.parent, tokens(call.rank, node.subtree));
-    builder.round(height + node.round);
-    builder.recv(node.parent, others_than(call.rank, node.subtree));
-  }
-  builder.join(tokens(0, call.procs));
-  for (const TreeNode::Child& child : node.children) {
-    builder.round(height + child.round);
-    builder.send(child.rank, others_than(child.rank, child.subtree));
-  }
+  barrier_over_tree(kary_split(static_cast<Rank>(call.parameters[0])), call, builder);
 }
 
 }  // namespace

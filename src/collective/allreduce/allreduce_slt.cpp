@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// SLT (sorted linear tree): the ranks are a chain in the order in which they are expected. Segments move along it and
+// collect contributions, so that what the early ranks have is summed up when the last one comes; that one completes the
+// sums and sends them back along the chain.
+//
+// Source:   Proficz 2018 and 2021, section 2, name it as a linear tree sorted by arrival times; the design is this project's.
+// Requires: a commutative operator: contributions are combined in the order of arrival. All ranks must have the same
+//           forecast, of which only the order counts; without one it is the order of ranks.
+// Cost:     2P − 3 + N rounds, 2N messages and N combines of 1/N vector per rank; one vector of extra memory. P − 2 + N
+//           rounds after the last arrival, where the forecast is right and that one is late enough.
+// Arrivals: from a forecast. Each rank's first send waits for its own arrival; what comes before is received meanwhile.
+//
+// P = 4, N = 2, rank 1 late: a = (0, 5, 0, 0). The chain is 0 → 2 → 3 → 1, and back. Segments a and b; what is combined:
+//
+//            round 0      round 1       round 2        round 3         round 4         round 5         round 6
+//   rank     0 1 2  3     0 1  2  3     0 1   2 3      0   1   2  3    0   1   2   3    0   1   2   3   0   1   2   3
+//   a        - . 02 3     - .  -  023   - all - -      .   all .  all  .   all all all  all all all all all all all all
+//   b        0 1 2  3     - .  02 3     - .   - 023    .   all .  .    .   all .   all  .   all all all all all all all
+//
+// P = 5 adds a link to the chain: a round on the way there, and one on the way back.
+#include <algorithm>
+
+#include "collective/forecast.hpp"
+#include "collective/reduction.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) {
+  const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
+  const std::vector<Rank> chain = in_expected_order(expected_delays(call));
+  const auto own = static_cast<Rank>(std::find(chain.begin(), chain.end(), call.rank) - chain.begin());
+  const Rank last = call.procs - 1;
+  Partial partial(call, builder, segments, {.at_output = true});
+  // Segment s is `links` links from the chain's begin in round s + links; the way back goes on from the end.
+  const std::uint32_t back = 2 * last - own;
+  for (std::uint32_t round = 0; round < segments + 2 * last; ++round) {
+    builder.round(round);
+    const auto segment_after = [&](std::uint32_t links) { return Place{round - links}; };
+    const auto passes = [&](std::uint32_t links) { return links <= round && round - links < segments; };
+    if (own > 0 && passes(own - 1)) partial.take(chain[own - 1], segment_after(own - 1), Side::above);
+    if (own < last && passes(own)) partial.send(chain[own + 1], segment_after(own));
+    if (own < last && passes(back - 1)) partial.replace(chain[own + 1], segment_after(back - 1));
+    if (own > 0 && passes(back)) partial.send(chain[own - 1], segment_after(back));
+  }
+  partial.settle(run_of_places(0, segments));
+}
+
+}  // namespace
+
+extern const Algorithm allreduce_slt = {
+    .name = "slt",
+    .summary = "Segments move along a chain of the ranks in the order of expected arrival, and back.",
+    .source = "named in Proficz 2021, section 2 (sorted linear tree); the design is this project's",
+    .collectives = {Collective::allreduce},
+    .learns = Learns::forecast,
+    .rounds = "2P − 3 + N of 1/N vector each; P − 2 + N after a late last arrival",
+    .parameters = {segments_parameter(16)},
+    .commutative_only = true,
+    .generate = generate,
+};
+
+}  // namespace convene

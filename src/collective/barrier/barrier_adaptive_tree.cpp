@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Adaptive tree barrier: a binomial tree whose root is the rank that is expected last, and in which a rank is the nearer to
+// the root the later it is expected. So all other signals are there when the last rank comes, and it only lets all go.
+//
+// Source:   Proficz 2021, section 2, describes Mamidala et al. so: gather and broadcast over a tree whose root, marked by
+//           a token, moves to a process that is late. There the token moves as they run, with the help of the
+//           network's hardware; here a forecast moves it, and the order of the others is this project's.
+// Requires: nothing. All ranks must have the same forecast; without one rank 0 is the root.
+// Cost:     2⌈log₂P⌉ rounds, ⌈log₂P⌉ after the last arrival; 2(P − 1) empty messages of all ranks together, where dissemination
+//           needs P⌈log₂P⌉.
+// Arrivals: from a forecast, of which only the order counts. A wrong one costs what a binomial tree costs anyway.
+//
+// P = 4, a = (0, 5, 1, 0): rank 1 is the root, rank 2 and 3 are its children, and rank 0 is rank 3's:
+//
+//            before      round 0     round 1     round 2     round 3
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3
+//   token 0  0 . . .     0 . . *     0 * . 0     0 0 . 0     0 0 * 0
+//   token 1  . 1 . .     . 1 . .     . 1 . .     . 1 . *     * 1 * 1
+//   token 2  . . 2 .     . * 2 .     . 2 2 .     . 2 2 *     * 2 2 2
+//   token 3  . . . 3     . . . 3     . * . 3     . 3 . 3     * 3 * 3       (* arrives in this round)
+//
+// For P = 5 and a fifth rank that comes first of all, that one is a leaf, too.
+#include "collective/barrier/barrier_tree.hpp"
+#include "collective/forecast.hpp"
+#include "collective/tree_walk.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) {
+  const std::vector<std::uint32_t> delays = expected_delays(call);
+  Call rooted = call;
+  rooted.root = latest(delays);
+  on_positions(ranks_at(by_hops_to_root(call.procs), rooted), rooted, builder,
+               [&](const Call& inner) { barrier_over_tree(knomial_split(1), inner, builder); });
+}
+
+}  // namespace
+
+extern const Algorithm barrier_adaptive_tree = {
+    .name = "adaptive_tree",
+    .summary = "Signals go up a binomial tree to the rank that is expected last, and down it again.",
+    .source = "after Mamidala et al., as told in Proficz 2021, section 2; from a forecast: this project",
+    .collectives = {Collective::barrier},
+    .learns = Learns::forecast,
+    .rounds = "2⌈log₂P⌉, of which ⌈log₂P⌉ after the last arrival",
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A barrier over a tree, whichever it is: signals go up it to the root and down it again.
+#pragma once
+
+#include "collective/algorithm.hpp"
+#include "shape/tree.hpp"
+
+namespace convene {
+
+/// Ranks are relative to rank 0, which is the tree's root.
+inline void barrier_over_tree(const Split& tree, const Call& call, Builder& builder) {
+  const auto tokens = [](Rank first, Rank count) { return Range(Buffer::output, first, count); };
+  const TreeNode node = tree_node(tree, call.rank, call.procs);
+  const Rank height = tree_rounds(tree, call.procs);
+  const auto others_than = [&](Rank rank, Rank subtree) {
+    return tokens(rank + subtree, call.procs - subtree);
+  };
+  builder.copy(Range(Buffer::input, 0), tokens(call.rank, 1));
+  for (const TreeNode::Child& child : node.children) {
+    builder.round(height - 1 - child.round);
+    builder.recv(child.rank, tokens(child.rank, child.subtree));
+  }
+  if (call.rank != 0) {
+    builder.round(height - 1 - node.round);
+    builder.send(node.parent, tokens(call.rank, node.subtree));
+    builder.round(height + node.round);
+    builder.recv(node.parent, others_than(call.rank, node.subtree));
+  }
+  builder.join(tokens(0, call.procs));
+  for (const TreeNode::Child& child : node.children) {
+    builder.round(height + child.round);
+    builder.send(child.rank, others_than(child.rank, child.subtree));
+  }
+}
+
+}  // namespace convene

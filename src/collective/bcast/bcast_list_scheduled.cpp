@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// List-scheduled broadcast: every rank that has the vector sends it to the next one that is expected. So early ranks spread
+// it among themselves, and a late one is a leaf that whoever is free first serves when it comes. With everybody there
+// at once it is a binomial tree.
+//
+// Source:   this project's own; a list schedule (Graham 1966) of single-port messages, as in allgather_list_scheduled.cpp.
+// Requires: nothing. Uses a forecast of arrivals, in rounds of a vector.
+// Cost:     P − 1 messages of the vector (N times as many of 1/N of it with N segments), no extra memory. One round after a
+//           late last arrival.
+// Arrivals: from a forecast. It pays where a rank receives only when it has come: in the background the vector would be
+//           there before, and the order would not matter.
+//
+// P = 4, root 0, rank 2 late: a = (0, 0, 5, 0). A binomial tree has rank 3 behind rank 2; here nobody is behind rank 2.
+//
+//            before      round 0     round 1
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3
+//   vector   0 . . .     0 * . .     0 0 * *       (* arrives in this round; at rank 2, from rank 1, when it comes)
+//
+// P = 5, a = (0, 0, 5, 0, 0): in round 1 rank 0 serves rank 3, and rank 1 rank 4; rank 2 comes last again.
+#include <algorithm>
+#include <functional>
+#include <queue>
+
+#include "collective/bcast/bcast_parameters.hpp"
+#include "collective/forecast.hpp"
+#include "collective/tree_walk.hpp"
+
+namespace convene {
+namespace {
+
+/// A rank that has the vector, and when it can send next.
+struct Holder {
+  std::uint64_t free;  // in rounds after the earliest arrival
+  Rank turn;           // among those that are free at once, who got it first
+  Rank rank;
+  std::uint32_t round;  // label of its next send
+
+  bool operator>(const Holder& other) const {
+    return free != other.free ? free > other.free : turn > other.turn;
+  }
+};
+
+/// By relative rank.
+std::vector<TreeNode> list_scheduled_tree(const Call& call) {
+  const std::vector<std::uint32_t> delays = expected_delays(call);
+  const auto relative = [&](Rank rank) { return (rank + call.procs - call.root) % call.procs; };
+  const std::vector<Rank> order = others_in_expected_order(call);
+  std::vector<TreeNode> nodes(call.procs);
+  std::priority_queue<Holder, std::vector<Holder>, std::greater<>> holders;
+  holders.push({delays[call.root], 0, 0, 0});
+  for (Rank turn = 1; turn < call.procs; ++turn) {
+    const Rank rank = relative(order[turn - 1]);
+    Holder sender = holders.top();
+    holders.pop();
+    const std::uint64_t done = std::max<std::uint64_t>(sender.free, delays[order[turn - 1]]) + 1;
+    nodes[sender.rank].children.push_back({rank, 1, sender.round});
+    nodes[rank].parent = sender.rank;
+    nodes[rank].round = sender.round++;
+    sender.free = done;
+    holders.push(sender);
+    holders.push({done, turn, rank, sender.round});
+  }
+  return nodes;
+}
+
+void generate(const Call& call, Builder& builder) {
+  const auto nodes = keep_work(call, [&] { return list_scheduled_tree(call); });
+  std::size_t most = 1;
+  for (const TreeNode& node : *nodes) most = std::max(most, node.children.size());
+  pass_down((*nodes)[call.relative()], 0, static_cast<Rank>(call.parameters[0]), static_cast<Rank>(most),
+            call, builder);
+}
+
+}  // namespace
+
+extern const Algorithm bcast_list_scheduled = {
+    .name = "list_scheduled",
+    .summary = "Every rank that has the vector sends it to the next one that is expected.",
+    .source = "this project; a list schedule after Graham 1966",
+    .collectives = {Collective::bcast},
+    .learns = Learns::forecast,
+    .rounds =
+        "⌈log₂P⌉ of those who are there, and one after a late last arrival; N times as many with N segments",
+    .parameters = {segments_parameter(1, {1, 3})},
+    .generate = generate,
+};
+
+}  // namespace convene

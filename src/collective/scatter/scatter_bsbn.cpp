@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// BSBN (background sorted binomial tree): SBN (scatter_sbn.cpp) whose blocks are received, and handed on, before their
+// ranks have come: into scratch, from which the own one is copied at the call.
+//
+// Source:   named in Proficz 2021, section 2; the order of the ranks in the tree is this project's.
+// Requires: nothing. All ranks must have the same forecast, of which only the order counts.
+// Cost:     that of SBN, and a block more of extra memory, and a copy of it, at each rank but the root.
+// Arrivals: from a forecast. Receives into scratch, and sends from there, need nothing of the program, so they can be done in
+//           the background: a rank that comes much later than expected still hands on what it was sent.
+//
+// The picture for P = 4 and P = 5 is that of scatter_sbn.cpp.
+#include "collective/scatter/scatter_in_turn.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) {
+  scatter_sorted_binomial(call, builder, Begins::in_background);
+}
+
+}  // namespace
+
+extern const Algorithm scatter_bsbn = {
+    .name = "bsbn",
+    .summary =
+        "Blocks go down a binomial tree in which early ranks are served first, also through ranks to come.",
+    .source = "named in Proficz 2021, section 2; the design is this project's",
+    .collectives = scatters,
+    .learns = Learns::forecast,
+    .rounds = "⌈log₂P⌉",
+    .relays = true,
+    .generate = generate,
+};
+
+}  // namespace convene

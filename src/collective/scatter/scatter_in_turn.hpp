@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the sorted scatters have in common: whom the root serves first.
+#pragma once
+
+#include <algorithm>
+
+#include "collective/forecast.hpp"
+#include "collective/tree_walk.hpp"
+
+namespace convene {
+
+/// The root's sends in the order in which the others are expected; together expected ones from the root upwards.
+inline void scatter_in_turn(const Call& call, Builder& builder, Begins begins) {
+  const std::vector<Rank> order = others_in_expected_order(call);
+  if (call.is_root()) {
+    for (Rank turn = 0; turn < order.size(); ++turn) {
+      builder.round(turn);
+      builder.send(order[turn], all_blocks(call, order[turn], 1));
+    }
+    return builder.copy(all_blocks(call, call.rank, 1), own_block(call));
+  }
+  builder.round(static_cast<std::uint32_t>(std::ranges::find(order, call.rank) - order.begin()));
+  if (begins == Begins::at_call) return builder.recv(call.root, own_block(call));
+  const Place like[] = {call.rank};
+  const Range staged(builder.scratch(like), 0);
+  builder.recv(call.root, staged);
+  builder.copy(staged, own_block(call));
+}
+
+/// The positions of a binomial tree, those first that hear from the root first, and of these those with the largest
+/// subtrees: a rank that is late should have nobody below it, and keep nobody above it from serving others.
+inline std::vector<Rank> by_round_of_hearing(Rank procs) {
+  std::vector<TreeNode> nodes;
+  for (Rank position = 0; position < procs; ++position) nodes.push_back(binomial_node(position, procs));
+  std::vector<Rank> positions(procs);
+  for (Rank position = 0; position < procs; ++position) positions[position] = position;
+  std::stable_sort(positions.begin(), positions.end(), [&](Rank a, Rank b) {
+    return nodes[a].round != nodes[b].round ? nodes[a].round < nodes[b].round
+                                            : nodes[a].subtree > nodes[b].subtree;
+  });
+  return positions;
+}
+
+inline void scatter_sorted_binomial(const Call& call, Builder& builder, Begins begins) {
+  on_positions(ranks_at(by_round_of_hearing(call.procs), call), call, builder,
+               [&](const Call& inner) { scatter_down(knomial_split(1), inner, builder, begins); });
+}
+
+}  // namespace convene

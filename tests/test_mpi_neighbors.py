@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Neighborhood collectives in an unmodified program: grids, graphs and distributed graphs."""
+
+import pytest
+
+from tests.conformance.stacks import Stack, all_stacks
+
+CALLS = 120
+
+
+def present(name: str) -> Stack:
+    stack = all_stacks()[name]
+    if not stack.is_here():
+        pytest.skip(f"the MPI stack {name} is not installed here")
+    return stack
+
+
+@pytest.mark.parametrize("algorithm", ["linear", "combining"])
+@pytest.mark.parametrize("procs", [1, 4, 6])
+@pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpich5-abi"])
+def test_neighborhoods(name: str, procs: int, algorithm: str) -> None:
+    stack = present(name)
+    uses = f"neighbor_allgather={algorithm},neighbor_allgatherv={algorithm}"
+    # MPI_Neighbor_allgather_init is Convene's where it runs the call; before the first blocking call on a
+    # communicator `combining` is not ready, and the MPI's own may lack it.
+    forms = ["persistent"] if algorithm == "linear" else []
+    done = stack.run(procs, [stack.program("neighborhood"), str(CALLS), "7", *forms], {"CONVENE_USE": uses})
+    assert done.status == 0, done.output
+    assert f"{CALLS} neighborhood calls are right" in done.output
+    for collective in ("neighbor_allgather", "neighbor_allgatherv"):
+        assert algorithm in done.algorithms(collective)
+        assert done.algorithms(collective) <= {algorithm, "native"}
+    reasons = {record["reason"] for record in done.records() if record["algorithm"] == "native"}
+    assert reasons <= ({"neighbours of other ranks not known"} if algorithm == "combining" else set())

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recordings of real programs, and convene trace on them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from convene import lateness, recordings
+
+from tests.conformance.stacks import ENVIRONMENT, ROOT, Stack, all_stacks, run_with_timeout
+
+EVERY_BUILD = ["openmpi4", "mpich4", "mpich5-abi"]  # one stack for each library
+CONVENE = str(ROOT / ".venv" / "bin" / "convene")
+CALLS = 20
+LATE = 1
+SHIFT = 1000  # seconds
+
+
+def present(name: str) -> Stack:
+    stack = all_stacks()[name]
+    if not stack.is_here():
+        pytest.skip(f"the MPI stack {name} is not installed here")
+    return stack
+
+
+def late(stack: Stack, calls: int = CALLS) -> list[str | Path]:
+    """A program in which rank LATE is 10 ms late to every allgather, and to nothing else."""
+    return [stack.program("late"), str(LATE), "10", str(calls)]
+
+
+def record(
+    stack: Stack, folder: Path, variables: Mapping[str, str] | None = None, calls: int = CALLS
+) -> recordings.Recording:
+    done = stack.run(3, late(stack, calls), {**(variables or {}), "CONVENE_RECORD": str(folder)})
+    assert done.status == 0, done.output
+    assert f"{calls} calls" in done.output
+    return recordings.read(folder)
+
+
+def by_collective(recording: recordings.Recording) -> dict[str, lateness.Calls]:
+    return {calls.kind.collective: calls for calls in lateness.summarize(recording).kinds}
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+@pytest.mark.parametrize("use", ["", "allgather=ring,allreduce=ring,bcast=binomial,barrier=dissemination"])
+def test_every_call_is_recorded(name: str, use: str, tmp_path: Path) -> None:
+    recording = record(present(name), tmp_path, {"CONVENE_USE": use} if use else {})
+    assert (recording.ranks, recording.procs, recording.lost, recording.messages) == (3, 3, 0, [])
+    assert recording.error == 0  # one machine, one clock
+    found = by_collective(recording)
+    counts = {collective: len(calls) for collective, calls in found.items()}
+    assert counts == {"allgather": CALLS, "allreduce": CALLS // 4, "bcast": 1, "barrier": 1}
+    allgather = found["allgather"]
+    assert allgather.kind.algorithm == ("ring" if use else "native")
+    assert allgather.kind.place.startswith("main (")
+    assert allgather.sizes.tolist() == [64] * CALLS
+    assert allgather.often_last[0] == LATE
+    assert not found["barrier"].kind.blocking
+    assert found["bcast"].kind.members == (0, 2)
+    assert recording.alone == 1  # rank 1's half has nobody else
+    for calls in found.values():
+        assert not np.isnan(calls.exits).any()
+        assert (calls.exits >= calls.arrivals).all()
+    # No rank leaves an allgather before the last one came, save by the error of one clock.
+    assert (allgather.exits.min(axis=1) > allgather.arrivals.max(axis=1) - 1e-6).all()
+    in_order = [calls.arrivals[np.argsort(calls.number)] for calls in found.values()]
+    assert all((np.diff(arrivals, axis=0) > 0).all() for arrivals in in_order)
+
+
+def test_the_ring_keeps_the_latest_calls(tmp_path: Path) -> None:
+    recording = record(present("openmpi4"), tmp_path, {"CONVENE_RECORD_CALLS": "8"})
+    (world, half) = recording.communicators
+    assert len(world.arrivals) == 8
+    assert world.first == CALLS + CALLS // 4 + 1 - 8
+    assert len(half.arrivals) == 1
+    assert recording.lost == world.first
+
+
+@pytest.mark.parametrize("value", ["1", "0", "1000000000000", "some"])
+def test_a_wrong_number_of_calls(value: str, tmp_path: Path) -> None:
+    stack = present("openmpi4")
+    variables = {"CONVENE_RECORD": str(tmp_path), "CONVENE_RECORD_CALLS": value}
+    done = stack.run(2, late(stack), variables)
+    assert done.status == 2, done.output
+    assert done.output.count("convene: CONVENE_RECORD_CALLS") == 1
+
+
+def test_where_nothing_can_be_written(tmp_path: Path) -> None:
+    stack = present("openmpi4")
+    done = stack.run(2, late(stack), {"CONVENE_RECORD": str(tmp_path / "nowhere")})
+    assert done.status == 0  # the program's own work is done
+    assert done.output.count("cannot write the recording") == 2
+
+
+def can_shift_clocks() -> bool:
+    shifting = ["unshare", "--time", "--monotonic", "1", "--fork", "true"]
+    try:
+        return subprocess.run(shifting, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_ranks_whose_clocks_differ(name: str, tmp_path: Path) -> None:
+    """A rank in a time namespace of its own reads a clock that is ahead: times compare nevertheless."""
+    stack = present(name)
+    if not can_shift_clocks():
+        pytest.skip("this machine has no time namespaces, or no right to use them")
+    variables = {**stack.variables, "CONVENE_RECORD": str(tmp_path)}
+    if stack.is_hydra:
+        given = ["-genv", "LD_PRELOAD", str(stack.preload)]
+    else:
+        given = ["-x", f"LD_PRELOAD={stack.preload}", *(word for name in variables for word in ("-x", name))]
+    program = [str(word) for word in late(stack, 150)]
+    shifted = ["unshare", "--time", "--monotonic", str(SHIFT), "--fork", *program]
+    second = given if not stack.is_hydra else []
+    command = [stack.launcher, *given, "-n", "2", *program, ":", *second, "-n", "1", *shifted]
+    status, output = run_with_timeout(command, {**ENVIRONMENT, **os.environ, **variables}, 120)
+    assert status == 0, output
+    recording = recordings.read(tmp_path)
+    assert (recording.ranks, recording.lost, recording.messages) == (3, 0, [])
+    assert 0 < recording.error < 0.01
+    allgather = by_collective(recording)["allgather"]
+    assert allgather.often_last[0] == LATE
+    # All ranks are inside while the last one comes: clocks that are off by more than the error would show.
+    late_exits = allgather.exits.min(axis=1) - allgather.arrivals.max(axis=1)
+    assert (late_exits > -2 * recording.error).all()
+    with next(tmp_path.glob("*-2.bin")).open("rb") as file:
+        head = json.loads(file.readline())
+    offset = head["communicators"][-1]["clock"]["offset"] * 1e-9
+    assert offset == pytest.approx(SHIFT, abs=0.01)
+
+
+def convene(*words: object) -> "subprocess.CompletedProcess[str]":
+    command = [CONVENE, *map(str, words)]
+    environment = {**ENVIRONMENT, **os.environ}
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich4"])
+def test_trace_of_an_unmodified_program(name: str, tmp_path: Path) -> None:
+    stack = present(name)
+    chrome, arrivals = tmp_path / "t.json", tmp_path / "t.txt"
+    options = ("--json", "--export", chrome, "--arrivals", arrivals)
+    done = convene("trace", *options, "--", stack.launcher, "-n", 3, *late(stack))
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout.partition("\n")[2])  # after the program's own line
+    assert told["calls"] == CALLS + CALLS // 4 + 2
+    assert told["sites"][0]["often_last"] == LATE
+    assert len(json.loads(chrome.read_text())["traceEvents"]) > 3 * CALLS
+    lines = [line.split() for line in arrivals.read_text().splitlines() if not line.startswith("#")]
+    assert [len(line) for line in lines] == [3] * CALLS
+    assert all(min(map(float, line)) == 0 for line in lines)
+
+
+def test_report_says_who_was_late(tmp_path: Path) -> None:
+    stack = present("openmpi4")
+    page, told = tmp_path / "r.html", tmp_path / "r.json"
+    folder = tmp_path / "recorded"
+    for path in (page, told):
+        extra = ("--record", folder) if path == told else ()
+        done = convene("run", *extra, "--report", path, "--", stack.launcher, "-n", 3, *late(stack))
+        assert done.returncode == 0, done.stderr
+    text = page.read_text()
+    assert "Who came late" in text
+    assert f"rank {LATE} came last to" in text
+    assert "http" not in text.replace("http://www.w3.org", "")
+    late_rank = json.loads(told.read_text())["lateness"]["by_rank"][LATE]
+    assert late_rank["last"] >= CALLS // 2
+    assert len(recordings.files_in(folder)) == 3
+    assert "rank 1" in convene("trace", folder).stdout
+
+
+def test_python_programs_are_recorded(tmp_path: Path) -> None:
+    stack = present("openmpi4")
+    pytest.importorskip("mpi4py")
+    program = tmp_path / "app.py"
+    program.write_text(
+        "from mpi4py import MPI\n"
+        "for i in range(5):\n"
+        "    MPI.COMM_WORLD.allgather(i)\n"
+        "MPI.COMM_WORLD.Barrier()\n"
+    )
+    folder = tmp_path / "recorded"
+    done = convene("run", "--record", folder, "--", stack.launcher, "-n", 2, sys.executable, program)
+    assert done.returncode == 0, done.stderr
+    found = by_collective(recordings.read(folder))
+    assert len(found["barrier"]) == 1
+    assert sum(len(calls) for name, calls in found.items() if name.startswith("allgather")) >= 5
+
+
+def test_a_program_that_dies_leaves_no_recording() -> None:
+    stack = present("openmpi4")
+    done = convene("trace", "--", stack.launcher, "-n", 2, "false")
+    assert done.returncode == 1
+    assert "no rank has left a recording" in done.stderr
