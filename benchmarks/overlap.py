@@ -4,7 +4,7 @@
 A program (benchmarks/mpi/overlap.cpp) starts a collective, computes for as long as the collective takes
 alone, and waits; the MPI's own and Convene's take turns. Overlap is the share of the collective's time that
 the whole did not take longer: 1 - (whole - computation) / alone. On this machine with a core for each rank,
-and on two emulated nodes (root only), with and without the progress thread. Writes JSON and a table (Markdown).
+and on two emulated nodes (root only), with and without the progress thread. Writes JSON and a table.
 """
 
 import argparse
