@@ -140,3 +140,4 @@ class Simulated(TypedDict):
         dict[str, float]
     ]  # by kind: the share of the time in which the busiest of them carried anything
     critical_path: NotRequired[list[CriticalStep]]
+    exits: NotRequired[list[float]]  # by rank
