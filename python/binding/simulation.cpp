@@ -21,8 +21,44 @@ namespace convene::binding {
 namespace {
 
 constexpr Rank most_procs = 1u << 20;
-constexpr std::uint64_t most_steps = 1u << 25;     // of a plan that is written out: some gigabytes
+// Of a plan that is written out: some gigabytes, enough for the linear algorithms of 4,096 ranks.
+constexpr std::uint64_t most_steps = 36'000'000;
 constexpr std::uint64_t most_played = 1ull << 28;  // of one that is relabelled
+
+/// How many bytes places have where each rank's block has a size of its own (allgather, gather, scatter and their
+/// irregular forms: a buffer has the own block, or all).
+class BlockSizes {
+ public:
+  BlockSizes(const std::vector<double>& blocks, Cut cut, std::uint32_t segments)
+      : blocks_(blocks), cut_(cut), segments_(segments) {}
+
+  double of(const Schedule& schedule, std::span<const Range> ranges) const {
+    double sum = 0;
+    for (const Range& range : ranges) {
+      const std::uint32_t places = schedule.places(range.buffer());
+      const std::span<const Place> like =
+          range.buffer() >= Buffer::scratch ? schedule.like(range.buffer()) : std::span<const Place>();
+      const Place own = places == segments_ && blocks_.size() > 1 ? schedule.rank() * segments_ : 0;
+      for_each_place(range, places,
+                     [&](Place place) { sum += of(like.empty() ? own + place : like[place]); });
+    }
+    return sum;
+  }
+
+ private:
+  static constexpr double tiny = 8;  // bytes: the part of a block that says that the rest is ready
+
+  double of(Place place) const {
+    const double block = blocks_.at(place / segments_);
+    if (cut_ != Cut::tiny_first) return block / segments_;
+    const double first = std::min(tiny, block / 2);
+    return place % segments_ == 0 ? first : block - first;
+  }
+
+  const std::vector<double>& blocks_;
+  const Cut cut_;
+  const std::uint32_t segments_;
+};
 
 /// What is played: all ranks' schedules or, where these would be too many and the algorithm has a symmetry, rank 0's.
 class Played {
@@ -49,7 +85,19 @@ class Played {
         *one_, algorithm.symmetry == Symmetry::exchange ? Relabelling::exchange : Relabelling::rotation));
   }
 
-  Source& source() { return *source_; }
+  /// Blocks of equal size.
+  void set_bytes(double per_block, std::uint32_t segments) { source_->set_bytes(per_block / segments); }
+
+  /// Blocks of these sizes, by rank; messages without bytes are left out, as when the schedule is executed.
+  void set_blocks(const std::vector<double>& blocks, const Algorithm& algorithm, std::uint32_t segments) {
+    if (!plan_) throw Error("blocks of unequal size need a plan that is written out; take fewer processes");
+    const BlockSizes sizes(blocks, algorithm.cut, segments);
+    source_->set_bytes(
+        [&](const Schedule& schedule, std::span<const Range> ranges) { return sizes.of(schedule, ranges); },
+        Source::Empty::left_out);
+  }
+
+  const Source& source() const { return *source_; }
 
  private:
   std::unique_ptr<Schedule> one_;
@@ -64,10 +112,13 @@ struct Summary {
   double bytes = 0;
   std::map<std::string, double> busiest;
   std::vector<CriticalStep> path;
+  std::vector<double> exits;  // where they are asked for
 };
 
-Summary summarize(const Outcome& outcome, const std::vector<double>& arrivals, const Network& network) {
+Summary summarize(const Outcome& outcome, const std::vector<double>& arrivals, const Network& network,
+                  bool exits) {
   Summary summary;
+  if (exits) summary.exits = outcome.exits;
   const auto procs = static_cast<double>(arrivals.size());
   const double first = *std::min_element(arrivals.begin(), arrivals.end());
   summary.slowest = outcome.end - first;
@@ -106,8 +157,12 @@ nb::dict describe(const Summary& summary) {
     path.append(item);
   }
   dict["critical_path"] = path;
+  if (!summary.exits.empty()) dict["exits"] = summary.exits;
   return dict;
 }
+
+using Rows = std::vector<std::vector<double>>;
+using Forecasts = std::vector<std::vector<std::int32_t>>;
 
 struct Simulation {
   Spec spec;
@@ -115,24 +170,58 @@ struct Simulation {
   Platform platform;
   std::string placement;
   PlayOptions options;
+  Rows arrivals;        // patterns
+  Forecasts forecasts;  // none, or one for each pattern
+  Rows begins;          // none, or one for each pattern
+  Rows blocks;          // none, or one for each size
+  bool exits = false;   // whether to tell those of every rank
 
   /// Each pattern of arrivals has noise of its own, the same for all sizes.
-  std::vector<Summary> run(const std::vector<double>& sizes,
-                           const std::vector<std::vector<double>>& arrivals) const {
+  std::vector<Summary> run(const std::vector<double>& sizes) const {
     const Seating seating = seat(platform, placement, call.procs);
     const Network network(platform, seating);
-    Played played(spec, call);
+    const std::uint32_t pieces = segments(*spec.algorithm, call);
+    std::unique_ptr<Played> played;
+    Call current = call;
     std::vector<Summary> result;
-    for (const double size : sizes) {
-      played.source().set_bytes(size / segments(*spec.algorithm, call));
+    for (std::size_t size = 0; size < sizes.size(); ++size) {
+      bool is_sized = false;
       PlayOptions each = options;
-      for (const auto& pattern : arrivals) {
-        result.push_back(
-            summarize(play(played.source(), platform, seating, pattern, each), pattern, network));
-        ++each.noise.seed;
+      for (std::size_t i = 0; i < arrivals.size(); ++i, ++each.noise.seed) {
+        if (!played || (!forecasts.empty() && forecasts[i] != current.arrivals)) {
+          if (!forecasts.empty()) current.arrivals = forecasts[i];
+          played.reset();  // before the next one takes memory
+          played = std::make_unique<Played>(spec, current);
+          is_sized = false;
+        }
+        if (!is_sized && blocks.empty()) played->set_bytes(sizes[size], pieces);
+        if (!is_sized && !blocks.empty()) played->set_blocks(blocks[size], *spec.algorithm, pieces);
+        is_sized = true;
+        if (!begins.empty()) each.begins = begins[i];
+        result.push_back(summarize(play(played->source(), platform, seating, arrivals[i], each), arrivals[i],
+                                   network, exits));
       }
     }
     return result;
+  }
+
+  /// Throws Error where lists do not belong together.
+  void require_fitting(std::size_t sizes) const {
+    if (!forecasts.empty() && spec.algorithm->learns != Learns::forecast)
+      throw Error(std::string(spec.algorithm->name) + " uses no forecast of arrivals");
+    if ((!forecasts.empty() && forecasts.size() != arrivals.size()) ||
+        (!begins.empty() && begins.size() != arrivals.size()))
+      throw Error("forecasts and beginnings need one row for each pattern of arrivals");
+    for (const auto& forecast : forecasts)
+      if (forecast.size() != call.procs || std::ranges::any_of(forecast, [](auto at) { return at < 0; }))
+        throw Error("a forecast needs a number of rounds from 0 on for each process");
+    if (!blocks.empty() && blocks.size() != sizes) throw Error("blocks need one row for each size");
+    if (!blocks.empty() &&
+        (is_reduction(call.collective) || has_one_vector(call.collective) ||
+         call.collective == Collective::alltoall || call.collective == Collective::alltoallv))
+      throw Error(std::string(name(call.collective)) + " cannot be simulated with unequal blocks");
+    for (const auto& row : blocks)
+      if (row.size() != call.procs) throw Error("blocks need one size for each process");
   }
 };
 
@@ -167,9 +256,9 @@ NoiseKind parse_noise(const std::string& name) {
 
 nb::list simulate(const std::string& collective, const std::string& spec, Rank procs,
                   const std::vector<double>& sizes, const std::string& platform, const std::string& file,
-                  const std::string& placement, const std::vector<std::vector<double>>& arrivals, bool exact,
-                  bool critical_path, Rank root, const std::string& noise, double mean, double shape,
-                  std::uint64_t seed) {
+                  const std::string& placement, const Rows& arrivals, bool exact, bool critical_path,
+                  Rank root, const std::string& noise, double mean, double shape, std::uint64_t seed,
+                  const Forecasts& forecasts, const Rows& begins, const Rows& blocks, bool exits) {
   Simulation simulation = make_simulation(collective, spec, procs, platform, file, placement);
   if (root >= procs)
     throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
@@ -179,10 +268,16 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
                         .critical_path = critical_path,
                         .noise = {parse_noise(noise), mean, shape, seed}};
   simulation.options.noise.validate();
+  simulation.arrivals = arrivals;
+  simulation.forecasts = forecasts;
+  simulation.begins = begins;
+  simulation.blocks = blocks;
+  simulation.exits = exits;
+  simulation.require_fitting(sizes.size());
   std::vector<Summary> summaries;
   {
     const nb::gil_scoped_release others_may_run;
-    summaries = simulation.run(sizes, arrivals);
+    summaries = simulation.run(sizes);
   }
   nb::list list;
   for (const Summary& summary : summaries) list.append(describe(summary));
@@ -229,8 +324,12 @@ void add_simulation(nb::module_& module) {
              nb::arg("sizes"), nb::arg("platform"), nb::arg("file"), nb::arg("placement"),
              nb::arg("arrivals"), nb::arg("exact") = false, nb::arg("critical_path") = false,
              nb::arg("root") = 0, nb::arg("noise") = "none", nb::arg("noise_mean") = 0.0,
-             nb::arg("noise_shape") = 0.0, nb::arg("seed") = 1,
-             "Plays an algorithm: one dictionary for each pattern of arrivals, for each size.");
+             nb::arg("noise_shape") = 0.0, nb::arg("seed") = 1, nb::arg("forecasts") = Forecasts{},
+             nb::arg("begins") = Rows{}, nb::arg("blocks") = Rows{}, nb::arg("exits") = false,
+             "Plays an algorithm: one dictionary for each pattern of arrivals, for each size. By pattern: a "
+             "forecast "
+             "(rounds), and when ranks begin (seconds; in the background, or late). By size: each rank's "
+             "block in bytes.");
 }
 
 }  // namespace convene::binding

@@ -220,4 +220,8 @@ def simulate(
     noise_mean: float = 0.0,
     noise_shape: float = 0.0,
     seed: int = 1,
+    forecasts: Sequence[Sequence[int]] = (),
+    begins: Sequence[Sequence[float]] = (),
+    blocks: Sequence[Sequence[float]] = (),
+    exits: bool = False,
 ) -> list[Simulated]: ...

@@ -137,8 +137,8 @@ class Setting:
     preload: Path | None = None
 
 
-def program_of(stack: str) -> Path:
-    name = f"convene-bench-{stack}"
+def program_of(stack: str, tool: str = "bench") -> Path:
+    name = f"convene-{tool}-{stack}"
     found = paths.find(name, paths.PROGRAMS)
     if found is None:
         places = " or ".join(str(place) for place in paths.PROGRAMS)
@@ -148,7 +148,7 @@ def program_of(stack: str) -> Path:
     return found
 
 
-def find_setting(command: str | None, stack: str | None) -> Setting:
+def find_setting(command: str | None, stack: str | None, tool: str = "bench") -> Setting:
     """The launcher that was named (with options, if need be), or the first one of the stack."""
     stacks.check_stack(stack)
     if command is None:
@@ -165,7 +165,7 @@ def find_setting(command: str | None, stack: str | None) -> Setting:
             + " or --stack ".join(served)
         )
     chosen = stack or served[0]
-    return Setting(launcher, options, chosen, program_of(chosen))
+    return Setting(launcher, options, chosen, program_of(chosen, tool))
 
 
 def usual_launcher(stack: str | None) -> Launcher:
@@ -216,20 +216,30 @@ def measure(
 ) -> dict[str, Any]:
     """Runs the program; its result, and how it was started. `lines` is where the program writes what it has,
     size by size; that file stays, whatever becomes of the run."""
-    needed = mpi_variables(setting.launcher, request.procs)
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
         output = lines or Path(folder) / "bench.jsonl"
-        arguments = [*request.arguments(), "--output", str(output)]
-        shown = {**needed, **setting.variables}
-        library_path = {name: shown[name] for name in shown if name == "LD_LIBRARY_PATH"}
-        command = command_line(setting, request.procs, arguments, {**library_path, **setting.variables})
-        run(command, {**os.environ, **shown}, on_progress or (lambda done, of: None))
+        started = start(setting, request.procs, request.arguments(), output, on_progress)
         result = read_lines(output)
     if result is None:
         raise RunError(f"the MPI program has written nothing into {output}; is it on another machine?")
-    result["command"] = command[: command.index("--output")]
-    result["variables"] = shown
-    return result
+    return result | started
+
+
+def start(
+    setting: Setting,
+    procs: int,
+    arguments: list[str],
+    output: Path,
+    on_progress: Callable[[float, float], None] | None = None,
+) -> dict[str, Any]:
+    """Runs the setting's program, which writes into `output`, to its end; how it was started."""
+    variables = {**mpi_variables(setting.launcher, procs), **setting.variables}
+    library_path = {name: variables[name] for name in variables if name == "LD_LIBRARY_PATH"}
+    command = command_line(
+        setting, procs, [*arguments, "--output", str(output)], {**library_path, **setting.variables}
+    )
+    run(command, {**os.environ, **variables}, on_progress or (lambda done, of: None))
+    return {"command": command[: command.index("--output")], "variables": variables}
 
 
 def read_lines(path: Path) -> dict[str, Any] | None:

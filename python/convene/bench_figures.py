@@ -96,7 +96,7 @@ def look(measured: "Measured", name: str) -> dict[str, Any]:
 
 
 def panels(number: int, width: float = 4.2, height: float = 3.3) -> tuple[Drawing, list[Axes]]:
-    columns = min(number, 3)
+    columns = 2 if number == 4 else min(number, 3)
     rows = -(-number // columns)
     drawing, axes = plt.subplots(rows, columns, figsize=(width * columns, height * rows), squeeze=False)
     found = list(axes.ravel())
@@ -527,9 +527,14 @@ ALL = (
 )
 
 
-def all_figures(measured: "Measured", prefix: str, with_pdf: bool) -> list[Figure]:
+def all_figures(
+    measured: "Measured",
+    prefix: str,
+    with_pdf: bool,
+    others: Sequence[Callable[["Measured"], Iterator[Sketch]]] = (),
+) -> list[Figure]:
     with style():
-        return [render(sketch, prefix, with_pdf) for draw in ALL for sketch in draw(measured)]
+        return [render(sketch, prefix, with_pdf) for draw in (*ALL, *others) for sketch in draw(measured)]
 
 
 def comparison(compared: "list[Compared]", first: str, second: str, with_pdf: bool) -> Figure:

@@ -155,6 +155,17 @@ def _value(contender: dict[str, Any], metric: Metric, calls: int) -> Array:
     return metric.value(*times(contender)) / calls
 
 
+OF_RANKS = {"least": "osu_min", "mean": "osu", "greatest": "osu_max"}  # a call's time, of all ranks
+
+
+def winners_of_ranks(cell: dict[str, Any]) -> list[str]:
+    """The best algorithm by the least, by the mean and by the greatest time of all ranks: who wins
+    depends on whom one asks, the first rank to be done, all of them, or the last one."""
+    names = [contender["name"] for contender in cell["contenders"]]
+    means = [values(cell, METRICS[name]).mean(axis=1) for name in OF_RANKS.values()]
+    return [names[int(np.argmin(own))] for own in means]
+
+
 @dataclass(frozen=True)
 class Absorbed:
     """How an algorithm stood the imbalance, one value an observation."""

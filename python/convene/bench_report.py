@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a measurement is told as: plain sentences, figures and tables, on one page that needs no network."""
 
-import base64
-import csv
-import io
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +12,19 @@ import jinja2
 import numpy as np
 from scipy import stats
 
-from convene import __version__, _core, bench, bench_figures, bench_inference, bench_metrics, console
+from convene import (
+    __version__,
+    _core,
+    bench,
+    bench_figures,
+    bench_inference,
+    bench_metrics,
+    bench_upset,
+    console,
+)
 from convene.bench_metrics import Metric
 from convene.bench_statistics import Case, Row, cases, summarize_all
+from convene.bench_tables import CASE_HEADS, TABLES, Table, case_cells, quality_of_all
 from convene.report import seconds_text
 
 SURE = 0.05  # of the false discovery rate
@@ -66,9 +73,15 @@ class Measured:
     def wins(self) -> list[Win]:
         return find_wins(self)
 
+    @property
+    def tells_every_rank(self) -> bool:
+        """Whether the file says when each rank came and left."""
+        return all("arrival" in each for cell in self.cells.values() for each in cell["contenders"])
+
     def different(self, name: str) -> list[Any]:
-        """All values of procs, size, arrivals or distribution."""
-        return list(dict.fromkeys(getattr(case, name) for case in self.cells))
+        """All values of procs, size, arrivals or distribution; numbers in their order."""
+        values = list(dict.fromkeys(getattr(case, name) for case in self.cells))
+        return sorted(values) if name in ("procs", "size") else values
 
     def values(self, case: Case, algorithm: str) -> bench_metrics.Array:
         cell = self.cells[case]
@@ -228,208 +241,6 @@ def warnings(measured: Measured) -> list[str]:
     return said
 
 
-# --------------------------------------------------------------------------------------------------- tables
-
-
-@dataclass(frozen=True)
-class Table:
-    name: str
-    title: str
-    heads: list[str]
-    rows: list[list[str]]
-    remark: str = ""
-
-    @property
-    def csv(self) -> str:
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.heads, *self.rows])
-        return text.getvalue()
-
-    @property
-    def link(self) -> str:
-        return "data:text/csv;base64," + base64.b64encode(self.csv.encode()).decode()
-
-
-CASE_HEADS = ["ranks", "bytes", "arrivals", "distribution"]
-
-
-def case_cells(case: Case) -> list[str]:
-    return [str(case.procs), str(case.size), case.arrivals, case.distribution]
-
-
-def winners_table(measured: Measured) -> Table:
-    return Table(
-        "winners",
-        "Who won, case by case",
-        [*CASE_HEADS, "fastest", "second", "gain", "p"],
-        [
-            [*case_cells(win.case), win.winner, win.second, f"{win.gain:.3f}", f"{win.p_value:.4f}"]
-            for win in measured.wins
-        ],
-        "Gain is 1 - t/t₂ (10 s → 5 s is 0.5); p is corrected for the number of cases.",
-    )
-
-
-def times_table(measured: Measured) -> Table:
-    return Table(
-        "times",
-        "All times",
-        [*CASE_HEADS, "algorithm", "time", "low", "high", "of native", "low of ratio", "high of ratio"],
-        [
-            [
-                *case_cells(row.case),
-                row.name,
-                *(seconds_text(x) for x in (row.seconds.value, row.seconds.low, row.seconds.high)),
-                *ratio_cells(row),
-            ]
-            for row in measured.rows
-        ],
-        f"{measured.metric.by.capitalize()}s and 95 % bootstrap intervals; {measured.metric.summary}.",
-    )
-
-
-def ratio_cells(row: Row) -> list[str]:
-    ratio = row.ratios.get(bench.NATIVE)
-    return [f"{x:.3f}" for x in (ratio.value, ratio.low, ratio.high)] if ratio else ["", "", ""]
-
-
-def wins_table(measured: Measured) -> Table | None:
-    """Who wins depends on whom one asks: the first rank to be done, all of them, or the last one."""
-    if any("arrival" not in each for cell in measured.cells.values() for each in cell["contenders"]):
-        return None
-    metrics = [bench_metrics.METRICS[name] for name in ("osu_min", "osu", "osu_max")]
-    winners: list[list[str]] = []
-    for cell in measured.cells.values():
-        names = [contender["name"] for contender in cell["contenders"]]
-        means = [bench_metrics.values(cell, metric).mean(axis=1) for metric in metrics]
-        winners.append([names[int(np.argmin(own))] for own in means])
-    rows = [
-        [
-            name,
-            *(str(sum(own[place] == name for own in winners)) for place in range(3)),
-            str(sum(set(own) == {name} for own in winners)),
-        ]
-        for name in measured.algorithms
-    ]
-    return Table(
-        "wins",
-        "Wins by least, mean and greatest time of all ranks",
-        ["algorithm", "least", "mean", "greatest", "all three"],
-        rows,
-        f"In how many of {len(winners)} cases each algorithm is best, by means over observations.",
-    )
-
-
-def quality_of_all(measured: Measured) -> dict[tuple[Case, str], bench_inference.Quality]:
-    return {
-        (row.case, row.name): bench_inference.quality(measured.values(row.case, row.name))
-        for row in measured.rows
-    }
-
-
-def quality_table(measured: Measured) -> Table:
-    return Table(
-        "samples",
-        "How good the samples are",
-        [
-            *CASE_HEADS,
-            "algorithm",
-            "n",
-            "outliers",
-            "variation",
-            "runs p",
-            "drift",
-            "drift p",
-            "correlation",
-            "normal p",
-        ],
-        [
-            [
-                *case_cells(case),
-                name,
-                str(each.observations),
-                str(each.outliers),
-                f"{each.variation:.3f}",
-                f"{each.runs:.3f}",
-                f"{each.trend.change:+.3f}",
-                f"{each.trend.p_value:.3f}",
-                f"{each.correlation:+.2f}",
-                f"{each.normal:.3f}",
-            ]
-            for (case, name), each in quality_of_all(measured).items()
-        ],
-        "Variation is the coefficient of variation; drift is that of the median from the first to the last "
-        "repetition (Theil and Sen), correlation that with the next observation.",
-    )
-
-
-def usage_table(measured: Measured) -> Table | None:
-    """Who suffers where cores are few."""
-    rows = []
-    for case, cell in measured.cells.items():
-        for contender in cell["contenders"]:
-            if "processor_seconds" not in contender:
-                continue
-            used = contender["processor_seconds"]
-            rows.append(
-                [
-                    *case_cells(case),
-                    contender["name"],
-                    *(seconds_text(x) for x in (min(used), float(np.mean(used)), max(used))),
-                    f"{np.mean(contender['voluntary_switches']):.3g}",
-                    f"{np.mean(contender['involuntary_switches']):.3g}",
-                ]
-            )
-    heads = ["least", "mean", "most", "voluntary switches", "involuntary switches"]
-    return (
-        Table(
-            "processor",
-            "Processor time of a call",
-            [*CASE_HEADS, "algorithm", *heads],
-            rows,
-            "Over ranks; switches are the mean of all ranks.",
-        )
-        if rows
-        else None
-    )
-
-
-def error_table(measured: Measured) -> Table | None:
-    """Whether injected delays arrived."""
-    rows = []
-    for case, cell in measured.cells.items():
-        wanted = [each for each in cell["contenders"] if "wanted" in each]
-        if case.arrivals == bench.BALANCED or not wanted:
-            continue
-        valid = bench_metrics.valid_observations(cell)
-        errors = np.concatenate([bench_metrics.arrival_errors(each)[valid].ravel() for each in wanted])
-        clock = cell.get("clock", {})
-        used = [
-            error
-            for error, shared in zip(clock.get("error", []), clock.get("shared", []), strict=True)
-            if not shared
-        ]
-        rows.append(
-            [
-                *case_cells(case),
-                seconds_text(float(np.median(errors))),
-                seconds_text(float(np.percentile(errors, 99))),
-                seconds_text(max(used)) if used else "one clock",
-            ]
-        )
-    return (
-        Table(
-            "arrivals",
-            "Did ranks come when they should?",
-            [*CASE_HEADS, "median lateness", "99th percentile", "error of clocks"],
-            rows,
-            "Measured minus wanted arrival, over all ranks and observations.",
-        )
-        if rows
-        else None
-    )
-
-
 # ------------------------------------------------------------------------------------------- two measurements
 
 
@@ -540,15 +351,18 @@ def environment_rows(measured: Measured) -> list[tuple[str, str]]:
 
 def make_part(measured: Measured, prefix: str, with_pdf: bool) -> Part:
     native = what_native_misses(measured)
-    tables: list[Callable[[Measured], Table | None]] = [
-        *(winners_table, wins_table, times_table, error_table, usage_table, quality_table)
-    ]
-    made = [table(measured) for table in tables]
+    made = [table(measured) for table in TABLES]
     return Part(
         f"{measured.collective}: {measured.name}",
-        [what_was_measured(measured), *who_won(measured), *([native] if native else []), *how_sure(measured)],
+        [
+            what_was_measured(measured),
+            *measured.result.get("study", {}).get("sentences", []),
+            *who_won(measured),
+            *([native] if native else []),
+            *how_sure(measured),
+        ],
         warnings(measured),
-        bench_figures.all_figures(measured, prefix, with_pdf),
+        bench_figures.all_figures(measured, prefix, with_pdf, [bench_upset.upset]),
         [table for table in made if table and table.rows],
         environment_rows(measured),
     )

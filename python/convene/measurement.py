@@ -2,16 +2,15 @@
 """Measuring a platform: the MPI program that does it (tools/measure.cpp), and the file that comes of it."""
 
 import json
-import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from convene import __version__, _core, bench, fits, paths
+from convene import __version__, _core, bench, fits
 from convene._core import RequestError
 from convene.fits import Curve
 
@@ -73,32 +72,18 @@ class Request:
 
 
 def find_setting(command: str | None, stack: str | None) -> bench.Setting:
-    setting = bench.find_setting(command, stack)
-    name = f"convene-measure-{setting.stack}"
-    found = paths.find(name, paths.PROGRAMS)
-    if found is None:
-        places = " or ".join(str(place) for place in paths.PROGRAMS)
-        raise RequestError(
-            f"there is no {name} in {places}; build Convene where this MPI's compiler wrapper is installed"
-        )
-    return replace(setting, program=found)
+    return bench.find_setting(command, stack, "measure")
 
 
 def run(
     setting: bench.Setting, request: Request, on_progress: Callable[[float, float], None] | None = None
 ) -> dict[str, Any]:
     """Every observation, and how they were taken. Raises RequestError and bench.RunError."""
-    needed = bench.mpi_variables(setting.launcher, request.procs)
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
         output = Path(folder) / "measure.json"
-        arguments = [*request.arguments(), "--output", str(output)]
-        library_path = {name: needed[name] for name in needed if name == "LD_LIBRARY_PATH"}
-        command = bench.command_line(setting, request.procs, arguments, library_path)
-        bench.run(command, {**os.environ, **needed}, on_progress or (lambda done, of: None))
+        started = bench.start(setting, request.procs, request.arguments(), output, on_progress)
         result: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
-    result["command"] = command[: command.index("--output")]
-    result["variables"] = needed
-    return result
+    return result | started
 
 
 def rounded(value: float) -> float:

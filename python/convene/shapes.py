@@ -18,6 +18,7 @@ class Parameter(TypedDict):
     summary: str
     default: str | int
     words: list[str]
+    is_list: bool  # one number, or several as in 4x4x8
     least: int | None
     most: int | None
 
@@ -139,3 +140,4 @@ class Simulated(TypedDict):
         dict[str, float]
     ]  # by kind: the share of the time in which the busiest of them carried anything
     critical_path: NotRequired[list[CriticalStep]]
+    exits: NotRequired[list[float]]  # by rank

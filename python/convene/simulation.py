@@ -32,6 +32,15 @@ class Platform:
     def name(self) -> str:
         return _core.simulated_machine(self.text, self.file)["name"]
 
+    def with_nodes(self, nodes: int) -> "Platform":
+        """The same with another number of nodes on one switch."""
+        changed = json.loads(self.text)
+        levels = changed["machine"].split()
+        changed["machine"] = " ".join(
+            f"node:{nodes}" if level.startswith("node:") else level for level in levels
+        )
+        return Platform(json.dumps(changed), f"{self.file} with {nodes} nodes")
+
 
 @dataclass(frozen=True)
 class Case:
@@ -48,6 +57,9 @@ class Case:
     critical_path: bool = False
     root: int = 0
     noise: tuple[str, float, float, int] = QUIET  # kind, mean, shape, seed
+    forecasts: tuple[tuple[int, ...], ...] = ()  # by pattern: in how many rounds each rank is expected
+    begins: tuple[tuple[float, ...], ...] = ()  # by pattern: when ranks begin, if not when they arrive
+    blocks: tuple[tuple[int, ...], ...] = ()  # by size: each rank's block in bytes, if they differ
 
     def play(self) -> list[list[Simulated]]:
         """By size, then by pattern of arrivals."""
@@ -64,6 +76,9 @@ class Case:
             self.critical_path,
             self.root,
             *self.noise,
+            self.forecasts,
+            self.begins,
+            self.blocks,
         )
         each = len(self.arrivals)
         return [runs[first : first + each] for first in range(0, len(runs), each)]
@@ -195,6 +210,7 @@ class Journal:
             raise RequestError(f"{self.path} cannot be written: {error.strerror}") from None
 
     def add(self, case: Case, runs: list[list[Simulated]]) -> None:
+        self.known[self.key(case)] = runs
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps([self.key(case), runs]) + "\n")
 

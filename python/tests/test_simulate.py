@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import _core, simulation, studies
+from convene import _core, simulation
 
 Convene = Any
 
@@ -141,6 +141,8 @@ def test_more_ranks_than_cores_share_them(convene: Convene, platform: Path) -> N
         (("allgather", "--platform", "yahoo", "-p", 4, "-o", "run.txt"), "measurements are written as .json"),
         (("bcast", "--platform", "yahoo", "-p", 4, "--root", 4), "the root must be below"),
         (("--study", "sparbitt"), "there is no study 'sparbitt'"),
+        (("--study", "sparbit", "--figure", "maps.png"), "--figure maps.png must end in .svg"),
+        (("allgather", "--figure", "maps.svg"), "--figure needs a --study"),
     ],
 )
 def test_wrong_requests(convene: Convene, arguments: tuple[object, ...], sentence: str) -> None:
@@ -153,29 +155,6 @@ def test_a_wrong_platform_is_named_with_its_field(convene: Convene, platform: Pa
     platform.write_text(json.dumps(wrong))
     complaint = convene("simulate", "allgather", "--platform", platform, "-p", 4).complaint
     assert complaint == f'{platform}: "network.node.bandwidth" must be a number above 0, not -1'
-
-
-def test_the_sparbit_study_has_the_sources_cells() -> None:
-    assert {name: len(numbers) * len(studies.SIZES) for name, numbers in studies.PROCS.items()} == {
-        "yahoo": 1344,
-        "cervino": 1680,
-    }
-
-
-def test_the_sparbit_study_counts_as_the_source_does() -> None:
-    keys = [(mapping, name) for mapping in studies.MAPPINGS for name in ("sparbit", "ring")]
-    cells = [dict(zip(keys, times, strict=True)) for times in ((5.0, 10.0, 9.0, 4.0), (8.0, 7.0, 6.0, 9.0))]
-    assert studies.gains(cells, ("sequential",)) == [0.5]
-    assert studies.gains(cells, studies.MAPPINGS) == [pytest.approx(1 - 6 / 7)]
-
-
-def test_a_small_study_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studies, "PROCS", {"yahoo": [5, 16], "cervino": [8]})
-    monkeypatch.setattr(studies, "SIZES", (8, 4096))
-    result = studies.run_sparbit(simulation.play_all)
-    assert len(result["cells"]) == 6
-    assert len(result["summary"]) == len(studies.PUBLISHED)
-    assert all(0 <= row["best"] <= 100 for row in result["summary"])
 
 
 def test_an_interrupted_sweep_goes_on(

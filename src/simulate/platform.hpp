@@ -52,6 +52,7 @@ struct NetworkSpec {
 struct ProcessorCost {
   double send = 0, recv = 0;  ///< seconds a message
   double copy = 0;            ///< seconds a byte: copies, packing and unpacking
+  double combine = 0;         ///< seconds a byte: of a reduction's operator
 };
 
 struct Platform {

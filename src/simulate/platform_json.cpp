@@ -214,10 +214,13 @@ Machine read_machine(const Fields& fields, const std::string& file) {
 }
 
 ProcessorCost read_processor(const Fields& fields) {
-  constexpr std::string_view known[] = {"send", "recv", "copy", "note"};
+  constexpr std::string_view known[] = {"send", "recv", "copy", "combine", "note"};
   fields.allow(known);
-  return {
-      .send = fields.number("send", 0), .recv = fields.number("recv", 0), .copy = fields.number("copy", 0)};
+  const double copy = fields.number("copy", 0);
+  return {.send = fields.number("send", 0),
+          .recv = fields.number("recv", 0),
+          .copy = copy,
+          .combine = fields.number("combine", copy)};
 }
 
 void require_version(const Fields& fields, const std::string& file) {

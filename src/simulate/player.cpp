@@ -16,13 +16,14 @@ namespace {
 
 /// What an event is about: the upper 4 bits of its number. The rest is a rank, a message or a channel.
 enum Kind : std::uint32_t {
-  arrive = 0u << 28,        // rank: enters the collective
+  arrive = 0u << 28,        // rank: begins, in general by entering the collective
   computed = 1u << 28,      // task: its processor is done with it
   answered = 2u << 28,      // message: the receiver has agreed
   admitted = 3u << 28,      // message: its turn at the port has come
   carried = 4u << 28,       // channel or flow, as the contention says
   passed_alone = 5u << 28,  // message: the links that nobody shares have carried it
   landed = 6u << 28,        // message: is at the receiver
+  called = 7u << 28,        // rank: its input is there
 };
 constexpr std::uint32_t kind_bits = 0xfu << 28;
 
@@ -57,6 +58,12 @@ struct StepState {
   std::uint32_t receive;  // what is known of a receive
 };
 
+/// Steps that are ready but for the rank's input, where that comes later than the rank begins.
+struct Held {
+  bool called = false;
+  std::vector<StepId> steps;
+};
+
 struct Port {
   std::uint32_t busy = 0;
   std::uint32_t first = no_task, last = no_task;  // waiting
@@ -72,6 +79,7 @@ class Player {
         platform_(platform),
         cpu_(seating.cpu),
         arrivals_(arrivals),
+        begins_(options.begins.empty() ? arrivals : std::span<const double>(options.begins)),
         network_(platform, seating),
         contention_(network_, events_, carried),
         history_(options.critical_path ? source.steps() : 0),
@@ -80,6 +88,7 @@ class Player {
     cpu_free_.assign(*std::max_element(cpu_.begin(), cpu_.end()) + 1, 0);
     computing_.assign(procs, 0);
     if (has_ports()) port_.resize(procs);
+    if (!options.begins.empty()) held_.resize(procs);
     outcome_.exits.assign(arrivals.begin(), arrivals.end());
     state_.reserve(source.steps());
     for (Rank rank = 0; rank < procs; ++rank)
@@ -89,7 +98,10 @@ class Player {
   }
 
   Outcome run() {
-    for (Rank rank = 0; rank < source_.procs(); ++rank) events_.push(arrivals_[rank], arrive | rank);
+    for (Rank rank = 0; rank < source_.procs(); ++rank) {
+      if (!held_.empty()) events_.push(arrivals_[rank], called | rank);
+      events_.push(begins_[rank], arrive | rank);
+    }
     while (true) {
       if (!contention_.is_settled() && events_.moment_is_over()) contention_.settle(now_);
       if (events_.empty()) break;
@@ -122,6 +134,8 @@ class Player {
         return part_done(number);
       case landed:
         return land(number);
+      case called:
+        return release_input(number);
     }
   }
 
@@ -134,17 +148,29 @@ class Player {
       if (schedule[step].predecessors == 0) begin(rank, step, first);
   }
 
+  /// The rank has its input now: begins what was ready but for that.
+  void release_input(Rank rank) {
+    held_[rank].called = true;
+    const std::uint64_t first = source_.first(rank);
+    for (const StepId step : std::exchange(held_[rank].steps, {})) begin(rank, step, first);
+  }
+
+  bool lacks_input(Rank rank) const { return !held_.empty() && !held_[rank].called; }
+
   void begin(Rank rank, StepId step, std::uint64_t first) {
-    history_.ready(first + step, now_);
     const Move& move = source_.move(rank, step);
+    if (move.own_input && lacks_input(rank)) return held_[rank].steps.push_back(step);
+    history_.ready(first + step, now_);
+    if (move.left_out) return finish(rank, step);
     switch (move.kind) {
       case StepKind::send:
         return begin_send(rank, step, move);
       case StepKind::recv:
         return begin_recv(first + step);
       case StepKind::copy:
-      case StepKind::combine:  // at the cost of a copy: platforms do not say what an operator costs
-        return begin_copy(rank, step, move);
+        return compute(rank, step, move.bytes * platform_.cpu.copy);
+      case StepKind::combine:
+        return compute(rank, step, move.bytes * platform_.cpu.combine);
       case StepKind::join:
         return finish(rank, step);
     }
@@ -172,9 +198,8 @@ class Player {
     done_.clear();
   }
 
-  void begin_copy(Rank rank, StepId step, const Move& move) {
-    const double cost = move.bytes * platform_.cpu.copy;
-    const double done = occupy(rank, cost);
+  void compute(Rank rank, StepId step, double seconds) {
+    const double done = occupy(rank, seconds);
     if (done == now_) return finish(rank, step);
     const std::uint32_t id = new_task();
     tasks_[id].from = rank;
@@ -350,7 +375,7 @@ class Player {
     double& free = cpu_free_[cpu_[rank]];
     if (seconds == 0 && free <= now_) return now_;
     free = on_grid(std::max(free, now_) + seconds);
-    computing_[rank] += seconds;
+    if (!lacks_input(rank)) computing_[rank] += seconds;
     return free;
   }
 
@@ -372,6 +397,7 @@ class Player {
   Outcome finish_outcome() {
     outcome_.waiting.resize(source_.procs());
     for (Rank rank = 0; rank < source_.procs(); ++rank) {
+      outcome_.exits[rank] = std::max(outcome_.exits[rank], arrivals_[rank]);
       outcome_.waiting[rank] = std::max(0.0, outcome_.exits[rank] - arrivals_[rank] - computing_[rank]);
       outcome_.end = std::max(outcome_.end, outcome_.exits[rank]);
     }
@@ -394,7 +420,7 @@ class Player {
   const Source& source_;
   const Platform& platform_;
   const std::vector<std::uint32_t>& cpu_;
-  const std::span<const double> arrivals_;
+  const std::span<const double> arrivals_, begins_;
   const Network network_;
   EventQueue events_;
   Sharers contention_;
@@ -409,17 +435,27 @@ class Player {
   std::vector<double> cpu_free_;     // by core: when it will have done all that it has to do
   std::vector<double> computing_;    // by rank
   std::vector<Port> port_;           // by rank, where ports matter
+  std::vector<Held> held_;           // by rank, where ranks begin at another moment than they arrive
   Path path_;
   Outcome outcome_;
 };
 
-void require_arrivals(const Source& source, std::span<const double> arrivals, const Seating& seating) {
+void require_times(std::span<const double> times, const char* what) {
+  for (Rank rank = 0; rank < times.size(); ++rank)
+    if (!std::isfinite(times[rank]) || times[rank] < 0)
+      throw Error(fmt::format("rank {} {} at {} s; times must be from 0 on", rank, what, times[rank]));
+}
+
+void require_arrivals(const Source& source, std::span<const double> arrivals, const Seating& seating,
+                      std::span<const double> begins) {
   if (arrivals.size() != source.procs() || seating.cpu.size() != source.procs())
     throw Error(fmt::format("the plan has {} ranks, but there are {} arrivals and {} seats", source.procs(),
                             arrivals.size(), seating.cpu.size()));
-  for (Rank rank = 0; rank < arrivals.size(); ++rank)
-    if (!std::isfinite(arrivals[rank]) || arrivals[rank] < 0)
-      throw Error(fmt::format("rank {} arrives at {} s; times must be from 0 on", rank, arrivals[rank]));
+  if (!begins.empty() && begins.size() != source.procs())
+    throw Error(fmt::format("the plan has {} ranks, but there are {} moments at which they begin",
+                            source.procs(), begins.size()));
+  require_times(arrivals, "arrives");
+  require_times(begins, "begins");
   if (source.procs() > ~kind_bits)
     throw Error(
         fmt::format("{} processes are more than the player can number, {}", source.procs(), ~kind_bits));
@@ -429,7 +465,7 @@ void require_arrivals(const Source& source, std::span<const double> arrivals, co
 
 Outcome play(const Source& source, const Platform& platform, const Seating& seating,
              std::span<const double> arrivals, const PlayOptions& options) {
-  require_arrivals(source, arrivals, seating);
+  require_arrivals(source, arrivals, seating, options.begins);
   if (options.contention == Contention::maxmin)
     return Player<Fairness>(source, platform, seating, arrivals, options).run();
   return Player<Sharing>(source, platform, seating, arrivals, options).run();

@@ -9,7 +9,9 @@
 // (and unpacks). A message of at most `eager` bytes is sent without asking, and its send is complete when the processor
 // is done with it; one that comes before its receive is ready is copied once more. A larger one asks first (the way's
 // latency), is answered when the receive is ready (the latency again), and its send is complete when it has left.
-// Transfers progress in the background, whatever the processors do. A rank does nothing before it arrives.
+// Transfers progress in the background, whatever the processors do. A rank does nothing before it arrives, or, where
+// options say so, nothing before another moment: then what does not use its own input runs in a second thread, on a
+// core that is free, while it still computes.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +36,9 @@ struct PlayOptions {
   Contention contention = Contention::sharing;
   bool critical_path = false;  ///< needs 21 bytes more a step
   Noise noise = {};            ///< what holds up processors
+  /// By rank, seconds: when it begins with what does not use its own input, be that before it arrives (in a background
+  /// thread) or after (because what to do is not known before). Empty: when it arrives.
+  std::vector<double> begins = {};
 };
 
 /// A piece of the critical path: what the time before the end was spent with.
@@ -49,8 +54,8 @@ struct CriticalStep {
 
 struct Outcome {
   std::vector<double> exits;  ///< by rank, seconds: when its last step was done
-  std::vector<double>
-      waiting;     ///< by rank, seconds between arrival and exit in which it had nothing to compute
+  /// By rank, seconds between arrival and exit in which it had nothing to compute.
+  std::vector<double> waiting;
   double end = 0;  ///< the last exit
   std::uint64_t messages = 0;
   double bytes = 0;                         ///< sent, of all ranks together

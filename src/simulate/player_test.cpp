@@ -68,6 +68,37 @@ TEST_P(BothModes, NoiseOfASeedIsAlwaysTheSame) {
   EXPECT_NE(first, exits());
 }
 
+TEST_P(BothModes, ARankThatBeginsBeforeItArrivesPassesOnWhatIsNotItsOwn) {
+  // Rank 1 is 10 µs late. Rank 0's block takes 3 µs to it and 3 µs on to rank 2, by way of rank 1's background.
+  const std::vector<double> arrivals{0, 1e-5, 0};
+  PlayOptions options = mode();
+  const Plan pass_on = make_plan(3, 3, [](Rank rank, Builder& builder) {
+    if (rank == 0) builder.send(1, Range(Buffer::input, 0));
+    if (rank == 1) builder.recv(0, Range(Buffer::output, 0));
+    if (rank == 1) builder.send(2, Range(Buffer::output, 0));
+    if (rank == 2) builder.recv(1, Range(Buffer::output, 0));
+    if (rank == 1) builder.send(2, Range(Buffer::input, 0));
+    if (rank == 2) builder.recv(1, Range(Buffer::output, 1));
+  });
+  EXPECT_NEAR(play(pass_on, cluster(3), 1000, arrivals, options).exits[2], 1e-5 + 4e-6, tiny);
+  options.begins = {0, 0, 0};
+  const Outcome background = play(pass_on, cluster(3), 1000, arrivals, options);
+  EXPECT_NEAR(background.exits[2], 1e-5 + 3e-6, tiny);  // only rank 1's own block is still to come
+  EXPECT_NEAR(background.exits[1], 1e-5, tiny);
+  options.begins = {4e-6, 0, 0};  // rank 0 begins after it has arrived
+  EXPECT_NEAR(play(pass_on, cluster(3), 1000, {0, 0, 0}, options).exits[2], 4e-6 + 6e-6, tiny);
+}
+
+TEST_P(BothModes, CombiningCostsWhatThePlatformSays) {
+  const Plan plan = make_plan(1, 1, [](Rank, Builder& builder) {
+    builder.copy(Range(Buffer::input, 0), Range(Buffer::output, 0));
+    builder.combine(Range(Buffer::input, 0), Range(Buffer::output, 0));
+  });
+  Platform platform = cluster(1);
+  platform.cpu = {.copy = 1e-9, .combine = 3e-9};
+  EXPECT_NEAR(play(plan, platform, 1000, {}, mode()).exits[0], 4e-6, tiny);
+}
+
 TEST_P(BothModes, TwoMessagesToOneNodeShareItsLink) {
   // Both need 1 µs alone, and 2 µs together; then the latency.
   const Outcome outcome = play(all_to_one(3, {0, 1}, 2), cluster(3), 1000, {}, mode());

@@ -27,7 +27,8 @@ void Source::add(const Schedule& schedule) {
     moves_.push_back({.peer = step.peer,
                       .edges = static_cast<std::uint32_t>(edges_.size()),
                       .kind = step.kind,
-                      .scattered = step.is_message() && is_scattered(schedule.ranges(id))});
+                      .scattered = step.is_message() && is_scattered(schedule.ranges(id)),
+                      .own_input = (step.touches >> index(Buffer::input) & 1) != 0});
     const auto successors = schedule.successors(id);
     edges_.insert(edges_.end(), successors.begin(), successors.end());
   }
@@ -95,13 +96,16 @@ void Source::set_bytes(double per_place) {
   });
 }
 
-void Source::set_bytes(const Bytes& bytes) {
+void Source::set_bytes(const Bytes& bytes, Empty empty) {
   std::size_t next = 0;
   const auto set = [&](const Schedule& schedule) {
     for (StepId id = 0; id < schedule.size(); ++id, ++next) {
       const StepKind kind = schedule[id].kind;
       const bool has_source = kind == StepKind::copy || kind == StepKind::combine;
-      moves_[next].bytes = bytes(schedule, has_source ? schedule.from(id) : schedule.ranges(id));
+      Move& move = moves_[next];
+      move.bytes = bytes(schedule, has_source ? schedule.from(id) : schedule.ranges(id));
+      move.left_out =
+          empty == Empty::left_out && schedule[id].is_message() && move.bytes == 0 && !schedule.signals();
     }
   };
   if (one_) return set(*one_);

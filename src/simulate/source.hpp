@@ -23,6 +23,8 @@ struct Move {
   std::uint32_t edges = 0;  ///< where its successors begin
   StepKind kind = StepKind::join;
   bool scattered = false;  ///< a message whose blocks do not lie one after the other
+  bool own_input = false;  ///< uses the rank's input, which is there when the rank arrives
+  bool left_out = false;   ///< a message without bytes that nobody sends
 };
 
 class Source {
@@ -36,9 +38,12 @@ class Source {
   /// caller's claim; throws Error where rank 0's messages have no other end.
   static Source relabelled(const Schedule& schedule, Relabelling how);
 
+  /// What becomes of messages without bytes: they are sent, or left out on both sides (as when schedules are executed).
+  enum class Empty : std::uint8_t { sent, left_out };
+
   /// All places have this many bytes. Before this, or the other, all messages are empty.
   void set_bytes(double per_place);
-  void set_bytes(const Bytes& bytes);
+  void set_bytes(const Bytes& bytes, Empty empty = Empty::sent);
 
   Rank procs() const { return procs_; }
   /// How many steps all ranks have together.

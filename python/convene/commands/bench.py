@@ -2,27 +2,25 @@
 """convene bench: measures collectives by several algorithms, side by side."""
 
 import tempfile
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from convene import (
     _core,
     arguments,
     bench,
+    bench_course,
     bench_files,
     bench_metrics,
     bench_studies,
     console,
-    report,
     stacks,
 )
 from convene._core import RequestError
-from convene.bench_statistics import Estimate, Row, summarize_all
 
 HELP = """Measures a collective: Convene's algorithms and the MPI's own, interleaved in one run.
 
@@ -82,12 +80,6 @@ def check_word(option: str, word: str, known: tuple[str, ...]) -> str:
     return word
 
 
-def parse_patterns(text: str, procs: int) -> tuple[str, ...]:
-    """The arrival patterns. The balanced one is always among them, since the others are compared to it."""
-    patterns = [_core.arrival_pattern(part, procs) for part in text.split(",")]
-    return tuple(dict.fromkeys([bench.BALANCED, *patterns]))
-
-
 def parse_distributions(collective: str, text: str) -> list[str]:
     names = [check_word("a distribution", part.strip(), bench.DISTRIBUTIONS) for part in text.split(",")]
     if collective not in bench.IRREGULAR and names != ["regular"]:
@@ -108,194 +100,6 @@ def choose_type(collective: str, given: str | None) -> str:
 
 def check_procs(text: str) -> list[int]:
     return arguments.parse_numbers(text, "-n", 1, MOST_PROCS)
-
-
-def make_requests(
-    collective: str,
-    procs: list[int],
-    sizes: list[int],
-    distributions: list[str],
-    algorithms: str,
-    against: str,
-    arrivals: str,
-    **others: Any,
-) -> tuple[list[bench.Request], list[str]]:
-    """What is to be measured, one request for each start of the program, and the references among it."""
-    requests, references = [], []
-    for number in procs:
-        references = bench.choose_algorithms(collective, number, against)
-        chosen = bench.choose_algorithms(collective, number, algorithms)
-        contenders = list(dict.fromkeys([*references, *chosen]))
-        if not contenders:
-            raise RequestError("there is nothing to measure: --algorithms and --against name no algorithm")
-        patterns = parse_patterns(arrivals, number)
-        requests += [
-            bench.Request(
-                collective,
-                number,
-                sizes,
-                contenders,
-                distribution=distribution,
-                arrivals=patterns,
-                **others,
-            )
-            for distribution in distributions
-        ]
-    if others["root"] >= min(procs):
-        raise RequestError(f"there is no rank {others['root']} to be the root among {min(procs)} ranks")
-    return requests, references
-
-
-def measure(
-    setting: bench.Setting, requests: list[bench.Request], journal: bench_files.Journal
-) -> list[dict[str, Any]]:
-    """Measures what is not there yet, with a bar on a terminal; all runs."""
-    output = console.make(error=True)
-    there = journal.runs()
-    left = [replace(each, sizes=bench_files.left_over(each, there)) for each in requests]
-    commands = {}
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
-    with Progress(
-        *columns, TimeRemainingColumn(), console=output, transient=True, disable=not output.is_terminal
-    ) as progress:
-        total = sum(len(each.sizes) for each in left)
-        task = progress.add_task("measuring", total=total)
-        before = 0
-        for request in left:
-            if not request.sizes:
-                continue
-
-            def advance(done: float, _: float, before: int = before) -> None:
-                progress.update(task, completed=before + done)
-
-            result = bench.measure(setting, request, advance, journal.next_file())
-            commands[request.procs, request.distribution] = {
-                name: result[name] for name in ("command", "variables")
-            }
-            before += len(request.sizes)
-    runs = journal.runs()
-    return [run | commands.get((run["procs"], run["options"]["distribution"]), {}) for run in runs]
-
-
-def interval_text(low: str, high: str) -> str:
-    return f"{low} … {high}"
-
-
-def ratio_text(ratio: Estimate | None) -> str:
-    if ratio is None:
-        return ""
-    text = f"{ratio.value:.3f} ({interval_text(f'{ratio.low:.3f}', f'{ratio.high:.3f}')})"
-    colour = "green" if ratio.high < 1 else "red" if ratio.low > 1 else ""
-    return f"[{colour}]{text}[/{colour}]" if colour else text
-
-
-def case_columns(collective: str, rows: list[Row]) -> dict[str, Any]:
-    """What has to be said of a case: its size, and what else is not the same in all of them."""
-    columns: dict[str, Any] = {
-        "ranks": lambda row: str(row.case.procs),
-        "distribution": lambda row: row.case.distribution,
-        "arrivals": lambda row: row.case.arrivals,
-    }
-    columns = {head: text for head, text in columns.items() if len({text(row) for row in rows}) > 1}
-    if collective not in bench.WITHOUT_SIZES:
-        head = "bytes" if collective in bench.OF_VECTORS else "bytes/block"
-        columns[head] = lambda row: _core.format_size(row.size)
-    return columns
-
-
-def make_table(title: str, collective: str, rows: list[Row], references: list[str]) -> Table:
-    columns = case_columns(collective, rows)
-    has_absorption = any(row.absorption is not None for row in rows)
-    heads = [
-        *columns,
-        "algorithm",
-        rows[0].metric.by,
-        "95 % interval",
-        *(f"of {name}" for name in references),
-        *(["absorption"] if has_absorption else []),
-    ]
-    numbers = ("ranks", "bytes", "bytes/block", rows[0].metric.by, "absorption")
-    table = console.table(title, *heads, numbers=numbers)
-    last = None
-    for row in rows:
-        if last not in (None, row.case):
-            table.add_section()
-        seconds = row.seconds
-        table.add_row(
-            *(text(row) if row.case != last else "" for text in columns.values()),
-            row.name,
-            report.seconds_text(seconds.value),
-            interval_text(report.seconds_text(seconds.low), report.seconds_text(seconds.high)),
-            *(ratio_text(row.ratios.get(name)) for name in references),
-            *([f"{row.absorption:.2f}" if row.absorption is not None else ""] if has_absorption else []),
-        )
-        last = row.case
-    return table
-
-
-def remarks(runs: list[dict[str, Any]]) -> list[str]:
-    """What one should know about the circumstances."""
-    said = []
-    environment = runs[0]["environment"]
-    cores = int(environment["cores"]) * len(environment["hosts"])
-    load = float(runs[0]["sizes"][0]["load"][0].split()[0])
-    if load > cores / 2:
-        said.append(
-            f"the machine was not quiet: its load was {load:g} on {cores} cores before the first size; the "
-            "intervals tell how much that matters"
-        )
-    most = max(int(run["procs"]) for run in runs)
-    if most > cores:
-        said.append(f"{most} ranks shared {cores} cores: the numbers say how algorithms do in such a crowd")
-    if runs[0].get("options", {}).get("check") == "never":
-        said.append("nobody looked at the results (--check never)")
-    invalid = total = 0
-    for run in runs:
-        for cell in run["sizes"]:
-            valid = bench_metrics.valid_observations(cell)
-            invalid, total = invalid + int((~valid).sum()), total + len(valid)
-    if invalid:
-        said.append(
-            f"{invalid} of {total} repetitions are left out: a rank heard of the deadline too late; more "
-            "time (--window) or --sync barrier helps"
-        )
-    return said
-
-
-def finish(
-    collective: str, references: list[str], runs: list[dict[str, Any]], metric: bench_metrics.Metric
-) -> tuple[dict[str, Any], list[Row]]:
-    """The whole result, and what it says."""
-    result: dict[str, Any] = {
-        "format": bench_files.FORMAT,
-        "collective": collective,
-        "against": references,
-        "metric": metric.name,
-        "runs": runs,
-    }
-    rows = summarize_all(result, references, metric)
-    return result | {"summary": [row.as_json() for row in rows]}, rows
-
-
-def make_study_requests(
-    study: bench_studies.Study, procs: str | None, *, full: bool, **others: Any
-) -> list[bench.Request]:
-    """A study says itself what is measured; how often and how long is up to the user."""
-    sizes = bench.parse_sizes(study.full_sizes if full else study.sizes)
-    requests = []
-    for number in check_procs(procs or (study.full_procs if full else study.procs)):
-        made, _ = make_requests(
-            study.collective,
-            [number],
-            sizes,
-            list(study.distributions),
-            study.algorithms(number),
-            "",
-            bench.BALANCED,
-            **others,
-        )
-        requests += made
-    return requests
 
 
 def run(
@@ -461,7 +265,7 @@ def run(
     chosen_study = bench_studies.find_study(study) if study else None
     name = check_subject(collective, procs, chosen_study, full=full)
     course: dict[str, Any] = {
-        "type": choose_type(name, item_type),
+        "type": choose_type(name, item_type) if name else "",
         "op": check_word("--op", operation, bench.OPERATIONS),
         "root": root,
         "repetitions": repetitions,
@@ -475,43 +279,121 @@ def run(
         "cache": check_word("--cache", cache, bench.CACHES),
         "seed": seed,
     }
-    references: list[str] = []
+    setting = bench.find_setting(launcher, stack)
     if chosen_study:
-        requests = make_study_requests(chosen_study, procs, full=full, **course)
-        metric = chosen_study.metric
-    else:
-        requests, references = make_requests(
-            name,
-            check_procs(procs or ""),
-            [0] if name in bench.WITHOUT_SIZES else bench.parse_sizes(sizes),
-            parse_distributions(name, distributions),
-            algorithms,
-            against,
-            arrivals,
-            **course,
-        )
+        run_study(chosen_study, procs, course, setting, output, full=full, resume=resume, json=json)
+        return
+    requests, references = bench_course.make_requests(
+        name,
+        check_procs(procs or ""),
+        [0] if name in bench.WITHOUT_SIZES else bench.parse_sizes(sizes),
+        parse_distributions(name, distributions),
+        algorithms,
+        against,
+        arrivals,
+        **course,
+    )
     patterns = [pattern for request in requests for pattern in request.arrivals]
     chosen = bench_metrics.find_metric(metric) if metric else bench_metrics.default_metric(patterns)
-    setting = bench.find_setting(launcher, stack)
+    result, rows = measure(
+        setting,
+        requests,
+        output,
+        lambda runs: bench_course.finish(name, references, runs, chosen),
+        resume=resume,
+    )
+    if json:
+        console.print_json({key: value for key, value in result.items() if key != "runs"})
+        return
+    bench_course.show(result, rows, references)
+
+
+def measure(
+    setting: bench.Setting,
+    requests: list[bench.Request],
+    output: Path | None,
+    finish: Callable[[list[dict[str, Any]]], bench_course.Finished],
+    *,
+    resume: bool,
+) -> bench_course.Finished:
+    """What was measured, now or before an interruption, and written."""
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
         place = bench_files.journal_of(output) if output else Path(folder) / "part"
         asked = {"launcher": str(setting.launcher.path), "requests": [asdict(each) for each in requests]}
         journal = bench_files.Journal(place, asked, resume=resume)
-        runs = measure_or_tell(setting, requests, journal, output)
-    result, rows = finish(name, references, runs, chosen)
-    if chosen_study:
-        result["study"] = {"name": chosen_study.name, "rows": bench_studies.judge(chosen_study, result)}
-    if output:
-        bench_files.write(output, result)
-        journal.remove()
+        runs = bench_course.measure_or_tell(setting, requests, journal, output)
+        finished = finish(runs)
+        if output:
+            bench_files.write(output, finished[0])
+            journal.remove()
+    return finished
+
+
+def run_study(
+    study: bench_studies.Study,
+    procs: str | None,
+    course: dict[str, Any],
+    setting: bench.Setting,
+    output: Path | None,
+    *,
+    full: bool,
+    resume: bool,
+    json: bool,
+) -> None:
+    """Measures each part of a study, a collective; a part that is already written is only read. Ends
+    with the pages of the report."""
+    numbers = check_procs(procs) if procs else None
+    results = {}
+    parts = study.parts(full=full)
+    for part in parts:
+        path = part_path(output, study, part.collective)
+        is_begun = path is not None and bench_files.journal_of(path).exists()
+        if resume and path and path.is_file() and not is_begun:
+            results[part.collective] = bench_files.read(path)
+            continue
+        own = course | {"type": choose_type(part.collective, part.type or None)}
+        requests = [request for number in numbers or part.procs for request in part.requests(number, own)]
+        metric = bench_metrics.find_metric(part.metric)
+        result, rows = measure(
+            setting,
+            requests,
+            path,
+            lambda runs, of=part.collective, metric=metric: bench_course.finish(of, [], runs, metric),  # type: ignore[misc]
+            resume=resume and (is_begun or len(parts) == 1),
+        )
+        results[part.collective] = result
+        if not json:
+            bench_course.show(result, rows, [])
+    judged = study.judge(results)
     if json:
-        console.print_json({key: value for key, value in result.items() if key != "runs"})
-        return
-    show(result, rows, references)
-    if chosen_study:
-        judged = result["study"]["rows"]
-        console.make().print(bench_studies.make_table(chosen_study, judged))
-        console.make().print(bench_studies.sentence(chosen_study, judged), soft_wrap=True)
+        console.print_json({"study": judged})
+    else:
+        console.make().print(study.table(judged))
+        for sentence in judged["sentences"]:
+            console.make().print(sentence, soft_wrap=True)
+    for collective, result in results.items():
+        path = part_path(output, study, collective)
+        if path:
+            bench_files.write(path, result | {"study": judged})
+            write_page(path, quiet=json)
+
+
+def part_path(output: Path | None, study: bench_studies.Study, collective: str) -> Path | None:
+    """A study of several collectives writes a file for each."""
+    if output is None or len(study.parts(full=False)) == 1:
+        return output
+    return output.with_stem(f"{output.stem}-{collective}")
+
+
+def write_page(path: Path, *, quiet: bool) -> None:
+    from convene import bench_report  # Matplotlib takes longer to load than other commands to run
+
+    page = path.with_suffix(".html")
+    result = bench_files.read(path)
+    measured = bench_report.Measured(path.stem, result, bench_metrics.find_metric(result["metric"]))
+    console.write_file(page, bench_report.page(bench_report.make_parts([measured], with_pdf=False)))
+    if not quiet:
+        console.make().print(f"report: {page}", markup=False, soft_wrap=True)
 
 
 def check_subject(
@@ -520,8 +402,9 @@ def check_subject(
     """The collective, given by name or by a study."""
     if study:
         if collective:
-            raise RequestError(f"the study {study.name} is of {study.collective}; leave out '{collective}'")
-        return study.collective
+            of = ", ".join(part.collective for part in study.parts(full=False))
+            raise RequestError(f"the study {study.name} is of {of}; leave out '{collective}'")
+        return ""
     if full:
         raise RequestError("--full needs a --study")
     if collective is None:
@@ -530,43 +413,6 @@ def check_subject(
     if procs is None:
         raise RequestError("say how many ranks, as in -n 8 or -n 2,4,8")
     return name
-
-
-def measure_or_tell(
-    setting: bench.Setting, requests: list[bench.Request], journal: bench_files.Journal, output: Path | None
-) -> list[dict[str, Any]]:
-    """Measures; where that ends early, says what is kept."""
-    try:
-        return measure(setting, requests, journal)
-    except (bench.RunError, KeyboardInterrupt) as error:
-        if isinstance(error, bench.RunError):
-            console.complain(str(error))
-        left = sum(len(bench_files.left_over(each, journal.runs())) for each in requests)
-        there = sum(len(each.sizes) for each in requests) - left
-        if output and there:
-            console.complain(
-                f"{there} of {there + left} sizes are measured and kept in {journal.folder}; the same "
-                "command with --resume measures the others"
-            )
-        elif output:
-            journal.remove()
-        raise typer.Exit(1 if isinstance(error, bench.RunError) else 130) from None
-    except RequestError:
-        if not journal.runs():
-            journal.remove()
-        raise
-
-
-def show(result: dict[str, Any], rows: list[Row], references: list[str]) -> None:
-    numbers = ", ".join(str(number) for number in dict.fromkeys(run["procs"] for run in result["runs"]))
-    mpi = result["runs"][0]["environment"]["mpi"].split(",")[0]
-    patterns = {row.case.arrivals for row in rows}
-    title = f"{result['collective']}, {numbers} ranks, {mpi}"
-    if patterns != {bench.BALANCED} or rows[0].metric.name != "max":
-        title += f"; {rows[0].metric.summary}"
-    console.make().print(make_table(title, result["collective"], rows, references))
-    for sentence in remarks(result["runs"]):
-        console.complain(sentence)
 
 
 def register(app: typer.Typer) -> None:

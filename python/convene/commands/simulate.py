@@ -108,16 +108,30 @@ def busiest_text(channels: dict[str, float]) -> str:
     return f"{kind} {100 * channels[kind]:.0f} %"
 
 
-def show_study(name: str, json: bool, output: Path | None, journal: simulation.Journal | None) -> None:
+def show_study(
+    name: str, json: bool, output: Path | None, journal: simulation.Journal | None, figure: Path | None
+) -> None:
     if name not in studies.STUDIES:
         raise RequestError(_core.no_such("study", name, list(studies.STUDIES)))
     study = studies.STUDIES[name]
     result = study.run(lambda cases: play(cases, journal))
     write(result, output, journal)
+    if figure:
+        draw(study, result, figure)
     if json:
         console.print_json({key: value for key, value in result.items() if key != "cells"})
-    else:
-        study.print(result)
+        return
+    for table in study.tables(result):
+        console.make().print(table)
+    for sentence in study.sentences(result):
+        console.make().print(sentence, soft_wrap=True)
+
+
+def draw(study: studies.Study, result: dict[str, Any], path: Path) -> None:
+    try:
+        study.draw(result).savefig(path, bbox_inches="tight", metadata={"Date": None})
+    except OSError as error:
+        raise RequestError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def write(result: dict[str, Any], output: Path | None, journal: simulation.Journal | None) -> None:
@@ -229,7 +243,18 @@ def run(
     ] = None,
     study: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help=f"A source's experiment: {', '.join(studies.STUDIES)}"),
+        typer.Option(
+            metavar="NAME",
+            help=f"A source's experiment, with what was published beside it: {', '.join(studies.STUDIES)}",
+            autocompletion=lambda incomplete: [
+                (each.name, each.summary)
+                for each in studies.STUDIES.values()
+                if each.name.startswith(incomplete)
+            ],
+        ),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE.svg", help="Of a study: write its figure.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE.json", help="Write everything.")
@@ -243,8 +268,12 @@ def run(
         check_output(output)
     journal = journal_of(output, resume)
     if study:
-        show_study(study, json, output, journal)
+        if figure and figure.suffix != ".svg":
+            raise RequestError(f"--figure {figure} must end in .svg")
+        show_study(study, json, output, journal, figure)
         return
+    if figure:
+        raise RequestError("--figure needs a --study")
     if export:
         if platform is None or procs is None:
             raise RequestError("--export needs --platform and -p: a host for each rank is written")

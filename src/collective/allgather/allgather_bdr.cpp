@@ -29,6 +29,7 @@
 #include <algorithm>
 
 #include "collective/allgather/allgather_blocks.hpp"
+#include "collective/by_rank.hpp"
 #include "collective/forecast.hpp"
 
 namespace convene {
@@ -41,8 +42,8 @@ struct Message {
 
 /// What is sent before the last rank is expected.
 struct PreSteps {
-  std::vector<Message> messages;  ///< by round
-  std::vector<Rank> sent_ahead;   ///< by rank: to how many others it sends its block (the listing's prevSent)
+  ByRank<Message> messages;      ///< by round
+  std::vector<Rank> sent_ahead;  ///< by rank: to how many others it sends its block (the listing's prevSent)
   std::uint32_t rounds = 0;
 };
 
@@ -52,6 +53,7 @@ PreSteps schedule_pre_steps(const std::vector<std::uint32_t>& delays) {
   const std::vector<Rank> order = in_expected_order(delays);
   const std::uint32_t steps = delays[order.back()];
   PreSteps result{.sent_ahead = std::vector<Rank>(procs, 0)};
+  std::vector<Message> messages;
   std::vector<bool> receives(procs);
   std::vector<Rank> senders;  // who is there and not done, the slowest first
   Rank arrived = 0;
@@ -65,22 +67,23 @@ PreSteps schedule_pre_steps(const std::vector<std::uint32_t>& delays) {
       if (receives[receiver]) continue;
       receives[receiver] = true;
       ++result.sent_ahead[sender];
-      result.messages.push_back({result.rounds, sender, receiver});
+      messages.push_back({result.rounds, sender, receiver});
     }
     std::erase_if(senders, [&](Rank sender) { return result.sent_ahead[sender] == procs - 1; });
     ++result.rounds;
   }
+  result.messages = ByRank(procs, std::move(messages));
   return result;
 }
 
 void generate(const Call& call, Builder& builder) {
   const auto pre_steps = keep_work(call, [&] { return schedule_pre_steps(expected_delays(call)); });
   place_own_block(call, builder);
-  for (const Message& message : pre_steps->messages) {
+  pre_steps->messages.for_each(call.rank, [&](const Message& message) {
     builder.round(message.round);
     if (message.from == call.rank) builder.send(message.to, own_block());
     if (message.to == call.rank) builder.recv(message.from, blocks(message.from));
-  }
+  });
   // A block that was sent to the k ranks below its owner need not go on to them: it makes k hops fewer.
   const auto goes_on = [&](Rank block, Rank hop) {
     return pre_steps->sent_ahead[block] + hop < call.procs - 1;

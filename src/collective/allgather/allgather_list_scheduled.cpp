@@ -28,6 +28,7 @@
 #include <numeric>
 
 #include "collective/allgather/allgather_blocks.hpp"
+#include "collective/by_rank.hpp"
 #include "collective/forecast.hpp"
 
 namespace convene {
@@ -171,15 +172,16 @@ void generate_regular(Call call, Builder& builder) {
 }
 
 void generate(const Call& call, Builder& builder) {
-  const auto transfers = keep_work(call, [&] { return ListScheduler(expected_delays(call)).run(); });
+  const auto transfers =
+      keep_work(call, [&] { return ByRank(call.procs, ListScheduler(expected_delays(call)).run()); });
   if (transfers->empty()) return generate_regular(call, builder);
   place_own_block(call, builder);
-  for (const Transfer& transfer : *transfers) {
+  transfers->for_each(call.rank, [&](const Transfer& transfer) {
     builder.round(transfer.round);
     if (transfer.from == call.rank)
       builder.send(transfer.to, transfer.block == call.rank ? own_block() : blocks(transfer.block));
     if (transfer.to == call.rank) builder.recv(transfer.from, blocks(transfer.block));
-  }
+  });
 }
 
 }  // namespace

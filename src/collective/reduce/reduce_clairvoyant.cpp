@@ -19,6 +19,7 @@
 //            round 2            round 3
 //   rank 0   takes 4.0 of 4     takes (0-4).1 of 4
 //   rank 4   takes (0-3).1 of 1
+#include "collective/forecast.hpp"
 #include "collective/reduction.hpp"
 #include "shape/clairvoyant.hpp"
 
@@ -27,7 +28,9 @@ namespace {
 
 void generate(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
-  const auto transfers = clairvoyant_transfers(call.procs, segments, call.root, call.arrivals);
+  const auto all =
+      keep_work(call, [&] { return clairvoyant_transfers(call.procs, segments, call.root, call.arrivals); });
+  const std::vector<SegmentTransfer>& transfers = *all;
   Partial partial(call, builder, segments, to_root(call, 0));
   std::size_t next = 0;
   while (next < transfers.size()) {

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The studies' figures."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from convene import _core
+from convene.bench_figures import COLOURS, MARKERS, legend, panels, set_sizes, style
+from convene.report import seconds_text
+
+from matplotlib.axes import Axes  # isort: skip  (after bench_figures, which chooses how Matplotlib draws)
+from matplotlib.colors import to_rgb  # isort: skip
+from matplotlib.figure import Figure  # isort: skip
+from matplotlib.patches import Patch  # isort: skip
+
+Curves = Mapping[str, Sequence[tuple[float, float]]]
+Cell = tuple[int, int, str, float]  # processes, size, the best algorithm, its gain over the second
+
+DARKEST = 0.25  # grey of a gain of nothing; one of 100 % is white
+
+
+def hybrid_maps(maps: Sequence[tuple[str, Sequence[Cell]]], subject: str) -> Figure:
+    """A heat map each: the winner's colour or, where that is the subject, its gain in grey."""
+    others = sorted({cell[2] for _, cells in maps for cell in cells} - {subject})
+    colours = dict(zip(others, COLOURS, strict=False))
+    with style():
+        drawing, axes = panels(len(maps))
+        for (title, cells), each in zip(maps, axes, strict=True):
+            hybrid_map(each, title, cells, subject, colours)
+        handles = [Patch(color=colours[name], label=name) for name in others]
+        handles += [
+            Patch(facecolor=str(DARKEST), label=f"{subject}, gain 0"),
+            Patch(facecolor="1", edgecolor="0.5", label=f"{subject}, gain 100 %"),
+        ]
+        drawing.legend(
+            handles=handles, loc="lower center", ncols=min(6, len(handles)), bbox_to_anchor=(0.5, -0.06)
+        )
+    return drawing
+
+
+def hybrid_map(axes: Axes, title: str, cells: Sequence[Cell], subject: str, colours: dict[str, str]) -> None:
+    columns = sorted({cell[0] for cell in cells})
+    rows = sorted({cell[1] for cell in cells})
+    image = np.zeros((len(rows), len(columns), 3))
+    for procs, size, name, gain in cells:
+        grey = DARKEST + (1 - DARKEST) * gain
+        image[rows.index(size), columns.index(procs)] = (
+            (grey,) * 3 if name == subject else to_rgb(colours[name])
+        )
+    axes.imshow(image, aspect="auto", origin="lower", interpolation="nearest")
+    axes.set_title(title)
+    label_ticks(axes, "x", columns, str)
+    label_ticks(axes, "y", rows, _core.format_size)
+    axes.set_xlabel("processes")
+    axes.set_ylabel("bytes a block")
+    axes.grid(visible=False)
+
+
+def label_ticks(axes: Axes, which: str, values: Sequence[int], text: Any) -> None:
+    places = np.unique(np.linspace(0, len(values) - 1, min(6, len(values))).round().astype(int))
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_ticks(places, [text(values[place]) for place in places])
+
+
+def plot(axes: Axes, found: Curves) -> None:
+    for i, (name, points) in enumerate(found.items()):
+        axes.plot(*zip(*points, strict=True), label=name, color=COLOURS[i], marker=MARKERS[i], markersize=4)
+
+
+def curves(found: Sequence[tuple[str, str, Curves]]) -> Figure:
+    """Times on a logarithmic scale. Each panel: its title, what its x axis is, and the curves."""
+    with style():
+        drawing, axes = panels(len(found))
+        for (title, across, lines), each in zip(found, axes, strict=True):
+            plot(each, lines)
+            each.set(title=title, xlabel=across, ylabel="time", yscale="log")
+            if across == "bytes":
+                set_sizes(each, [int(at) for at, _ in next(iter(lines.values()))], across)
+            label_times(each)
+            each.legend(fontsize=8)
+    return drawing
+
+
+def label_times(axes: Axes) -> None:
+    """Within little more than a decade there are not enough powers of ten to read a time from."""
+    axes.yaxis.set_major_formatter(lambda value, _: seconds_text(value))
+    low, high = axes.get_ylim()
+    is_short = high < 15 * low
+    axes.yaxis.set_minor_formatter(
+        lambda value, _: seconds_text(value) if is_short and f"{value:e}"[0] in "25" else ""
+    )
+
+
+def gains(found: Sequence[tuple[str, str, Curves]]) -> Figure:
+    """Gains in per cent over imbalance, or over the error of the forecast."""
+    heads = {
+        "imbalance": "latest arrival, in balanced run times of the best regular algorithm",
+        "error": "standard deviation of the forecast, as a part of the latest arrival",
+    }
+    with style():
+        drawing, axes = panels(len(found), width=4.6)
+        for (title, across, lines), each in zip(found, axes, strict=True):
+            plot(each, lines)
+            each.axhline(0, color="0.4", linewidth=1)
+            each.set(title=title, ylabel="gain, %")
+            each.set_xlabel(heads[across], fontsize=8)
+            each.set_xscale("log" if across == "imbalance" else "linear")
+            each.legend(fontsize=8)
+    return drawing
+
+
+def clairvoyant(found: Sequence[tuple[str, Sequence[float], dict[str, Any], dict[str, Any]]]) -> Figure:
+    """Above, times relative to Clairvoyant's; below, normalised absorption. A column for each size."""
+    with style():
+        from matplotlib import pyplot as plt
+
+        drawing, axes = plt.subplots(2, len(found), figsize=(3.1 * len(found), 6), squeeze=False)
+        for column, (size, at, ratios, hidden) in enumerate(found):
+            above, below = axes[:, column]
+            plot(above, {name: list(zip(at, values, strict=True)) for name, values in ratios.items()})
+            plot(below, {name: list(zip(at, values, strict=True)) for name, values in hidden.items()})
+            above.set(title=size, yscale="log")
+            above.yaxis.set_major_formatter("{x:g}")
+            above.yaxis.set_minor_formatter("{x:g}")
+            below.set_xlabel("imbalance / t(Clairvoyant)", fontsize=8)
+        axes[0][0].set_ylabel("time / Clairvoyant's")
+        axes[1][0].set_ylabel("normalised absorption, %")
+        drawing.subplots_adjust(wspace=0.3, hspace=0.25)
+        legend(drawing, list(axes.ravel()))
+        drawing.legends[0].set_bbox_to_anchor((0.5, 0.93))
+    return drawing
+
+
+def mini_benchmark(
+    rows: Sequence[tuple[int, int, int, str, dict[str, float]]], names: Sequence[str], regular: Sequence[str]
+) -> Figure:
+    """The winner's colour in each cell, a panel for each size; the number is its speedup over the best
+    regular one."""
+    colours = dict(zip(names, COLOURS, strict=False))
+    sizes = sorted({row[1] for row in rows})
+    with style():
+        drawing, axes = panels(len(sizes))
+        for size, each in zip(sizes, axes, strict=True):
+            own = [row for row in rows if row[1] == size]
+            procs, delays = sorted({row[0] for row in own}), sorted({row[2] for row in own})
+            image = np.zeros((len(delays), len(procs), 3))
+            for number, _, delay, winner, times in own:
+                at = delays.index(delay), procs.index(number)
+                image[at] = to_rgb(colours[winner])
+                faster = min(times[name] for name in regular) / times[winner]
+                if winner not in regular:
+                    each.text(at[1], at[0], f"{faster:.2f}", ha="center", va="center", fontsize=5)
+            each.imshow(image, aspect="auto", origin="lower", interpolation="nearest", alpha=0.75)
+            each.set_title(f"{size}K floats")
+            each.set(xlabel="processes", ylabel="largest delay, ms")
+            each.set_xticks(range(len(procs)), list(map(str, procs)), fontsize=8)
+            each.set_yticks(range(len(delays)), list(map(str, delays)))
+            each.grid(visible=False)
+        handles = [Patch(color=colours[name], alpha=0.75, label=name) for name in names]
+        drawing.legend(handles=handles, loc="lower right", bbox_to_anchor=(0.85, 0.15))
+    return drawing

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a study is: an experiment of a source, simulated in full, beside what was published."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from convene import _core, simulation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Play = Callable[[list[Any]], list[Any]]
+
+
+@dataclass(frozen=True)
+class Study:
+    """`run` plays everything and gives the result that is written as JSON; `tables` and `sentences` say
+    what is in it, the latter what agrees with the source and what does not; `draw` makes its figure."""
+
+    name: str
+    summary: str
+    run: Callable[[Play], dict[str, Any]]
+    tables: Callable[[dict[str, Any]], list[Table]]
+    sentences: Callable[[dict[str, Any]], list[str]]
+    draw: Callable[[dict[str, Any]], "Figure"]
+
+
+def gain(own: float, others: float) -> float:
+    """1 - t/t2, as the Sparbit work defines it."""
+    return 1 - own / others
+
+
+def is_able(collective: str, spec: str, procs: int) -> bool:
+    return not _core.unmet(collective, spec, procs)
+
+
+def balanced(procs: int) -> tuple[tuple[float, ...], ...]:
+    return ((0.0,) * procs,)
+
+
+def round_seconds(platform: simulation.Platform, size: float) -> float:
+    """τ: how long it takes two nodes to swap one block of so many bytes."""
+    nodes = "0,1"
+    (run,) = _core.simulate("allgather", "ring", 2, [size], platform.text, platform.file, nodes, [[0.0, 0.0]])
+    return run["seconds"]
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    return "" if value is None else f"{value:.{digits}f} %"

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The sources' experiments in simulation: their cells, how they count, and that each runs, made small."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from convene import _core, simulation, studies
+from convene.studies import clairvoyant, forecast, mini_benchmark, scatter_gather, sparbit
+from convene.studies.proficz_2021 import PUBLISHED
+
+Convene = Any
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparbit, "PROCS", {"yahoo": [5, 16], "cervino": [8]})
+    monkeypatch.setattr(sparbit, "PROCS_OF_V", [9, 16])
+    monkeypatch.setattr(sparbit, "SIZES", (8, 4096))
+    monkeypatch.setattr(mini_benchmark, "PROCS", (4, 28))
+    monkeypatch.setattr(mini_benchmark, "KILOFLOATS", (128,))
+    monkeypatch.setattr(mini_benchmark, "ITERATIONS", 2)
+    monkeypatch.setattr(clairvoyant, "IMBALANCES", (0.0, 2.0))
+    monkeypatch.setattr(clairvoyant, "TRIED", (8,))
+    monkeypatch.setattr(forecast, "PROCS", 64)
+    monkeypatch.setattr(forecast, "DOWN", [8, 8])
+    monkeypatch.setattr(forecast, "ERRORS", (0.0, 1.0))
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("name", studies.STUDIES)
+def test_a_study_runs(convene: Convene, name: str, tmp_path: Path) -> None:
+    figure = tmp_path / "figure.svg"
+    done = convene("simulate", "--study", name, "--figure", figure, "-o", tmp_path / "study.json")
+    assert done.status == 0, done.err
+    assert figure.read_text().count("<path") > 10
+    assert len(done.out.splitlines()) > 5
+    assert not (tmp_path / "study.json.part").exists()
+
+
+def test_the_sources_cells_are_all_there() -> None:
+    assert {name: len(numbers) * len(sparbit.SIZES) for name, numbers in sparbit.PROCS.items()} == {
+        "yahoo": 1344,
+        "cervino": 1680,
+    }
+    assert len(sparbit.PROCS_OF_V) * len(sparbit.SIZES) == 672
+    bench = mini_benchmark
+    assert len(bench.PROCS) * len(bench.KILOFLOATS) * len(bench.DELAYS_MS) == 420
+    assert len(PUBLISHED) == 210
+    assert PUBLISHED[28, 256, 5] == ("BDR", 1.9)
+    assert PUBLISHED[48, 1024, 50] == ("BSLB", 1.67)
+
+
+def test_the_sparbit_study_counts_as_the_source_does() -> None:
+    keys = [(mapping, name) for mapping in sparbit.MAPPINGS for name in ("sparbit", "ring")]
+    cells = [dict(zip(keys, times, strict=True)) for times in ((5.0, 10.0, 9.0, 4.0), (8.0, 7.0, 6.0, 9.0))]
+    assert sparbit.gains(cells, ("sequential",)) == [0.5]
+    assert sparbit.gains(cells, sparbit.MAPPINGS) == [pytest.approx(1 - 6 / 7)]
+
+
+def test_blocks_are_distributed_as_the_source_says() -> None:
+    assert sparbit.blocks("broadcast", 4, 10) == [10, 0, 0, 0]
+    assert sparbit.blocks("spike", 5, 10) == [50, 12, 12, 12, 12]
+    assert sparbit.blocks("half_full", 5, 10) == [20, 0, 20, 0, 20]
+    assert sparbit.blocks("linear", 5, 10) == [20, 15, 10, 5, 0]
+    assert sparbit.blocks("geometric", 2, 100) == [192, 115]
+
+
+def test_one_block_alone_is_a_broadcast() -> None:
+    """With one block Sparbit is a binomial broadcast; messages without bytes are left out."""
+    platform = simulation.load_platform("cervino")
+    case = simulation.Case(
+        *("allgatherv", "sparbit", 16, (1000,), platform, "sequential", ((0.0,) * 16,)),
+        blocks=(tuple(sparbit.blocks("broadcast", 16, 1000)),),
+    )
+    ((run,),) = case.play()
+    assert run["messages"] == 15
+    assert run["bytes"] == 15_000
+
+
+def test_a_forecast_and_a_background_help_bdr() -> None:
+    platform = simulation.load_platform("tryton")
+    late = [0.01] + [0.0] * 7
+    place = platform.text, platform.file, "cyclic"
+
+    def mean(**others: Any) -> float:
+        (run,) = _core.simulate("allgather", "bdr", 8, [65536], *place, [late], **others)
+        return run["mean"]
+
+    forecast = [[10] + [0] * 7]
+    assert mean(forecasts=forecast, begins=[[0.0] * 8]) < mean(forecasts=forecast) < mean()
+
+
+@pytest.mark.parametrize(
+    ("others", "sentence"),
+    [
+        ({"forecasts": [[0, 1, 2, 3]]}, "ring uses no forecast"),
+        ({"begins": [[0.0] * 4] * 2}, "one row for each pattern"),
+        ({"begins": [[0.0] * 3]}, "4 ranks, but there are 3 moments"),
+        ({"blocks": [[1.0] * 3]}, "one size for each process"),
+        ({"blocks": [[1.0] * 4] * 2}, "one row for each size"),
+    ],
+)
+def test_what_does_not_fit_is_refused(others: dict[str, Any], sentence: str) -> None:
+    platform = simulation.load_platform("tryton")
+    place = platform.text, platform.file, "cyclic"
+    with pytest.raises(_core.RequestError, match=sentence):
+        _core.simulate("allgather", "ring", 4, [8], *place, [[0.0] * 4], **others)
+
+
+def test_absorption_is_normalised() -> None:
+    assert clairvoyant.absorption(2.0, 5.0, 4.0) == 0.5
+    assert scatter_gather.mostly([True, True, False])
+    assert not scatter_gather.mostly([True, False])
