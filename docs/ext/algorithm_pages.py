@@ -74,7 +74,8 @@ def pictured_spec(algorithm: Algorithm) -> str:
 def values(parameter: Parameter) -> str:
     if parameter["words"]:
         return ", ".join(f"`{word}`" for word in parameter["words"])
-    return f"{parameter['least']} to {parameter['most']}"
+    several = ", or several as in `4x4x8`" if parameter["is_list"] else ""
+    return f"{parameter['least']} to {parameter['most']}{several}"
 
 
 def learns(algorithm: Algorithm) -> list[tuple[str, str]]:

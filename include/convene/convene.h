@@ -362,12 +362,49 @@ int convene_start(convene_operation operation, MPI_Request* request);
 /* Frees an operation that is not running, and sets it to NULL. Both return MPI_ERR_ARG where there is none. */
 int convene_free(convene_operation* operation);
 
+/* Declared phases: how far the computation before a collective is, so that the collective can be scheduled by when each
+ * rank will come, and can run as far as possible before it is called.
+ *
+ *   convene_use(comm, "allgather=bdr");
+ *   convene_allgather_init(..., comm, &operation);
+ *   convene_phase_init(operation, 0);
+ *   for (...) {
+ *     convene_phase_begin(operation);
+ *     compute_one_half();
+ *     convene_phase_edge(operation, 0.5);
+ *     compute_the_other_half();
+ *     convene_phase_end(operation);
+ *     convene_start(operation, &request);
+ *     MPI_Wait(&request, MPI_STATUS_IGNORE);
+ *   }
+ *
+ * The rank's contribution may be changed until convene_phase_end (or convene_start, where no phase is open); the result is
+ * written between convene_start and the end of the request, never before. With an algorithm that uses no forecast the
+ * declarations change nothing. A rank may leave declarations out in any run: the others then hear of it when it starts the
+ * operation, and wait so long. All four return MPI_SUCCESS, or MPI_ERR_ARG and do nothing: convene_error() then says why. */
+
+/* Declares that phases precede an operation. All ranks of its communicator call it, in the same order for several
+ * operations; it waits for them. `round_seconds`: how long a rank needs to send one block (of a reduction: one segment of
+ * the vector) and to receive another at the same time; 0: Convene measures it. Of different values the greatest counts. */
+int convene_phase_init(convene_operation operation, double round_seconds);
+
+/* The computation begins. */
+int convene_phase_begin(convene_operation operation);
+
+/* The part `fraction` of it is done, above 0 and at most 1: 0.5 is one half. The first edge of a phase tells the others when
+ * this rank is expected; where phases have no edges, their earlier durations do. */
+int convene_phase_edge(convene_operation operation, double fraction);
+
+/* It is over, and the contribution is complete. */
+int convene_phase_end(convene_operation operation);
+
 /* Chooses the algorithms on this communicator, instead of CONVENE_USE and CONVENE_RULES: for example
  * "allgather=sparbit;send=packed,allgatherv=ring"; what is not named runs as the MPI's own. All ranks must give the same
  * text. Returns MPI_SUCCESS, or MPI_ERR_ARG and leaves everything as it was: convene_error() then says why. */
 int convene_use(MPI_Comm comm, const char* uses);
 
-/* Why the last convene_use() of this thread was refused: one sentence. */
+/* Why the last convene_use(), convene_phase_…(), convene_start() or convene_free() of this thread was refused: one
+ * sentence. */
 const char* convene_error(void);
 
 /* Fills in what the last collective on this communicator did. Returns MPI_ERR_ARG where there was none. */

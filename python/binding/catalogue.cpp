@@ -57,6 +57,7 @@ nb::dict describe(const Parameter& parameter) {
   dict["summary"] = str(parameter.summary);
   dict["default"] = parameter_value(parameter, parameter.fallback);
   dict["words"] = strings(parameter.words);
+  dict["is_list"] = parameter.is_list;
   const bool is_number = parameter.words.empty();
   dict["least"] = is_number ? nb::object(nb::int_(parameter.least)) : nb::none();
   dict["most"] = is_number ? nb::object(nb::int_(parameter.most)) : nb::none();
@@ -141,6 +142,7 @@ std::string unmet(const std::string& collective, const std::string& text, Rank p
 
 nb::object parameter_value(const Parameter& parameter, std::int64_t value) {
   const auto index = static_cast<std::size_t>(value);
+  if (parameter.is_list && list_of(value).size() > 1) return str(parameter_text(parameter, value));
   return index < parameter.words.size() ? nb::object(str(parameter.words[index]))
                                         : nb::object(nb::int_(value));
 }

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from convene.phases import Background, PhaseRow
+from convene.phases import collect as collect_phases
+
 
 @dataclass
 class Row:
@@ -86,6 +89,8 @@ class Accounts:
     unreadable: int = 0
     libraries: list[str] = field(default_factory=list)
     hosts: list[str] = field(default_factory=list)
+    phases: list[PhaseRow] = field(default_factory=list)
+    background: Background = field(default_factory=Background)
 
     @property
     def missing(self) -> int:
@@ -103,22 +108,26 @@ def read(directory: Path) -> Accounts:
     libraries: dict[str, None] = {}
     hosts: dict[str, None] = {}
     messages: dict[str, None] = {}
+    declared: dict[tuple[str, str], PhaseRow] = {}
     accounts.unreadable = sum(1 for _ in directory.glob("account-*.json.part"))
     for path in sorted(directory.glob("account-*.json")):
         try:
             value = json.loads(path.read_text(encoding="utf-8"))
             collect(value, {})  # once for nothing: an account counts as a whole or not at all
+            collect_phases(value, {}, Background())
             procs, said = int(value["procs"]), [str(sentence) for sentence in value["messages"]]
         except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
             accounts.unreadable += 1
             continue
         collect(value, rows)
+        collect_phases(value, declared, accounts.background)
         accounts.ranks += 1
         accounts.procs = max(accounts.procs, procs)
         libraries[" ".join(str(value.get("library_version", "")).split())] = None
         hosts[str(value.get("host", ""))] = None
         messages.update(dict.fromkeys(said))
     accounts.rows = sorted(rows.values(), key=order)
+    accounts.phases = [declared[names] for names in sorted(declared)]
     accounts.libraries, accounts.hosts, accounts.messages = list(libraries), list(hosts), list(messages)
     return accounts
 

@@ -51,9 +51,35 @@ class Run:
             "libraries": accounts.libraries,
             "hosts": accounts.hosts,
             "rows": [row.as_json() for row in accounts.rows],
+            "phases": [row.as_json() for row in accounts.phases],
+            "progress_thread": accounts.background.as_json() if accounts.background.ranks else None,
             "messages": [*accounts.messages, *remarks(self)],
             **({"lateness": self.lateness.as_json()} if self.lateness else {}),
         }
+
+
+def forecast_sentences(run: Run) -> list[str]:
+    """How the forecasts of declared phases did, and what the threads cost."""
+    said = []
+    for row in run.accounts.phases:
+        text = f"{row.collective} by {row.algorithm}: {row.runs} runs over all ranks"
+        if row.forecasts:
+            text += (
+                f", {row.forecasts} of their phases forecast, in the mean wrong by "
+                f"{seconds_text(row.error_per_forecast)} of {seconds_text(row.seconds_per_phase)}"
+            )
+        if row.messages:
+            early = 100 * row.early_messages / row.messages
+            text += f"; {early:.0f} % of all messages before the own phase's end"
+        said.append(text)
+    if background := run.accounts.background.ran:
+        used = run.accounts.background.cpu_seconds / background
+        said.append(
+            f"progress in the background: a thread in {background} ranks used {seconds_text(used)} of a "
+            f"processor's time each"
+            + (f" ({100 * used / run.seconds:.2g} % of the run)" if run.seconds > 0 else "")
+        )
+    return said
 
 
 def remarks(run: Run) -> list[str]:
@@ -175,7 +201,7 @@ def print_summary(run: Run) -> None:
     if run.accounts.rows:
         output.print()
         output.print(table(run), markup=False)
-    for sentence in (*run.accounts.messages, *remarks(run)):
+    for sentence in (*forecast_sentences(run), *run.accounts.messages, *remarks(run)):
         output.print(f"convene: {sentence}", markup=False, soft_wrap=True)
 
 
@@ -225,7 +251,7 @@ def page(run: Run) -> str:
         run=run,
         heads=HEADS,
         rows=[(row, cells(row)) for row in run.accounts.rows],
-        sentences=[*run.accounts.messages, *remarks(run)],
+        sentences=[*forecast_sentences(run), *run.accounts.messages, *remarks(run)],
         pictures=pictures(run),
         late=lateness_section(run.lateness),
         seconds=seconds_text(run.seconds),

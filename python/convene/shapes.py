@@ -18,6 +18,7 @@ class Parameter(TypedDict):
     summary: str
     default: str | int
     words: list[str]
+    is_list: bool  # one number, or several as in 4x4x8
     least: int | None
     most: int | None
 

@@ -24,8 +24,10 @@ Shown = list[tuple[Calls, int]]
 
 
 def svg_of(drawing: Figure) -> str:
+    """Without metadata, whose names are addresses in the network."""
     text = io.StringIO()
-    drawing.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None})
+    none = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    drawing.savefig(text, format="svg", bbox_inches="tight", metadata=none)
     plt.close(drawing)
     return text.getvalue()[text.getvalue().index("<svg") :]
 

@@ -9,6 +9,12 @@
 
 namespace convene {
 
+std::vector<std::int64_t> list_of(std::int64_t value) {
+  std::vector<std::int64_t> numbers;
+  for (; value != 0; value >>= 11) numbers.push_back(value & 0x7ff);
+  return numbers;
+}
+
 bool Algorithm::serves(Collective collective) const {
   return std::find(collectives.begin(), collectives.end(), collective) != collectives.end();
 }

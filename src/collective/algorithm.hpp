@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,7 +24,21 @@ struct Parameter {
   std::int64_t least = 0, most = 0;
   std::vector<std::string_view> words = {};
   std::vector<std::int64_t> samples = {};  ///< values that the checker's grid tries
+  /// A list of numbers, each from `least` to `most` and at most 2^11 − 1, as list_value() packs it.
+  bool is_list = false;
 };
+
+/// Up to so many numbers make one list.
+inline constexpr std::size_t most_in_list = 5;
+/// A list of numbers as one value; that of one number is the number itself.
+constexpr std::int64_t list_value(std::initializer_list<std::int64_t> numbers) {
+  std::int64_t value = 0;
+  for (auto number = std::rbegin(numbers); number != std::rend(numbers); ++number)
+    value = value << 11 | *number;
+  return value;
+}
+/// And back.
+std::vector<std::int64_t> list_of(std::int64_t value);
 
 /// What an algorithm needs beyond "any P": each one is a question that has an answer for every call.
 enum class Requirement : std::uint8_t { none, power_of_two, even };

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collective/slicing.hpp"
 
+#include <algorithm>
+
 namespace convene {
 
-std::vector<Rank> radices(Rank procs, Rank radix) {
+std::vector<Rank> radices(Rank procs, std::span<const Rank> wanted) {
   std::vector<Rank> result;
   while (procs > 1) {
+    const Rank radix = wanted[std::min(result.size(), wanted.size() - 1)];
     Rank factor = std::min(radix, procs);
     while (factor > 1 && procs % factor != 0) --factor;
     if (factor == 1)  // all prime factors are larger than the radix

@@ -208,15 +208,33 @@ class DynamicRun {
   /// The first steps become ready.
   void start() {
     for (StepId id = 0; id < schedule_.size(); ++id)
-      if (schedule_[id].predecessors == 0) ready(id);
+      if (waiting_for_[id] == 0 && schedule_[id].predecessors == 0) ready(id);
   }
+
+  /// Steps that touch a buffer wait for one thing more. To be called before start().
+  void await(Buffer buffer) {
+    awaited_ = static_cast<std::uint8_t>(1u << index(buffer));
+    for (StepId id = 0; id < schedule_.size(); ++id)
+      if (schedule_[id].touches & awaited_) ++waiting_for_[id];
+  }
+
+  void come() {
+    const std::uint8_t came = awaited_;
+    awaited_ = 0;
+    early_messages_ = messages_done_;
+    for (StepId id = 0; id < schedule_.size(); ++id)
+      if ((schedule_[id].touches & came) && --waiting_for_[id] == 0) ready(id);
+  }
+
+  std::uint64_t messages_done() const { return messages_done_; }
+  std::uint64_t early_messages() const { return early_messages_; }
 
   /// Without waiting: issues what is ready and completes what has come, until nothing more comes.
   int advance(bool& done) {
     for (;;) {
       int code = issue_all();
-      done = code == MPI_SUCCESS && in_flight_ == 0;
-      if (done) return MPI_SUCCESS;
+      done = code == MPI_SUCCESS && in_flight_ == 0 && awaited_ == 0;
+      if (done || (code == MPI_SUCCESS && in_flight_ == 0)) return MPI_SUCCESS;
       if (code == MPI_SUCCESS) code = complete_some(mpi.Testsome);
       if (code != MPI_SUCCESS) {
         abandon(requests_, in_flight_);
@@ -321,6 +339,7 @@ class DynamicRun {
       messages_.finish(id);
       complete(id);
     }
+    messages_done_ += static_cast<std::uint64_t>(count);
     return MPI_SUCCESS;
   }
 
@@ -332,6 +351,8 @@ class DynamicRun {
   ReadyQueue local_;
   std::uint32_t in_flight_ = 0;
   int completed_last_ = 0;
+  std::uint8_t awaited_ = 0;  // the buffer that has not come, as a bit of Step::touches; 0: none
+  std::uint64_t messages_done_ = 0, early_messages_ = 0;
   MPI_Request* requests_;  // the messages in flight, and
   StepId* step_of_;        // whose they are
   int* completed_;         // what Waitsome reports
@@ -354,13 +375,21 @@ class StepwiseRun::Run : public DynamicRun {
   using DynamicRun::DynamicRun;
 };
 
-StepwiseRun::StepwiseRun(const Binding& binding, const Limits& limits, Arena& arena)
+StepwiseRun::StepwiseRun(const Binding& binding, const Limits& limits, Arena& arena,
+                         std::optional<Buffer> awaited)
     : run_(std::make_unique<Run>(binding, limits, arena, 0)) {
+  if (awaited) run_->await(*awaited);
   run_->start();
 }
 
 StepwiseRun::~StepwiseRun() = default;
 
+void StepwiseRun::come() { run_->come(); }
+
 int StepwiseRun::advance(bool& done) { return run_->advance(done); }
+
+std::uint64_t StepwiseRun::messages() const { return run_->messages_done(); }
+
+std::uint64_t StepwiseRun::early_messages() const { return run_->early_messages(); }
 
 }  // namespace convene

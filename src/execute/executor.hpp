@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "execute/arena.hpp"
 #include "execute/message.hpp"
@@ -44,12 +45,21 @@ int run_dynamic(const Binding& binding, const Limits& limits, Arena& arena, std:
 /// A dynamic run that never waits: it is taken further a little at a time. The binding and the arena must outlive it.
 class StepwiseRun {
  public:
-  StepwiseRun(const Binding& binding, const Limits& limits, Arena& arena);
+  /// With a buffer that is `awaited`, steps that touch it directly are held back until it has come().
+  StepwiseRun(const Binding& binding, const Limits& limits, Arena& arena,
+              std::optional<Buffer> awaited = std::nullopt);
   ~StepwiseRun();
+
+  /// The awaited buffer is there now: to be called once.
+  void come();
 
   /// Completes what has come and issues what is ready. Returns MPI_SUCCESS or the first error of the MPI, after which
   /// the run is over; `done` tells that all is done.
   int advance(bool& done);
+
+  /// How many messages are complete, and how many of these while a buffer was awaited.
+  std::uint64_t messages() const;
+  std::uint64_t early_messages() const;
 
  private:
   class Run;

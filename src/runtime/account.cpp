@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "execute/mpi.hpp"
+#include "runtime/background.hpp"
 #include "runtime/settings.hpp"
 
 namespace convene {
@@ -39,7 +40,25 @@ Record& Account::find_or_add(Collective collective, const std::string& algorithm
   return added;
 }
 
+void PhaseTally::merge(const PhaseTally& other) {
+  runs += other.runs;
+  phases += other.phases;
+  forecasts += other.forecasts;
+  phase_seconds += other.phase_seconds;
+  error_seconds += other.error_seconds;
+  messages += other.messages;
+  early_messages += other.early_messages;
+}
+
+PhaseTally& Account::find_or_add_phases(Collective collective, const std::string& algorithm) {
+  for (PhaseTally& tally : phases)
+    if (tally.collective == collective && tally.algorithm == algorithm) return tally;
+  return phases.emplace_back(PhaseTally{.collective = collective, .algorithm = algorithm});
+}
+
 void Account::merge(const Account& other) {
+  for (const PhaseTally& theirs : other.phases)
+    find_or_add_phases(theirs.collective, theirs.algorithm).merge(theirs);
   for (const Record& theirs : other.records)
     find_or_add(theirs.collective, theirs.algorithm, theirs.reason, theirs.size_class).merge(theirs);
 }
@@ -64,11 +83,30 @@ nlohmann::json to_json(const Record& record, double per_tick) {
           {"seconds_max", static_cast<double>(record.most) * per_tick}};
 }
 
+nlohmann::json to_json(const PhaseTally& tally) {
+  return {{"collective", name(tally.collective)},
+          {"algorithm", tally.algorithm},
+          {"runs", tally.runs},
+          {"phases", tally.phases},
+          {"forecasts", tally.forecasts},
+          {"phase_seconds", tally.phase_seconds},
+          {"error_seconds", tally.error_seconds},
+          {"messages", tally.messages},
+          {"early_messages", tally.early_messages}};
+}
+
+nlohmann::json to_json(const background::Usage& usage) {
+  return {{"ran", usage.ran}, {"cpu_seconds", usage.cpu_seconds}, {"polls", usage.polls}};
+}
+
 nlohmann::json to_json(const Account& account, double per_tick) {
   nlohmann::json records = nlohmann::json::array();
   for (const Record& record : account.records)
     if (record.calls > 0) records.push_back(to_json(record, per_tick));
-  return {{"procs", account.procs}, {"nodes", account.nodes}, {"records", records}};
+  nlohmann::json phases = nlohmann::json::array();
+  for (const PhaseTally& tally : account.phases)
+    if (tally.runs > 0) phases.push_back(to_json(tally));
+  return {{"procs", account.procs}, {"nodes", account.nodes}, {"records", records}, {"phases", phases}};
 }
 
 std::string host_name() {
@@ -103,7 +141,13 @@ void Ledger::retire(const Account& account) {
   state_->retired.back().merge(account);
 }
 
-void Ledger::declare(const std::string& sentence) {
+void Ledger::declare(const std::string& sentence) { keep(sentence, settings().log != LogLevel::quiet); }
+
+void Ledger::warn(const std::string& sentence) {
+  keep(sentence, settings().log != LogLevel::quiet || settings().account_directory.empty());
+}
+
+void Ledger::keep(const std::string& sentence, bool prints) {
   constexpr std::size_t most = 100;
   {
     const std::lock_guard lock(state_->mutex);
@@ -112,7 +156,7 @@ void Ledger::declare(const std::string& sentence) {
     kept.push_back(sentence);
   }
   int rank = 0;
-  if (settings().log != LogLevel::quiet && mpi.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0)
+  if (prints && mpi.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0)
     std::fprintf(stderr, "convene: %s\n", sentence.c_str());
 }
 
@@ -127,13 +171,15 @@ void Ledger::write(const std::deque<const Account*>& live) {
   const std::lock_guard lock(state_->mutex);
   for (const Account* account : live) communicators.push_back(to_json(*account, per_tick));
   for (const Account& account : state_->retired) communicators.push_back(to_json(account, per_tick));
-  const nlohmann::json all = {{"rank", rank},
-                              {"procs", procs},
-                              {"stack", CONVENE_STACK_NAME},
-                              {"library_version", mpi_library_version()},
-                              {"host", host_name()},
-                              {"communicators", communicators},
-                              {"messages", state_->sentences}};
+  nlohmann::json all = {{"rank", rank},
+                        {"procs", procs},
+                        {"stack", CONVENE_STACK_NAME},
+                        {"library_version", mpi_library_version()},
+                        {"host", host_name()},
+                        {"communicators", communicators},
+                        {"messages", state_->sentences}};
+  if (const background::Usage usage = background::usage(); usage.was_wanted)
+    all["progress_thread"] = to_json(usage);
   const std::string path =
       directory + "/account-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".json";
   const std::string part = path + ".part";                            // a reader never sees half a file

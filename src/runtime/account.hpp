@@ -46,13 +46,28 @@ struct Record {
   void merge(const Record& other);
 };
 
+/// What was declared and forecast before the runs of operations of one collective by one algorithm.
+struct PhaseTally {
+  Collective collective = Collective::allgather;
+  std::string algorithm;
+  std::uint64_t runs = 0;                       ///< of the operations, with and without a declared phase
+  std::uint64_t phases = 0, forecasts = 0;      ///< phases declared, and those of them that were forecast
+  double phase_seconds = 0, error_seconds = 0;  ///< how long they took; by how much the forecasts were wrong
+  std::uint64_t messages = 0,
+                early_messages = 0;  ///< of the runs; and how many of them before the own phase's end
+
+  void merge(const PhaseTally& other);
+};
+
 /// The records of one communicator, or of all freed ones of a shape. (A deque: records stay where they are.)
 struct Account {
   Rank procs = 0, nodes = 0;  ///< nodes: 0 where nobody has looked
   std::deque<Record> records;
+  std::deque<PhaseTally> phases;
 
   Record& find_or_add(Collective collective, const std::string& algorithm, const std::string& reason,
                       unsigned size_class);
+  PhaseTally& find_or_add_phases(Collective collective, const std::string& algorithm);
   void merge(const Account& other);
 };
 
@@ -67,12 +82,15 @@ class Ledger {
   /// A sentence for the people who run the program (a declared fallback, say); each is kept once. At log level info or
   /// debug rank 0 of the program also prints it.
   void declare(const std::string& sentence);
+  /// Likewise, of what was asked for and cannot be had: rank 0 always prints it, unless `convene run` will.
+  void warn(const std::string& sentence);
 
   /// Writes the account file, if one was asked for. To be called while the MPI still works.
   void write(const std::deque<const Account*>& live);
 
  private:
   struct State;
+  void keep(const std::string& sentence, bool prints);
   Ledger();
   State* state_;  // never freed: programs finalize in odd orders
 };

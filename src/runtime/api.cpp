@@ -12,11 +12,7 @@
 namespace {
 
 using convene::Communicator;
-
-std::string& last_error() {
-  thread_local std::string text;
-  return text;
-}
+using convene::last_error;
 
 /// The handle of a communicator, or null where there is no MPI that fits, or none that has been initialized.
 Communicator* handle_of(MPI_Comm comm) {
@@ -29,6 +25,11 @@ Communicator* handle_of(MPI_Comm comm) {
 }
 
 }  // namespace
+
+std::string& convene::last_error() {
+  thread_local std::string text;
+  return text;
+}
 
 void convene::need_mpi() {
   if (find_mpi() == MpiFit::fits) return;
@@ -92,14 +93,17 @@ CONVENE_API_FORMS(barrier, , (comm), MPI_Comm comm)
 
 CONVENE_API int convene_start(convene_operation operation, MPI_Request* request) {
   if (!operation || !request) return MPI_ERR_ARG;
-  return convene::start_persistent(*reinterpret_cast<convene::Persistent*>(operation), request);
+  return convene::guarded(
+      [&] { return convene::start_persistent(*reinterpret_cast<convene::Persistent*>(operation), request); });
 }
 
 CONVENE_API int convene_free(convene_operation* operation) {
   if (!operation || !*operation) return MPI_ERR_ARG;
-  convene::free_persistent(reinterpret_cast<convene::Persistent*>(*operation));
-  *operation = nullptr;
-  return MPI_SUCCESS;
+  return convene::guarded([&] {
+    convene::free_persistent(reinterpret_cast<convene::Persistent*>(*operation));
+    *operation = nullptr;
+    return MPI_SUCCESS;
+  });
 }
 
 CONVENE_API int convene_use(MPI_Comm comm, const char* uses) {

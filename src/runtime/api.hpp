@@ -2,6 +2,9 @@
 // What the public C functions share.
 #pragma once
 
+#include <string>
+
+#include "base/error.hpp"
 #include "convene/convene.h"
 #include "runtime/arguments.hpp"
 #include "runtime/caller.hpp"
@@ -12,6 +15,20 @@ namespace convene {
 
 /// Every collective's first line: the MPI is looked up once. Without a fitting one nothing can be done.
 void need_mpi();
+
+/// What convene_error() tells this thread.
+std::string& last_error();
+
+/// Runs `body`; MPI_ERR_ARG where it throws Error, whose text convene_error() tells then.
+template <class Body>
+int guarded(Body&& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    last_error() = error.what();
+    return MPI_ERR_ARG;
+  }
+}
 
 /// The form of a convene_*_init.
 inline Form init_form(convene_operation* operation) {

@@ -30,6 +30,8 @@ std::uint64_t item_bytes(const Side& side) { return facts_of(side.type).size; }
 
 }  // namespace
 
+bool runs_anywhere(const Arguments& call) { return !is_reduction(call.collective) || is_predefined(call.op); }
+
 bool has_equal_blocks(Collective collective) {
   return collective != Collective::allgatherv && collective != Collective::gatherv &&
          collective != Collective::scatterv && collective != Collective::alltoallv &&

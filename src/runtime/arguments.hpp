@@ -50,6 +50,9 @@ struct Arguments {
   std::uint64_t own_block_bytes() const;
 };
 
+/// Whether nothing of the program's is called while it runs: no operator of its own. Then any thread may run it.
+bool runs_anywhere(const Arguments& call);
+
 /// Whether equal blocks stand on both sides, by a count and a type: no arrays.
 bool has_equal_blocks(Collective collective);
 

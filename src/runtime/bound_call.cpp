@@ -26,12 +26,13 @@ bool copies_in_place(Collective collective) {
 }  // namespace
 
 BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_Comm own, std::uint32_t number,
-                     Arena& arena)
+                     Arena& arena, bool staged_output)
     : arguments_(arguments), prepared_(&prepared) {
   binding_.schedule = &prepared.schedule;
   binding_.comm = own;
   binding_.collective_number = number;
-  Layout layout{.segments = prepared.segments, .by_items = is_reduction(arguments.collective)};
+  Layout layout{
+      .segments = prepared.segments, .copied = staged_output, .by_items = is_reduction(arguments.collective)};
   output_ = Bytes(arguments.recv, layout, arena);
   // In place these would overwrite what they have not sent yet: their input is a copy.
   layout.copied = arguments.in_place && copies_in_place(arguments.collective);
@@ -61,12 +62,16 @@ void BoundCall::note_sizes(Arena& arena) {
   if (!arguments_.is_root()) sizes_[arguments_.rank] = own.blocks.count(0) * item;
 }
 
-int BoundCall::prepare(Arena& arena) {
+void BoundCall::lay_out(Arena& arena) {
   if (prepared_->has_scratch()) {
     lay_out_blocks(arena);
     bind_scratch(prepared_->schedule, binding_.buffers, arena);
   }
   if (is_reduction(arguments_.collective)) operator_.prepare(binding_.comm, arena);
+}
+
+int BoundCall::prepare(Arena& arena) {
+  lay_out(arena);
   return fetch();
 }
 

@@ -13,9 +13,10 @@ namespace convene {
 /// prepare(); run binding(); finish().
 class BoundCall {
  public:
-  /// Staging and scratch come from the arena, which must stay as long as this is used.
+  /// Staging and scratch come from the arena, which must stay as long as this is used. `staged_output`: nothing is
+  /// written into the program's buffer before finish().
   BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_Comm own, std::uint32_t number,
-            Arena& arena);
+            Arena& arena, bool staged_output = false);
   BoundCall(const BoundCall&) = delete;
   BoundCall& operator=(const BoundCall&) = delete;
 
@@ -26,6 +27,8 @@ class BoundCall {
 
   /// Lays out scratch and fetches what has to be packed. Returns MPI_SUCCESS or the MPI's error.
   int prepare(Arena& arena);
+  /// The first half of that, which looks at no buffer of the program's.
+  void lay_out(Arena& arena);
   /// Packs what is in the program's buffers now: for every further run. Likewise.
   int fetch() const;
   /// Unpacks what came.

@@ -10,9 +10,11 @@
 
 #include "base/error.hpp"
 #include "execute/tags.hpp"
+#include "runtime/background.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/undeclared.hpp"
 
 namespace convene {
 
@@ -116,6 +118,7 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
   rank_ = static_cast<Rank>(rank);
   procs_ = static_cast<Rank>(procs);
   account_->procs = procs_;
+  if (settings().watches_arrivals && !is_inter_) undeclared_ = std::make_unique<Undeclared>();
 }
 
 Communicator::~Communicator() { recorder::keep(std::move(recording_)); }
@@ -178,7 +181,8 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
 #ifdef OPEN_MPI
   // It does not bear that a communicator goes while a duplicate of it is in the making; MPICH keeps it until then, and
   // comes here from there. (Freeing it is collective, and all ranks have begun the duplicate before.)
-  if (handle->own_ && !registry.finalizing) progress::poke_until([&] { return handle->own_->is_ready; });
+  if (handle->own_ && !registry.finalizing)
+    progress::poke_until([&] { return handle->own_->is_ready.load(); });
 #endif
   {
     const std::lock_guard lock(registry.mutex);
@@ -193,7 +197,10 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
 
 int Communicator::on_finalize(MPI_Comm, int, void*, void*) {
   Registry& registry = Registry::instance();
+  background::stop();
+  progress::give_up();
   registry.finalizing = true;
+  progress::delete_buried();
   ++generation_;
   std::vector<Communicator*> live;
   {
@@ -344,7 +351,7 @@ bool Communicator::ensure_own() {
 }
 
 MPI_Comm Communicator::own() {
-  progress::poke_until([&] { return own_->is_ready; });
+  progress::poke_until([&] { return own_->is_ready.load(); });
   return own_->comm;
 }
 

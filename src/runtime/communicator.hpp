@@ -97,7 +97,7 @@ class Turns {
 struct OwnCommunicator {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Request making = MPI_REQUEST_NULL;  ///< of a duplicate
-  bool is_ready = false;
+  std::atomic<bool> is_ready = false;
   bool has_failed =
       false;  ///< an error has left messages over: some MPIs end a program that frees such a one
   Turns turns;
@@ -114,6 +114,8 @@ struct OwnCommunicator {
 struct LiveAccount : Account {
   ~LiveAccount() { Ledger::instance().retire(*this); }
 };
+
+class Undeclared;
 
 class Communicator {
  public:
@@ -176,6 +178,8 @@ class Communicator {
     last_block_bytes_ = block_bytes;
   }
 
+  /// What watches arrivals here (runtime/undeclared.hpp); null where that was not asked for.
+  Undeclared* undeclared() { return undeclared_.get(); }
   /// The recording of this communicator's calls (runtime/recorder.hpp), where calls are recorded; else null.
   Recording* recording() { return recording_.get(); }
   const Recording* recording() const { return recording_.get(); }
@@ -237,6 +241,7 @@ class Communicator {
   const Record* last_ = nullptr;
   std::uint64_t last_block_bytes_ = 0;
   std::unique_ptr<Recording> recording_;
+  std::unique_ptr<Undeclared> undeclared_;
   Arena arena_;
 };
 

@@ -43,6 +43,8 @@ class Operation : public Requested {
     return true;
   }
 
+  bool may_go_on_in_background() const override { return runs_anywhere(arguments_); }
+
   void complete() override {
     record_.add(ticks() - start_, block_bytes_);
     own_->turns.end(number_);
@@ -53,7 +55,7 @@ class Operation : public Requested {
  private:
   enum class Stage : std::uint8_t { own, sizes, prepare, run, over };
 
-  void on_request_gone() override { delete this; }
+  void on_request_gone() override { progress::bury(this); }
 
   int go_on() {
     switch (stage_) {
@@ -99,7 +101,9 @@ class Operation : public Requested {
 
   int run() {
     bool done = false;
+    const std::uint64_t before = run_->messages();
     const int code = run_->advance(done);
+    if (run_->messages() != before) progress::note_movement();
     if (code != MPI_SUCCESS || !done) return code;
     stage_ = Stage::over;
     return call_->finish();

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/clock.hpp"
+#include "base/error.hpp"
 #include "runtime/bound_call.hpp"
 #include "runtime/operator.hpp"
 #include "runtime/requested.hpp"
@@ -18,6 +19,9 @@ class Persistent {
   virtual ~Persistent() = default;
   /// Starts a run whose end a new request tells of.
   virtual int start(MPI_Request* request) = 0;
+  virtual std::unique_ptr<Phases> make_phases(double) { return std::make_unique<Phases>(); }
+
+  std::unique_ptr<Phases> phases;  ///< what precedes its runs; null: nothing is declared
 };
 
 namespace {
@@ -81,6 +85,7 @@ class PersistentOperation : public Persistent, public Requested {
         own_(communicator.shared_own()),
         account_(communicator.account()),
         record_(record),
+        algorithm_(decision.algorithm),
         block_bytes_(block_bytes),
         call_(arguments_, *prepared_, own_->comm, 0, staging_) {
     call_.set_persistent(number);
@@ -99,6 +104,12 @@ class PersistentOperation : public Persistent, public Requested {
   /// From now on this is a request of the MPI's kind.
   int hang(MPI_Request* request) { return Bell::instance().hang(request, bell_tag_); }
 
+  std::unique_ptr<Phases> make_phases(double round_seconds) override {
+    Communicator* communicator = Communicator::of(arguments_.comm);
+    if (!communicator) return Persistent::make_phases(round_seconds);
+    return convene::make_phases(arguments_, *communicator, algorithm_, record_, round_seconds);
+  }
+
   int start(MPI_Request* request) override {
     if (const int code = make_request(); code != MPI_SUCCESS) return code;
     *request = Requested::request();
@@ -109,10 +120,15 @@ class PersistentOperation : public Persistent, public Requested {
     return code == MPI_SUCCESS ? go() : code;
   }
 
+  bool may_go_on_in_background() const override { return runs_anywhere(arguments_); }
+
   bool advance() override {
+    if (is_over()) return true;
     int code = first_code_;
     bool done = false;
+    const std::uint64_t before = run_->messages();
     if (code == MPI_SUCCESS) code = run_->advance(done);
+    if (run_->messages() != before) progress::note_movement();
     if (code == MPI_SUCCESS && !done) return false;
     end(code == MPI_SUCCESS ? call_.finish() : code);
     return true;
@@ -151,6 +167,7 @@ class PersistentOperation : public Persistent, public Requested {
   const std::shared_ptr<OwnCommunicator> own_;
   const std::shared_ptr<LiveAccount> account_;  // holds the record
   Record& record_;
+  const std::string algorithm_;
   const std::uint64_t block_bytes_;
   Arena staging_, arena_;
   BoundCall call_;
@@ -208,9 +225,25 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   return MPI_SUCCESS;
 }
 
-int start_persistent(Persistent& operation, MPI_Request* request) { return operation.start(request); }
+Phases* phases_of(Persistent& operation) { return operation.phases.get(); }
 
-void free_persistent(Persistent* operation) { delete operation; }
+void init_phases(Persistent& operation, double round_seconds) {
+  if (operation.phases) throw Error("phases are declared twice for one operation (convene_phase_init)");
+  operation.phases = operation.make_phases(round_seconds);
+}
+
+int start_persistent(Persistent& operation, MPI_Request* request) {
+  Phases* phases = operation.phases.get();
+  if (phases) phases->arrive();
+  return phases && phases->runs() ? phases->start(request) : operation.start(request);
+}
+
+void free_persistent(Persistent* operation) {
+  if (operation->phases && operation->phases->is_bound())
+    throw Error(
+        "an operation is freed while a phase before it is open, or it runs; start it and complete it first");
+  delete operation;
+}
 
 bool has_persistent_requests() { return Requests::instance().size.load(std::memory_order_acquire) != 0; }
 

@@ -17,6 +17,7 @@
 #include <memory>
 
 #include "runtime/arguments.hpp"
+#include "runtime/phases.hpp"
 #include "runtime/run.hpp"
 
 namespace convene {
@@ -28,9 +29,14 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
 /// The MPI's own, in any form: an object of Convene's then starts the MPI's non-blocking call.
 int leave_to_mpi(NativeCall native, const Form& form);
 
+/// What precedes its runs; null before phases were declared for it.
+Phases* phases_of(Persistent& operation);
+/// Declares that phases precede an operation of Convene's kind: see make_phases().
+void init_phases(Persistent& operation, double round_seconds);
+
 /// Starts an object of Convene's; the request is as that of a non-blocking call. Errors go to the communicator's handler.
 int start_persistent(Persistent& operation, MPI_Request* request);
-/// Frees one that is not running.
+/// Frees one that is not running. Throws Error where a phase is open that the other ranks count on.
 void free_persistent(Persistent* operation);
 
 /// Whether there are requests of the MPI's kind that stand for operations of Convene's.

@@ -4,8 +4,11 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <vector>
+
+#include "runtime/background.hpp"
 
 namespace convene::progress {
 namespace {
@@ -15,7 +18,16 @@ std::vector<Progressing*>& operations() {
   static auto* list = new std::vector<Progressing*>;  // never freed: programs finalize in odd orders
   return *list;
 }
+std::vector<Progressing*>& buried() {
+  static auto* list = new std::vector<Progressing*>;  // likewise
+  return *list;
+}
+std::atomic<bool> has_buried{false};
 std::atomic_flag driver = ATOMIC_FLAG_INIT;
+std::atomic<std::uint64_t> movements{0};
+
+/// The MPI's hook comes here from the background's own calls, too.
+[[gnu::tls_model("initial-exec")]] thread_local constinit bool is_in_background = false;
 
 /// What the MPI calls from its own progress.
 int on_progress() {
@@ -61,12 +73,60 @@ bool may_block() { return outstanding.load(std::memory_order_relaxed) == 0 || ha
 
 void add(Progressing* operation) {
   has_hook();
+  {
+    const std::lock_guard lock(mutex);
+    operations().push_back(operation);
+    ++outstanding;
+  }
+  background::wake();
+}
+
+void bury(Progressing* operation) {
   const std::lock_guard lock(mutex);
-  operations().push_back(operation);
-  ++outstanding;
+  buried().push_back(operation);
+  has_buried.store(true, std::memory_order_relaxed);
+}
+
+void delete_buried() {
+  std::vector<Progressing*> gone;
+  {
+    const std::lock_guard lock(mutex);
+    gone.swap(buried());
+    has_buried.store(false, std::memory_order_relaxed);
+  }
+  for (const Progressing* operation : gone) delete operation;
+}
+
+void note_movement() {
+  movements.store(movements.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+bool poke_in_background() {
+  is_in_background = true;
+  if (driver.test_and_set(std::memory_order_acquire)) return false;
+  const std::uint64_t before = movements.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; Progressing* operation = at(i); ++i)
+    if (operation->may_go_on_in_background()) operation->advance();
+  const bool moved = movements.load(std::memory_order_relaxed) != before;
+  driver.clear(std::memory_order_release);
+  return moved;
+}
+
+void give_up() {
+  bool waits = false;
+  for (std::size_t i = 0; Progressing* operation = at(i); ++i) waits = operation->close() || waits;
+  constexpr auto patience = std::chrono::seconds(1);
+  const auto end = std::chrono::steady_clock::now() + patience;
+  if (waits) poke_until([&] { return outstanding == 0 || std::chrono::steady_clock::now() > end; });
+  const std::lock_guard lock(mutex);
+  operations().clear();
+  outstanding = 0;
 }
 
 void poke() {
+  if (is_in_background) return;
+  if (has_buried.load(std::memory_order_relaxed)) delete_buried();
+  pokes.store(pokes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (driver.test_and_set(std::memory_order_acquire)) return;
   for (std::size_t i = 0;;) {
     Progressing* operation = at(i);

@@ -8,10 +8,14 @@
 //   operations further, intercepted or not. Elsewhere each intercepted call that may block becomes its non-blocking form
 //   with poke() in a loop (interpose/waiting.cpp), as long as anything is outstanding; and the requests are extended
 //   generalised ones, where the MPI has such, so that MPI_Wait and MPI_Test bring them further without interception.
+// - A thread of Convene's own may drive, too, where it was asked for (runtime/background.hpp). It takes operations further
+//   and no more: requests are completed, calls counted and errors reported by the program's threads, in poke(). So
+//   what those touch needs no lock. Operators of the program's run on its threads only.
 // - An operation that is complete leaves the list before its request is completed: after that another thread may free it.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "execute/mpi.hpp"
 
@@ -21,10 +25,14 @@ namespace convene {
 class Progressing {
  public:
   virtual ~Progressing() = default;
-  /// Takes it further without waiting; true when it is over (it is forgotten then).
+  /// Takes it further without waiting; true when it is over, and whenever it is asked after that.
   virtual bool advance() = 0;
+  /// Whether any thread may take it further.
+  virtual bool may_go_on_in_background() const { return true; }
   /// Called once after that; the object may be gone afterwards.
   virtual void complete() = 0;
+  /// MPI_Finalize has begun. True where it ends soon if the other ranks do the same.
+  virtual bool close() { return false; }
 };
 
 namespace progress {
@@ -49,6 +57,24 @@ void add(Progressing* operation);
 
 /// Takes everything that is outstanding further, unless another thread is at it.
 void poke();
+
+/// Likewise from the background: nothing is completed. True where something moved.
+bool poke_in_background();
+
+/// Counts poke()s, so that the background sees that a thread of the program's drives.
+inline std::atomic<std::uint64_t> pokes{0};
+
+/// To be called by whoever drives when messages are complete: then the next ones may not be far.
+void note_movement();
+
+/// An operation whose request is gone is deleted in the next poke(): an MPI with several threads may tell of the end of a
+/// request while it holds its lock, when nothing of it may be called.
+void bury(Progressing* operation);
+/// Deletes them now.
+void delete_buried();
+
+/// MPI_Finalize has begun: what can be brought to an end is, for a second at most; all else is forgotten.
+void give_up();
 
 /// Waits for a request while everything else goes on. Returns MPI_SUCCESS or the MPI's error.
 int await(MPI_Request* request);

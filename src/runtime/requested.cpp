@@ -25,6 +25,7 @@ int Requested::on_poll(void*, MPI_Status*) {
 }
 
 int Requested::on_wait(int count, void** waited_for, double, MPI_Status*) {
+  progress::poke();  // what ended in the background is completed here
   progress::poke_until([&] {
     for (int i = 0; i < count; ++i)
       if (!static_cast<Requested*>(waited_for[i])->is_over()) return false;

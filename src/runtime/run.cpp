@@ -4,6 +4,7 @@
 #include "runtime/bound_call.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/undeclared.hpp"
 
 namespace convene {
 namespace {
@@ -116,6 +117,8 @@ int receive_sizes(const BoundCall& call, const Arguments& arguments, MPI_Comm ow
   return code == MPI_SUCCESS ? progress::await(&request) : code;
 }
 
+void note_exit(Undeclared& watch) { watch.leave(ticks()); }
+
 int run_program_again(const void* input, void* output, Communicator& communicator) {
   Repeat& last = communicator.repeat();
   Arena& arena = communicator.arena();
@@ -134,7 +137,11 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   const std::uint64_t start = ticks();
   if (!arguments.are_sound()) return run_native(native, communicator);
   const std::uint64_t total = arguments.total_bytes();
-  Decision& decision = communicator.decide(kind_of(arguments, total));
+  const CallKind kind = kind_of(arguments, total);
+  Decision& decided = communicator.decide(kind);
+  Undeclared* const watch = communicator.undeclared();
+  const bool is_watched = watch && Undeclared::watches(decided, kind, communicator);
+  Decision& decision = is_watched ? watch->choose(decided, kind, communicator, start) : decided;
   int code;
   if (decision.prepared) {
     code = run_prepared(decision, arguments, communicator);
@@ -146,7 +153,14 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   }
   const std::uint64_t block = arguments.block_bytes(total);
   Record& record = communicator.record_of(decision, block);
-  record.add(ticks() - start, block);
+  const std::uint64_t end = ticks();
+  record.add(end - start, block);
+  if (watch && !is_watched) watch->leave(end);
+  if (is_watched) {
+    communicator.repeat().decision = nullptr;  // the next one is to come here, too
+    if (code == MPI_SUCCESS) watch->note(communicator, end);
+    return code;
+  }
   if (Repeat& repeat = communicator.repeat(); repeat.decision == &decision) {
     repeat.record = &record;
     repeat.block_bytes = block;

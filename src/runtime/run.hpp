@@ -38,6 +38,9 @@ class NativeCall {
 /// The program of the last call on other buffers. Errors of the MPI go to the communicator's error handler.
 int run_program_again(const void* input, void* output, Communicator& communicator);
 
+/// A call is over, where arrivals are watched.
+void note_exit(Undeclared& watch);
+
 /// Whether a blocking call may take the short way: it is the last one again, on any buffers.
 inline bool repeats(const Shape& shape, Communicator& communicator) {
   return communicator.repeat().is_for(shape) && progress::may_block();
@@ -50,13 +53,15 @@ int run_again(const void* input, void* output, Communicator& communicator, const
   const Repeat& last = communicator.repeat();
   Record& record = *last.record;
   communicator.note_last(record, last.block_bytes);
-  if (last.is_native && !record.is_due()) {
+  Undeclared* const watch = communicator.undeclared();
+  if (last.is_native && !record.is_due() && !watch) {
     record.count(last.block_bytes);
     return native(Form{});
   }
   const std::uint64_t start = ticks();
   const int code = last.is_native ? native(Form{}) : run_program_again(input, output, communicator);
   record.add(ticks() - start, last.block_bytes);
+  if (watch) note_exit(*watch);
   return code;
 }
 

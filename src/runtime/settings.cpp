@@ -70,6 +70,11 @@ Settings read_settings() {
   result.communicators = static_cast<int>(std::min<std::uint64_t>(communicators, INT_MAX));
   result.cache_bytes = number("CONVENE_CACHE", result.cache_bytes);
   result.shuffle = number("CONVENE_SHUFFLE", 0);
+  result.watches_arrivals = one_of("CONVENE_ARRIVALS", {"none", "auto"}) == 1;
+  result.progress_thread = one_of("CONVENE_PROGRESS_THREAD", {"0", "1"}) == 1;
+  if (!variable("CONVENE_PROGRESS_CORE").empty())
+    result.progress_core =
+        static_cast<int>(std::min<std::uint64_t>(number("CONVENE_PROGRESS_CORE", 0), INT_MAX));
   return result;
 }
 

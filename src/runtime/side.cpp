@@ -77,8 +77,12 @@ int Bytes::fetch(MPI_Comm comm) const {
 
 int Bytes::deliver(MPI_Comm comm) const {
   for (Rank block = 0; is_staged() && block < side_.blocks.number(); ++block) {
-    const int code = unpack_items(memory_.block(block).at, items(block), side_.blocks.count(block),
-                                  side_.type, facts_, comm);
+    const Piece from = memory_.block(block);
+    if (facts_.is_contiguous) {
+      if (from.bytes > 0) std::memcpy(items(block), from.at, from.bytes);
+      continue;
+    }
+    const int code = unpack_items(from.at, items(block), side_.blocks.count(block), side_.type, facts_, comm);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;

@@ -74,7 +74,23 @@ std::int64_t parse_word(const Algorithm& algorithm, const Parameter& parameter, 
 }
 
 std::string bounds_text(const Parameter& parameter) {
-  return "a whole number from " + std::to_string(parameter.least) + " to " + std::to_string(parameter.most);
+  return "a whole number from " + std::to_string(parameter.least) + " to " + std::to_string(parameter.most) +
+         (parameter.is_list ? ", or up to " + std::to_string(most_in_list) + " of them, as in 4x4x8" : "");
+}
+
+/// "4x4x8" or "4,4,8".
+std::int64_t parse_list(const Algorithm& algorithm, const Parameter& parameter, std::string_view text) {
+  const auto parts = split(text, "x,");
+  if (parts.size() > most_in_list)
+    throw Error(std::string(parameter.name) + " of " + std::string(algorithm.name) + " must be " +
+                bounds_text(parameter) + ", not " + in_quotes(trimmed(text)));
+  std::int64_t value = 0;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    Parameter each = parameter;
+    each.is_list = false;
+    value = value << 11 | parse_parameter(algorithm, each, *part);
+  }
+  return value;
 }
 
 /// Name and value of "name=value", cut at the first '='; nothing where there is none.
@@ -191,6 +207,7 @@ std::vector<Part> parse_parts(Collective collective, Spec& spec, std::vector<boo
 
 std::int64_t parse_parameter(const Algorithm& algorithm, const Parameter& parameter, std::string_view text) {
   if (!parameter.words.empty()) return parse_word(algorithm, parameter, text);
+  if (parameter.is_list) return parse_list(algorithm, parameter, text);
   const std::string what = std::string(parameter.name) + " of " + std::string(algorithm.name);
   std::uint64_t value = 0;
   try {
@@ -223,6 +240,12 @@ Spec parse_spec(Collective collective, std::string_view text) {
 }
 
 std::string parameter_text(const Parameter& parameter, std::int64_t value) {
+  if (parameter.is_list) {
+    std::string text;
+    for (const std::int64_t number : list_of(value))
+      text += (text.empty() ? "" : "x") + std::to_string(number);
+    return text;
+  }
   const auto word = static_cast<std::size_t>(value);
   return word < parameter.words.size() ? std::string(parameter.words[word]) : std::to_string(value);
 }

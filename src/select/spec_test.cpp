@@ -82,6 +82,22 @@ TEST(Spec, WordsComeFromAList) {
             "send_how of example cannot be 'eahc'; did you mean each? Known: each, packed_up");
 }
 
+TEST(Spec, ANumberForEachRound) {
+  const auto radices = [](std::string_view text) {
+    return list_of(parse_spec(Collective::reduce, "radix_k;radix=" + std::string(text)).parameters[0]);
+  };
+  EXPECT_EQ(radices("4x4x8"), (std::vector<std::int64_t>{4, 4, 8}));
+  EXPECT_EQ(radices("2,1024"), (std::vector<std::int64_t>{2, 1024}));
+  EXPECT_EQ(radices("3"), (std::vector<std::int64_t>{3}));
+  const Spec spec = parse_spec(Collective::reduce, "radix_k;radix=1024x2x3x4x1023");
+  EXPECT_EQ(spec_text(*spec.algorithm, spec.parameters), "radix_k;radix=1024x2x3x4x1023");
+  EXPECT_EQ(error_of([&] { radices("4x1"); }),
+            "radix of radix_k must be a whole number from 2 to 1024, not 1");
+  EXPECT_EQ(error_of([&] { radices("2x2x2x2x2x2"); }),
+            "radix of radix_k must be a whole number from 2 to 1024, or up to 5 of them, as in 4x4x8, not "
+            "'2x2x2x2x2x2'");
+}
+
 TEST(Spec, ParametersAreNamedOnce) {
   const auto error = [](std::string_view text) {
     return error_of([&] { parse_spec(Collective::allgather, text); });

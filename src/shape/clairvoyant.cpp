@@ -40,8 +40,9 @@ class Bits {
   std::vector<Word> bits_;
 };
 
-/// Ranks are known by their position in the group: the root first, then the others as they arrive. Positions do not change
-/// when someone comes late, so those who are there are a run of positions (but for the root, which is always at 0).
+/// Ranks are known by their position in the group: the root first, then the others as they arrive. Positions do not
+/// change when someone comes late, so those who are there are a run of positions (but for the root, which is always at
+/// 0).
 class Generator {
  public:
   Generator(std::uint32_t procs, std::uint32_t segments, std::uint32_t root,
@@ -54,7 +55,7 @@ class Generator {
         sendable_(segments, procs),
         all_(1, segments),
         offered_(1, segments),
-        offered_twice_(1, segments),
+        offered_to_free_(1, segments),
         free_(1, procs),
         amount_(procs, 0),
         received_(procs, nothing) {
@@ -131,57 +132,41 @@ class Generator {
     std::erase_if(active_, [&](std::uint32_t at) { return amount_[at] == 0 && at != sink_; });
   }
 
-  /// Finds a sender for a receiver: for the first of the segments that it holds (or, for the sink, of all) of which someone
-  /// has something and has not sent yet in this round, the first such one.
+  /// Finds a sender for a receiver: for the first of the segments that it holds (or, for the sink, of all) of which
+  /// someone has something and has not sent yet in this round, the first such one.
   void match(std::uint32_t receiver) {
-    if (searched_in_vain_ > patience) note_offers();
     const bool is_free = (free_.row(0)[receiver / 64] >> receiver % 64 & 1) != 0;
     if (is_free) free_.clear(0, receiver);  // nobody sends to itself
-    find_transfer(receiver, is_free ? offered_twice_.row(0) : offered_.row(0));
+    find_transfer(receiver, is_free);
     if (!is_free) return;
     free_.set(0, receiver);
     first_free_ = std::min<std::size_t>(first_free_, receiver / 64);
   }
 
-  void find_transfer(std::uint32_t receiver, const Word* offered) {
+  void find_transfer(std::uint32_t receiver, bool is_free) {
+    Word *offered = offered_.row(0), *offered_to_free = offered_to_free_.row(0);
+    const Word* sieve = is_free ? offered_to_free : offered;
     const Word* held = receiver == sink_ ? all_.row(0) : held_.row(receiver);
     for (std::size_t word = 0; word < held_.words(); ++word)
-      for (Word wanted = held[word] & offered[word]; wanted != 0; wanted &= wanted - 1) {
+      for (Word wanted = held[word] & sieve[word]; wanted != 0; wanted &= wanted - 1) {
         const auto segment =
             static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(wanted)));
         const std::uint32_t sender = find_sender(segment);
         if (sender != nobody) return transfer(sender, receiver, segment);
-        ++searched_in_vain_;
+        // Nobody else can send it for the rest of the round. A free receiver perhaps can, but then to nobody who holds
+        // it and is free, too: that one would have been found. (The sink, which takes what it does not hold, comes
+        // first.)
+        offered_to_free[word] &= ~(wanted & -wanted);
+        if (!is_free) offered[word] &= ~(wanted & -wanted);
       }
   }
 
-  /// At the start of a round every segment may be on offer; what is not is found out where looking for it takes long.
+  /// At the start of a round every segment may be on offer, to those who have sent and to those who have not; what is
+  /// not is found out by looking for it in vain, once.
   void assume_offers() {
     std::copy_n(all_.row(0), all_.words(), offered_.row(0));
-    std::copy_n(all_.row(0), all_.words(), offered_twice_.row(0));
-    searched_in_vain_ = 0;
+    std::copy_n(all_.row(0), all_.words(), offered_to_free_.row(0));
     first_free_ = 0;
-  }
-
-  /// Which segments someone who has not sent yet holds, and which at least two do. (Until the next call there may be fewer:
-  /// they are a sieve, not an answer.)
-  void note_offers() {
-    Word *once = offered_.row(0), *twice = offered_twice_.row(0);
-    const std::size_t words = offered_.words();
-    std::fill_n(once, words, 0);
-    std::fill_n(twice, words, 0);
-    for (std::size_t word = 0; word < free_.words(); ++word)
-      for (Word left = free_.row(0)[word]; left != 0; left &= left - 1) {
-        const std::size_t at = 64 * word + static_cast<std::size_t>(std::countr_zero(left));
-        Word* held = held_.row(at);
-        if (received_[at] != nothing) held_.clear(at, received_[at]);  // cannot go on in this round
-        for (std::size_t i = 0; i < words; ++i) {
-          twice[i] |= once[i] & held[i];
-          once[i] |= held[i];
-        }
-        if (received_[at] != nothing) held_.set(at, received_[at]);
-      }
-    searched_in_vain_ = 0;
   }
 
   /// The first who is free and has something of a segment.
@@ -213,7 +198,6 @@ class Generator {
   }
 
   static constexpr std::uint32_t nobody = 0xffffffffu, nothing = 0xffffffffu;
-  static constexpr std::uint32_t patience = 32;  // segments looked at before it pays to note the offers
 
   const std::uint32_t procs_, segments_;
   std::vector<std::uint32_t> order_;    // by position: the rank
@@ -221,10 +205,9 @@ class Generator {
   Bits held_;                           // by position and segment
   Bits sendable_;                       // by segment and position: held, and not received in this round
   Bits all_;                            // of segments: every one
-  Bits offered_, offered_twice_;        // of segments
-  std::uint32_t searched_in_vain_ = 0;
-  std::size_t first_free_ = 0;           // word of `free_`: those before are empty
-  Bits free_;                            // by position: there, and has not sent in this round
+  Bits offered_, offered_to_free_;  // of segments: perhaps on offer to receivers who have sent, who have not
+  std::size_t first_free_ = 0;      // word of `free_`: those before are empty
+  Bits free_;                       // by position: there, and has not sent in this round
   std::vector<std::uint32_t> amount_;    // by position: segments held
   std::vector<std::uint32_t> active_;    // positions of those who hold something, and the sink, ascending
   std::vector<std::uint32_t> received_;  // by position: the segment received in this round

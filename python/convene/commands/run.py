@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,8 +39,23 @@ SIGNALLED = 128  # what shells add to the number of the signal that ended a prog
 PATIENCE = 10.0  # seconds that an interrupted program has to end by itself
 
 
+class Arrivals(StrEnum):
+    """What is done about ranks that come late."""
+
+    NONE = "none"
+    AUTO = "auto"
+
+
 def collect_environment(
-    uses: str, rules: str, log: bool, reproducible: bool, directory: str, recording: str = ""
+    uses: str,
+    rules: str,
+    log: bool,
+    reproducible: bool,
+    directory: str,
+    recording: str = "",
+    progress_thread: bool = False,
+    progress_core: int | None = None,
+    arrivals: Arrivals = Arrivals.NONE,
 ) -> dict[str, str]:
     """What the library is to know. What the user has set and the command line does not say stays as it is."""
     variables = {name: value for name, value in os.environ.items() if name.startswith("CONVENE_")}
@@ -49,6 +65,12 @@ def collect_environment(
         variables["CONVENE_LOG"] = "info"
     if reproducible:
         variables["CONVENE_REPRODUCIBLE"] = "yes"
+    if arrivals is not Arrivals.NONE:
+        variables["CONVENE_ARRIVALS"] = arrivals.value
+    if progress_thread or progress_core is not None:
+        variables["CONVENE_PROGRESS_THREAD"] = "1"
+    if progress_core is not None:
+        variables["CONVENE_PROGRESS_CORE"] = str(progress_core)
     return {name: value for name, value in variables.items() if value}
 
 
@@ -207,6 +229,25 @@ def run(
         bool,
         typer.Option("--reproducible", help="No reduction whose rounding may depend on who comes late."),
     ] = False,
+    arrivals: Annotated[
+        Arrivals,
+        typer.Option(
+            help="auto: watch who comes late at calls that repeat, and use an algorithm that makes use of "
+            "that where it is faster."
+        ),
+    ] = Arrivals.NONE,
+    progress_thread: Annotated[
+        bool,
+        typer.Option(
+            "--progress-thread",
+            help="Let collectives go on in the background, by a thread in each rank. "
+            "The MPI is initialised with MPI_THREAD_MULTIPLE then.",
+        ),
+    ] = False,
+    progress_core: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="CORE", help="Keep that thread on one core. Implies --progress-thread."),
+    ] = None,
     json: arguments.Json = False,
 ) -> None:
     uses, rules_path = check_uses(use or []), check_rules(rules)
@@ -214,7 +255,15 @@ def run(
         report.check_path(report_to)
     with account_directory() as directory, recording_directory(record, report_to is not None) as recorded:
         variables = collect_environment(
-            uses, rules_path, log, reproducible, directory, str(recorded) if recorded else ""
+            uses,
+            rules_path,
+            log,
+            reproducible,
+            directory,
+            str(recorded) if recorded else "",
+            progress_thread,
+            progress_core,
+            arrivals,
         )
         chosen, prepared, environment = prepare(command, stack, variables)
         since = time.monotonic()

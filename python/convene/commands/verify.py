@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import product
 from typing import Annotated, Any, TypedDict
 
@@ -44,9 +45,9 @@ samples with all roots.
   convene verify allgather 'hier(sparbit,linear;leaders=2)' --procs 8-32
 
 Algorithms that are composed of others, hier and remap, are played with each algorithm as a part, and on
-several mappings: sequential, cyclic and irregular ones, or the one of --mapping. Above 4 processes they, too,
-take turns: in playing the roots, and the mappings. Neighborhood collectives are
-played on several graphs, or on the one of --graph.
+several mappings: sequential, cyclic and irregular ones, or the one of --mapping. Above 4 processes they take
+turns in playing the mappings, too, and above 16 each plays every third number of processes. Neighborhood
+collectives are played on several graphs (above 16 processes on every third), or on the one of --graph.
 """
 
 MOST_PROCS = 1024  # beyond, one play takes minutes
@@ -56,7 +57,9 @@ MOST_FORECASTS = 1_000_000
 
 ALL_WITH_ALL = 4  # up to so many processes, every sample plays every root
 
-TURNS = 4  # compositions are many: above, only every fourth plays each root
+ALL_NUMBERS = 16  # up to so many, every composition plays every number of processes
+
+THIRD = 3
 
 MOST_SEGMENTS = 65536
 
@@ -89,6 +92,7 @@ class Operator(TypedDict, total=False):
     commutative: bool
 
 
+@cache
 def representative_mappings(procs: int) -> list[Mapping]:
     """Nodes that are filled one after the other, that are dealt ranks in turn, and that have any ranks: of
     sizes that differ little, and much."""
@@ -103,6 +107,11 @@ def representative_mappings(procs: int) -> list[Mapping]:
         *(Mapping(placement=",".join(map(str, nodes))) for nodes in (balanced, wild)),
     ]
     return list(dict.fromkeys(found))
+
+
+@cache
+def knows_in_place(collective: str) -> bool:
+    return _core.knows_in_place(collective)
 
 
 @dataclass(frozen=True)
@@ -123,7 +132,7 @@ class Case:
 
     @property
     def plays_in_place(self) -> bool:
-        return _core.knows_in_place(self.collective)
+        return knows_in_place(self.collective)
 
 
 @dataclass
@@ -243,25 +252,6 @@ def representative_graphs(procs: int) -> list[str]:
     return ["cart", "torus", "moore", *(f"random:{degree}:{procs}" for degree in (1, 3, 8))]
 
 
-def mappings_of(collective: str, spec: str, procs: int, turn: int, grid: "Grid") -> list[Mapping]:
-    """Where the ranks are: on all representative mappings; where samples take turns, on one of them. In a
-    neighborhood: all graphs, with each of the mappings where the algorithm looks at nodes."""
-    given = grid.mapping
-    if _core.is_neighborhood(collective):
-        places = [given]
-        if arguments.minds_nodes(collective, spec) and not given.machine and not given.placement:
-            places += representative_mappings(procs)
-        graphs = [given.graph] if given.graph else representative_graphs(procs)
-        return [replace(place, graph=graph) for place in places for graph in graphs]
-    if not arguments.is_composed(collective, spec):
-        return [NOWHERE]
-    if grid.mapping != NOWHERE:
-        return [grid.mapping]
-    found = representative_mappings(procs)
-    takes_turns = _core.is_rooted(collective) and not grid.thorough
-    return [found[turn // TURNS % len(found)]] if takes_turns else found
-
-
 @dataclass(frozen=True)
 class Grid:
     """What is to be played with each algorithm."""
@@ -274,40 +264,107 @@ class Grid:
     commutative: bool = True
     thorough: bool = False
 
-    def is_left_out(self, collective: str, spec: str, turns: int, turn: int, number: int) -> bool:
-        """Whether it is another sample's turn to play this root."""
-        if self.thorough or number <= ALL_WITH_ALL or turns == 1 or not _core.is_rooted(collective):
+    def is_left_out(self, sample: "Sample", procs: int, root: int) -> bool:
+        """Whether it is another sample's turn to play this."""
+        if self.thorough or procs <= ALL_WITH_ALL or sample.of == 1:
             return False
-        return turn % (TURNS if arguments.is_composed(collective, spec) else turns) != 0
+        turn = sample.turn
+        if sample.rooted:
+            turn, others = divmod(sample.turn + root, sample.of)
+            if others != 0:
+                return True
+        return sample.composed and procs > ALL_NUMBERS and (turn + procs) % THIRD != 0
+
+    def mappings_of(self, sample: "Sample", procs: int, root: int) -> list[Mapping]:
+        """Where the ranks are: on all representative mappings; where samples take turns, on one of them. In a
+        neighborhood: all graphs, with each of the mappings where the algorithm looks at nodes."""
+        if _core.is_neighborhood(sample.collective):
+            return self.graphs_of(sample, procs)
+        if not sample.composed:
+            return [NOWHERE]
+        if self.mapping != NOWHERE:
+            return [self.mapping]
+        found = representative_mappings(procs)
+        if self.thorough or procs <= ALL_WITH_ALL or (sample.of == 1 and not sample.rooted):
+            return found
+        fit = [
+            each for each in found if not unmet(sample.collective, sample.spec, procs, each, self.commutative)
+        ]
+        # Divided: what is left out above goes by the rest of such a sum.
+        turn = sample.turn // THIRD + procs // THIRD + root // sample.of
+        return [(fit or found)[turn % len(fit or found)]]
+
+    def graphs_of(self, sample: "Sample", procs: int) -> list[Mapping]:
+        given, places = self.mapping, [self.mapping]
+        minds_nodes = arguments.minds_nodes(sample.collective, sample.spec)
+        if minds_nodes and not given.machine and not given.placement:
+            places += representative_mappings(procs)
+        graphs = [given.graph] if given.graph else representative_graphs(procs)
+        found = [replace(place, graph=graph) for place in places for graph in graphs]
+        if self.thorough or procs <= ALL_NUMBERS or given.graph:
+            return found
+        return found[(sample.turn + procs) % THIRD :: THIRD]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An algorithm with one sample of its parameters: the one of number `turn` of so many."""
+
+    collective: str
+    spec: str
+    turn: int
+    of: int
+    rooted: bool
+    composed: bool
+    learns: bool
+
+
+def samples_of(collective: str, algorithm: str | None, segments: list[int]) -> list[Sample]:
+    known = {known["name"]: known for known in _core.algorithms(collective)}
+    specs = specs_of(collective, algorithm, segments)
+    names = [spec.partition(";")[0].partition("(")[0] for spec in specs]
+    of, rooted = Counter(names), _core.is_rooted(collective)
+    return [
+        Sample(
+            collective,
+            spec,
+            turn=turn,
+            of=of[name],
+            rooted=rooted,
+            composed=bool(known[name]["parts"]),
+            learns=known[name]["learns"] == "forecast",
+        )
+        for turn, (spec, name) in enumerate(zip(specs, names, strict=True))
+    ]
+
+
+@cache
+def unmet(collective: str, spec: str, procs: int, mapping: Mapping, commutative: bool) -> str:
+    return _core.unmet(collective, spec, procs, mapping.machine, mapping.placement, commutative)
 
 
 def make_cases(collectives: list[str], algorithm: str | None, grid: Grid) -> list[Case]:
     cases = []
-    unmet: str | None = None  # of the first call that cannot be
+    why_not: str | None = None  # of the first call that cannot be
     has_roots = False
     for collective in collectives:
-        forecasters = {
-            known["name"] for known in _core.algorithms(collective) if known["learns"] == "forecast"
-        }
-        specs = specs_of(collective, algorithm, grid.segments)
-        turns = Counter(spec.partition(";")[0].partition("(")[0] for spec in specs)
-        for (turn, spec), number in product(enumerate(specs), grid.procs):
-            name = spec.partition(";")[0].partition("(")[0]
-            tried = grid.forecasts if name in forecasters else 0
+        samples = samples_of(collective, algorithm, grid.segments)
+        for sample, number in product(samples, grid.procs):
+            tried = grid.forecasts if sample.learns else 0
             for root in roots_of(collective, number, grid.roots):
                 has_roots = True
-                if grid.is_left_out(collective, spec, turns[name], root + turn, number):
+                if grid.is_left_out(sample, number, root):
                     continue
-                for where in mappings_of(collective, spec, number, root, grid):
-                    why = _core.unmet(
-                        collective, spec, number, where.machine, where.placement, grid.commutative
-                    )
-                    unmet = unmet or why
+                for where in grid.mappings_of(sample, number, root):
+                    why = unmet(collective, sample.spec, number, where, grid.commutative)
+                    why_not = why_not or why
                     if not why:
-                        cases.append(Case(collective, spec, number, root, tried, where, grid.commutative))
+                        cases.append(
+                            Case(collective, sample.spec, number, root, tried, where, grid.commutative)
+                        )
     if not cases and has_roots:
-        ending = "" if "operator" in (unmet or "") else ", and --procs names no such number"
-        raise RequestError(f"there is nothing to play: {algorithm} {unmet}{ending}")
+        ending = "" if "operator" in (why_not or "") else ", and --procs names no such number"
+        raise RequestError(f"there is nothing to play: {algorithm} {why_not}{ending}")
     if not cases:
         raise RequestError(f"there is nothing to play: every root of --roots {grid.roots} is above --procs")
     return cases

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Radix-k: as the butterfly, with groups of k ranks instead of pairs: each member takes the k − 1 others' contributions to
-// one k-th of the slice that they share. The groups' sizes multiply to P; they follow from the radix, which is the largest
-// that is used where P has such a divisor.
+// Radix-k: as the butterfly, with groups of k ranks instead of pairs: each member takes the k − 1 others' contributions
+// to one k-th of the slice that they share. The groups' sizes multiply to P; they follow from the radices, of which
+// each is the largest size that is used in its round, where P has such a divisor. The last one stands for all further
+// rounds.
 //
-// Source:   Marendic et al. 2016, section 5.5.4 and appendix A. (It takes a vector of sizes that was found by measuring,
-//           {4, 4, 8} for P = 128.)
+// Source:   Marendic et al. 2016, section 5.5.4 and appendix A. (It takes a vector of sizes that was found by
+//           measuring, {4, 4, 8} for P = 128: here radix=4x4x8.)
 // Requires: nothing; for a prime number of processes the only group is all of them. Keeps the order.
 // Cost:     the sum of (k − 1) rounds, (P − 1)/P vectors sent and combined, then a gather; up to two vectors of extra
 //           memory, with groups of more than two up to five.
 //
-//   P = 4, radix 4: every rank sends each other rank its quarter, takes three for its own, and sends the sum to the root.
-//   P = 6, radix 4: groups of three (0 1 2, 3 4 5), then of two (0 3, 1 4, 2 5).
+//   P = 4, radix 4: every rank sends each other rank its quarter, takes three for its own, and sends the sum to the
+//   root. P = 6, radix 4: groups of three (0 1 2, 3 4 5), then of two (0 3, 1 4, 2 5).
 #include <algorithm>
 
 #include "collective/reduction.hpp"
@@ -23,7 +24,8 @@ constexpr std::uint32_t most_inboxes = 4;
 
 void generate(const Call& call, Builder& builder) {
   const Folding none{call.procs, call.procs};
-  const std::vector<Rank> sizes = radices(call.procs, static_cast<Rank>(call.parameters[0]));
+  const std::vector<std::int64_t> given = list_of(call.parameters[0]);
+  const std::vector<Rank> sizes = radices(call.procs, std::vector<Rank>(given.begin(), given.end()));
   Slicing slicing(call, builder, none, sizes);
   Partial::Options options = to_root(call, slicing.above());
   for (const Rank size : sizes) options.inboxes = std::clamp(size - 1, options.inboxes, most_inboxes);
@@ -42,11 +44,12 @@ extern const Algorithm reduce_radix_k = {
     .collectives = {Collective::reduce},
     .rounds = "the sum of (k − 1), and as many as there are groups' sizes to gather",
     .parameters = {{.name = "radix",
-                    .summary = "the largest size of a group, where the number of processes can be divided so",
+                    .summary = "the largest size of a group, round by round, where P can be divided so",
                     .fallback = 4,
                     .least = 2,
                     .most = 1024,
-                    .samples = {2, 3, 4, 8}}},
+                    .samples = {2, 3, 4, 8, list_value({4, 2}), list_value({2, 3, 5})},
+                    .is_list = true}},
     .cuts_by_procs = true,
     .generate = generate,
 };

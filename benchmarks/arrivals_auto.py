@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `convene run --arrivals auto` gains where a rank is always late, and costs where none is.
+
+An ordinary program computes, gathers and begins again; the same rank computes longer. Every repetition runs
+it once with each contender, in random order: with the MPI's own algorithm, with arrivals watched, and with
+regular algorithms forced; with and without the imbalance. On nodes that are emulated on this machine (root
+only) with links of limited rate. Writes all times of the loop and their ratios (JSON), and a table.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from convene import _core, cluster, console, paths
+from convene.bench_statistics import Estimate, estimate, resample_medians
+
+ROOT = Path(__file__).resolve().parent.parent
+NATIVE, AUTO = "native", "auto"
+LOOP = re.compile(r"([\d.]+) s in the loop, ([\d.]+) s in the calls")
+
+
+def variables(contender: str) -> dict[str, str]:
+    if contender == NATIVE:
+        return {}
+    return {"CONVENE_ARRIVALS": "auto"} if contender == AUTO else {"CONVENE_USE": f"allgather={contender}"}
+
+
+def run_once(where: cluster.Cluster, contender: str, extra: float, options: argparse.Namespace) -> float:
+    """Seconds of the loop."""
+    own = variables(contender)
+    passed = [word for name in own for word in ("-x", name)]
+    words = [
+        str(ROOT / ".stacks/openmpi5/bin/mpirun"),
+        *("-n", str(options.procs)),
+        *("-x", f"LD_PRELOAD={paths.preload_library('openmpi')}"),
+        *passed,
+        str(ROOT / "build/tests/openmpi/imbalanced"),
+        *(str(options.calls), str(options.floats), str(extra), str(options.compute)),
+    ]
+    environment = {**os.environ, **own, **cluster.variables(where)}
+    # With this one, Open MPI 5 puts all ranks on the first node.
+    environment.pop("PRTE_MCA_rmaps_default_mapping_policy", None)
+    environment["LD_LIBRARY_PATH"] = str(ROOT / ".stacks/openmpi5/lib")
+    done = subprocess.run(
+        cluster.command_line(where, 0, words), env=environment, stdout=subprocess.PIPE, text=True, check=False
+    )
+    found = LOOP.search(done.stdout)
+    if done.returncode != 0 or not found:
+        raise RuntimeError(f"{contender}: status {done.returncode}: {done.stdout[-300:]}")
+    return float(found[1])
+
+
+def measure(options: argparse.Namespace) -> dict[float, dict[str, list[float]]]:
+    """Seconds by imbalance and contender."""
+    contenders = options.contenders.split(",")
+    imbalances = [float(text) for text in options.extra.split(",")]
+    result: dict[float, dict[str, list[float]]] = {
+        extra: {name: [] for name in contenders} for extra in imbalances
+    }
+    shuffle = random.Random(options.seed).shuffle
+    shape = cluster.Shape(options.procs, rate=cluster.parse_rate(options.rate) if options.rate else 0)
+    with cluster.temporary(f"auto-{os.getpid()}", shape) as where:
+        for _ in range(options.repetitions):
+            order = [(extra, name) for extra in imbalances for name in contenders]
+            shuffle(order)
+            for extra, name in order:
+                result[extra][name].append(run_once(where, name, extra, options))
+    return result
+
+
+def ratio(times: dict[str, list[float]], name: str, to: str) -> Estimate:
+    """The median over the repetitions of the ratio within each."""
+    ratios = np.array(times[name]) / np.array(times[to])
+    return estimate(float(np.median(ratios)), resample_medians(ratios[np.newaxis, :])[0])
+
+
+def text(value: Estimate) -> str:
+    return f"{value.value:.3f} ({value.low:.3f} … {value.high:.3f})"
+
+
+def markdown(times: dict[float, dict[str, list[float]]], options: argparse.Namespace) -> str:
+    lines = [
+        f"{options.procs} ranks on as many emulated nodes, links of {options.rate or 'any rate'}; "
+        f"{options.calls} calls of {4 * options.floats // 1024} KiB a rank, {options.compute:g} ms of "
+        f"computation before each; {options.repetitions} repetitions. Median seconds of the whole loop, and "
+        "the median ratio to the MPI's own (95 % interval).",
+        "",
+        "| one rank later by (ms) | contender | seconds | of the MPI's own |",
+        "|---:|---|---:|---|",
+    ]
+    for extra, own in times.items():
+        for name, seconds in own.items():
+            part = "" if name == NATIVE else text(ratio(own, name, NATIVE))
+            lines.append(f"| {extra:g} | {name} | {np.median(seconds):.2f} | {part} |")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(times: dict[float, dict[str, list[float]]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "extra_ms": extra,
+            "contender": name,
+            "seconds": seconds,
+            **({} if name == NATIVE else ratio(own, name, NATIVE).as_json("ratio")),
+        }
+        for extra, own in times.items()
+        for name, seconds in own.items()
+    ]
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--procs", type=int, default=8, help="ranks, one a node (default: %(default)s)")
+    parser.add_argument(
+        "--rate", default="200mbit", help="of each node's link; empty: unlimited (%(default)s)"
+    )
+    parser.add_argument("--calls", type=int, default=200, help="(default: %(default)s)")
+    parser.add_argument("--floats", type=int, default=16384, help="of each rank (default: %(default)s)")
+    parser.add_argument("--extra", default="0,25", help="ms that one rank is late (default: %(default)s)")
+    parser.add_argument("--compute", type=float, default=5, help="ms before each call (default: %(default)s)")
+    parser.add_argument(
+        "--contenders", default="native,auto,ring,neighbor_exchange,sparbit", help="(default: %(default)s)"
+    )
+    parser.add_argument("--repetitions", type=int, default=10, help="(default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=ROOT / "build/benchmarks",
+        help="folder (default: build/benchmarks)",
+    )
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = parse_arguments()
+    try:
+        times = measure(options)
+    except _core.RequestError as error:
+        console.complain(str(error))
+        return 2
+    except RuntimeError as error:
+        console.complain(str(error))
+        return 1
+    options.output.mkdir(parents=True, exist_ok=True)
+    asked = {name: value for name, value in vars(options).items() if name != "output"}
+    (options.output / "arrivals_auto.json").write_text(
+        json.dumps({"options": asked, "results": as_json(times)}, indent=1) + "\n"
+    )
+    table = markdown(times, options)
+    (options.output / "arrivals_auto.inc").write_text(table)
+    print(table)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every collective: Convene's algorithms against the MPI's own of the same name, and which is fastest here.
+
+In each run a pair stands side by side in one process, on communicators of their own, one directly after the
+other in every repetition; a pair's ratio is the median of the ratios within repetitions. All other algorithms
+of Convene's with their default parameters, and the MPI's own choice (`native`), take part in the same run.
+Writes a summary (JSON) and tables (Markdown).
+"""
+
+import argparse
+import json
+import math
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from convene import _core, arguments, bench, console
+from convene.bench_statistics import Estimate, estimate, resample_medians
+from rich.progress import Progress
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# By stack and collective: Convene's name, and the MPI's name for the same.
+PAIRS: dict[str, dict[str, dict[str, str]]] = {
+    "openmpi5": {
+        "gather": {"linear": "basic_linear", "linear_sync": "linear_sync", "binomial": "binomial"},
+        "scatter": {"linear": "basic_linear", "binomial": "binomial"},
+        "bcast": {
+            "linear": "basic_linear",
+            "binomial": "binomial",
+            "knomial": "knomial",
+            "scatter_allgather": "scatter_allgather",
+        },
+        "alltoall": {"linear": "linear", "pairwise": "pairwise", "bruck": "modified_bruck"},
+        "barrier": {"recursive_doubling": "recursive_doubling", "dissemination": "bruck", "tree": "tree"},
+        "reduce": {"linear": "linear", "binomial": "binomial", "butterfly": "rabenseifner"},
+        "allreduce": {
+            "recursive_doubling": "recursive_doubling",
+            "ring": "ring",
+            "rabenseifner": "rabenseifner",
+            "reduce_bcast": "nonoverlapping",
+        },
+        "reduce_scatter": {"recursive_halving": "recursive_halving", "ring": "ring"},
+        "scan": {"recursive_doubling": "recursive_doubling"},
+    },
+    "mpich5": {
+        "allgather": {"ring": "ring", "recursive_doubling": "recursive_doubling", "bruck": "brucks"},
+        "gather": {"binomial": "binomial"},
+        "scatter": {"binomial": "binomial"},
+        "bcast": {"binomial": "binomial", "scatter_allgather": "scatter_recursive_doubling_allgather"},
+        "alltoall": {"bruck": "brucks", "pairwise": "pairwise"},
+        "barrier": {"dissemination": "dissemination"},
+        "reduce": {"binomial": "binomial", "butterfly": "reduce_scatter_gather"},
+        "allreduce": {
+            "recursive_doubling": "recursive_doubling",
+            "rabenseifner": "reduce_scatter_allgather",
+        },
+        "reduce_scatter": {"pairwise": "pairwise", "recursive_halving": "recursive_halving"},
+        "scan": {"recursive_doubling": "recursive_doubling"},
+    },
+}
+LAUNCHERS = {"openmpi5": ".stacks/openmpi5/bin/mpirun", "mpich5": ".stacks/mpich5/bin/mpiexec"}
+MOST_MEAN = 1.05  # what is aimed at, for each collective
+
+
+@dataclass(frozen=True)
+class Pair:
+    stack: str
+    collective: str
+    algorithm: str
+    procs: int
+    size: int
+    ours: float  # seconds, medians
+    theirs: float
+    ratio: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "stack": self.stack,
+            "collective": self.collective,
+            "algorithm": self.algorithm,
+            "procs": self.procs,
+            "bytes": self.size,
+            "convene": self.ours,
+            "mpi": self.theirs,
+            **self.ratio.as_json("ratio"),
+        }
+
+
+@dataclass(frozen=True)
+class Race:
+    """One size and number of ranks: who was fastest, of Convene's and the MPI's own choice."""
+
+    stack: str
+    collective: str
+    procs: int
+    size: int
+    fastest: str  # of all
+    best: str  # of Convene's
+    gain: float  # of it, as a part of native's time; negative: native is faster
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "stack": self.stack,
+            "collective": self.collective,
+            "procs": self.procs,
+            "bytes": self.size,
+            "fastest": self.fastest,
+            "best": self.best,
+            "gain": self.gain,
+        }
+
+
+def contenders(stack: str, collective: str, procs: int) -> list[str]:
+    """Pairs first, each next to its rival; then all others."""
+    pairs = PAIRS[stack][collective]
+    listed = [name for own, other in pairs.items() for name in (bench.OWN + other, own)]
+    known = [a["name"] for a in _core.algorithms(collective) if not a["native"] and not a["parts"]]
+    listed += [name for name in known if name not in pairs]
+    possible = [
+        name for name in listed if name.startswith(bench.OWN) or not _core.unmet(collective, name, procs)
+    ]
+    # A rival without its partner is of no use.
+    rivals = {bench.OWN + other: own for own, other in pairs.items()}
+    return [name for name in possible if rivals.get(name, name) in {*possible}] + ["native"]
+
+
+def measure(stack: str, collective: str, procs: int, options: argparse.Namespace) -> dict[str, Any]:
+    setting = bench.find_setting(str(ROOT / LAUNCHERS[stack]), None)
+    request = bench.Request(
+        collective,
+        procs,
+        [0] if collective == "barrier" else bench.parse_sizes(options.sizes),
+        contenders(stack, collective, procs),
+        repetitions=options.repetitions,
+        seconds=options.seconds,
+        batch=options.batch * 1e-6,
+        group=2,
+        **({"type": "int"} if _core.is_reduction(collective) else {}),
+    )
+    return bench.measure(setting, request, lambda _done, _total: None)
+
+
+def evaluate(stack: str, result: dict[str, Any]) -> tuple[list[Pair], list[Race]]:
+    pairs: list[Pair] = []
+    races: list[Race] = []
+    collective, procs = result["collective"], result["procs"]
+    for size in result["sizes"]:
+        seconds = {one["name"]: np.array(one["seconds"]) for one in size["contenders"]}
+        for own, other in PAIRS[stack][collective].items():
+            rival = bench.OWN + other
+            if own not in seconds or rival not in seconds:
+                continue
+            ratios = seconds[own] / seconds[rival]
+            samples = resample_medians(ratios[np.newaxis], seed=len(pairs) + 1)[0]
+            pairs.append(
+                Pair(
+                    *(stack, collective, own, procs, size["bytes"]),
+                    float(np.median(seconds[own])),
+                    float(np.median(seconds[rival])),
+                    estimate(np.median(ratios), samples),
+                )
+            )
+        medians = {name: float(np.median(each)) for name, each in seconds.items() if bench.OWN not in name}
+        ours = {name: each for name, each in medians.items() if name != "native"}
+        best = min(ours, key=lambda name: ours[name])
+        races.append(
+            Race(
+                *(stack, collective, procs, size["bytes"]),
+                min(medians, key=lambda name: medians[name]),
+                best,
+                1 - medians[best] / medians["native"],
+            )
+        )
+    return pairs, races
+
+
+def mean(pairs: list[Pair]) -> float:
+    return math.exp(sum(math.log(pair.ratio.value) for pair in pairs) / len(pairs))
+
+
+def markdown(pairs: list[Pair], races: list[Race], about: str) -> str:
+    lines = [about, ""]
+    for stack in dict.fromkeys(pair.stack for pair in pairs):
+        lines += [
+            f"**{stack}**: Convene's time as a part of the MPI's with the same algorithm, geometric means",
+            "",
+            f"| collective | all (goal {MOST_MEAN:.2f}) | by algorithm | highest |",
+            "|---|---:|---|---|",
+        ]
+        of_stack = [pair for pair in pairs if pair.stack == stack]
+        for collective in dict.fromkeys(pair.collective for pair in of_stack):
+            own = [pair for pair in of_stack if pair.collective == collective]
+            names = dict.fromkeys(pair.algorithm for pair in own)
+            each = ", ".join(f"{name} {mean([p for p in own if p.algorithm == name]):.2f}" for name in names)
+            worst = max(own, key=lambda pair: pair.ratio.value)
+            lines.append(
+                f"| {collective} | {mean(own):.3f} | {each} | {worst.ratio.value:.2f} ({worst.algorithm}, "
+                f"{worst.procs} ranks, {_core.format_size(worst.size)}) |"
+            )
+        lines += ["", f"**{stack}**: who is fastest (gain of Convene's best over the MPI's own choice)", ""]
+        own_races = [race for race in races if race.stack == stack]
+        sizes = sorted({race.size for race in own_races if race.size > 0})
+        lines += [
+            "| collective | ranks | " + " | ".join(_core.format_size(size) for size in sizes) + " |",
+            "|---|---:|" + "---|" * len(sizes),
+        ]
+        for collective, procs in dict.fromkeys((race.collective, race.procs) for race in own_races):
+            row = [r for r in own_races if (r.collective, r.procs) == (collective, procs)]
+            cells = [
+                f"{race.fastest} ({race.gain:+.0%})"
+                if race.fastest == race.best
+                else f"native ({race.best} {race.gain:+.0%})"
+                for race in row
+            ]
+            lines.append(
+                f"| {collective} | {procs} | " + " | ".join(cells + [""] * (len(sizes) - len(cells))) + " |"
+            )
+        lines.append("")
+    return "\n".join(lines)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--stacks", default="openmpi5,mpich5", help="default: %(default)s")
+    parser.add_argument("--collectives", help="some of them, with commas (default: all that have pairs)")
+    parser.add_argument("--procs", default="2,4", help="numbers of ranks (default: %(default)s)")
+    parser.add_argument("--sizes", default="8,1KiB,32KiB,1MiB", help="bytes (default: %(default)s)")
+    parser.add_argument("--repetitions", type=int, default=60, help="default: %(default)s")
+    parser.add_argument("--seconds", type=float, default=3, help="for a size, about (default: %(default)s)")
+    parser.add_argument(
+        "--batch", type=float, default=200, help="µs of an observation (default: %(default)s)"
+    )
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "build/benchmarks", help="folder")
+    return parser.parse_args()
+
+
+def plan(options: argparse.Namespace) -> list[tuple[str, str, int]]:
+    wanted = options.collectives.split(",") if options.collectives else None
+    stacks = options.stacks.split(",")
+    for stack in stacks:
+        if stack not in PAIRS:
+            raise _core.RequestError(_core.no_such("stack", stack, list(PAIRS)))
+    procs = arguments.parse_numbers(options.procs, "--procs", 2, 1024)
+    return [
+        (stack, collective, number)
+        for stack in stacks
+        for collective in PAIRS[stack]
+        for number in procs
+        if wanted is None or collective in wanted
+    ]
+
+
+def main() -> int:
+    options = parse_arguments()
+    for name in bench.OVERSUBSCRIBED:  # whoever starts this
+        os.environ.pop(name, None)
+    pairs: list[Pair] = []
+    races: list[Race] = []
+    loads: list[float] = []
+    environments: dict[str, Any] = {}
+    output = console.make(error=True)
+    try:
+        with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
+            for stack, collective, procs in progress.track(plan(options), description="measuring"):
+                result = measure(stack, collective, procs, options)
+                environments[stack] = result["environment"]
+                loads += [float(size["load"][0].split()[0]) for size in result["sizes"]]
+                for all_of, more in zip((pairs, races), evaluate(stack, result), strict=True):
+                    all_of.extend(more)  # type: ignore[arg-type]
+    except _core.RequestError as error:
+        console.complain(str(error))
+        return 2
+    except bench.RunError as error:
+        console.complain(str(error))
+        return 1
+    first = next(iter(environments.values()))
+    about = (
+        f"{' and '.join(e['mpi'].split(',')[0] for e in environments.values())}; {first['processor']}, "
+        f"{first['cores']} cores, {first['started'][:10]}. The load average before a size was "
+        f"{min(loads):g} to {max(loads):g}, the benchmark's own ranks included."
+    )
+    summary = {
+        "environments": environments,
+        "pairs": [pair.as_json() for pair in pairs],
+        "fastest": [race.as_json() for race in races],
+    }
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "every_collective.json").write_text(json.dumps(summary, indent=1) + "\n")
+    text = markdown(pairs, races, about)
+    (options.output / "every_collective.inc").write_text(text)
+    print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

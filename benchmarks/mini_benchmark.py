@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The mini-benchmark of Proficz 2021 (Listing 4): allgather where ranks come late, with declared phases.
+
+On nodes that are emulated on this machine (root only), one rank each, with links of limited rate. Each rank
+computes twice for 100 ms and half of a random delay, and declares an edge in the middle; what counts is the
+average elapsed time of the call. Writes every observation and what they come to (JSON), and tables in the
+source's layout (Markdown): the fastest algorithm of each cell and, where that is one which uses forecasts,
+its gain over the best that does not.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from convene import _core, accounts, cluster, console
+from convene.bench_statistics import Estimate, estimate, resample_medians
+
+ROOT = Path(__file__).resolve().parent.parent
+FORECASTING = ("bdr", "bslb", "list_scheduled")
+REGULAR = ("neighbor_exchange", "ring", "gather_bcast", "native")
+# As the source's tables name them.
+SHORT = {
+    "neighbor_exchange": "NEX",
+    "ring": "RING",
+    "gather_bcast": "LNBC",
+    "bdr": "BDR",
+    "bslb": "BSLB",
+    "list_scheduled": "LIST",
+    "native": "native",
+}
+FOLDERS = {"openmpi5": "openmpi", "mpich5": "mpich"}
+
+
+class Cell:
+    """All algorithms at one size and one greatest delay."""
+
+    def __init__(self, line: dict[str, Any]) -> None:
+        self.procs, self.floats = int(line["procs"]), int(line["floats"])
+        self.delay = float(line["max_delay_ms"])
+        self.elapsed = {name: np.array(seconds) for name, seconds in line["elapsed"].items()}
+        self.mean = {name: float(np.mean(seconds)) for name, seconds in self.elapsed.items()}
+
+    def best(self, names: Sequence[str]) -> str:
+        return min((name for name in names if name in self.mean), key=lambda name: self.mean[name])
+
+    @property
+    def gain(self) -> float:
+        """Average elapsed time of the best regular algorithm over that of the best with forecasts."""
+        return self.mean[self.best(REGULAR)] / self.mean[self.best(FORECASTING)]
+
+    @property
+    def gain_interval(self) -> Estimate:
+        """Of the median of the same ratio within iterations, which have the same delays."""
+        pair = self.elapsed[self.best(REGULAR)] / self.elapsed[self.best(FORECASTING)]
+        ratios = pair[np.newaxis, :]
+        return estimate(float(np.median(pair)), resample_medians(ratios)[0])
+
+    @property
+    def text(self) -> str:
+        best = self.best([*REGULAR, *FORECASTING])
+        return f"{SHORT[best]} {self.gain:.2f}" if best in FORECASTING else SHORT[best]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "procs": self.procs,
+            "floats": self.floats,
+            "max_delay_ms": self.delay,
+            "best_regular": self.best(REGULAR),
+            "best_forecasting": self.best(FORECASTING),
+            "gain": self.gain,
+            "median_gain": self.gain_interval.as_json("ratio"),
+            "mean_elapsed": self.mean,
+            "elapsed": {name: list(map(float, seconds)) for name, seconds in self.elapsed.items()},
+        }
+
+
+def measure(options: argparse.Namespace, accounts_in: str) -> tuple[list[Cell], float]:
+    """The cells, and the seconds that it took."""
+    program = ROOT / "build/benchmarks" / FOLDERS[options.stack] / "mini_benchmark"
+    launcher = (
+        ROOT / ".stacks" / options.stack / "bin" / ("mpirun" if options.stack == "openmpi5" else "mpiexec")
+    )
+    shape = cluster.Shape(options.procs, rate=cluster.parse_rate(options.rate) if options.rate else 0)
+    words = [
+        str(program),
+        *("--algorithms", options.algorithms),
+        *("--floats", options.floats),
+        *("--delays", options.delays),
+        *("--compute", str(options.compute)),
+        *("--iterations", str(options.iterations)),
+        *("--seed", str(options.seed)),
+    ]
+    variables = {
+        "CONVENE_PROGRESS_THREAD": "0" if options.foreground else "1",
+        "CONVENE_ACCOUNT_DIR": accounts_in,
+    }
+    passed = [word for name in variables for word in ("-x", name)] if options.stack == "openmpi5" else []
+    # With this one, Open MPI 5 puts all ranks on the first node.
+    ours = {
+        name: value for name, value in os.environ.items() if name != "PRTE_MCA_rmaps_default_mapping_policy"
+    }
+    # The programs find the library beside them, and the MPI of the launcher first.
+    ours["LD_LIBRARY_PATH"] = str(ROOT / ".stacks" / options.stack / "lib")
+    start = time.monotonic()
+    with cluster.temporary(f"mini-{os.getpid()}", shape) as where:
+        command = [str(launcher), "-n", str(options.procs), *passed, *words]
+        done = subprocess.run(
+            cluster.command_line(where, 0, command),
+            env={**ours, **variables, **cluster.variables(where)},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    if done.returncode != 0:
+        raise RuntimeError(f"the mini-benchmark has ended with status {done.returncode}")
+    cells = [Cell(json.loads(line)) for line in done.stdout.splitlines() if line.startswith("{")]
+    return cells, time.monotonic() - start
+
+
+def forecasts(found: accounts.Accounts, seconds: float) -> str:
+    """How the forecasts did, and what the threads cost."""
+    parts = [
+        f"{SHORT.get(row.algorithm, row.algorithm)}: wrong by {row.error_per_forecast * 1e3:.1f} ms of "
+        f"{row.seconds_per_phase * 1e3:.0f} ms in the mean, "
+        f"{100 * row.early_messages / max(row.messages, 1):.0f} % of the messages before the own phase's end"
+        for row in found.phases
+    ]
+    if found.background.ran:
+        share = found.background.cpu_seconds / found.background.ran / seconds
+        parts.append(f"a thread used {100 * share:.2f} % of a processor")
+    return "; ".join(parts)
+
+
+def markdown(cells: list[Cell], title: str) -> str:
+    delays = sorted({cell.delay for cell in cells})
+    sizes = sorted({cell.floats for cell in cells})
+    at = {(cell.floats, cell.delay): cell for cell in cells}
+    heads = " | ".join(f"{delay:g}" for delay in delays)
+    lines = [
+        title,
+        "",
+        f"| size (K floats) \\ greatest delay (ms) | {heads} |",
+        "|---:|" + "---|" * len(delays),
+    ]
+    for size in sizes:
+        row = " | ".join(at[size, delay].text for delay in delays)
+        lines.append(f"| {size // 1024} | {row} |")
+    best = max(cells, key=lambda cell: cell.gain)
+    interval = best.gain_interval
+    lines += [
+        "",
+        f"The greatest gain is {best.gain:.2f} ({SHORT[best.best(FORECASTING)]} against "
+        f"{SHORT[best.best(REGULAR)]}, {best.floats // 1024} K floats, {best.delay:g} ms; median within "
+        f"iterations {interval.value:.2f}, 95 % interval {interval.low:.2f} … {interval.high:.2f}).",
+        "",
+        "Average elapsed time in ms:",
+        "",
+    ]
+    names = [name for name in SHORT if name in cells[0].mean]
+    lines += [
+        "| K floats | delay (ms) | " + " | ".join(SHORT[name] for name in names) + " |",
+        "|---:|---:|" + "---:|" * len(names),
+    ]
+    for size in sizes:
+        for delay in delays:
+            means = " | ".join(f"{at[size, delay].mean[name] * 1e3:.1f}" for name in names)
+            lines.append(f"| {size // 1024} | {delay:g} | {means} |")
+    return "\n".join(lines) + "\n"
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--procs", type=int, default=8, help="ranks, one a node (default: %(default)s)")
+    parser.add_argument(
+        "--rate", default="200mbit", help="of each node's link; empty: unlimited (%(default)s)"
+    )
+    parser.add_argument("--floats", default="262144,1048576", help="in total (default: %(default)s)")
+    parser.add_argument("--delays", default="0,5,50,100,500", help="greatest, ms (default: %(default)s)")
+    parser.add_argument("--compute", type=float, default=100, help="ms of each half (default: %(default)s)")
+    parser.add_argument("--iterations", type=int, default=8, help="of a cell (default: %(default)s)")
+    parser.add_argument("--algorithms", default=",".join(SHORT), help="(default: all)")
+    parser.add_argument("--stack", choices=FOLDERS, default="openmpi5", help="(default: %(default)s)")
+    parser.add_argument("--foreground", action="store_true", help="without the threads")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=ROOT / "build/benchmarks",
+        help="folder (default: build/benchmarks)",
+    )
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = parse_arguments()
+    try:
+        with tempfile.TemporaryDirectory(prefix="convene-") as folder:
+            cells, seconds = measure(options, folder)
+            found = accounts.read(Path(folder))
+    except _core.RequestError as error:
+        console.complain(str(error))
+        return 2
+    except RuntimeError as error:
+        console.complain(str(error))
+        return 1
+    options.output.mkdir(parents=True, exist_ok=True)
+    asked = {name: value for name, value in vars(options).items() if name != "output"}
+    title = (
+        f"{options.procs} ranks on as many emulated nodes, links of {options.rate or 'any rate'}, "
+        f"{options.stack}, {options.iterations} iterations, {options.compute:g} ms a half, progress in the "
+        f"{'foreground' if options.foreground else 'background'}."
+    )
+    summary = {
+        "options": asked,
+        "cells": [cell.as_json() for cell in cells],
+        "forecasts": [row.as_json() for row in found.phases],
+        "progress_thread": found.background.as_json() | {"seconds_of_the_run": seconds},
+    }
+    (options.output / "mini_benchmark.json").write_text(json.dumps(summary, indent=1) + "\n")
+    text = markdown(cells, title) + f"\nForecasts: {forecasts(found, seconds)}.\n"
+    (options.output / "mini_benchmark.inc").write_text(text)
+    print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How much of a non-blocking collective hides behind computation: the MPI's own (PMPI_Iallgather …) and what the program
+// gets (MPI_Iallgather …: Convene's with the drop-in library) take turns in every repetition.
+//
+//   overlap COLLECTIVE SIZES TESTS REPETITIONS
+//
+// SIZES with commas, in bytes (of a block, or of a vector); TESTS is how often a rank calls MPI_Test while it computes.
+// Prints JSON: for each size and door, by repetition, seconds of the collective alone (started and waited for) and of the
+// same with as much computation in between as it took before. All are maxima over the ranks.
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+int rank, procs;
+
+struct Door {
+  const char* name;
+  decltype(&MPI_Iallgather) iallgather;
+  decltype(&MPI_Ialltoall) ialltoall;
+  decltype(&MPI_Ibcast) ibcast;
+  decltype(&MPI_Iallreduce) iallreduce;
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+Door doors[] = {{"native", PMPI_Iallgather, PMPI_Ialltoall, PMPI_Ibcast, PMPI_Iallreduce},
+                {"program", MPI_Iallgather, MPI_Ialltoall, MPI_Ibcast, MPI_Iallreduce}};
+
+/// Busy for so long, with nothing that the MPI could notice.
+void compute(double seconds) {
+  const double end = MPI_Wtime() + seconds;
+  volatile double sink = 1;
+  while (MPI_Wtime() < end)
+    for (int i = 0; i < 50; ++i) sink = sink * 1.0000001;
+}
+
+double slowest(double mine) {
+  double all = 0;
+  PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return all;
+}
+
+struct Case {
+  std::string collective;
+  int bytes;
+  std::vector<char> in, out;
+
+  Case(std::string name, int size) : collective(std::move(name)), bytes(size) {
+    const auto all = static_cast<std::size_t>(size) * static_cast<std::size_t>(procs);
+    in.assign(all + 8, static_cast<char>(rank)), out.assign(all + 8, 0);
+  }
+
+  void start(const Door& door, MPI_Request* request) {
+    if (collective == "allgather")
+      door.iallgather(in.data(), bytes, MPI_BYTE, out.data(), bytes, MPI_BYTE, door.comm, request);
+    else if (collective == "alltoall")
+      door.ialltoall(in.data(), bytes, MPI_BYTE, out.data(), bytes, MPI_BYTE, door.comm, request);
+    else if (collective == "bcast")
+      door.ibcast(out.data(), bytes, MPI_BYTE, 0, door.comm, request);
+    else
+      door.iallreduce(in.data(), out.data(), bytes / 4, MPI_INT, MPI_MAX, door.comm, request);
+  }
+
+  /// Seconds of one call with so much computation behind its start, in slices with a test after each but the last.
+  double run(const Door& door, double computation, int tests) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    PMPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    start(door, &request);
+    for (int slice = 0; computation > 0 && slice <= tests; ++slice) {
+      compute(computation / (tests + 1));
+      int done = 0;
+      if (slice < tests) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return slowest(MPI_Wtime() - begin);
+  }
+};
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+void print(const char* name, const std::vector<double>& values) {
+  std::printf("\"%s\": [", name);
+  for (std::size_t i = 0; i < values.size(); ++i) std::printf("%s%.9f", i ? ", " : "", values[i]);
+  std::printf("]");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &procs);
+  if (argc != 5) {
+    if (rank == 0) std::fprintf(stderr, "overlap: COLLECTIVE SIZES TESTS REPETITIONS\n");
+    MPI_Finalize();
+    return 2;
+  }
+  const int tests = std::atoi(argv[3]), repetitions = std::atoi(argv[4]);
+  for (Door& door : doors) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &door.comm);
+    MPI_Barrier(door.comm);
+  }
+  if (rank == 0) std::printf("[");
+  bool is_first = true;
+  for (char* word = std::strtok(argv[2], ","); word; word = std::strtok(nullptr, ",")) {
+    Case of(argv[1], std::atoi(word));
+    std::vector<double> alone[2], behind[2];
+    for (int i = 0; i < 5; ++i)
+      for (const Door& door : doors) of.run(door, 0, 0);
+    for (int i = 0; i < repetitions; ++i)
+      for (int d = 0; d < 2; ++d) alone[d].push_back(of.run(doors[d], 0, 0));
+    for (int i = 0; i < repetitions; ++i)
+      for (int d = 0; d < 2; ++d) behind[d].push_back(of.run(doors[d], median(alone[d]), tests));
+    for (int d = 0; rank == 0 && d < 2; ++d) {
+      std::printf("%s\n {\"bytes\": %d, \"door\": \"%s\", ", is_first ? "" : ",", of.bytes, doors[d].name);
+      print("alone", alone[d]);
+      std::printf(", ");
+      print("behind", behind[d]);
+      std::printf("}");
+      is_first = false;
+    }
+  }
+  if (rank == 0) std::printf("\n]\n");
+  for (Door& door : doors) MPI_Comm_free(&door.comm);
+  MPI_Finalize();
+}

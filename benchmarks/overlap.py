@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much of a non-blocking collective hides behind computation, against the same MPI's own MPI_I….
+
+A program (benchmarks/mpi/overlap.cpp) starts a collective, computes for as long as the collective takes
+alone, and waits; the MPI's own and Convene's take turns. Overlap is the share of the collective's time that
+the whole did not take longer: 1 - (whole - computation) / alone. On this machine with a core for each rank,
+and on two emulated nodes (root only), with and without the progress thread. Writes JSON and a table.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from convene import _core, bench, cluster, console, paths
+from convene.bench_statistics import Array, Estimate, estimate, resample_medians
+from rich.progress import Progress
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = {"openmpi5": ("openmpi", "mpirun"), "mpich5": ("mpich", "mpiexec")}
+ALGORITHMS = {
+    "allgather": "ring",
+    "bcast": "binomial",
+    "allreduce": "recursive_doubling",
+    "alltoall": "pairwise",
+}
+GOAL_FROM = 64 << 10  # bytes from which Convene is to hide at least as much
+
+
+@dataclass(frozen=True)
+class Setup:
+    stack: str
+    procs: int
+    nodes: int  # 0: this machine
+    thread: bool
+    collective: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.procs} ranks, {self.nodes} nodes" if self.nodes else f"{self.procs} ranks, one node"
+
+
+@dataclass(frozen=True)
+class Row:
+    setup: Setup
+    size: int
+    native: Estimate  # overlap, 0 … 1 (below 0: the computation made it slower)
+    convene: Estimate
+    whole: Estimate  # Convene's time with computation, as a part of the MPI's own with its own computation
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            **vars(self.setup),
+            "bytes": self.size,
+            **self.native.as_json("native"),
+            **self.convene.as_json("convene"),
+            **self.whole.as_json("whole"),
+        }
+
+
+def overlap(alone: Array, behind: Array) -> Array:
+    computation = np.median(alone)
+    return np.asarray(1 - (behind - computation) / computation)
+
+
+def median(values: Array, seed: int) -> Estimate:
+    return estimate(float(np.median(values)), resample_medians(values[np.newaxis, :], seed=seed)[0])
+
+
+def run(setup: Setup, where: cluster.Cluster | None, options: argparse.Namespace) -> list[Row]:
+    folder, launcher = FOLDERS[setup.stack]
+    own = {
+        "CONVENE_USE": f"{setup.collective}={ALGORITHMS[setup.collective]}",
+        "CONVENE_PROGRESS_THREAD": "1" if setup.thread else "0",
+    }
+    preload = str(paths.preload_library(folder))
+    words = [str(ROOT / ".stacks" / setup.stack / "bin" / launcher), "-n", str(setup.procs)]
+    if setup.stack == "openmpi5":
+        words += [word for name in own for word in ("-x", name)] + ["-x", f"LD_PRELOAD={preload}"]
+    else:
+        words += ["-genv", "LD_PRELOAD", preload]
+        words += [word for name, value in own.items() for word in ("-genv", name, value)]
+    words.append(str(ROOT / "build/benchmarks" / folder / "overlap"))
+    sizes = ",".join(map(str, bench.parse_sizes(options.sizes)))
+    words += [setup.collective, sizes, str(options.tests), str(options.repetitions)]
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(ROOT / ".stacks" / setup.stack / "lib")}
+    if where:
+        # With this one, Open MPI 5 puts all ranks on the first node.
+        environment.pop("PRTE_MCA_rmaps_default_mapping_policy", None)
+        environment |= cluster.variables(where)
+        words = cluster.command_line(where, 0, words)
+    done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True, check=False, timeout=600)
+    if done.returncode != 0:
+        raise RuntimeError(f"{setup}: status {done.returncode}")
+    found: dict[int, dict[str, dict[str, Array]]] = {}
+    for one in json.loads(done.stdout[done.stdout.index("[") :]):
+        found.setdefault(one["bytes"], {})[one["door"]] = {k: np.array(one[k]) for k in ("alone", "behind")}
+    return [
+        Row(
+            setup,
+            size,
+            median(overlap(**doors["native"]), 1),
+            median(overlap(**doors["program"]), 2),
+            median(doors["program"]["behind"] / doors["native"]["behind"], 3),
+        )
+        for size, doors in found.items()
+    ]
+
+
+def in_words(value: Estimate) -> str:
+    return f"{value.value:.0%} ({value.low:.0%} … {value.high:.0%})"
+
+
+def markdown(rows: list[Row], about: str) -> str:
+    lines = [about, ""]
+    lines += [
+        "| MPI | where | thread | collective | bytes | the MPI's own hides | Convene's | whole time |",
+        "|---|---|---|---|---:|---|---|---|",
+    ]
+    for row in rows:
+        whole = f"{row.whole.value:.2f} ({row.whole.low:.2f} … {row.whole.high:.2f})"
+        lines.append(
+            f"| {row.setup.stack} | {row.setup.place} | {'yes' if row.setup.thread else 'no'} "
+            f"| {row.setup.collective} | {_core.format_size(row.size)} | {in_words(row.native)} "
+            f"| {in_words(row.convene)} | {whole} |"
+        )
+    large = [row for row in rows if row.size >= GOAL_FROM]
+    reached = [row for row in large if row.convene.high >= row.native.low]
+    if large:
+        lines += [
+            "",
+            f"From {_core.format_size(GOAL_FROM)} on Convene hides at least as much as the MPI's own, within "
+            f"the intervals, in {len(reached)} of {len(large)} rows.",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--stacks", default="openmpi5,mpich5", help="default: %(default)s")
+    parser.add_argument("--collectives", default="allgather,allreduce", help="default: %(default)s")
+    parser.add_argument("--sizes", default="8,4KiB,64KiB,512KiB,4MiB", help="bytes (default: %(default)s)")
+    parser.add_argument(
+        "--tests", type=int, default=10, help="MPI_Test while computing (default: %(default)s)"
+    )
+    parser.add_argument("--repetitions", type=int, default=15, help="default: %(default)s")
+    parser.add_argument("--rate", default="1gbit", help="of the emulated links (default: %(default)s)")
+    parser.add_argument("--places", default="2x0,4x2", help="ranks x nodes; 0: here (default: %(default)s)")
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "build/benchmarks", help="folder")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = parse_arguments()
+    rows: list[Row] = []
+    output = console.make(error=True)
+    try:
+        with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
+            for place in progress.track(options.places.split(","), description="measuring"):
+                procs, nodes = (int(word) for word in place.split("x"))
+                shape = cluster.Shape(
+                    max(nodes, 1), slots=-(-procs // max(nodes, 1)), rate=cluster.parse_rate(options.rate)
+                )
+                scope = cluster.temporary(f"overlap-{os.getpid()}", shape) if nodes else nullcontext()
+                with scope as where:
+                    for stack in options.stacks.split(","):
+                        for collective in options.collectives.split(","):
+                            for thread in (False, True):
+                                rows += run(Setup(stack, procs, nodes, thread, collective), where, options)
+    except _core.RequestError as error:
+        console.complain(str(error))
+        return 2
+    except RuntimeError as error:
+        console.complain(str(error))
+        return 1
+    about = (
+        f"{options.repetitions} repetitions, {options.tests} calls of MPI_Test within the computation, "
+        f"emulated links of {options.rate}; whole time: of the MPI's; medians with 95 % intervals."
+    )
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "overlap.json").write_text(json.dumps([row.as_json() for row in rows], indent=1) + "\n")
+    text = markdown(rows, about)
+    (options.output / "overlap.inc").write_text(text)
+    print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrival/declared_phase.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace convene {
+
+std::optional<double> DeclaredPhase::begin(double now) {
+  if (is_open()) throw Error("a phase is begun that is open already; end it first (convene_phase_end)");
+  progress_.emplace(now);
+  start_ = now;
+  told_.reset();
+  has_edge_ = false;
+  if (!expects_edge_)
+    if (const auto duration = durations_.predict(); duration && durations_.observations() >= 2)
+      told_ = now + std::max(0., *duration);
+  return told_;
+}
+
+std::optional<double> DeclaredPhase::edge(double fraction, double now) {
+  if (!is_open()) throw Error("an edge is declared outside a phase; begin one first (convene_phase_begin)");
+  if (!(fraction > 0 && fraction <= 1))
+    throw Error("an edge at the fraction " + std::to_string(fraction) +
+                " of a phase; it has to be above 0 and at most 1 (50 % is 0.5)");
+  progress_->edge(fraction, now);
+  has_edge_ = true;
+  if (told_) return std::nullopt;
+  told_ = progress_->end();
+  return told_;
+}
+
+void DeclaredPhase::end(double now) {
+  if (!is_open()) throw Error("a phase is ended that is not open; begin one first (convene_phase_begin)");
+  progress_.reset();
+  expects_edge_ = has_edge_;
+  ++phases_;
+  duration_ += now - start_;
+  durations_.observe(now - start_);
+  if (!told_) return;
+  ++forecasts_;
+  error_ += std::abs(*told_ - now);
+}
+
+std::vector<std::int32_t> arrivals_in_rounds(const std::vector<std::int64_t>& arrivals_ns,
+                                             std::int64_t round_ns, std::int32_t widest_gap) {
+  std::vector<std::size_t> order(arrivals_ns.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return arrivals_ns[a] < arrivals_ns[b]; });
+  std::vector<std::int32_t> result(arrivals_ns.size(), 0);
+  std::int64_t left_out = 0, before = 0;  // rounds after the earliest
+  for (const std::size_t rank : order) {
+    const std::int64_t rounds = (arrivals_ns[rank] - arrivals_ns[order.front()]) / round_ns;
+    left_out += std::max<std::int64_t>(0, rounds - before - widest_gap);
+    result[rank] = static_cast<std::int32_t>(rounds - left_out);
+    before = rounds;
+  }
+  return result;
+}
+
+}  // namespace convene

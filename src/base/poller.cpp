@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/poller.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <algorithm>
+
+namespace convene {
+
+Poller::Poller(std::function<Found()> poll) : poll_(std::move(poll)), thread_([this] { run(); }) {}
+
+Poller::~Poller() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  condition_.notify_one();
+  thread_.join();
+}
+
+void Poller::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (awake_) return;
+    awake_ = true;
+  }
+  condition_.notify_one();
+}
+
+bool Poller::pin(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (core < 0 || core >= CPU_SETSIZE) return false;
+  CPU_SET(static_cast<unsigned>(core), &set);
+  return pthread_setaffinity_np(thread_.native_handle(), sizeof set, &set) == 0;
+}
+
+double Poller::cpu_seconds() const {
+  clockid_t clock;
+  timespec used{};
+  // pthread_getcpuclockid() takes no const handle.
+  if (pthread_getcpuclockid(const_cast<std::thread&>(thread_).native_handle(), &clock) != 0 ||
+      clock_gettime(clock, &used) != 0)
+    return 0;
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+void Poller::run() {
+  prctl(PR_SET_TIMERSLACK, 1000ul);  // nanoseconds; the default would more than double the shortest rest
+  auto pause = shortest;
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    awake_ = false;
+    lock.unlock();
+    const Found found = poll_();
+    polls_.fetch_add(1, std::memory_order_relaxed);
+    lock.lock();
+    if (found == Found::nothing) {
+      pause = shortest;
+      condition_.wait(lock, [this] { return awake_ || stopping_; });
+      continue;
+    }
+    if (found == Found::moved) pause = shortest;
+    // Whatever wakes it in between is looked at when it is time again: only the end is not to be waited for.
+    condition_.wait_for(lock, pause, [this] { return stopping_; });
+    pause = found == Found::taken ? longest : std::min(2 * pause, longest);
+  }
+}
+
+}  // namespace convene

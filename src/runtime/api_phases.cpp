@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The public C functions that declare phases of computation.
+#include "runtime/api.hpp"
+#include "runtime/persistent.hpp"
+
+namespace {
+
+convene::Persistent& object(convene_operation operation) {
+  if (!operation) throw convene::Error("a phase is declared for no operation (a null convene_operation)");
+  return *reinterpret_cast<convene::Persistent*>(operation);
+}
+
+/// Does `declare(phases)` for an operation's phases.
+template <class Declare>
+int declare(convene_operation operation, Declare&& declare) {
+  return convene::guarded([&] {
+    convene::Phases* phases = convene::phases_of(object(operation));
+    if (!phases)
+      throw convene::Error(
+          "a phase is declared for an operation that has none; all ranks call convene_phase_init first");
+    declare(*phases);
+    return MPI_SUCCESS;
+  });
+}
+
+}  // namespace
+
+CONVENE_API int convene_phase_init(convene_operation operation, double round_seconds) {
+  return convene::guarded([&] {
+    convene::init_phases(object(operation), round_seconds);
+    return MPI_SUCCESS;
+  });
+}
+
+CONVENE_API int convene_phase_begin(convene_operation operation) {
+  return declare(operation, [](convene::Phases& phases) { phases.begin(); });
+}
+
+CONVENE_API int convene_phase_edge(convene_operation operation, double fraction) {
+  return declare(operation, [&](convene::Phases& phases) { phases.edge(fraction); });
+}
+
+CONVENE_API int convene_phase_end(convene_operation operation) {
+  return declare(operation, [](convene::Phases& phases) { phases.end(); });
+}

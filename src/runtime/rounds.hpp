@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long a round of a schedule takes on a communicator, as forecasts need it.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/communicator.hpp"
+
+namespace convene {
+
+/// The greatest of all ranks' numbers. Collective on the program's communicator; it waits.
+std::int64_t greatest(std::int64_t mine, const Communicator& communicator);
+
+/// Nanoseconds in which each rank sends so many bytes to the one above and receives as many from the one below: the least
+/// of a few, of the slowest rank; equal on all ranks, at least 1. Collective, where there is an own communicator; it waits.
+std::int64_t measure_round(Communicator& communicator, std::uint64_t bytes);
+
+}  // namespace convene

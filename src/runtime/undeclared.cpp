@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/undeclared.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "runtime/progress.hpp"
+#include "runtime/rounds.hpp"
+#include "runtime/settings.hpp"
+#include "select/spec.hpp"
+
+namespace convene {
+namespace {
+
+constexpr std::uint64_t least_bytes = 4096;  // of a block: below, a call is over before a forecast could help
+constexpr Rank least_procs = 3;
+constexpr std::size_t most_sites = 32;
+
+/// The algorithms with forecasts that are tried for a collective.
+std::vector<std::string_view> candidates(Collective collective) {
+  switch (collective) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+      return {"list_scheduled", "bdr"};
+    case Collective::reduce:
+      return {"clairvoyant"};
+    case Collective::allreduce:
+      return {"prr", "adaptive_tree"};
+    default:
+      return {};
+  }
+}
+
+/// What a round of a candidate moves: a block, or a segment of a vector.
+std::uint64_t round_bytes(const CallKind& kind, Rank procs) {
+  constexpr std::uint64_t segments = 16;  // of Clairvoyant, where nobody says otherwise
+  return kind.total_bytes / (has_one_vector(kind.collective) ? segments : procs);
+}
+
+bool is_wanted(const CallKind& kind) {
+  return !candidates(kind.collective).empty() &&
+         (!is_reduction(kind.collective) || (kind.commutative && !settings().reproducible));
+}
+
+}  // namespace
+
+/// The calls at one place.
+struct Undeclared::Site {
+  Site(const CallKind& of, Rank procs, PhaseTally& tally_of)
+      : kind(of),
+        names(candidates(of.collective)),
+        adaptation(procs, static_cast<std::uint32_t>(names.size())),
+        tally(tally_of) {}
+
+  bool is_for(const CallKind& other) const {
+    return kind.collective == other.collective && kind.total_bytes == other.total_bytes &&
+           kind.root == other.root && kind.commutative == other.commutative;
+  }
+
+  CallKind kind;
+  std::vector<std::string_view> names;
+  SiteAdaptation adaptation;
+  PhaseTally& tally;
+  std::int64_t round_ns = 0;
+  bool is_refused = false;  // no communicator of Convene's own: equal on all ranks
+  Decision decision;        // with the forecast that holds
+};
+
+Undeclared::Undeclared() = default;
+Undeclared::~Undeclared() = default;
+
+bool Undeclared::watches(const Decision& decision, const CallKind& kind, const Communicator& communicator) {
+  return !decision.prepared && decision.reason == "default" && is_wanted(kind) &&
+         communicator.procs() >= least_procs && round_bytes(kind, communicator.procs()) >= least_bytes;
+}
+
+Undeclared::Site* Undeclared::find(const CallKind& kind, Communicator& communicator) {
+  for (const auto& site : sites_)
+    if (site->is_for(kind)) return site.get();
+  if (sites_.size() >= most_sites) return nullptr;
+  PhaseTally& tally = communicator.account()->find_or_add_phases(kind.collective, "forecast");
+  return sites_.emplace_back(std::make_unique<Site>(kind, communicator.procs(), tally)).get();
+}
+
+Decision& Undeclared::choose(Decision& regular, const CallKind& kind, Communicator& communicator,
+                             std::uint64_t now) {
+  arrival_ = now;
+  current_ = find(kind, communicator);
+  if (!current_ || current_->is_refused) return regular;
+  const auto candidate = current_->adaptation.candidate();
+  if (!candidate) return regular;
+  Site& site = *current_;
+  if (site.adaptation.has_changed() || !site.decision.prepared || site.decision.in_place != kind.in_place) {
+    const Spec spec = parse_spec(kind.collective, site.names[*candidate]);
+    const Call call{.collective = kind.collective,
+                    .procs = communicator.procs(),
+                    .rank = communicator.rank(),
+                    .root = kind.root,
+                    .in_place = kind.in_place,
+                    .parameters = spec.parameters,
+                    .arrivals = site.adaptation.arrivals(),
+                    .commutative = kind.commutative};
+    site.decision = Decision{};
+    site.decision.collective = kind.collective;
+    site.decision.in_place = kind.in_place;
+    site.decision.algorithm = spec_text(*spec.algorithm, spec.parameters);
+    site.decision.reason = "forecast";
+    site.decision.prepared = process_schedules().get(*spec.algorithm, call);
+    site.adaptation.take();
+  }
+  ++site.tally.runs;
+  return site.decision;
+}
+
+void Undeclared::note(Communicator& communicator, std::uint64_t now) {
+  Site* site = current_;
+  current_ = nullptr;
+  if (site && !site->is_refused) {
+    const double per_tick = seconds_per_tick();
+    std::optional<double> computed;
+    if (last_exit_ != 0) computed = static_cast<double>(arrival_ - last_exit_) * per_tick;
+    const double before = site->adaptation.error_seconds();
+    const std::uint64_t forecasts = site->adaptation.forecasts();
+    site->adaptation.note(computed, static_cast<double>(now - arrival_) * per_tick);
+    if (site->adaptation.forecasts() != forecasts) {
+      ++site->tally.phases;
+      ++site->tally.forecasts;
+      site->tally.phase_seconds += computed.value_or(0);
+      site->tally.error_seconds += site->adaptation.error_seconds() - before;
+    }
+    if (site->adaptation.is_due()) exchange(*site, communicator);
+  }
+  last_exit_ = ticks();
+}
+
+/// Collective, right after a call.
+void Undeclared::exchange(Site& site, Communicator& communicator) {
+  constexpr int numbers = 3;
+  const SiteReport own = site.adaptation.report();
+  const std::int64_t mine[numbers] = {own.computes, own.error, own.elapsed};
+  std::vector<std::int64_t> all(std::size_t{numbers} * communicator.procs());
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = mpi.Iallgather(mine, numbers, MPI_INT64_T, all.data(), numbers, MPI_INT64_T, communicator.comm(),
+                            &request);
+  if (code == MPI_SUCCESS) code = progress::await(&request);
+  if (code != MPI_SUCCESS) {
+    site.is_refused = true;
+    return;
+  }
+  std::vector<SiteReport> reports;
+  for (std::size_t i = 0; i < all.size(); i += numbers) reports.push_back({all[i], all[i + 1], all[i + 2]});
+  site.adaptation.agree(reports, site.round_ns);
+  if (!site.adaptation.wants_round()) return;
+  if (communicator.own_if_possible() == MPI_COMM_NULL)
+    site.is_refused = true;
+  else
+    site.round_ns = measure_round(communicator, round_bytes(site.kind, communicator.procs()));
+}
+
+}  // namespace convene

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arrivals that repeat, in programs that declare nothing (CONVENE_ARRIVALS=auto): the calls at one place are watched, and
+// get an algorithm with forecasts where that was measured to be faster.
+//
+// Design notes
+// - A place is what MPI makes equal on all ranks of a communicator: the collective, the number of bytes, the root, whether the
+//   operator commutes. (Return addresses may differ between ranks.)
+// - A rank forecasts how long it computes: from the end of its last collective on the communicator, which all ranks leave
+//   at about the same time, to the next call. So no clocks are compared.
+// - Every so many calls, right after one, the ranks exchange what they expect and what they have seen, by a small collective
+//   on the program's communicator: between two calls of the program all ranks are at the same place there.
+//   select/adaptation.hpp decides from that, equally on all ranks, and what it decides holds from the next call on.
+// - Only blocking calls that nobody has chosen an algorithm for, of blocks that are worth it, on enough ranks.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/communicator.hpp"
+#include "runtime/run.hpp"
+#include "select/adaptation.hpp"
+
+namespace convene {
+
+class Undeclared {
+ public:
+  Undeclared();
+  ~Undeclared();
+  Undeclared(const Undeclared&) = delete;
+  Undeclared& operator=(const Undeclared&) = delete;
+
+  /// Whether the calls of a decision are watched; equal on all ranks.
+  static bool watches(const Decision& decision, const CallKind& kind, const Communicator& communicator);
+
+  /// Which decision runs this call: `regular`, or one of a forecast. Arrival at `now`, in ticks.
+  Decision& choose(Decision& regular, const CallKind& kind, Communicator& communicator, std::uint64_t now);
+  /// It is over: to be called after every call for which choose() was, with the ticks of its end.
+  void note(Communicator& communicator, std::uint64_t now);
+  /// The end of any call on the communicator.
+  void leave(std::uint64_t now) { last_exit_ = now; }
+
+ private:
+  struct Site;
+  Site* find(const CallKind& kind, Communicator& communicator);
+  void exchange(Site& site, Communicator& communicator);
+
+  std::vector<std::unique_ptr<Site>> sites_;
+  Site* current_ = nullptr;  // of the call that is running
+  std::uint64_t last_exit_ = 0, arrival_ = 0;
+};
+
+}  // namespace convene

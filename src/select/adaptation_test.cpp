@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "select/adaptation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+namespace convene {
+namespace {
+
+using testing::ElementsAre;
+
+/// All ranks of a program that computes and calls again and again.
+class Program {
+ public:
+  /// `computes(rank, call)`: seconds. `in_call(candidate)`: seconds that the last one to come is in a call.
+  Program(std::uint32_t procs, std::uint32_t candidates, std::function<double(std::uint32_t, int)> computes,
+          std::function<double(std::optional<std::uint32_t>)> in_call)
+      : computes_(std::move(computes)), in_call_(std::move(in_call)) {
+    for (std::uint32_t rank = 0; rank < procs; ++rank) ranks_.emplace_back(procs, candidates);
+  }
+
+  void run(int calls) {
+    for (int i = 0; i < calls; ++i, ++call_) {
+      double last = 0;
+      for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank)
+        last = std::max(last, computes_(rank, call_));
+      uses_[ranks_[0].candidate() ? *ranks_[0].candidate() + 1 : 0] += 1;
+      for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+        const double own = computes_(rank, call_);
+        ranks_[rank].note(own, last - own + in_call_(ranks_[rank].candidate()));
+      }
+      exchange();
+    }
+  }
+
+  SiteAdaptation& operator[](std::size_t rank) { return ranks_[rank]; }
+  /// Calls by the regular algorithm, then by each candidate.
+  int uses(std::size_t which) const { return uses_[which]; }
+  int exchanges() const { return exchanges_; }
+
+ private:
+  void exchange() {
+    const bool due = ranks_[0].is_due();
+    for (const SiteAdaptation& rank : ranks_) ASSERT_EQ(rank.is_due(), due);
+    if (!due) return;
+    ++exchanges_;
+    std::vector<SiteReport> reports;
+    for (SiteAdaptation& rank : ranks_) reports.push_back(rank.report());
+    for (SiteAdaptation& rank : ranks_) rank.agree(reports, round_ns_);
+    if (ranks_[0].wants_round()) round_ns_ = 1'000'000;
+    for (const SiteAdaptation& rank : ranks_) {
+      ASSERT_EQ(rank.candidate(), ranks_[0].candidate());
+      ASSERT_EQ(rank.arrivals(), ranks_[0].arrivals());
+    }
+  }
+
+  std::function<double(std::uint32_t, int)> computes_;
+  std::function<double(std::optional<std::uint32_t>)> in_call_;
+  std::vector<SiteAdaptation> ranks_;
+  int uses_[4] = {};
+  int call_ = 0, exchanges_ = 0;
+  std::int64_t round_ns_ = 0;
+};
+
+double one_late(std::uint32_t rank, int) { return rank == 1 ? 0.030 : 0.010; }
+
+TEST(SiteAdaptation, keeps_what_is_faster_where_one_rank_is_always_late) {
+  Program program(4, 2, one_late, [](std::optional<std::uint32_t> candidate) {
+    return !candidate ? 0.020 : *candidate == 0 ? 0.018 : 0.008;
+  });
+  program.run(200);
+  EXPECT_TRUE(program[0].is_kept());
+  EXPECT_EQ(program[0].candidate(), 1u);
+  EXPECT_THAT(program[0].arrivals(), ElementsAre(0, 20, 0, 0));
+  EXPECT_GT(program.uses(2), 120);
+  EXPECT_GT(program[1].forecasts(), 100u);
+  EXPECT_NEAR(program[1].error_seconds(), 0, 1e-6);
+}
+
+TEST(SiteAdaptation, drops_what_brings_nothing_and_tries_ever_more_seldom) {
+  Program program(4, 1, one_late, [](std::optional<std::uint32_t>) { return 0.005; });
+  program.run(5000);
+  EXPECT_FALSE(program[0].candidate());
+  EXPECT_LT(program.uses(1), 200);
+  EXPECT_LT(program.exchanges(), 200);
+}
+
+TEST(SiteAdaptation, leaves_balanced_programs_alone) {
+  Program program(
+      4, 1, [](std::uint32_t, int) { return 0.010; },
+      [](std::optional<std::uint32_t> candidate) { return candidate ? 0.001 : 0.005; });
+  program.run(2000);
+  EXPECT_EQ(program.uses(1), 0);
+  EXPECT_LT(program.exchanges(), 20);
+}
+
+TEST(SiteAdaptation, leaves_alone_what_cannot_be_foretold) {
+  std::mt19937 random(3);
+  std::vector<double> drawn(4 * 3000);
+  for (double& value : drawn) value = 0.010 + std::uniform_real_distribution<>(0, 0.020)(random);
+  Program program(
+      4, 1, [&](std::uint32_t rank, int call) { return drawn[4 * static_cast<std::size_t>(call) + rank]; },
+      [](std::optional<std::uint32_t>) { return 0.005; });
+  program.run(3000);
+  EXPECT_LT(program.uses(1), 60);
+  EXPECT_FALSE(program[0].candidate());
+}
+
+TEST(SiteAdaptation, follows_a_program_that_changes) {
+  Program program(
+      4, 1, [](std::uint32_t rank, int call) { return rank == (call < 300 ? 1u : 2u) ? 0.030 : 0.010; },
+      [](std::optional<std::uint32_t> candidate) { return candidate ? 0.008 : 0.020; });
+  program.run(800);
+  EXPECT_TRUE(program[0].is_kept());
+  EXPECT_THAT(program[0].arrivals(), ElementsAre(0, 0, 20, 0));
+}
+
+TEST(SiteAdaptation, first_calls_before_which_nothing_is_known_do_no_harm) {
+  SiteAdaptation site(2, 1);
+  for (std::uint32_t i = 0; i < SiteAdaptation::first_stretch; ++i) site.note(std::nullopt, 0.001);
+  ASSERT_TRUE(site.is_due());
+  const SiteReport report = site.report();
+  EXPECT_EQ(report.computes, 0);
+  const SiteReport both[] = {report, report};
+  site.agree(both, 0);
+  EXPECT_FALSE(site.candidate());
+}
+
+}  // namespace
+}  // namespace convene

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declared phases: what comes is right, whatever is forecast, and nothing waits for ever.
+ *
+ *   phases usual          phases with edges before allgather, allgatherv, reduce; in place, and of a derived type
+ *   phases wrong          forecasts that are all wrong
+ *   phases skipped        ranks that declare nothing, or leave edges or ends out, each in other runs
+ *   phases interleaved    phases of two communicators and of two operations of one, in another order on each rank
+ *   phases misused        declarations out of place are refused, and change nothing
+ *   phases open           MPI_Finalize while phases are open
+ */
+#define _DEFAULT_SOURCE /* usleep */
+#include <convene/convene.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { count = 700 };
+
+static int rank, procs;
+
+static void fail(const char* what) {
+  printf("FAILED: %s on rank %d: %s\n", what, rank, convene_error());
+  fflush(stdout);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void expect(int holds, const char* what) {
+  if (!holds) fail(what);
+}
+
+static void expect_ok(int code, const char* what) { expect(code == MPI_SUCCESS, what); }
+
+/* Computes for so long. */
+static void pass(double seconds) {
+  if (seconds > 0) usleep((useconds_t)(seconds * 1e6));
+}
+
+/* An operation with its buffers. */
+struct gathering {
+  convene_operation operation;
+  int *in, *out, *counts, *displacements;
+  int own, total, in_place;
+};
+
+static int value(int from, int i, int run) { return from * 1000003 + i * 17 + run; }
+
+static void make(struct gathering* g, MPI_Comm comm, int irregular, int in_place) {
+  g->in_place = in_place;
+  g->counts = malloc(sizeof(int) * (size_t)procs);
+  g->displacements = malloc(sizeof(int) * (size_t)procs);
+  g->total = 0;
+  for (int r = 0; r < procs; ++r) {
+    g->counts[r] = irregular ? (r % 3) * count : count;
+    g->displacements[r] = g->total;
+    g->total += g->counts[r];
+  }
+  g->own = g->counts[rank];
+  g->in = malloc(sizeof(int) * (size_t)(g->own + 1));
+  g->out = malloc(sizeof(int) * (size_t)(g->total + 1));
+  const void* from = in_place ? MPI_IN_PLACE : g->in;
+  if (irregular)
+    expect_ok(convene_allgatherv_init(from, g->own, MPI_INT, g->out, g->counts, g->displacements, MPI_INT,
+                                      comm, &g->operation),
+              "convene_allgatherv_init");
+  else
+    expect_ok(convene_allgather_init(from, g->own, MPI_INT, g->out, count, MPI_INT, comm, &g->operation),
+              "convene_allgather_init");
+  expect_ok(convene_phase_init(g->operation, 0), "convene_phase_init");
+}
+
+/* The contribution is complete with the phase's end; before that there is rubbish, and the result is not touched. */
+static void fill(struct gathering* g, int run, int complete) {
+  int* own = g->in_place ? g->out + g->displacements[rank] : g->in;
+  for (int i = 0; i < g->own; ++i) own[i] = complete ? value(rank, i, run) : -1;
+}
+static void spoil(struct gathering* g) {
+  for (int i = 0; i < g->total; ++i) g->out[i] = -7;
+}
+static void expect_untouched(struct gathering* g) {
+  for (int i = 0; i < g->total; ++i)
+    if (g->out[i] != -7 &&
+        !(g->in_place && i >= g->displacements[rank] && i < g->displacements[rank] + g->own))
+      fail("the result was written before the call");
+}
+static void expect_gathered(struct gathering* g, int run) {
+  for (int r = 0; r < procs; ++r)
+    for (int i = 0; i < g->counts[r]; ++i)
+      if (g->out[g->displacements[r] + i] != value(r, i, run)) fail("what was gathered");
+}
+
+static void start_and_wait(struct gathering* g) {
+  MPI_Request request;
+  expect_ok(convene_start(g->operation, &request), "convene_start");
+  expect_ok(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
+static void release(struct gathering* g) {
+  expect_ok(convene_free(&g->operation), "convene_free");
+  free(g->in);
+  free(g->out);
+  free(g->counts);
+  free(g->displacements);
+}
+
+/* One phase of `seconds`, with an edge at `fraction` of the time that says `claimed`. */
+static void one_phase(struct gathering* g, int run, double seconds, double fraction, double claimed) {
+  spoil(g);
+  fill(g, run, 0);
+  expect_ok(convene_phase_begin(g->operation), "convene_phase_begin");
+  pass(seconds * fraction);
+  expect_ok(convene_phase_edge(g->operation, claimed), "convene_phase_edge");
+  pass(seconds * (1 - fraction));
+  expect_untouched(g);
+  fill(g, run, 1);
+  expect_ok(convene_phase_end(g->operation), "convene_phase_end");
+  start_and_wait(g);
+  expect_gathered(g, run);
+}
+
+static double late(int run) { return (rank + run) % procs == 0 ? 0.02 : 0.002; }
+
+static void usual(void) {
+  const char* uses[] = {"allgather=bdr,allgatherv=bdr", "allgather=bslb,allgatherv=bslb",
+                        "allgather=list_scheduled,allgatherv=list_scheduled",
+                        "allgather=ring,allgatherv=sparbit", "allgather=native"};
+  for (int which = 0; which < 5; ++which)
+    for (int form = 0; form < 4; ++form) {
+      MPI_Comm comm;
+      struct gathering g;
+      MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+      expect_ok(convene_use(comm, uses[which]), "convene_use");
+      make(&g, comm, form & 1, form & 2);
+      for (int run = 0; run < 4; ++run) one_phase(&g, run, late(run), 0.5, 0.5);
+      release(&g);
+      MPI_Comm_free(&comm);
+    }
+}
+
+/* A sum by Clairvoyant, in place at the root, and of an operator of the program's own. */
+static void add(void* left, void* right, int* items, MPI_Datatype* type) {
+  (void)type;
+  for (int i = 0; i < *items; ++i) ((int*)right)[i] += ((int*)left)[i];
+}
+static void reductions(void) {
+  MPI_Op own;
+  MPI_Op_create(add, 1, &own);
+  for (int form = 0; form < 4; ++form) {
+    MPI_Comm comm;
+    MPI_Request request;
+    convene_operation operation;
+    int in[count], out[count];
+    const int root = procs - 1, in_place = (form & 1) && rank == root;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    expect_ok(convene_use(comm, "reduce=clairvoyant;segments=4"), "convene_use");
+    expect_ok(convene_reduce_init(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, form & 2 ? own : MPI_SUM,
+                                  root, comm, &operation),
+              "convene_reduce_init");
+    expect_ok(convene_phase_init(operation, 1e-4), "convene_phase_init");
+    for (int run = 0; run < 4; ++run) {
+      expect_ok(convene_phase_begin(operation), "begin");
+      pass(late(run) / 2);
+      expect_ok(convene_phase_edge(operation, 0.5), "edge");
+      pass(late(run) / 2);
+      for (int i = 0; i < count; ++i) (in_place ? out : in)[i] = value(rank, i, run);
+      expect_ok(convene_phase_end(operation), "end");
+      expect_ok(convene_start(operation, &request), "start");
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      for (int i = 0; rank == root && i < count; ++i) {
+        int sum = 0;
+        for (int r = 0; r < procs; ++r) sum += value(r, i, run);
+        expect(out[i] == sum, "a sum");
+      }
+    }
+    expect_ok(convene_free(&operation), "convene_free");
+    MPI_Comm_free(&comm);
+  }
+  MPI_Op_free(&own);
+}
+
+/* The vector of a broadcast is the root's input, and everybody's result; a sum everywhere, in place on some communicators;
+ * and a barrier, which has no data. */
+static void others(void) {
+  const char* sums[] = {"allreduce=slt;segments=3", "allreduce=prr", "allreduce=adaptive_tree"};
+  for (int which = 0; which < 6; ++which) {
+    MPI_Comm comm;
+    MPI_Request request;
+    convene_operation sum, vector, barrier, gather;
+    int in[count], out[count], same[count];
+    int* all = malloc(sizeof(int) * count * (size_t)procs);
+    const int in_place = which / 3, root = which % procs;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    expect_ok(convene_use(comm, sums[which % 3]), "convene_use");
+    expect_ok(convene_allreduce_init(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, MPI_SUM, comm, &sum),
+              "init");
+    expect_ok(convene_use(comm, "bcast=list_scheduled,barrier=adaptive_tree,gather=bsls"), "convene_use");
+    expect_ok(convene_bcast_init(same, count, MPI_INT, root, comm, &vector), "init");
+    expect_ok(convene_barrier_init(comm, &barrier), "init");
+    expect_ok(convene_gather_init(in_place && rank == root ? (void*)MPI_IN_PLACE : in, count, MPI_INT, all,
+                                  count, MPI_INT, root, comm, &gather),
+              "init");
+    convene_operation operations[] = {sum, vector, barrier, gather};
+    for (int i = 0; i < 4; ++i) expect_ok(convene_phase_init(operations[i], 1e-4), "convene_phase_init");
+    for (int run = 0; run < 3; ++run)
+      for (int i = 0; i < 4; ++i) {
+        expect_ok(convene_phase_begin(operations[i]), "begin");
+        pass(late(run) / 4);
+        expect_ok(convene_phase_edge(operations[i], 0.5), "edge");
+        pass(late(run) / 4);
+        for (int k = 0; k < count; ++k) {
+          in[k] = value(rank, k, run);
+          if (i == 0 && in_place) out[k] = value(rank, k, run);
+          if (i == 1) same[k] = rank == root ? value(root, k, run) : -1;
+          if (i == 3) all[(size_t)rank * count + (size_t)k] = value(rank, k, run);
+        }
+        expect_ok(convene_phase_end(operations[i]), "end");
+        expect_ok(convene_start(operations[i], &request), "start");
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        for (int k = 0; k < count; ++k) {
+          int expected = 0;
+          for (int r = 0; r < procs; ++r) expected += value(r, k, run);
+          if (i == 0) expect(out[k] == expected, "a sum everywhere");
+          if (i == 1) expect(same[k] == value(root, k, run), "a broadcast");
+          for (int r = 0; i == 3 && rank == root && r < procs; ++r)
+            expect(all[(size_t)r * count + (size_t)k] == value(r, k, run), "a gather");
+        }
+      }
+    for (int i = 0; i < 4; ++i) expect_ok(convene_free(&operations[i]), "convene_free");
+    MPI_Comm_free(&comm);
+    free(all);
+  }
+}
+
+/* Those who come early say that they will be late, and the other way around. */
+static void wrong(const char* use) {
+  struct gathering g;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  expect_ok(convene_use(comm, use), "convene_use");
+  make(&g, comm, 0, 0);
+  for (int run = 0; run < 6; ++run) one_phase(&g, run, late(run), 0.5, (rank + run) % procs == 0 ? 1 : 0.01);
+  release(&g);
+  MPI_Comm_free(&comm);
+}
+
+static void skipped(const char* use) {
+  struct gathering g;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  expect_ok(convene_use(comm, use), "convene_use");
+  make(&g, comm, 0, 0);
+  for (int run = 0; run < 12; ++run) {
+    const int how = (rank + run) % 4;
+    spoil(&g);
+    if (how != 0) expect_ok(convene_phase_begin(g.operation), "begin");
+    pass(late(run) / 2);
+    if (how == 2) expect_ok(convene_phase_edge(g.operation, 0.5), "edge");
+    pass(late(run) / 2);
+    fill(&g, run, 1);
+    if (how == 3) expect_ok(convene_phase_end(g.operation), "end");
+    start_and_wait(&g); /* ends a phase that is open */
+    expect_gathered(&g, run);
+  }
+  release(&g);
+  MPI_Comm_free(&comm);
+}
+
+/* Without the drop-in library, persistent operations are the MPI's own under the standard ABI: these are started in the
+ * same order everywhere. */
+#ifdef MPI_ABI_VERSION
+enum { differs = 0 };
+#else
+enum { differs = 1 };
+#endif
+
+static void interleaved(void) {
+  enum { operations = 3 };
+  struct gathering g[operations];
+  MPI_Comm comm, other;
+  MPI_Request requests[operations];
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  expect_ok(convene_use(comm, "allgather=bdr,allgatherv=list_scheduled"), "convene_use");
+  expect_ok(convene_use(other, "allgather=bslb"), "convene_use");
+  make(&g[0], comm, 0, 0);
+  make(&g[1], comm, 1, 0);
+  make(&g[2], other, 0, 1);
+  for (int run = 0; run < 8; ++run) {
+    for (int i = 0; i < operations; ++i)
+      expect_ok(convene_phase_begin(g[(i + differs * rank) % operations].operation), "begin");
+    pass(late(run) / 2);
+    for (int i = 0; i < operations; ++i)
+      expect_ok(convene_phase_edge(g[(i + differs * 2 * rank) % operations].operation, 0.5), "edge");
+    pass(late(run) / 2);
+    for (int i = 0; i < operations; ++i) {
+      const int at = (i + differs * rank + run) % operations;
+      fill(&g[at], run, 1);
+      expect_ok(convene_phase_end(g[at].operation), "end");
+      expect_ok(convene_start(g[at].operation, &requests[at]), "start");
+    }
+    for (int i = 0; i < operations; ++i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    for (int i = 0; i < operations; ++i) expect_gathered(&g[i], run);
+  }
+  for (int i = 0; i < operations; ++i) release(&g[i]);
+  MPI_Comm_free(&comm);
+  MPI_Comm_free(&other);
+}
+
+static void expect_refused(int code, const char* word) {
+  expect(code == MPI_ERR_ARG, "a declaration out of place");
+  expect(strstr(convene_error(), word) != NULL, word);
+}
+
+static void misused(const char* use) {
+  struct gathering g;
+  MPI_Comm comm;
+  MPI_Request request;
+  convene_operation plain;
+  int in = 1, *out = malloc(sizeof(int) * (size_t)procs);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  expect_ok(convene_use(comm, use), "convene_use");
+  expect_ok(convene_allgather_init(&in, 1, MPI_INT, out, 1, MPI_INT, comm, &plain), "init");
+  expect_refused(convene_phase_begin(plain), "convene_phase_init");
+  expect_ok(convene_free(&plain), "free");
+  free(out);
+  make(&g, comm, 0, 0);
+  expect_refused(convene_phase_begin(NULL), "no operation");
+  expect_refused(convene_phase_init(g.operation, 0), "twice");
+  expect_refused(convene_phase_edge(g.operation, 0.5), "outside");
+  expect_refused(convene_phase_end(g.operation), "not open");
+  expect_ok(convene_phase_begin(g.operation), "begin");
+  expect_refused(convene_phase_begin(g.operation), "open already");
+  expect_refused(convene_phase_edge(g.operation, 50), "0.5");
+  fill(&g, 1, 1);
+  expect_ok(convene_phase_edge(g.operation, 0.5), "edge");
+  expect_ok(convene_phase_end(g.operation), "end");
+#ifndef MPI_ABI_VERSION
+  if (strstr(use, "bdr")) expect_refused(convene_free(&g.operation), "phase");
+#endif
+  expect_ok(convene_start(g.operation, &request), "start");
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect_gathered(&g, 1);
+  release(&g);
+  MPI_Comm_free(&comm);
+}
+
+/* In various states: others have sent, or have not. */
+static void open_at_the_end(void) {
+  static struct gathering g[3];
+  for (int i = 0; i < 3; ++i) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    expect_ok(convene_use(comm, "allgather=bdr"), "convene_use");
+    make(&g[i], comm, 0, 0);
+    expect_ok(convene_phase_begin(g[i].operation), "begin");
+    if (i > 0) expect_ok(convene_phase_edge(g[i].operation, 0.5), "edge");
+    if (i > 1 && rank % 2) expect_ok(convene_phase_end(g[i].operation), "end");
+  }
+  pass(0.01);
+}
+
+int main(int argc, char** argv) {
+  int provided;
+  const char* what = argc > 1 ? argv[1] : "";
+  const int threads = argc > 2;
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &procs);
+  if (strcmp(what, "usual") == 0) {
+    usual();
+    reductions();
+    others();
+  } else if (strcmp(what, "wrong") == 0) {
+    wrong("allgather=bdr");
+    wrong("allgather=bslb");
+    wrong("allgather=list_scheduled");
+  } else if (strcmp(what, "skipped") == 0) {
+    skipped("allgather=bdr");
+    skipped("allgather=list_scheduled");
+    skipped("allgather=sparbit");
+  } else if (strcmp(what, "interleaved") == 0) {
+    interleaved();
+  } else if (strcmp(what, "misused") == 0) {
+    misused("allgather=bdr");
+    misused("allgather=ring");
+    misused("allgather=native");
+  } else if (strcmp(what, "open") == 0) {
+    open_at_the_end();
+  } else {
+    fail("unknown word");
+  }
+  if (rank == 0) printf("phases %s: done\n", what);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrivals that repeat, in programs that declare nothing (CONVENE_ARRIVALS=auto)."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.stacks import Done, Stack, all_stacks
+
+EVERY_BUILD = ["openmpi4", "mpich4", "mpich5-abi"]  # one stack for each library
+AUTO = {"CONVENE_ARRIVALS": "auto"}
+
+
+def present(name: str) -> Stack:
+    stack = all_stacks()[name]
+    if not stack.is_here():
+        pytest.skip(f"the MPI stack {name} is not installed here")
+    return stack
+
+
+def calls(done: Done, collective: str) -> Counter[tuple[str, str]]:
+    sums: Counter[tuple[str, str]] = Counter()
+    for record in done.records():
+        if record["collective"] == collective:
+            sums[record["algorithm"], record["reason"]] += record["calls"]
+    return sums
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_a_rank_that_is_always_late_is_noticed(name: str) -> None:
+    stack = present(name)
+    procs = 3 if stack.spins else 4
+    done = stack.run(procs, [stack.program("imbalanced"), "100", "4096", "40", "1"], AUTO, timeout=120)
+    assert done.status == 0, done.output
+    assert "100 calls, all right" in done.output
+    used = calls(done, "allgather")
+    assert sum(used.values()) == 100 * procs
+    # All ranks have used the same in every call.
+    assert all(number % procs == 0 for number in used.values())
+    # Both are tried, in turns; which one stays depends on what was measured. (Where idle ranks spin on fewer
+    # cores than there are ranks, nobody's time is foretold.)
+    for algorithm in () if stack.spins else ("list_scheduled", "bdr"):
+        assert used[algorithm, "forecast"] >= 12 * procs
+    tallies = [
+        tally
+        for account in done.accounts
+        for communicator in account["communicators"]
+        for tally in communicator["phases"]
+    ]
+    assert len(tallies) == procs
+    assert all(tally["phases"] > 0 for tally in tallies)
+
+
+def test_a_reduction_uses_forecasts_unless_it_is_to_be_reproducible() -> None:
+    stack = present("openmpi4")
+    program: list[str | Path] = [stack.program("imbalanced"), "100", "32768", "12", "1", "reduce"]
+    done = stack.run(4, program, AUTO, timeout=120)
+    assert done.status == 0, done.output
+    assert calls(done, "reduce")["clairvoyant", "forecast"] > 0
+    done = stack.run(4, [*program[:-1], "allreduce"], AUTO, timeout=120)
+    assert done.status == 0, done.output
+    assert calls(done, "allreduce")["prr", "forecast"] > 0
+    done = stack.run(4, program, {**AUTO, "CONVENE_REPRODUCIBLE": "yes"}, timeout=120)
+    assert done.status == 0, done.output
+    assert {algorithm for algorithm, _ in calls(done, "reduce")} == {"native"}
+
+
+def test_what_is_chosen_or_small_is_left_alone() -> None:
+    stack = present("openmpi4")
+    program = stack.program("imbalanced")
+    done = stack.run(4, [program, "60", "16", "5", "1"], AUTO, timeout=120)
+    assert done.status == 0, done.output
+    assert {algorithm for algorithm, _ in calls(done, "allgather")} == {"native"}
+    done = stack.run(4, [program, "60", "4096", "5", "1"], {**AUTO, "CONVENE_USE": "allgather=ring"})
+    assert done.status == 0, done.output
+    assert set(calls(done, "allgather")) == {("ring", "forced")}
