@@ -47,7 +47,8 @@ struct Options {
   /// batch that can be asked for is one call, too, however short that is.
   bool is_single() const {
     constexpr double shortest_batch = 1e-6;
-    return batch <= shortest_batch || arrivals.size() > 1 || arrivals[0] != "none" || has_windows() || is_cold();
+    return batch <= shortest_batch || arrivals.size() > 1 || arrivals[0] != "none" || has_windows() ||
+           is_cold();
   }
 };
 

@@ -155,8 +155,8 @@ Verdict play(const Request& request) {
 nb::dict check(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
                const Arrivals& arrivals, const std::string& machine, const std::string& placement,
                const std::string& graph, bool commutative) {
-  const Verdict verdict =
-      play(Request(collective, spec, procs, root, in_place, machine, placement, arrivals, graph, commutative));
+  const Verdict verdict = play(
+      Request(collective, spec, procs, root, in_place, machine, placement, arrivals, graph, commutative));
   nb::dict dict = describe(verdict.statistics);
   dict["ok"] = verdict.ok();
   dict["why"] = verdict.why;

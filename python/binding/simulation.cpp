@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <any>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -66,8 +67,13 @@ class Played {
   Played(const Spec& spec, Call call) {
     const Algorithm& algorithm = *spec.algorithm;
     Builder builder;
+    std::any kept;  // work for the whole plan is done once
+    call.kept = &kept;
     one_ = std::make_unique<Schedule>(build_schedule(algorithm, call, builder));
-    const std::uint64_t steps = std::uint64_t{call.procs} * one_->size();
+    // Rank 0 may be a root, which has more to do than all others.
+    call.rank = call.procs / 2;
+    const std::uint64_t steps =
+        one_->size() + std::uint64_t{call.procs - 1} * build_schedule(algorithm, call, builder).size();
     if (steps <= most_steps) {
       plan_ = std::make_unique<Plan>(build_plan(algorithm, call));
       source_ = std::make_unique<Source>(Source::of(*plan_));
@@ -216,9 +222,10 @@ struct Simulation {
       if (forecast.size() != call.procs || std::ranges::any_of(forecast, [](auto at) { return at < 0; }))
         throw Error("a forecast needs a number of rounds from 0 on for each process");
     if (!blocks.empty() && blocks.size() != sizes) throw Error("blocks need one row for each size");
-    if (!blocks.empty() &&
-        (is_reduction(call.collective) || has_one_vector(call.collective) ||
-         call.collective == Collective::alltoall || call.collective == Collective::alltoallv))
+    constexpr Collective with_blocks[] = {Collective::allgather, Collective::allgatherv,
+                                          Collective::gather,    Collective::gatherv,
+                                          Collective::scatter,   Collective::scatterv};
+    if (!blocks.empty() && std::ranges::find(with_blocks, call.collective) == std::end(with_blocks))
       throw Error(std::string(name(call.collective)) + " cannot be simulated with unequal blocks");
     for (const auto& row : blocks)
       if (row.size() != call.procs) throw Error("blocks need one size for each process");

@@ -22,8 +22,6 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mini_benchmark, "ITERATIONS", 2)
     monkeypatch.setattr(clairvoyant, "IMBALANCES", (0.0, 2.0))
     monkeypatch.setattr(clairvoyant, "TRIED", (8,))
-    monkeypatch.setattr(forecast, "PROCS", 64)
-    monkeypatch.setattr(forecast, "DOWN", [8, 8])
     monkeypatch.setattr(forecast, "ERRORS", (0.0, 1.0))
 
 
@@ -31,11 +29,17 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", studies.STUDIES)
 def test_a_study_runs(convene: Convene, name: str, tmp_path: Path) -> None:
     figure = tmp_path / "figure.svg"
-    done = convene("simulate", "--study", name, "--figure", figure, "-o", tmp_path / "study.json")
+    words = ("-p", 512) if name == "forecast" else ()
+    done = convene("simulate", "--study", name, *words, "--figure", figure, "-o", tmp_path / "study.json")
     assert done.status == 0, done.err
     assert figure.read_text().count("<path") > 10
     assert len(done.out.splitlines()) > 5
     assert not (tmp_path / "study.json.part").exists()
+
+
+def test_numbers_of_ranks_are_the_sources(convene: Convene) -> None:
+    assert "leave out -p" in convene("simulate", "--study", "sparbit", "-p", 8).complaint
+    assert "multiple of 256" in convene("simulate", "--study", "forecast", "-p", 100).complaint
 
 
 def test_the_sources_cells_are_all_there() -> None:

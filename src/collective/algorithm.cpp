@@ -124,7 +124,7 @@ Plan build_plan(const Algorithm& algorithm, Call call) {
   Plan plan;
   std::any kept;
   call = with_graph(std::move(call));
-  call.kept = &kept;
+  if (call.kept == nullptr) call.kept = &kept;
   plan.reserve(call.procs);
   for (call.rank = 0; call.rank < call.procs; ++call.rank)
     plan.push_back(build_schedule(algorithm, call, builder));

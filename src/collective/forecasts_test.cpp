@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all algorithms of all collectives must do that use a forecast of arrivals: deliver for every forecast, and build the
-// same schedules on all ranks. Nothing here names an algorithm.
+// What all algorithms of all collectives must do that use a forecast of arrivals: deliver for every forecast, and build
+// the same schedules on all ranks. Nothing here names an algorithm.
 #include <gtest/gtest.h>
 
 #include "collective/algorithm.hpp"

@@ -11,14 +11,15 @@
 
 namespace convene {
 
-/// The sizes of the groups, round by round, that radices give, one a round, the last one for all further rounds: from what is
-/// left of the number of processes, the largest divisor that is at most the radix, or, if there is none, the smallest there
-/// is.
+/// The sizes of the groups, round by round, that radices give, one a round, the last one for all further rounds: from
+/// what is left of the number of processes, the largest divisor that is at most the radix, or, if there is none, the
+/// smallest there is.
 std::vector<Rank> radices(Rank procs, std::span<const Rank> wanted);
 inline std::vector<Rank> radices(Rank procs, Rank radix) { return radices(procs, std::span(&radix, 1)); }
 
-/// The vector has as many places as there are cores: the product of the radices. The members of a group of the first round
-/// are neighbours; in each later round they are farther apart by the last one's size, so that sums are over runs of ranks.
+/// The vector has as many places as there are cores: the product of the radices. The members of a group of the first
+/// round are neighbours; in each later round they are farther apart by the last one's size, so that sums are over runs
+/// of ranks.
 class Slicing {
  public:
   Slicing(const Call& call, Builder& builder, const Folding& folding, std::vector<Rank> radices);

@@ -9,13 +9,13 @@
 
 namespace convene {
 
-/// When a rank begins with its part of a tree: `at_call`: not before it has entered its call. `in_background`: whatever needs
-/// nothing of its own may be done before, and what comes is received into scratch. `either`: where the schedule is
-/// simplest.
+/// When a rank begins with its part of a tree: `at_call`: not before it has entered its call. `in_background`: whatever
+/// needs nothing of its own may be done before, and what comes is received into scratch. `either`: where the schedule
+/// is simplest.
 enum class Begins : std::uint8_t { either, at_call, in_background };
 
-/// Writes a gather, scatter or barrier for ranks that are known by their positions: `ranks` by position; the first is the
-/// root.
+/// Writes a gather, scatter or barrier for ranks that are known by their positions: `ranks` by position; the first is
+/// the root.
 void on_positions(const std::vector<Rank>& ranks, const Call& call, Builder& builder,
                   const std::function<void(const Call& inner)>& write);
 

@@ -40,8 +40,9 @@ class Bits {
   std::vector<Word> bits_;
 };
 
-/// Ranks are known by their position in the group: the root first, then the others as they arrive. Positions do not change
-/// when someone comes late, so those who are there are a run of positions (but for the root, which is always at 0).
+/// Ranks are known by their position in the group: the root first, then the others as they arrive. Positions do not
+/// change when someone comes late, so those who are there are a run of positions (but for the root, which is always at
+/// 0).
 class Generator {
  public:
   Generator(std::uint32_t procs, std::uint32_t segments, std::uint32_t root,
@@ -131,8 +132,8 @@ class Generator {
     std::erase_if(active_, [&](std::uint32_t at) { return amount_[at] == 0 && at != sink_; });
   }
 
-  /// Finds a sender for a receiver: for the first of the segments that it holds (or, for the sink, of all) of which someone
-  /// has something and has not sent yet in this round, the first such one.
+  /// Finds a sender for a receiver: for the first of the segments that it holds (or, for the sink, of all) of which
+  /// someone has something and has not sent yet in this round, the first such one.
   void match(std::uint32_t receiver) {
     const bool is_free = (free_.row(0)[receiver / 64] >> receiver % 64 & 1) != 0;
     if (is_free) free_.clear(0, receiver);  // nobody sends to itself
@@ -152,15 +153,16 @@ class Generator {
             static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(wanted)));
         const std::uint32_t sender = find_sender(segment);
         if (sender != nobody) return transfer(sender, receiver, segment);
-        // Nobody else can send it for the rest of the round. A free receiver perhaps can, but then to nobody who holds it
-        // and is free, too: that one would have been found. (The sink, which takes what it does not hold, comes first.)
+        // Nobody else can send it for the rest of the round. A free receiver perhaps can, but then to nobody who holds
+        // it and is free, too: that one would have been found. (The sink, which takes what it does not hold, comes
+        // first.)
         offered_to_free[word] &= ~(wanted & -wanted);
         if (!is_free) offered[word] &= ~(wanted & -wanted);
       }
   }
 
-  /// At the start of a round every segment may be on offer, to those who have sent and to those who have not; what is not
-  /// is found out by looking for it in vain, once.
+  /// At the start of a round every segment may be on offer, to those who have sent and to those who have not; what is
+  /// not is found out by looking for it in vain, once.
   void assume_offers() {
     std::copy_n(all_.row(0), all_.words(), offered_.row(0));
     std::copy_n(all_.row(0), all_.words(), offered_to_free_.row(0));

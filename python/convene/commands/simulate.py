@@ -109,12 +109,23 @@ def busiest_text(channels: dict[str, float]) -> str:
 
 
 def show_study(
-    name: str, json: bool, output: Path | None, journal: simulation.Journal | None, figure: Path | None
+    name: str,
+    json: bool,
+    output: Path | None,
+    journal: simulation.Journal | None,
+    figure: Path | None,
+    procs: int | None,
 ) -> None:
     if name not in studies.STUDIES:
         raise RequestError(_core.no_such("study", name, list(studies.STUDIES)))
     study = studies.STUDIES[name]
-    result = study.run(lambda cases: play(cases, journal))
+    if procs and not study.run_on:
+        raise RequestError(f"the study {name} has its source's numbers of ranks; leave out -p")
+
+    def played(cases: list[simulation.Case]) -> list[Any]:
+        return play(cases, journal)
+
+    result = study.run_on(played, procs) if procs and study.run_on else study.run(played)
     write(result, output, journal)
     if figure:
         draw(study, result, figure)
@@ -270,7 +281,7 @@ def run(
     if study:
         if figure and figure.suffix != ".svg":
             raise RequestError(f"--figure {figure} must end in .svg")
-        show_study(study, json, output, journal, figure)
+        show_study(study, json, output, journal, figure, procs)
         return
     if figure:
         raise RequestError("--figure needs a --study")

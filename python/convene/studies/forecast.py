@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from convene import _core, console, simulation
+from convene._core import RequestError
 from convene.report import seconds_text
 from convene.shapes import Simulated
 from convene.studies.study import Play, Study, balanced, gain, percent, round_seconds
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PROCS = 4096
-DOWN = [16, 16, 16]  # nodes and groups of the fat tree, by level
+GROUP = 256  # two levels of the fat tree
 SEED = 1
 
 # By collective: bytes (of a block, of the vector), who minds arrivals, and who does not.
@@ -60,31 +61,37 @@ class Late(simulation.Case):
         return [_core.simulate(self.collective, self.spec, self.procs, self.sizes, *place, [times], **others)]
 
 
-def large() -> simulation.Platform:
-    """Curie's links and processors on 4,096 nodes, in a fat tree of full bisection bandwidth."""
+def large(procs: int) -> simulation.Platform:
+    """Curie's links and processors on so many nodes, in a fat tree of full bisection bandwidth."""
+    if procs < 2 * GROUP or procs % GROUP:
+        raise RequestError(
+            f"the study forecast needs a multiple of {GROUP} ranks from {2 * GROUP} on, not {procs}"
+        )
     curie = simulation.load_platform("curie")
     changed = json.loads(curie.text)
-    changed["machine"] = f"node:{PROCS} core:1"
-    changed["network"] |= {"down": DOWN, "up": DOWN[:-1]}
-    return simulation.Platform(json.dumps(changed), f"{curie.file} with {PROCS} nodes")
+    changed["machine"] = f"node:{procs} core:1"
+    changed["network"] |= {"down": [16, 16, procs // GROUP], "up": [16, 16]}
+    return simulation.Platform(json.dumps(changed), f"{curie.file} with {procs} nodes")
 
 
-def run(play: Play) -> dict[str, Any]:
-    platform = large()
+def run(play: Play, procs: int = PROCS) -> dict[str, Any]:
+    platform = large(procs)
     result: dict[str, Any] = {
         "study": "forecast",
         "source": "this project's own",
-        "procs": PROCS,
+        "procs": procs,
         "collectives": {},
     }
     for collective, size in SIZES.items():
-        result["collectives"][collective] = run_one(play, platform, collective, size)
+        result["collectives"][collective] = run_one(play, platform, procs, collective, size)
     return result
 
 
-def run_one(play: Play, platform: simulation.Platform, collective: str, size: int) -> dict[str, Any]:
+def run_one(
+    play: Play, platform: simulation.Platform, procs: int, collective: str, size: int
+) -> dict[str, Any]:
     even = [
-        simulation.Case(collective, spec, PROCS, (size,), platform, "sequential", balanced(PROCS))
+        simulation.Case(collective, spec, procs, (size,), platform, "sequential", balanced(procs))
         for spec in REGULAR[collective]
     ]
     alone = {case.spec: runs[0][0]["seconds"] for case, runs in zip(even, play(even), strict=True)}
@@ -96,7 +103,7 @@ def run_one(play: Play, platform: simulation.Platform, collective: str, size: in
         return Late(
             collective,
             spec,
-            PROCS,
+            procs,
             (size,),
             platform,
             "sequential",
@@ -142,7 +149,8 @@ def tables(result: dict[str, Any]) -> list[Table]:
         names = list(part["cells"][0]["gain"])
         heads = ("imbalance", "error", "best regular", *names)
         table = console.table(
-            f"{collective}, {PROCS} ranks, {_core.format_size(part['bytes'])}: gain in elapsed time "
+            f"{collective}, {result['procs']} ranks, {_core.format_size(part['bytes'])}: gain in elapsed "
+            f"time "
             f"(mean over ranks) over "
             "the best algorithm that does not mind arrivals",
             *heads,
@@ -199,5 +207,11 @@ def draw(result: dict[str, Any]) -> "Figure":
 
 
 STUDY = Study(
-    "forecast", "what forecasts gain on 4,096 nodes (this project's own)", run, tables, sentences, draw
+    "forecast",
+    "what forecasts gain on 4,096 nodes (this project's own); -p takes another number",
+    run,
+    tables,
+    sentences,
+    draw,
+    run_on=run,
 )

@@ -26,6 +26,9 @@ class Study:
     tables: Callable[[dict[str, Any]], list[Table]]
     sentences: Callable[[dict[str, Any]], list[str]]
     draw: Callable[[dict[str, Any]], "Figure"]
+    run_on: Callable[[Play, int], dict[str, Any]] | None = (
+        None  # of another number of ranks, where that is free
+    )
 
 
 def gain(own: float, others: float) -> float:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sorted linear synchronized gather: the root asks the ranks in the order in which they are expected.
 //
-// A message without content does not exist in a schedule, so the signal that asks a rank carries something: the first segment
-// that the root got last. The rank gives it back in front of its own first segment, so that its answer cannot go before the
-// signal came. The first rank in the order needs no signal.
+// A message without content does not exist in a schedule, so the signal that asks a rank carries something: the first
+// segment that the root got last. The rank gives it back in front of its own first segment, so that its answer cannot
+// go before the signal came. The first rank in the order needs no signal.
 #pragma once
 
 #include <algorithm>
