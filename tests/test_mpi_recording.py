@@ -200,3 +200,33 @@ def test_a_program_that_dies_leaves_no_recording() -> None:
     done = convene("trace", "--", stack.launcher, "-n", 2, "false")
     assert done.returncode == 1
     assert "no rank has left a recording" in done.stderr
+
+
+# --------------------------------------------------------------------------------- a rank that is missing
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+@pytest.mark.parametrize("execution", ["compiled", "dynamic"])
+def test_who_is_missing_is_said_once(name: str, execution: str) -> None:
+    stack = present(name)
+    variables = {
+        "CONVENE_USE": "allgather=ring",
+        "CONVENE_EXECUTE": execution,
+        "CONVENE_WAIT_WARNING": "0.2",
+    }
+    done = stack.run(3, [stack.program("late"), "1", "1500", "2"], variables)
+    assert done.status == 0, done.output
+    assert "2 calls" in done.output  # in the first one Convene makes its communicator: no algorithm's wait
+    said = [line for line in done.output.splitlines() if "has waited 200ms in a collective called " in line]
+    about_1 = [line for line in said if line.endswith("for rank 1; it waits on")]
+    assert any("rank 2 has waited" in line for line in about_1), done.output
+    assert not any("rank 1 has waited" in line for line in said)
+    assert len(said) == len(set(said)) == 2  # rank 0 waits for rank 2, which waits for rank 1
+
+
+@pytest.mark.parametrize("value", ["soon", "-1", "5 parsecs"])
+def test_a_wrong_time_to_wait(value: str) -> None:
+    stack = present("openmpi4")
+    done = stack.run(2, late(stack), {"CONVENE_WAIT_WARNING": value})
+    assert done.status == 2, done.output
+    assert done.output.count("convene: CONVENE_WAIT_WARNING: ") == 1

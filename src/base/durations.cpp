@@ -2,8 +2,6 @@
 #include "base/durations.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "base/error.hpp"
 #include "base/names.hpp"
@@ -29,12 +27,16 @@ Nanoseconds size_of(std::string_view unit, std::string_view text) {
   fail(text, unit.empty() ? ": the unit is missing" : ": there is no unit " + in_quotes(unit));
 }
 
-/// The digits behind a point. (Not strtod: it asks the locale what a point is.)
+/// The digits behind a point. (Not strtod, which asks the locale what a point is; nor from_chars, for which the drop-in
+/// libraries would need the mathematical library.)
 double fraction_of(std::string_view digits) {
-  const std::string text = "0." + std::string(digits);
-  double fraction = 0;
-  std::from_chars(text.data(), text.data() + text.size(), fraction);
-  return fraction;
+  constexpr std::size_t most = 15;  // a double holds no more
+  double number = 0, whole = 1;
+  for (const char digit : digits.substr(0, most)) {
+    number = 10 * number + (digit - '0');
+    whole *= 10;
+  }
+  return number / whole;
 }
 
 }  // namespace
@@ -54,8 +56,8 @@ Nanoseconds parse_duration(std::string_view text) {
   if (whole == 0u && fraction == 0 && unit.empty()) return 0;
   const Nanoseconds size = size_of(unit, text);
   if (!whole || *whole > static_cast<std::uint64_t>(longest_duration / size)) fail(text, ": it is too long");
-  const Nanoseconds duration =
-      static_cast<Nanoseconds>(*whole) * size + std::llround(fraction * static_cast<double>(size));
+  const Nanoseconds duration = static_cast<Nanoseconds>(*whole) * size +
+                               static_cast<Nanoseconds>(fraction * static_cast<double>(size) + 0.5);
   if (duration > longest_duration) fail(text, ": it is too long");
   return duration;
 }

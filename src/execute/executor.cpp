@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 
+#include "execute/long_wait.hpp"
 #include "execute/tags.hpp"
 
 namespace convene {
@@ -98,7 +99,7 @@ class ProgramRun {
       if ((code = act(entry)) != MPI_SUCCESS) break;
     // One by one: what is complete costs next to nothing, and all must come anyway.
     for (std::uint32_t slot = 0; slot < program_.slots() && code == MPI_SUCCESS; ++slot)
-      if (requests_[slot] != null_) code = mpi.Wait(&requests_[slot], MPI_STATUS_IGNORE);
+      if (requests_[slot] != null_) code = wait(&requests_[slot], slot);
     if (code != MPI_SUCCESS) abandon(requests_, program_.slots());
     messages_.finish_all();
     return code;
@@ -119,7 +120,7 @@ class ProgramRun {
                          entry.message.peer, tags_.of(entry.match), binding_.comm, request);
       case Act::wait:
         if (*request != null_)
-          if (const int code = mpi.Wait(request, MPI_STATUS_IGNORE); code != MPI_SUCCESS) return code;
+          if (const int code = wait(request, entry.message.slot); code != MPI_SUCCESS) return code;
         messages_.finish(entry.bytes_or_step);
         return MPI_SUCCESS;
       case Act::copy:
@@ -134,6 +135,34 @@ class ProgramRun {
         return messages_.do_local(entry.bytes_or_step);
     }
     return MPI_SUCCESS;
+  }
+
+  int wait(MPI_Request* request, std::uint32_t slot) {
+    return long_wait.is_on() ? wait_and_tell(request, slot) : mpi.Wait(request, MPI_STATUS_IGNORE);
+  }
+
+  /// Likewise, but says for whom, where that takes long.
+  [[gnu::noinline]] int wait_and_tell(MPI_Request* request, std::uint32_t slot) {
+    PolledWait wait;
+    for (;;) {
+      int done = 0;
+      if (const int code = mpi.Test(request, &done, MPI_STATUS_IGNORE); code != MPI_SUCCESS || done)
+        return code;
+      if (!wait.has_become_long()) continue;
+      const int peer = peer_of(slot);
+      long_wait.say(binding_.comm, &peer, peer < 0 ? 0 : 1);
+    }
+  }
+
+  /// Who is at the other end of the message in a slot; -1 where that is not found.
+  int peer_of(std::uint32_t slot) const {
+    for (const Entry& entry : program_.entries()) {
+      if (entry.act == Act::wait && entry.message.slot == slot)
+        return static_cast<int>((*binding_.schedule)[entry.bytes_or_step].peer);
+      if ((entry.act == Act::send || entry.act == Act::recv) && entry.message.slot == slot)
+        return entry.message.peer;
+    }
+    return -1;
   }
 
   std::byte* at(Buffer buffer, std::ptrdiff_t offset) const {
@@ -178,6 +207,7 @@ class DynamicRun {
  public:
   DynamicRun(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle)
       : schedule_(*binding.schedule),
+        comm_(binding.comm),
         limits_(limits),
         messages_(binding, arena),
         random_(shuffle),
@@ -199,7 +229,7 @@ class DynamicRun {
     while (code == MPI_SUCCESS) {
       if ((code = issue_all()) != MPI_SUCCESS) break;
       if (in_flight_ == 0) return MPI_SUCCESS;
-      code = complete_some(mpi.Waitsome);
+      code = long_wait.is_on() ? complete_and_tell() : complete_some(mpi.Waitsome);
     }
     abandon(requests_, in_flight_);
     return code;
@@ -320,6 +350,21 @@ class DynamicRun {
     return MPI_SUCCESS;
   }
 
+  /// Waits until something is complete, and says for whom, where that takes long.
+  int complete_and_tell() {
+    PolledWait wait;
+    for (;;) {
+      if (const int code = complete_some(mpi.Testsome); code != MPI_SUCCESS || completed_last_ > 0)
+        return code;
+      if (!wait.has_become_long()) continue;
+      constexpr std::uint32_t most = 16;
+      int peers[most];
+      const std::uint32_t count = std::min(in_flight_, most);
+      for (std::uint32_t i = 0; i < count; ++i) peers[i] = static_cast<int>(schedule_[step_of_[i]].peer);
+      long_wait.say(comm_, peers, count);
+    }
+  }
+
   /// Completes what `wait_or_test` says is complete.
   int complete_some(decltype(mpi.Waitsome) wait_or_test) {
     int count = 0;
@@ -344,6 +389,7 @@ class DynamicRun {
   }
 
   const Schedule& schedule_;
+  const MPI_Comm comm_;
   const Limits limits_;
   Messages messages_;
   std::uint64_t random_;

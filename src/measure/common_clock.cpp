@@ -44,6 +44,8 @@ std::uint64_t clock_domain() {
 
 Nanoseconds own_time() { return static_cast<Nanoseconds>(monotonic_ns()); }
 
+bool CommonClock::has_mpi() { return find_mpi() == MpiFit::fits; }
+
 int CommonClock::find_groups(MPI_Comm comm, Await await, std::uint64_t mine) {
   mpi.Comm_rank(comm, &rank_);
   mpi.Comm_size(comm, &procs_);

@@ -27,6 +27,9 @@ class CommonClock {
   using Await = int (*)(MPI_Request*);
   using Now = Nanoseconds (*)();
 
+  /// Whether there is an MPI that these functions can call; looks for it. Where a library has found it, there is.
+  static bool has_mpi();
+
   /// Finds out which ranks read one clock. Collective, by one Iallgather on `comm`. `mine` is clock_domain() save in
   /// tests. Returns MPI_SUCCESS or the MPI's error.
   int find_groups(MPI_Comm comm, Await await, std::uint64_t mine = clock_domain());

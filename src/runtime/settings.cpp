@@ -11,7 +11,9 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "execute/long_wait.hpp"
 #include "execute/mpi.hpp"
+#include "runtime/missing.hpp"
 #include "topology/mapping.hpp"
 
 namespace convene {
@@ -53,12 +55,24 @@ std::size_t bounded(const char* name, std::size_t fallback, std::size_t least, s
               std::to_string(least) + " to " + std::to_string(most));
 }
 
+/// A duration; without a unit it is in seconds.
+Nanoseconds seconds(const char* name) {
+  const std::string value(variable(name));
+  if (value.empty()) return 0;
+  try {
+    return parse_duration(value.find_first_not_of("0123456789.") == std::string::npos ? value + "s" : value);
+  } catch (const Error& error) {
+    throw Error(std::string(name) + ": " + error.what());
+  }
+}
+
 Settings read_settings() {
   Settings result;
   result.selection = Selection::from(variable("CONVENE_USE"), std::string(variable("CONVENE_RULES")));
   result.account_directory = variable("CONVENE_ACCOUNT_DIR");
   result.record_directory = variable("CONVENE_RECORD");
   result.record_calls = bounded("CONVENE_RECORD_CALLS", result.record_calls, 2, 1u << 28);
+  result.wait_warning = seconds("CONVENE_WAIT_WARNING");
   result.log = static_cast<LogLevel>(one_of("CONVENE_LOG", {"quiet", "info", "debug"}));
   result.execution = static_cast<Execution>(one_of("CONVENE_EXECUTE", {"automatic", "compiled", "dynamic"}));
   result.machine = variable("CONVENE_MACHINE");
@@ -97,7 +111,10 @@ const Settings& settings() {
   // Never freed: MPI_Finalize may come after static destructors.
   static const Settings& once = *[] {
     try {
-      return new Settings(read_settings());
+      auto* made = new Settings(read_settings());
+      if (made->wait_warning > 0)
+        long_wait = {static_cast<std::uint64_t>(made->wait_warning), say_who_is_missing};
+      return made;
     } catch (const Error& error) {
       refuse(error.what(), is_first_of_world());
     }

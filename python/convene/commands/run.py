@@ -214,6 +214,10 @@ def run(
         Path | None,
         typer.Option(metavar="DIRECTORY", help="Record who came when, for convene trace DIRECTORY."),
     ] = None,
+    warn_after: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0, help="Say for whom a rank waits that waits longer than this."),
+    ] = None,
     stack: Annotated[
         str | None,
         typer.Option(
@@ -265,6 +269,8 @@ def run(
             progress_core,
             arrivals,
         )
+        if warn_after is not None:
+            variables["CONVENE_WAIT_WARNING"] = f"{warn_after:.9f}"
         chosen, prepared, environment = prepare(command, stack, variables)
         since = time.monotonic()
         status = execute(prepared, environment)

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waits that last suspiciously long. The rank waits on, as the MPI would, but says for whom.
+#pragma once
+
+#include <sched.h>
+
+#include <cstdint>
+
+#include "base/clock.hpp"
+#include "execute/mpi.hpp"
+
+namespace convene {
+
+/// What to do about them: set before the first run, the same for the whole process.
+struct LongWait {
+  std::uint64_t after_ns = 0;  ///< 0: nothing, and waiting is left to the MPI
+  /// Called once in a wait that has lasted that long: messages from or to these ranks of `comm` are not complete.
+  void (*say)(MPI_Comm comm, const int* peers, std::size_t count) = nullptr;
+
+  bool is_on() const { return after_ns != 0; }
+};
+inline LongWait long_wait;
+
+/// One wait, polled: gives way to other processes, and tells when it is time to say something.
+class PolledWait {
+ public:
+  /// To be called after every look that found nothing. True once, when the wait has become long.
+  bool has_become_long() {
+    constexpr int looks_between = 100;
+    if (++looks_ % looks_between != 0) return false;
+    sched_yield();
+    const std::uint64_t now = monotonic_ns();
+    if (start_ == 0) start_ = now;
+    if (has_said_ || now - start_ < long_wait.after_ns) return false;
+    return has_said_ = true;
+  }
+
+ private:
+  std::uint64_t looks_ = 0, start_ = 0;
+  bool has_said_ = false;
+};
+
+}  // namespace convene

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a rank says that has waited long in a collective.
+#pragma once
+
+#include <cstddef>
+
+#include "execute/mpi.hpp"
+
+namespace convene {
+
+/// Says on standard error which ranks this one waits for, and where in the program it is. For LongWait::say.
+void say_who_is_missing(MPI_Comm comm, const int* peers, std::size_t count);
+
+}  // namespace convene
