@@ -139,7 +139,7 @@ def measure(stack: str, collective: str, procs: int, options: argparse.Namespace
         seconds=options.seconds,
         batch=options.batch * 1e-6,
         group=2,
-        **({"type": "int"} if _core.is_reduction(collective) else {}),
+        type="int" if _core.is_reduction(collective) else "byte",
     )
     return bench.measure(setting, request, lambda _done, _total: None)
 
@@ -269,8 +269,9 @@ def main() -> int:
                 result = measure(stack, collective, procs, options)
                 environments[stack] = result["environment"]
                 loads += [float(size["load"][0].split()[0]) for size in result["sizes"]]
-                for all_of, more in zip((pairs, races), evaluate(stack, result), strict=True):
-                    all_of.extend(more)  # type: ignore[arg-type]
+                more_pairs, more_races = evaluate(stack, result)
+                pairs += more_pairs
+                races += more_races
     except _core.RequestError as error:
         console.complain(str(error))
         return 2

@@ -80,7 +80,8 @@ def test_the_example_is_a_file_and_a_line(root: Path, copy: Path) -> None:
 
     (copy / "main.cpp").write_text(PROGRAM)
     archives = [
-        build / "lib" / f"libconvene_{room}.a" for room in ("collective", "shape", "schedule", "topology", "base")
+        build / "lib" / f"libconvene_{room}.a"
+        for room in ("collective", "shape", "schedule", "topology", "base")
     ]
     run(
         *(
