@@ -21,9 +21,11 @@ def run(*command: str | Path, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(root: Path, build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built with the checkout's own tools, in a folder that is kept, so that a second time is quick."""
+    """Built with the checkout's own tools, in a folder that is kept, so that a second time is quick; without
+    optimising, which would take minutes and is not what is looked at here."""
     folder = tmp_path_factory.mktemp("wheel")
     options = [f"-Cbuild-dir={build / 'wheel'}", f"-Ccmake.define.CONVENE_STACKS_DIR={root / '.stacks'}"]
+    options.append("-Ccmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG")
     if Path("/usr/bin/ccache").exists():
         options.append("-Ccmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache")
     pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation")
