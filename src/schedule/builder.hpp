@@ -3,33 +3,14 @@
 // from the slots that they touch. Nobody writes step numbers by hand.
 #pragma once
 
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "schedule/schedule.hpp"
+#include "schedule/view.hpp"
 
 namespace convene {
-
-/// How a schedule over fewer or reordered ranks stands inside a larger one (composition): what its ranks and its blocks
-/// are there. A block of the inner schedule may be any number of places of the outer one.
-struct View {
-  using Places = std::vector<Range>;  ///< outer places, in order
-
-  Rank rank = 0;                      ///< this rank's number in the inner schedule
-  std::vector<Rank> ranks;            ///< by inner rank: the outer one
-  std::vector<Places> input, output;  ///< by inner place: where it is; empty: the buffer is not used
-  /// By inner block. Scratch of the inner schedule lies there too if `scratch_in_blocks`; else it is new scratch of the
-  /// outer one, as large as the blocks.
-  std::vector<Places> blocks;
-  bool scratch_in_blocks = false;
-  std::uint32_t first_round = 0;  ///< the inner round 0
-  /// Whether an inner rank has these outer places (a range of `input` or `output`) already: then they are not sent to
-  /// it. Null: nobody has.
-  std::function<bool(Rank rank, const Range& outer)> has = nullptr;
-};
 
 class Builder {
  public:

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedule/accesses.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace convene {
+namespace {
+
+constexpr std::uint32_t wide_from = 16;  // places
+// Beyond that many, place by place after all: every write looks at each.
+constexpr std::size_t most_wide_reads = 64;
+
+}  // namespace
+
+void Accesses::clear() {
+  std::fill(std::begin(places_), std::end(places_), 0);
+  alias_ = alias_of_ = Buffer::input;
+  writer_.clear();
+  readers_.clear();
+  pool_.clear();
+  wide_reads_.clear();
+  seen_.clear();
+  depends_.clear();
+}
+
+void Accesses::declare(Buffer buffer, std::uint32_t places) {
+  base_[index(buffer)] = static_cast<std::uint32_t>(writer_.size());
+  places_[index(buffer)] = 0;
+  grow(buffer, places);
+}
+
+void Accesses::grow(Buffer buffer, std::uint32_t more) {
+  places_[index(buffer)] += more;
+  writer_.resize(writer_.size() + more, none);
+  readers_.resize(readers_.size() + more, none);
+}
+
+void Accesses::alias(Buffer alias, Buffer of, Place first) {
+  alias_ = alias;
+  alias_of_ = of;
+  alias_first_ = first;
+}
+
+Range Accesses::normalised(Range range) const {
+  if (alias_ != alias_of_ && range.buffer() == alias_)
+    range = Range(alias_of_, range.first % places(alias_) + alias_first_, range.count(), range.stride);
+  const std::uint32_t n = places(range.buffer());
+  if (n == 0) throw std::logic_error("a step names a buffer that was not declared");
+  if (range.first >= n) range.first %= n;
+  if (range.stride >= n) range.stride %= n;
+  return range;
+}
+
+void Accesses::read(const Range& range) {
+  const StepId* from = writer_.data() + base_[index(range.buffer())];
+  StepId last = none;  // runs of places mostly have one writer
+  for_each_place(range, places(range.buffer()), [&](Place place) {
+    if (from[place] != last) depend(last = from[place]);
+  });
+}
+
+void Accesses::write(const Range& range) {
+  const std::uint32_t at = base_[index(range.buffer())];
+  for_each_place(range, places(range.buffer()), [&](Place place) {
+    depend(writer_[at + place]);
+    for (std::uint32_t r = readers_[at + place]; r != none; r = pool_[r].next) depend(pool_[r].step);
+  });
+  for (const WideRead& wide : wide_reads_)
+    if (overlap(wide.range, range)) depend(wide.step);
+}
+
+void Accesses::forget() {
+  for (StepId on : depends_) seen_[on] = none;  // the number that marked them goes to another step
+  depends_.clear();
+}
+
+/// Whether a wide read and some other range share a place.
+bool Accesses::overlap(const Range& wide, const Range& other) const {
+  if (wide.buffer() != other.buffer()) return false;
+  const std::uint32_t n = places(wide.buffer());
+  const auto distance = [n](Place from, Place to) { return to >= from ? to - from : to + n - from; };
+  if (other.stride == 1)
+    return distance(wide.first, other.first) < wide.count() ||
+           distance(other.first, wide.first) < other.count();
+  bool shared = false;
+  for_each_place(other, n, [&](Place place) { shared |= distance(wide.first, place) < wide.count(); });
+  return shared;
+}
+
+void Accesses::note_read(const Range& range, StepId step) {
+  const bool wide = range.stride == 1 && range.count() >= wide_from &&
+                    range.count() <= places(range.buffer()) && wide_reads_.size() < most_wide_reads;
+  if (wide) return wide_reads_.push_back({step, range});
+  std::uint32_t* heads = readers_.data() + base_[index(range.buffer())];
+  for_each_place(range, places(range.buffer()), [&](Place place) {
+    pool_.push_back({step, heads[place]});
+    heads[place] = static_cast<std::uint32_t>(pool_.size() - 1);
+  });
+}
+
+void Accesses::note_write(const Range& range, StepId step) {
+  const std::uint32_t at = base_[index(range.buffer())];
+  for_each_place(range, places(range.buffer()), [&](Place place) {
+    writer_[at + place] = step;
+    readers_[at + place] = none;
+  });
+}
+
+void Accesses::note_writer(const Range& range, StepId step) {
+  StepId* writers = writer_.data() + base_[index(range.buffer())];
+  for_each_place(range, places(range.buffer()), [&](Place place) { writers[place] = step; });
+}
+
+}  // namespace convene
