@@ -8,20 +8,18 @@ only) with links of limited rate. Writes all times of the loop and their ratios 
 """
 
 import argparse
-import json
 import os
 import random
 import re
 import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from convene import _core, cluster, console, paths
+from convene import cluster, paths
 from convene.bench_statistics import Estimate, estimate, resample_medians
 
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks import common
+
 NATIVE, AUTO = "native", "auto"
 LOOP = re.compile(r"([\d.]+) s in the loop, ([\d.]+) s in the calls")
 
@@ -37,17 +35,17 @@ def run_once(where: cluster.Cluster, contender: str, extra: float, options: argp
     own = variables(contender)
     passed = [word for name in own for word in ("-x", name)]
     words = [
-        str(ROOT / ".stacks/openmpi5/bin/mpirun"),
+        str(common.ROOT / ".stacks/openmpi5/bin/mpirun"),
         *("-n", str(options.procs)),
         *("-x", f"LD_PRELOAD={paths.preload_library('openmpi')}"),
         *passed,
-        str(ROOT / "build/tests/openmpi/imbalanced"),
+        str(common.ROOT / "build/tests/openmpi/imbalanced"),
         *(str(options.calls), str(options.floats), str(extra), str(options.compute)),
     ]
     environment = {**os.environ, **own, **cluster.variables(where)}
     # With this one, Open MPI 5 puts all ranks on the first node.
     environment.pop("PRTE_MCA_rmaps_default_mapping_policy", None)
-    environment["LD_LIBRARY_PATH"] = str(ROOT / ".stacks/openmpi5/lib")
+    environment["LD_LIBRARY_PATH"] = str(common.ROOT / ".stacks/openmpi5/lib")
     done = subprocess.run(
         cluster.command_line(where, 0, words), env=environment, stdout=subprocess.PIPE, text=True, check=False
     )
@@ -116,7 +114,7 @@ def as_json(times: dict[float, dict[str, list[float]]]) -> list[dict[str, Any]]:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--procs", type=int, default=8, help="ranks, one a node (default: %(default)s)")
     parser.add_argument(
         "--rate", default="200mbit", help="of each node's link; empty: unlimited (%(default)s)"
@@ -130,36 +128,15 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--repetitions", type=int, default=10, help="(default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=ROOT / "build/benchmarks",
-        help="folder (default: build/benchmarks)",
-    )
     return parser.parse_args()
 
 
-def main() -> int:
+def main() -> None:
     options = parse_arguments()
-    try:
-        times = measure(options)
-    except _core.RequestError as error:
-        console.complain(str(error))
-        return 2
-    except RuntimeError as error:
-        console.complain(str(error))
-        return 1
-    options.output.mkdir(parents=True, exist_ok=True)
-    asked = {name: value for name, value in vars(options).items() if name != "output"}
-    (options.output / "arrivals_auto.json").write_text(
-        json.dumps({"options": asked, "results": as_json(times)}, indent=1) + "\n"
-    )
-    table = markdown(times, options)
-    (options.output / "arrivals_auto.inc").write_text(table)
-    print(table)
-    return 0
+    times = measure(options)
+    results = {"options": common.asked(options), "results": as_json(times)}
+    common.keep(options, "arrivals_auto", results, markdown(times, options))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run(main)

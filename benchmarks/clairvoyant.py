@@ -4,37 +4,30 @@
 Runs the Google Benchmark program that the build makes of clairvoyant.cpp. Writes a summary (JSON), a table
 (Markdown) and a plot (SVG)."""
 
-import argparse
-import json
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 import matplotlib.pyplot as plt
-from convene import console
+
+from benchmarks import common
 
 matplotlib.use("svg")
 
-ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / "build/bin/benchmark_clairvoyant"
 KINDS = {"balanced": "all at once", "one_late": "one late", "random": "random arrivals"}
 IN_TABLE = ((128, 16), (128, 512), (512, 16), (512, 512))  # processes, segments
 
 
 def measure(repetitions: int) -> list[dict[str, Any]]:
     """One row a pattern, number of processes and number of segments: the median time in ms."""
-    command = [
-        str(PROGRAM),
+    entries = common.run_google(
+        "clairvoyant",
         "--benchmark_filter=^transfers/",
-        "--benchmark_format=json",
         f"--benchmark_repetitions={repetitions}",
         "--benchmark_min_time=0.02",
         "--benchmark_enable_random_interleaving=true",
-    ]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    )
     units = {"ns": 1e-6, "us": 1e-3, "ms": 1.0}
     return [
         {
@@ -44,7 +37,7 @@ def measure(repetitions: int) -> list[dict[str, Any]]:
             "rounds": int(entry["rounds"]),
             "milliseconds": entry["cpu_time"] * units[entry["time_unit"]],
         }
-        for entry in json.loads(done.stdout)["benchmarks"]
+        for entry in entries
         if entry.get("aggregate_name") == "median"
     ]
 
@@ -84,28 +77,14 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def main() -> None:
+    parser = common.parser(__doc__)
     parser.add_argument("--repetitions", type=int, default=9, help="(default: %(default)s)")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=ROOT / "build/benchmarks",
-        help="folder (default: build/benchmarks)",
-    )
-    asked = parser.parse_args()
-    if not PROGRAM.is_file():
-        console.complain("the benchmark is not built; run ./dev build")
-        return 2
-    asked.output.mkdir(parents=True, exist_ok=True)
-    rows = measure(asked.repetitions)
-    (asked.output / "clairvoyant.json").write_text(json.dumps(rows, indent=1) + "\n")
-    (asked.output / "clairvoyant.inc").write_text(table(rows))
-    plot(rows, asked.output / "clairvoyant.svg")
-    print(table(rows), end="")
-    return 0
+    options = parser.parse_args()
+    rows = measure(options.repetitions)
+    common.keep(options, "clairvoyant", rows, table(rows))
+    plot(rows, options.output / "clairvoyant.svg")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run(main)

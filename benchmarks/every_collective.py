@@ -8,12 +8,9 @@ Writes a summary (JSON) and tables (Markdown).
 """
 
 import argparse
-import json
 import math
 import os
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +18,7 @@ from convene import _core, arguments, bench, console
 from convene.bench_statistics import Estimate, estimate, resample_medians
 from rich.progress import Progress
 
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks import common
 
 # By stack and collective: Convene's name, and the MPI's name for the same.
 PAIRS: dict[str, dict[str, dict[str, str]]] = {
@@ -129,7 +126,7 @@ def contenders(stack: str, collective: str, procs: int) -> list[str]:
 
 
 def measure(stack: str, collective: str, procs: int, options: argparse.Namespace) -> dict[str, Any]:
-    setting = bench.find_setting(str(ROOT / LAUNCHERS[stack]), None)
+    setting = bench.find_setting(str(common.ROOT / LAUNCHERS[stack]), None)
     request = bench.Request(
         collective,
         procs,
@@ -224,7 +221,7 @@ def markdown(pairs: list[Pair], races: list[Race], about: str) -> str:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--stacks", default="openmpi5,mpich5", help="default: %(default)s")
     parser.add_argument("--collectives", help="some of them, with commas (default: all that have pairs)")
     parser.add_argument("--procs", default="2,4", help="numbers of ranks (default: %(default)s)")
@@ -234,7 +231,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--batch", type=float, default=200, help="µs of an observation (default: %(default)s)"
     )
-    parser.add_argument("-o", "--output", type=Path, default=ROOT / "build/benchmarks", help="folder")
     return parser.parse_args()
 
 
@@ -254,7 +250,7 @@ def plan(options: argparse.Namespace) -> list[tuple[str, str, int]]:
     ]
 
 
-def main() -> int:
+def main() -> None:
     options = parse_arguments()
     for name in bench.OVERSUBSCRIBED:  # whoever starts this
         os.environ.pop(name, None)
@@ -263,21 +259,14 @@ def main() -> int:
     loads: list[float] = []
     environments: dict[str, Any] = {}
     output = console.make(error=True)
-    try:
-        with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
-            for stack, collective, procs in progress.track(plan(options), description="measuring"):
-                result = measure(stack, collective, procs, options)
-                environments[stack] = result["environment"]
-                loads += [float(size["load"][0].split()[0]) for size in result["sizes"]]
-                more_pairs, more_races = evaluate(stack, result)
-                pairs += more_pairs
-                races += more_races
-    except _core.RequestError as error:
-        console.complain(str(error))
-        return 2
-    except bench.RunError as error:
-        console.complain(str(error))
-        return 1
+    with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
+        for stack, collective, procs in progress.track(plan(options), description="measuring"):
+            result = measure(stack, collective, procs, options)
+            environments[stack] = result["environment"]
+            loads += [float(size["load"][0].split()[0]) for size in result["sizes"]]
+            more_pairs, more_races = evaluate(stack, result)
+            pairs += more_pairs
+            races += more_races
     first = next(iter(environments.values()))
     about = (
         f"{' and '.join(e['mpi'].split(',')[0] for e in environments.values())}; {first['processor']}, "
@@ -289,13 +278,8 @@ def main() -> int:
         "pairs": [pair.as_json() for pair in pairs],
         "fastest": [race.as_json() for race in races],
     }
-    options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "every_collective.json").write_text(json.dumps(summary, indent=1) + "\n")
-    text = markdown(pairs, races, about)
-    (options.output / "every_collective.inc").write_text(text)
-    print(text)
-    return 0
+    common.keep(options, "every_collective", summary, markdown(pairs, races, about))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run(main)

@@ -9,7 +9,6 @@ Writes a summary (JSON) and a table (Markdown).
 
 import argparse
 import json
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,8 @@ from convene import _core, arguments, bench, console, paths
 from convene.bench_statistics import estimate, resample_medians
 from numpy.typing import NDArray
 
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks import common
+
 MOST_NANOSECONDS = 100
 
 
@@ -108,29 +108,18 @@ def markdown(rows: list[dict[str, Any]]) -> str:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--procs", default="1,2", help="numbers of ranks (default: %(default)s)")
     parser.add_argument("--repetitions", type=int, default=400, help="(default: %(default)s)")
     parser.add_argument(
         "--batch", type=float, default=200, help="µs of an observation (default: %(default)s)"
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=ROOT / "build/benchmarks",
-        help="folder (default: build/benchmarks)",
-    )
     return parser.parse_args()
 
 
-def main() -> int:
+def main() -> None:
     options = parse_arguments()
-    try:
-        numbers = arguments.parse_numbers(options.procs, "--procs", 1, 1024)
-    except _core.RequestError as error:
-        console.complain(str(error))
-        return 2
+    numbers = arguments.parse_numbers(options.procs, "--procs", 1, 1024)
     rows = []
     for launcher, stack in bench.MPIS:
         for procs in numbers:
@@ -139,21 +128,13 @@ def main() -> int:
             except _core.RequestError as error:
                 console.complain(f"left out: {error}")
                 break
-            except bench.RunError as error:
-                console.complain(str(error))
-                return 1
     if not rows:
-        return 2
-    options.output.mkdir(parents=True, exist_ok=True)
-    text = markdown(rows)
-    (options.output / "intercept_cost.json").write_text(json.dumps(rows, indent=1) + "\n")
-    (options.output / "intercept_cost.inc").write_text(text)
-    print(text)
+        raise _core.RequestError("none of the MPIs is there; run ./dev setup")
+    common.keep(options, "intercept_cost", rows, markdown(rows))
     print(f"highest: {max(row['difference'] for row in rows):.0f} ns; the goal is {MOST_NANOSECONDS} ns")
     costliest = max(row["recording"]["difference"] for row in rows)
     print(f"recording, at most: {costliest:.0f} ns; the goal is {MOST_NANOSECONDS} ns")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run(main)

@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -20,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from convene import _core, accounts, cluster, console
+from convene import accounts, cluster
 from convene.bench_statistics import Estimate, estimate, resample_medians
 
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks import common
+
 FORECASTING = ("bdr", "bslb", "list_scheduled")
 REGULAR = ("neighbor_exchange", "ring", "gather_bcast", "native")
 # As the source's tables name them.
@@ -84,9 +84,13 @@ class Cell:
 
 def measure(options: argparse.Namespace, accounts_in: str) -> tuple[list[Cell], float]:
     """The cells, and the seconds that it took."""
-    program = ROOT / "build/benchmarks" / FOLDERS[options.stack] / "mini_benchmark"
+    program = common.ROOT / "build/benchmarks" / FOLDERS[options.stack] / "mini_benchmark"
     launcher = (
-        ROOT / ".stacks" / options.stack / "bin" / ("mpirun" if options.stack == "openmpi5" else "mpiexec")
+        common.ROOT
+        / ".stacks"
+        / options.stack
+        / "bin"
+        / ("mpirun" if options.stack == "openmpi5" else "mpiexec")
     )
     shape = cluster.Shape(options.procs, rate=cluster.parse_rate(options.rate) if options.rate else 0)
     words = [
@@ -108,7 +112,7 @@ def measure(options: argparse.Namespace, accounts_in: str) -> tuple[list[Cell], 
         name: value for name, value in os.environ.items() if name != "PRTE_MCA_rmaps_default_mapping_policy"
     }
     # The programs find the library beside them, and the MPI of the launcher first.
-    ours["LD_LIBRARY_PATH"] = str(ROOT / ".stacks" / options.stack / "lib")
+    ours["LD_LIBRARY_PATH"] = str(common.ROOT / ".stacks" / options.stack / "lib")
     start = time.monotonic()
     with cluster.temporary(f"mini-{os.getpid()}", shape) as where:
         command = [str(launcher), "-n", str(options.procs), *passed, *words]
@@ -177,7 +181,7 @@ def markdown(cells: list[Cell], title: str) -> str:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--procs", type=int, default=8, help="ranks, one a node (default: %(default)s)")
     parser.add_argument(
         "--rate", default="200mbit", help="of each node's link; empty: unlimited (%(default)s)"
@@ -190,47 +194,28 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--stack", choices=FOLDERS, default="openmpi5", help="(default: %(default)s)")
     parser.add_argument("--foreground", action="store_true", help="without the threads")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=ROOT / "build/benchmarks",
-        help="folder (default: build/benchmarks)",
-    )
     return parser.parse_args()
 
 
-def main() -> int:
+def main() -> None:
     options = parse_arguments()
-    try:
-        with tempfile.TemporaryDirectory(prefix="convene-") as folder:
-            cells, seconds = measure(options, folder)
-            found = accounts.read(Path(folder))
-    except _core.RequestError as error:
-        console.complain(str(error))
-        return 2
-    except RuntimeError as error:
-        console.complain(str(error))
-        return 1
-    options.output.mkdir(parents=True, exist_ok=True)
-    asked = {name: value for name, value in vars(options).items() if name != "output"}
+    with tempfile.TemporaryDirectory(prefix="convene-") as folder:
+        cells, seconds = measure(options, folder)
+        found = accounts.read(Path(folder))
     title = (
         f"{options.procs} ranks on as many emulated nodes, links of {options.rate or 'any rate'}, "
         f"{options.stack}, {options.iterations} iterations, {options.compute:g} ms a half, progress in the "
         f"{'foreground' if options.foreground else 'background'}."
     )
     summary = {
-        "options": asked,
+        "options": common.asked(options),
         "cells": [cell.as_json() for cell in cells],
         "forecasts": [row.as_json() for row in found.phases],
         "progress_thread": found.background.as_json() | {"seconds_of_the_run": seconds},
     }
-    (options.output / "mini_benchmark.json").write_text(json.dumps(summary, indent=1) + "\n")
     text = markdown(cells, title) + f"\nForecasts: {forecasts(found, seconds)}.\n"
-    (options.output / "mini_benchmark.inc").write_text(text)
-    print(text)
-    return 0
+    common.keep(options, "mini_benchmark", summary, text)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run(main)

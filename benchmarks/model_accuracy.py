@@ -7,19 +7,16 @@ proportional error of a prediction e of a measured time r is max(r, e)/min(r, e)
 over sizes. Writes JSON, and tables as Markdown.
 """
 
-import argparse
 import json
 import os
-import sys
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import numpy as np
-from convene import _core, bench, console, measurement
+from convene import _core, bench, measurement
 from convene.measurement import Effort, Request
 
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks import common
 
 ALGORITHMS = (
     "bcast=binomial",
@@ -142,40 +139,22 @@ def run_of(setting: bench.Setting, procs: int, effort: Effort, sizes: list[int])
     }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def main() -> None:
+    parser = common.parser(__doc__)
     parser.add_argument("--procs", default="2,4,8", help="numbers of ranks (default: 2,4,8)")
     parser.add_argument("--rounds", type=int, default=25, help="observations of each point (default: 25)")
     parser.add_argument("--sizes", default=SIZES, help=f"as of convene bench (default: {SIZES})")
     parser.add_argument("--largest", default="16MiB", help="of the messages that parameters come from")
     parser.add_argument("--launcher", help="the MPI's launcher (default: mpirun)")
     parser.add_argument("--stack", help="whose MPI, where the launcher serves several")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=ROOT / "build/benchmarks",
-        help="folder (default: build/benchmarks)",
-    )
     options = parser.parse_args()
-    options.output.mkdir(parents=True, exist_ok=True)
-    try:
-        effort = Effort(rounds=options.rounds, seconds=0, points=28, largest=_core.size(options.largest))
-        setting = measurement.find_setting(options.launcher, options.stack)
-        sizes = bench.parse_sizes(options.sizes)
-        runs = [run_of(setting, int(procs), effort, sizes) for procs in options.procs.split(",")]
-    except _core.RequestError as error:
-        console.complain(str(error))
-        return 2
-    except bench.RunError as error:
-        console.complain(f"the benchmark failed: {error}")
-        return 1
+    effort = Effort(rounds=options.rounds, seconds=0, points=28, largest=_core.size(options.largest))
+    setting = measurement.find_setting(options.launcher, options.stack)
+    sizes = bench.parse_sizes(options.sizes)
+    runs = [run_of(setting, int(procs), effort, sizes) for procs in options.procs.split(",")]
     result = {"cores": os.cpu_count(), "runs": runs}
-    (options.output / "model_accuracy.json").write_text(json.dumps(result, indent=1) + "\n")
-    (options.output / "model_accuracy.inc").write_text(as_text(result))
-    print(as_text(result))
-    return 0
+    common.keep(options, "model_accuracy", result, as_text(result))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run(main)

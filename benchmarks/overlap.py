@@ -11,10 +11,8 @@ import argparse
 import json
 import os
 import subprocess
-import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,8 @@ from convene import _core, bench, cluster, console, paths
 from convene.bench_statistics import Array, Estimate, estimate, resample_medians
 from rich.progress import Progress
 
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks import common
+
 FOLDERS = {"openmpi5": ("openmpi", "mpirun"), "mpich5": ("mpich", "mpiexec")}
 ALGORITHMS = {
     "allgather": "ring",
@@ -80,16 +79,16 @@ def run(setup: Setup, where: cluster.Cluster | None, options: argparse.Namespace
         "CONVENE_PROGRESS_THREAD": "1" if setup.thread else "0",
     }
     preload = str(paths.preload_library(folder))
-    words = [str(ROOT / ".stacks" / setup.stack / "bin" / launcher), "-n", str(setup.procs)]
+    words = [str(common.ROOT / ".stacks" / setup.stack / "bin" / launcher), "-n", str(setup.procs)]
     if setup.stack == "openmpi5":
         words += [word for name in own for word in ("-x", name)] + ["-x", f"LD_PRELOAD={preload}"]
     else:
         words += ["-genv", "LD_PRELOAD", preload]
         words += [word for name, value in own.items() for word in ("-genv", name, value)]
-    words.append(str(ROOT / "build/benchmarks" / folder / "overlap"))
+    words.append(str(common.ROOT / "build/benchmarks" / folder / "overlap"))
     sizes = ",".join(map(str, bench.parse_sizes(options.sizes)))
     words += [setup.collective, sizes, str(options.tests), str(options.repetitions)]
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(ROOT / ".stacks" / setup.stack / "lib")}
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(common.ROOT / ".stacks" / setup.stack / "lib")}
     if where:
         # With this one, Open MPI 5 puts all ranks on the first node.
         environment.pop("PRTE_MCA_rmaps_default_mapping_policy", None)
@@ -142,7 +141,7 @@ def markdown(rows: list[Row], about: str) -> str:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--stacks", default="openmpi5,mpich5", help="default: %(default)s")
     parser.add_argument("--collectives", default="allgather,allreduce", help="default: %(default)s")
     parser.add_argument("--sizes", default="8,4KiB,64KiB,512KiB,4MiB", help="bytes (default: %(default)s)")
@@ -152,44 +151,31 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--repetitions", type=int, default=15, help="default: %(default)s")
     parser.add_argument("--rate", default="1gbit", help="of the emulated links (default: %(default)s)")
     parser.add_argument("--places", default="2x0,4x2", help="ranks x nodes; 0: here (default: %(default)s)")
-    parser.add_argument("-o", "--output", type=Path, default=ROOT / "build/benchmarks", help="folder")
     return parser.parse_args()
 
 
-def main() -> int:
+def main() -> None:
     options = parse_arguments()
     rows: list[Row] = []
     output = console.make(error=True)
-    try:
-        with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
-            for place in progress.track(options.places.split(","), description="measuring"):
-                procs, nodes = (int(word) for word in place.split("x"))
-                shape = cluster.Shape(
-                    max(nodes, 1), slots=-(-procs // max(nodes, 1)), rate=cluster.parse_rate(options.rate)
-                )
-                scope = cluster.temporary(f"overlap-{os.getpid()}", shape) if nodes else nullcontext()
-                with scope as where:
-                    for stack in options.stacks.split(","):
-                        for collective in options.collectives.split(","):
-                            for thread in (False, True):
-                                rows += run(Setup(stack, procs, nodes, thread, collective), where, options)
-    except _core.RequestError as error:
-        console.complain(str(error))
-        return 2
-    except RuntimeError as error:
-        console.complain(str(error))
-        return 1
+    with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
+        for place in progress.track(options.places.split(","), description="measuring"):
+            procs, nodes = (int(word) for word in place.split("x"))
+            shape = cluster.Shape(
+                max(nodes, 1), slots=-(-procs // max(nodes, 1)), rate=cluster.parse_rate(options.rate)
+            )
+            scope = cluster.temporary(f"overlap-{os.getpid()}", shape) if nodes else nullcontext()
+            with scope as where:
+                for stack in options.stacks.split(","):
+                    for collective in options.collectives.split(","):
+                        for thread in (False, True):
+                            rows += run(Setup(stack, procs, nodes, thread, collective), where, options)
     about = (
         f"{options.repetitions} repetitions, {options.tests} calls of MPI_Test within the computation, "
         f"emulated links of {options.rate}; whole time: of the MPI's; medians with 95 % intervals."
     )
-    options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "overlap.json").write_text(json.dumps([row.as_json() for row in rows], indent=1) + "\n")
-    text = markdown(rows, about)
-    (options.output / "overlap.inc").write_text(text)
-    print(text)
-    return 0
+    common.keep(options, "overlap", [row.as_json() for row in rows], markdown(rows, about))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run(main)

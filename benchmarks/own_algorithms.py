@@ -11,7 +11,6 @@ import argparse
 import json
 import math
 import os
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,10 +23,10 @@ from convene import _core, arguments, bench, console
 from convene.bench_statistics import Array, Estimate, estimate, resample_medians
 from rich.progress import Progress
 
+from benchmarks import common
+
 mpl.use("svg")
 from matplotlib import pyplot as plt
-
-ROOT = Path(__file__).resolve().parent.parent
 
 # Convene's name and Open MPI's.
 PAIRS = {
@@ -278,7 +277,7 @@ def draw(cells: list[Cell], path: Path) -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = common.parser(__doc__)
     parser.add_argument("--procs", default="2,4,8", help="numbers of ranks (default: %(default)s)")
     parser.add_argument("--sizes", default="8:1MiB", help="bytes per block (default: %(default)s)")
     parser.add_argument("--runs", type=int, default=3, help="of the program, each (default: %(default)s)")
@@ -290,38 +289,23 @@ def parse_arguments() -> argparse.Namespace:
         "--batch", type=float, default=200, help="µs of an observation (default: %(default)s)"
     )
     parser.add_argument(
-        "--launcher", default=str(ROOT / ".stacks/openmpi5/bin/mpirun"), help="mpirun of an Open MPI 5"
+        "--launcher", default=str(common.ROOT / ".stacks/openmpi5/bin/mpirun"), help="mpirun of an Open MPI 5"
     )
     parser.add_argument("--from", dest="source", metavar="FILE", help="evaluate these observations again")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=ROOT / "build/benchmarks",
-        help="folder (default: build/benchmarks)",
-    )
     return parser.parse_args()
 
 
-def main() -> int:
+def main() -> None:
     options = parse_arguments()
     # Idle ranks give way where there are more of them than cores, and only there, whoever starts this.
     for name in bench.OVERSUBSCRIBED:
         os.environ.pop(name, None)
-    options.output.mkdir(parents=True, exist_ok=True)
-    try:
-        if options.source:
-            results = json.loads(Path(options.source).read_text())
-        else:
-            procs = arguments.parse_numbers(options.procs, "--procs", 2, 1024)
-            results = measure(bench.find_setting(options.launcher, "openmpi"), procs, options)
-    except _core.RequestError as error:
-        console.complain(str(error))
-        return 2
-    except bench.RunError as error:
-        console.complain(str(error))
-        return 1
-    raw = ROOT / "build/benchmarks/own_algorithms_observations.json"
+    if options.source:
+        results = json.loads(Path(options.source).read_text())
+    else:
+        procs = arguments.parse_numbers(options.procs, "--procs", 2, 1024)
+        results = measure(bench.find_setting(options.launcher, "openmpi"), procs, options)
+    raw = common.ROOT / "build/benchmarks/own_algorithms_observations.json"
     raw.parent.mkdir(parents=True, exist_ok=True)
     if not options.source:
         raw.write_text(json.dumps(results))
@@ -333,13 +317,9 @@ def main() -> int:
         "verdict": verdict,
         "cells": [cell.as_json() for cell in cells],
     }
-    (options.output / "own_algorithms.json").write_text(json.dumps(summary, indent=1) + "\n")
-    text = markdown(cells, verdict, results)
-    (options.output / "own_algorithms.inc").write_text(text)
+    common.keep(options, "own_algorithms", summary, markdown(cells, verdict, results))
     draw(cells, options.output / "own_algorithms.svg")
-    print(text)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run(main)

@@ -5,31 +5,23 @@ Runs the Google Benchmark program that the build makes of schedule_build.cpp, an
 program how much memory a communicator takes. Writes a summary (JSON) and tables (Markdown).
 """
 
-import argparse
-import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 from convene import _core, bench, console
 
-ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / "build/bin/benchmark_schedule_build"
+from benchmarks import common
 
 
 def measure_schedules(repetitions: int) -> list[dict[str, Any]]:
     """One row an algorithm: medians of nanoseconds, and bytes."""
-    command = [
-        str(PROGRAM),
-        "--benchmark_format=json",
+    entries = common.run_google(
+        "schedule_build",
         f"--benchmark_repetitions={repetitions}",
         "--benchmark_min_time=0.05",
         "--benchmark_enable_random_interleaving=true",
-    ]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    )
     rows: dict[str, dict[str, Any]] = {}
-    for entry in json.loads(done.stdout)["benchmarks"]:
+    for entry in entries:
         kind, algorithm, *_ = entry["run_name"].split("/")
         if entry.get("aggregate_name") == "median":
             row = rows.setdefault(algorithm, {"algorithm": algorithm})
@@ -78,37 +70,15 @@ def communicators_text(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def main() -> None:
+    parser = common.parser(__doc__)
     parser.add_argument("--repetitions", type=int, default=20, help="(default: %(default)s)")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=ROOT / "build/benchmarks",
-        help="folder (default: build/benchmarks)",
-    )
     options = parser.parse_args()
-    if not PROGRAM.is_file():
-        console.complain("the benchmark is not built; run ./dev build")
-        return 2
-    options.output.mkdir(parents=True, exist_ok=True)
-    try:
-        schedules, communicators = measure_schedules(options.repetitions), measure_communicators()
-    except (bench.RunError, subprocess.CalledProcessError) as error:
-        console.complain(str(error))
-        return 1
-    summary = {"procs": 1024, "schedules": schedules, "communicators": communicators}
-    (options.output / "schedule_build.json").write_text(json.dumps(summary, indent=1) + "\n")
-    for name, text in (
-        ("schedule_build", schedules_text(schedules)),
-        ("communicators", communicators_text(communicators)),
-    ):
-        (options.output / f"{name}.inc").write_text(text)
-        print(text)
+    schedules, communicators = measure_schedules(options.repetitions), measure_communicators()
+    common.keep(options, "schedule_build", {"procs": 1024, "schedules": schedules}, schedules_text(schedules))
+    common.keep(options, "communicators", communicators, communicators_text(communicators))
     print(f"Every schedule has {schedules[0]['fixed']:.0f} bytes besides its steps.")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run(main)

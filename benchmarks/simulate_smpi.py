@@ -6,7 +6,6 @@ schedule, and in SMPI, where the executor runs it. An error is the factor betwee
 the smaller. In SMPI, its selectors run as rivals. Writes a summary (JSON) and tables (Markdown).
 """
 
-import argparse
 import json
 import math
 import os
@@ -15,14 +14,13 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from convene import _core, arguments, bench, console, simulation, smpi
-from convene._core import RequestError
+from convene import _core, arguments, bench, simulation, smpi
 
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks import common
+
 COLLECTIVES = ("allgather", "gather", "scatter", "bcast", "reduce")
 RIVALS = ("ompi", "mpich", "mvapich2")
 
@@ -185,32 +183,20 @@ def as_text(summaries: dict[str, dict[str, Any]], pairs: list[dict[str, Any]]) -
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def main() -> None:
+    parser = common.parser(__doc__)
     parser.add_argument("--procs", default="16,64", help="numbers of ranks, at most 256 (default: 16,64)")
     parser.add_argument("--sizes", default="1KiB:1MiB:4", help="bytes per block (default: 1KiB:1MiB:4)")
     parser.add_argument("--collectives", default=",".join(COLLECTIVES), help="default: all five")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=ROOT / "build/benchmarks",
-        help="folder (default: build/benchmarks)",
-    )
     options = parser.parse_args()
-    try:
-        smpi.find_launcher()
-        procs = arguments.parse_numbers(options.procs, "--procs", 2, 256)
-        sizes = tuple(bench.parse_sizes(options.sizes))
-        only = [arguments.check_collective(name) for name in options.collectives.split(",")]
-        text = json.dumps(PLATFORM)
-        cells = simulate(simulation.Platform(text, "the benchmark's platform"), procs, sizes, only)
-    except RequestError as error:
-        console.complain(str(error))
-        return 2
+    smpi.find_launcher()
+    procs = arguments.parse_numbers(options.procs, "--procs", 2, 256)
+    sizes = tuple(bench.parse_sizes(options.sizes))
+    only = [arguments.check_collective(name) for name in options.collectives.split(",")]
+    text = json.dumps(PLATFORM)
+    cells = simulate(simulation.Platform(text, "the benchmark's platform"), procs, sizes, only)
     summaries = {name: summarize(group) for name, group in groups_of(cells).items()}
     pairs = worst(cells, 8)
-    table = as_text(summaries, pairs)
     result = {
         "when": datetime.now(UTC).strftime("%Y-%m-%d"),
         "platform": PLATFORM,
@@ -219,12 +205,8 @@ def main() -> int:
         "summary": summaries,
         "worst": pairs,
     }
-    options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "simulate_smpi.json").write_text(console.json_text(result) + "\n")
-    (options.output / "simulate_smpi.inc").write_text(table)
-    print(table)
-    return 0
+    common.keep(options, "simulate_smpi", result, as_text(summaries, pairs))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run(main)

@@ -5,32 +5,27 @@ Runs the Google Benchmark program that the build makes of simulate_speed.cpp, on
 that the memory of each is its own. Writes a summary (JSON) and tables (Markdown).
 """
 
-import argparse
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from convene import console
-
-ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / "build/bin/benchmark_simulate_speed"
+from benchmarks import common
 
 
-def list_cases(wanted: str) -> list[str]:
-    command = [str(PROGRAM), "--benchmark_list_tests", f"--benchmark_filter={wanted}"]
+def list_cases(program: Path, wanted: str) -> list[str]:
+    command = [str(program), "--benchmark_list_tests", f"--benchmark_filter={wanted}"]
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
 
 
-def measure(case: str) -> dict[str, Any]:
+def measure(program: Path, case: str) -> dict[str, Any]:
     """Messages a second of processor time, seconds of one play, and the most memory of the process."""
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
         output = Path(folder) / "out.json"
         command = [
-            str(PROGRAM),
+            str(program),
             f"--benchmark_filter=^{case}$",
             "--benchmark_min_time=0.5",
             f"--benchmark_out={output}",
@@ -64,31 +59,14 @@ def as_text(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def main() -> None:
+    parser = common.parser(__doc__)
     parser.add_argument("--filter", default=".", help="a regular expression of cases (default: all)")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=ROOT / "build/benchmarks",
-        help="folder (default: build/benchmarks)",
-    )
     options = parser.parse_args()
-    if not PROGRAM.is_file():
-        console.complain("the benchmark is not built; run ./dev build")
-        return 2
-    options.output.mkdir(parents=True, exist_ok=True)
-    try:
-        rows = [measure(case) for case in list_cases(options.filter)]
-    except subprocess.CalledProcessError as error:
-        console.complain(f"the benchmark failed: {error}")
-        return 1
-    (options.output / "simulate_speed.json").write_text(json.dumps(rows, indent=1) + "\n")
-    (options.output / "simulate_speed.inc").write_text(as_text(rows))
-    print(as_text(rows))
-    return 0
+    program = common.built("bin/benchmark_simulate_speed")
+    rows = [measure(program, case) for case in list_cases(program, options.filter)]
+    common.keep(options, "simulate_speed", rows, as_text(rows))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run(main)
