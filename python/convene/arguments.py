@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from convene import _core, shapes
+from convene import _core, shapes, stacks
 from convene._core import RequestError
 
 PARAMETERS_PANEL = "Parameters of algorithms"
@@ -96,6 +96,17 @@ Algorithm = Annotated[
         autocompletion=complete_algorithm,
     ),
 ]
+
+
+def stack_option(meaning: str) -> Any:
+    """The option --stack, with a help of its own."""
+    return typer.Option(
+        metavar="|".join(stacks.STACKS),
+        help=meaning,
+        autocompletion=lambda incomplete: [name for name in stacks.STACKS if name.startswith(incomplete)],
+    )
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 

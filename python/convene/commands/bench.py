@@ -18,7 +18,6 @@ from convene import (
     bench_metrics,
     bench_studies,
     console,
-    stacks,
 )
 from convene._core import RequestError
 
@@ -249,12 +248,7 @@ def run(
         typer.Option(metavar="COMMAND", help="The MPI's launcher, with options if need be; default: mpirun."),
     ] = None,
     stack: Annotated[
-        str | None,
-        typer.Option(
-            metavar="|".join(stacks.STACKS),
-            help="Whose MPI, where the launcher serves several or none is given.",
-            autocompletion=lambda incomplete: [name for name in stacks.STACKS if name.startswith(incomplete)],
-        ),
+        str | None, arguments.stack_option("Whose MPI, where the launcher serves several or none is given.")
     ] = None,
     json: arguments.Json = False,
 ) -> None:

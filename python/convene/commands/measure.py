@@ -9,7 +9,7 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
-from convene import _core, arguments, bench, console, fit_plots, fits, measurement, stacks
+from convene import _core, arguments, bench, console, fit_plots, fits, measurement
 from convene._core import RequestError
 from convene.commands.bench import check_output
 
@@ -145,12 +145,7 @@ def run(
         typer.Option(metavar="COMMAND", help="The MPI's launcher, with options if need be; default: mpirun."),
     ] = None,
     stack: Annotated[
-        str | None,
-        typer.Option(
-            metavar="|".join(stacks.STACKS),
-            help="Whose MPI, where the launcher serves several or none is given.",
-            autocompletion=lambda incomplete: [one for one in stacks.STACKS if one.startswith(incomplete)],
-        ),
+        str | None, arguments.stack_option("Whose MPI, where the launcher serves several or none is given.")
     ] = None,
     json: arguments.Json = False,
 ) -> None:

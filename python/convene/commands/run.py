@@ -219,12 +219,7 @@ def run(
         typer.Option(metavar="SECONDS", min=0, help="Say for whom a rank waits that waits longer than this."),
     ] = None,
     stack: Annotated[
-        str | None,
-        typer.Option(
-            metavar="|".join(stacks.STACKS),
-            help="Which MPI the program uses, where that cannot be found out.",
-            autocompletion=lambda incomplete: [name for name in stacks.STACKS if name.startswith(incomplete)],
-        ),
+        str | None, arguments.stack_option("Which MPI the program uses, where that cannot be found out.")
     ] = None,
     log: Annotated[
         bool, typer.Option("--log", help="Say at once what the ranks have to say, not only at the end.")

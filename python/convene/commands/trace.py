@@ -126,12 +126,7 @@ def trace(
         ),
     ] = None,
     stack: Annotated[
-        str | None,
-        typer.Option(
-            metavar="|".join(stacks.STACKS),
-            help="Which MPI the program uses, where that cannot be found out.",
-            autocompletion=lambda incomplete: [name for name in stacks.STACKS if name.startswith(incomplete)],
-        ),
+        str | None, arguments.stack_option("Which MPI the program uses, where that cannot be found out.")
     ] = None,
     calls: Annotated[
         int,
