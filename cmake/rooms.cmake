@@ -5,6 +5,17 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
 
+# Which functions of fmt must be instantiated by name changes with its version; another one is used as headers only.
+if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
+  add_library(convene_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cpp)
+  target_compile_options(convene_fmt PRIVATE -ffunction-sections -fdata-sections)
+  target_include_directories(
+    convene_fmt SYSTEM PUBLIC $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
+else()
+  add_library(convene_fmt INTERFACE)
+  target_link_libraries(convene_fmt INTERFACE fmt::fmt-header-only)
+endif()
+
 # What every C++ source of this project is compiled with.
 add_library(convene_settings INTERFACE)
 target_include_directories(convene_settings INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
@@ -13,7 +24,7 @@ target_compile_options(
   convene_settings
   INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers>
             $<$<BOOL:${CONVENE_WERROR}>:-Werror> -ffunction-sections -fdata-sections)
-target_link_libraries(convene_settings INTERFACE fmt::fmt-header-only nlohmann_json::nlohmann_json)
+target_link_libraries(convene_settings INTERFACE convene_fmt nlohmann_json::nlohmann_json)
 if(CONVENE_SANITIZE)
   target_compile_options(convene_settings INTERFACE -fsanitize=${CONVENE_SANITIZE} -fno-sanitize-recover=undefined)
   target_link_options(convene_settings INTERFACE -fsanitize=${CONVENE_SANITIZE})

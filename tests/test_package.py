@@ -21,13 +21,15 @@ def run(*command: str | Path, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(root: Path, build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built with the checkout's own tools, in a folder that is kept, so that a second time is quick; without
-    optimising, which would take minutes and is not what is looked at here."""
+    """Built with the checkout's own tools, in a folder that is kept, so that a second time is quick. What the
+    checkout's build has compiled in the same way comes from the compiler cache."""
     folder = tmp_path_factory.mktemp("wheel")
     options = [f"-Cbuild-dir={build / 'wheel'}", f"-Ccmake.define.CONVENE_STACKS_DIR={root / '.stacks'}"]
-    options.append("-Ccmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG")
-    if Path("/usr/bin/ccache").exists():
-        options.append("-Ccmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache")
+    for name in ("C_COMPILER", "CXX_COMPILER", "C_COMPILER_LAUNCHER", "CXX_COMPILER_LAUNCHER"):
+        found = re.search(f"^CMAKE_{name}:.*=(.*)", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
+        options += [f"-Ccmake.define.CMAKE_{name}={found[1]}"] if found else []
+    if "CI" in os.environ:
+        options.append("-Ccmake.define.CONVENE_WERROR=ON")
     pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation")
     run(*pip, *options, "-w", folder, root, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     (found,) = folder.glob("*.whl")

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+
 #include "base/durations.hpp"
 #include "base/error.hpp"
 #include "base/names.hpp"

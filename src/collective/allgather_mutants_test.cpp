@@ -2,6 +2,7 @@
 // The checker kept honest: schedules of every algorithm, broken in every way, must all be caught.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -68,7 +69,10 @@ TEST_P(MutantOf, IsCaught) {
   std::map<std::string, Count> counts;
   for (const Rank procs : {2, 3, 4, 5, 7, 8, 12, 16}) {
     if (!unmet_requirement(*GetParam(), procs).empty()) continue;
-    for (const auto& parameters : GetParam()->sample_parameters())
+    // Of larger plans, one sample of the parameters.
+    std::vector<std::vector<std::int64_t>> samples = GetParam()->sample_parameters();
+    if (procs >= 12) samples = {samples[procs % samples.size()]};
+    for (const auto& parameters : samples)
       for (const bool in_place : {false, true}) {
         EveryMutant every(*GetParam(), procs, in_place, parameters);
         // Rank 0 is often special, the others are alike: larger plans are sampled.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collective/collective.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace convene {

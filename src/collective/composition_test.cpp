@@ -2,6 +2,7 @@
 // Algorithms that are composed of others: every composition delivers, on every placement.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <set>

@@ -2,6 +2,7 @@
 // Platform files. Whatever is wrong is said with the file and the field.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>

@@ -2,6 +2,7 @@
 // For tests only: small plans built by hand, so that the models can be tested without the catalogue of algorithms.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 

@@ -3,6 +3,7 @@
 // executor's own knows no algorithms.)
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <thread>
 

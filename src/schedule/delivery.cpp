@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "schedule/describe.hpp"
 
 namespace convene {

@@ -20,6 +20,7 @@
 //
 // With P = 5, ranks 0 and 1 are a pair: rank 1 gives rank 0 its vector first, ranks 0, 2, 3, 4 go on as above with
 // blocks 0 and 1 as one part, and rank 0 sends block 1 to rank 1 in the end.
+#include <algorithm>
 #include <bit>
 
 #include "collective/folding.hpp"
