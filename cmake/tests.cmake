@@ -58,12 +58,19 @@ endfunction()
 function(convene_add_fortran_program source stack wrapper)
   get_filename_component(name ${source} NAME_WE)
   set(folder ${PROJECT_BINARY_DIR}/tests/${stack})
+  set(sources ${source})
+  set(library)
+  file(STRINGS ${source} uses_convene REGEX "^ *use convene")
+  if(uses_convene)
+    list(PREPEND sources ${PROJECT_SOURCE_DIR}/include/convene/convene.f90)
+    set(library $<TARGET_FILE:convene-${stack}> -Wl,-rpath,$<TARGET_FILE_DIR:convene-${stack}>)
+  endif()
   add_custom_command(
     OUTPUT ${folder}/${name}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}/modules-${name}
-    COMMAND ${wrapper} -g -O1 -std=legacy -w -J ${folder}/modules-${name} -o ${folder}/${name} ${source}
-    DEPENDS ${source} ${fortran_parts}
-    VERBATIM)
+    COMMAND ${wrapper} -g -O1 -std=legacy -w -J ${folder}/modules-${name} -o ${folder}/${name} ${sources} ${library}
+    DEPENDS ${sources} ${fortran_parts} $<$<BOOL:${uses_convene}>:convene-${stack}>
+    VERBATIM COMMAND_EXPAND_LISTS)
   add_custom_target(${name}_${stack} ALL DEPENDS ${folder}/${name})
 endfunction()
 

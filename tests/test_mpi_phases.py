@@ -59,6 +59,15 @@ def test_phases_on_other_stacks(name: str) -> None:
         assert f"phases {word}: done" in done.output
 
 
+@pytest.mark.parametrize("name", ["openmpi4", "mpich4"])
+def test_phases_from_fortran(name: str) -> None:
+    stack = present(name)
+    for procs in (1, 3, 4):
+        done = stack.run(procs, [stack.program("phases_fortran")], IN_BACKGROUND, timeout=120)
+        assert done.status == 0, done.output
+        assert "phases from Fortran: done" in done.output
+
+
 @pytest.mark.parametrize("name", sorted(all_stacks()))
 def test_legal_programs_end_with_a_thread(name: str) -> None:
     stack = present(name)

@@ -26,8 +26,8 @@ def wheel(root: Path, build: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("wheel")
     options = [f"-Cbuild-dir={build / 'wheel'}", f"-Ccmake.define.CONVENE_STACKS_DIR={root / '.stacks'}"]
     for name in ("C_COMPILER", "CXX_COMPILER", "C_COMPILER_LAUNCHER", "CXX_COMPILER_LAUNCHER"):
-        found = re.search(f"^CMAKE_{name}:.*=(.*)", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
-        options += [f"-Ccmake.define.CMAKE_{name}={found[1]}"] if found else []
+        known = re.search(f"^CMAKE_{name}:.*=(.*)", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
+        options += [f"-Ccmake.define.CMAKE_{name}={known[1]}"] if known else []
     if "CI" in os.environ:
         options.append("-Ccmake.define.CONVENE_WERROR=ON")
     pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation")
