@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `convene run --arrivals auto` gains where a rank is always late, and costs where none is.
 
-An ordinary program computes, gathers and begins again; the same rank computes longer. Every repetition runs
+An ordinary program computes, calls and begins again; the same rank computes longer. Every repetition runs
 it once with each contender, in random order: with the MPI's own algorithm, with arrivals watched, and with
 regular algorithms forced; with and without the imbalance. On nodes that are emulated on this machine (root
 only) with links of limited rate. Writes all times of the loop and their ratios (JSON), and a table.
@@ -21,18 +21,23 @@ from convene.bench_statistics import Estimate, estimate, resample_medians
 from benchmarks import common
 
 NATIVE, AUTO = "native", "auto"
+REGULAR = {
+    "allgather": "ring,neighbor_exchange,recursive_doubling,sparbit",
+    "allreduce": "ring,segmented_ring,rabenseifner,recursive_doubling",
+    "reduce": "binomial,pipeline,two_tree,butterfly",
+}
 LOOP = re.compile(r"([\d.]+) s in the loop, ([\d.]+) s in the calls")
 
 
-def variables(contender: str) -> dict[str, str]:
+def variables(contender: str, collective: str) -> dict[str, str]:
     if contender == NATIVE:
         return {}
-    return {"CONVENE_ARRIVALS": "auto"} if contender == AUTO else {"CONVENE_USE": f"allgather={contender}"}
+    return {"CONVENE_ARRIVALS": "auto"} if contender == AUTO else {"CONVENE_USE": f"{collective}={contender}"}
 
 
 def run_once(where: cluster.Cluster, contender: str, extra: float, options: argparse.Namespace) -> float:
     """Seconds of the loop."""
-    own = variables(contender)
+    own = variables(contender, options.collective)
     passed = [word for name in own for word in ("-x", name)]
     words = [
         str(common.ROOT / ".stacks/openmpi5/bin/mpirun"),
@@ -41,6 +46,7 @@ def run_once(where: cluster.Cluster, contender: str, extra: float, options: argp
         *passed,
         str(common.ROOT / "build/tests/openmpi/imbalanced"),
         *(str(options.calls), str(options.floats), str(extra), str(options.compute)),
+        *([] if options.collective == "allgather" else [options.collective]),
     ]
     environment = {**os.environ, **own, **cluster.variables(where)}
     # With this one, Open MPI 5 puts all ranks on the first node.
@@ -86,9 +92,9 @@ def text(value: Estimate) -> str:
 def markdown(times: dict[float, dict[str, list[float]]], options: argparse.Namespace) -> str:
     lines = [
         f"{options.procs} ranks on as many emulated nodes, links of {options.rate or 'any rate'}; "
-        f"{options.calls} calls of {4 * options.floats // 1024} KiB a rank, {options.compute:g} ms of "
-        f"computation before each; {options.repetitions} repetitions. Median seconds of the whole loop, and "
-        "the median ratio to the MPI's own (95 % interval).",
+        f"{options.calls} calls of {options.collective}, {4 * options.floats // 1024} KiB a rank, "
+        f"{options.compute:g} ms of computation before each; {options.repetitions} repetitions. Median "
+        "seconds of the whole loop, and the median ratio to the MPI's own (95 % interval).",
         "",
         "| one rank later by (ms) | contender | seconds | of the MPI's own |",
         "|---:|---|---:|---|",
@@ -123,19 +129,20 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--floats", type=int, default=16384, help="of each rank (default: %(default)s)")
     parser.add_argument("--extra", default="0,25", help="ms that one rank is late (default: %(default)s)")
     parser.add_argument("--compute", type=float, default=5, help="ms before each call (default: %(default)s)")
-    parser.add_argument(
-        "--contenders", default="native,auto,ring,neighbor_exchange,sparbit", help="(default: %(default)s)"
-    )
+    parser.add_argument("--collective", choices=REGULAR, default="allreduce", help="(default: %(default)s)")
+    parser.add_argument("--contenders", help="(default: native, auto and the regular algorithms)")
     parser.add_argument("--repetitions", type=int, default=10, help="(default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.contenders = options.contenders or f"{NATIVE},{AUTO},{REGULAR[options.collective]}"
+    return options
 
 
 def main() -> None:
     options = parse_arguments()
     times = measure(options)
     results = {"options": common.asked(options), "results": as_json(times)}
-    common.keep(options, "arrivals_auto", results, markdown(times, options))
+    common.keep(options, f"arrivals_auto_{options.collective}", results, markdown(times, options))
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ void SiteAdaptation::decide_trial() {
   if (*best <= worth_it * costs_.front()) {
     stage_ = Stage::kept;
     candidate_ = static_cast<std::uint32_t>(best - costs_.begin() - 1);
-    stretch_ = 2 * trial_stretch;
+    stretch_ = 3 * trial_stretch;
     return;
   }
   stage_ = Stage::resting;
@@ -127,7 +127,7 @@ void SiteAdaptation::agree(std::span<const SiteReport> reports, std::int64_t rou
         wants_round_ = true;
       else if (was_promising_)  // once may be chance
         begin_trial();
-      was_promising_ = promising && round_ns > 0;
+      was_promising_ = promising;
       break;
     case Stage::trying:
       costs_[candidate_ ? *candidate_ + 1 : 0] += cost;

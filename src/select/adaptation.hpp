@@ -58,7 +58,7 @@ class SiteAdaptation {
   double error_seconds() const { return error_sum_; }
   double computed_seconds() const { return computed_sum_; }
 
-  static constexpr std::uint32_t first_stretch = 4, trial_stretch = 6, longest_stretch = 256;
+  static constexpr std::uint32_t first_stretch = 3, trial_stretch = 4, longest_stretch = 256;
   static constexpr std::uint32_t trial_turns = 3;
   /// A candidate is kept if its calls took at most this part of the regular one's.
   static constexpr double worth_it = 0.97;
