@@ -38,8 +38,8 @@ def test_a_rank_that_is_always_late_is_noticed(name: str) -> None:
     assert sum(used.values()) == 100 * procs
     # All ranks have used the same in every call.
     assert all(number % procs == 0 for number in used.values())
-    # It is tried, in turns with the MPI's own; which one stays depends on what was measured. (Where idle ranks
-    # spin on fewer cores than there are ranks, nobody's time is foretold.)
+    # It is tried, in turns with the MPI's own; which one stays depends on what was measured. (Where
+    # idle ranks spin on fewer cores than there are ranks, nobody's time is foretold.)
     if not stack.spins:
         assert used["list_scheduled", "forecast"] >= 12 * procs
     tallies = [

@@ -115,13 +115,23 @@ def test_a_core_that_does_not_exist_is_said() -> None:
     assert "CONVENE_PROGRESS_CORE=100000 is no core" in done.output
 
 
-@pytest.mark.parametrize("name", ["openmpi4", "mpich5"])
-def test_the_example_in_python(name: str) -> None:
+def run_python(name: str, procs: int, *words: str | Path) -> str:
     stack = present(name)
-    library = stack.preload.with_name(f"libconvene-{stack.library}.so")
-    program: list[str | Path] = [sys.executable, ROOT / "examples" / "phases.py", library, "bdr"]
     chosen, _ = mpi4py_suite.LIBRARIES[name]
     variables = IN_BACKGROUND | ({"MPI4PY_LIBMPI": chosen} if chosen else {})
-    done = stack.run(3, program, variables, preload=False, timeout=120)
+    done = stack.run(procs, [sys.executable, *words], variables, preload=False, timeout=120)
     assert done.status == 0, done.output
-    assert "allgather by bdr: 3 ranks, all right" in done.output
+    return done.output
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich5"])
+def test_the_example_in_python(name: str) -> None:
+    said = run_python(name, 3, ROOT / "examples" / "phases.py", "bdr")
+    assert "allgather by bdr: 3 ranks, all right" in said
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich5"])
+@pytest.mark.parametrize("procs", [1, 3, 4])
+def test_operations_from_python(name: str, procs: int) -> None:
+    said = run_python(name, procs, ROOT / "tests" / "mpi" / "operations.py")
+    assert "operations from Python: done" in said

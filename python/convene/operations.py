@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Persistent collectives with declared phases, for programs that use mpi4py.
+
+    from convene import operations
+
+    gather = operations.allgather(comm, mine, everything, use="bdr")
+    gather.declare_phases()
+    for step in range(steps):
+        with gather.phase() as phase:
+            compute(first_half)
+            phase.edge(0.5)
+            compute(second_half)
+        gather.start().Wait()
+    gather.free()
+
+Buffers are contiguous NumPy arrays; an operation keeps them. What the calls mean is said in the C API.
+"""
+
+import ctypes
+import functools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from convene import paths
+from convene._core import RequestError
+
+Array = NDArray[Any]
+
+
+def stack() -> str:
+    """The stack of the MPI that mpi4py has loaded."""
+    if MPI.Get_library_version().startswith("Open MPI"):
+        return "openmpi"
+    return "abi" if "libmpi_abi" in Path("/proc/self/maps").read_text() else "mpich"
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """Convene's library for this MPI."""
+    name = f"libconvene-{stack()}.so"
+    path = paths.find(name, paths.LIBRARIES)
+    if path is None:
+        raise RequestError(
+            f"there is no {name}; build Convene where the compiler wrapper of this MPI is installed"
+        )
+    loaded = ctypes.CDLL(str(path))
+    loaded.convene_error.restype = ctypes.c_char_p
+    return loaded
+
+
+class Operation:
+    """A collective with its buffers. Methods raise ValueError where Convene refuses, MPI.Exception where the
+    MPI does."""
+
+    def __init__(
+        self, name: str, comm: MPI.Comm, use: str | None, *arguments: Any, kept: Sequence[Array]
+    ) -> None:
+        self._kept = kept
+        self._operation = ctypes.c_void_p()
+        if use is not None:
+            check(library().convene_use(_handle(comm), f"{name}={use}".encode()))
+        make = getattr(library(), f"convene_{name}_init")
+        check(make(*arguments, _handle(comm), ctypes.byref(self._operation)))
+
+    def declare_phases(self, round_seconds: float = 0) -> None:
+        """Phases will precede the runs. Collective. `round_seconds`: how long a rank needs to send a block (a
+        segment of a reduction's vector) and to receive another at the same time; 0 has Convene measure it."""
+        check(library().convene_phase_init(self._operation, ctypes.c_double(round_seconds)))
+
+    def begin(self) -> None:
+        """The computation begins."""
+        check(library().convene_phase_begin(self._operation))
+
+    def edge(self, fraction: float) -> None:
+        """This part of it is done, above 0 and at most 1."""
+        check(library().convene_phase_edge(self._operation, ctypes.c_double(fraction)))
+
+    def end(self) -> None:
+        """It is over, and the contribution is complete."""
+        check(library().convene_phase_end(self._operation))
+
+    @contextmanager
+    def phase(self) -> Iterator["Operation"]:
+        """begin() and end(). After an exception the phase stays open: there is no contribution."""
+        self.begin()
+        yield self
+        self.end()
+
+    def start(self) -> MPI.Request:
+        """Starts the collective; the request's end is its end."""
+        request = MPI.Request()
+        check(library().convene_start(self._operation, ctypes.c_void_p(MPI._addressof(request))))
+        return request
+
+    def free(self) -> None:
+        """Gives it back, where it is not running. Collective."""
+        check(library().convene_free(ctypes.byref(self._operation)))
+
+
+def allgather(comm: MPI.Comm, mine: Array, everything: Array, use: str | None = None) -> Operation:
+    """`mine` is of the same size everywhere, and `everything` as large as those of all ranks together."""
+    own, all_ = _side(mine), _side(everything)
+    if everything.size != mine.size * comm.Get_size():
+        raise ValueError(f"the result has {everything.size} items; {comm.Get_size()} times {mine.size} come")
+    return Operation("allgather", comm, use, *own, all_[0], own[1], all_[2], kept=(mine, everything))
+
+
+def allgatherv(
+    comm: MPI.Comm, mine: Array, everything: Array, counts: Sequence[int], use: str | None = None
+) -> Operation:
+    """`counts`: how many items come from each rank, one block behind the other."""
+    if len(counts) != comm.Get_size() or sum(counts) > everything.size:
+        raise ValueError(
+            f"the counts are {list(counts)}, for {comm.Get_size()} ranks and {everything.size} items"
+        )
+    sizes = np.ascontiguousarray(counts, dtype=np.intc)
+    displacements = np.ascontiguousarray(np.cumsum([0, *counts])[:-1], dtype=np.intc)
+    address, _, datatype = _side(everything)
+    parts = (address, *map(_pointer, (sizes, displacements)), datatype)
+    return Operation(
+        "allgatherv", comm, use, *_side(mine), *parts, kept=(mine, everything, sizes, displacements)
+    )
+
+
+def reduce(
+    comm: MPI.Comm, mine: Array, total: Array, op: MPI.Op = MPI.SUM, root: int = 0, use: str | None = None
+) -> Operation:
+    """`total` counts at the root."""
+    arguments = _reduced(comm, mine, total, op, counts=comm.Get_rank() == root)
+    return Operation("reduce", comm, use, *arguments, ctypes.c_int(root), kept=(mine, total))
+
+
+def allreduce(
+    comm: MPI.Comm, mine: Array, total: Array, op: MPI.Op = MPI.SUM, use: str | None = None
+) -> Operation:
+    return Operation("allreduce", comm, use, *_reduced(comm, mine, total, op), kept=(mine, total))
+
+
+def check(code: int) -> None:
+    if code == MPI.SUCCESS:
+        return
+    sentence = library().convene_error()
+    if MPI.Get_error_class(code) == MPI.ERR_ARG and sentence:
+        raise ValueError(sentence.decode())
+    raise MPI.Exception(code)
+
+
+def _reduced(
+    comm: MPI.Comm, mine: Array, total: Array, op: MPI.Op, *, counts: bool = True
+) -> tuple[Any, ...]:
+    if counts and (total.size != mine.size or total.dtype != mine.dtype):
+        raise ValueError(
+            f"the result has {total.size} items of {total.dtype}, {mine.size} of {mine.dtype} come"
+        )
+    address, size, datatype = _side(mine)
+    return address, _pointer(total), size, datatype, _handle(op)
+
+
+def _side(array: Array) -> tuple[Any, Any, Any]:
+    """Address, count and datatype."""
+    datatype = MPI._typedict.get(array.dtype.char)
+    if datatype is None:
+        raise ValueError(f"the MPI has no type for items of {array.dtype}")
+    return _pointer(array), ctypes.c_int(array.size), _handle(datatype)
+
+
+def _pointer(array: Array) -> ctypes.c_void_p:
+    if not array.flags.c_contiguous:
+        raise ValueError("an array that is not contiguous; give numpy.ascontiguousarray() of it")
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def _handle(thing: MPI.Comm | MPI.Datatype | MPI.Op) -> Any:
+    """The C handle of an object of mpi4py's, by value."""
+    word = ctypes.c_int if MPI._sizeof(thing) == ctypes.sizeof(ctypes.c_int) else ctypes.c_void_p
+    return word.from_address(MPI._addressof(thing))
