@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
 Array = NDArray[np.float64]
 
@@ -137,12 +136,16 @@ class Sample:
 
 def line(x: Array, times: Array) -> tuple[float, float]:
     """fixed + slope · x with the least sum of squared relative errors, neither of them negative."""
+    from scipy import optimize  # takes a second to load: not for every command
+
     (fixed, slope), _ = optimize.nnls(np.column_stack([np.ones_like(x), x]) / times[:, None], np.ones_like(x))
     return float(fixed), float(slope)
 
 
 def growing(curve: Curve) -> Curve:
     """The closest curve (squared relative errors) that never falls and is nowhere negative."""
+    from scipy import optimize  # takes a second to load: not for every command
+
     times = np.maximum(curve.times, 0.0)
     weights = 1 / np.maximum(times, times.max() * 1e-6 + 1e-12) ** 2
     return Curve(curve.bytes, optimize.isotonic_regression(times, weights=weights).x)
@@ -202,6 +205,8 @@ def fit_plogp(sample: Sample, channel: str) -> dict[str, Any]:
 
 def free_messages(times: Curve, overhead: float) -> tuple[int, float]:
     """f and g of LogfP: n messages take max{(n - 1)·o, (n - f)·g} longer than none; least squares over n."""
+    from scipy import optimize  # takes a second to load: not for every command
+
     n, rest = times.bytes[1:], np.maximum(times.times[1:] - times.times[0], 1e-12)
 
     def error(g: float, free: int) -> float:
@@ -301,6 +306,8 @@ def with_collectives(sample: Sample, overhead: float, table: dict[int, Curve]) -
 
     Solved at the collectives' sizes; between them the rings are scaled alike.
     """
+    from scipy import optimize  # takes a second to load: not for every command
+
     known = sorted(table)
     sizes = sorted(
         {

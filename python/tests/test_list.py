@@ -106,3 +106,9 @@ def test_completion(words: str, expected: str) -> None:
     position = str(len(words.split()) - 1)
     done = call(_CONVENE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=position)
     assert expected in done.stdout.split()
+
+
+def test_the_command_starts_without_what_takes_long_to_load() -> None:
+    program = "import sys, convene.cli; print(*sorted({'scipy', 'matplotlib', 'pandas'} & {*sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
