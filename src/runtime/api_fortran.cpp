@@ -1,73 +1,72 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the Fortran module (include/convene/convene.f90) calls: persistent operations and their phases, with Fortran's
-// handles.
+// handles: whole numbers, as large as an int.
+#include <type_traits>
+
 #include "runtime/api.hpp"
 
 namespace {
 
-/// The handle of an index. Where indexes are no handles, the MPI has a function for it.
-template <class Handle>
-Handle from_fortran([[maybe_unused]] const char* function, MPI_Fint index) {
-#if defined(MPICH) && !defined(MPI_ABI_VERSION)
-  return index;
+// What an MPI calls the functions between its C handles and Fortran's; without one, they are the same numbers.
+#if defined(MPI_ABI_VERSION)
+constexpr const char *comm_from = "PMPI_Comm_fromint", *type_from = "PMPI_Type_fromint",
+                     *op_from = "PMPI_Op_fromint", *request_to = "PMPI_Request_toint";
 #else
-  return reinterpret_cast<Handle (*)(MPI_Fint)>(convene::mpi_symbol(function))(index);
+constexpr const char *comm_from = "PMPI_Comm_f2c", *type_from = "PMPI_Type_f2c", *op_from = "PMPI_Op_f2c",
+                     *request_to = "PMPI_Request_c2f";
 #endif
+
+template <class To, class From>
+To translated(const char* function, From from) {
+  if constexpr (std::is_same_v<To, From>)
+    return from;
+  else
+    return reinterpret_cast<To (*)(From)>(convene::mpi_symbol(function))(from);
 }
 
-MPI_Comm comm_of(MPI_Fint index) { return from_fortran<MPI_Comm>("PMPI_Comm_f2c", index); }
-MPI_Datatype type_of(MPI_Fint index) { return from_fortran<MPI_Datatype>("PMPI_Type_f2c", index); }
-MPI_Op op_of(MPI_Fint index) { return from_fortran<MPI_Op>("PMPI_Op_f2c", index); }
-
-MPI_Fint to_fortran(MPI_Request request) {
-#if defined(MPICH) && !defined(MPI_ABI_VERSION)
-  return request;
-#else
-  return reinterpret_cast<MPI_Fint (*)(MPI_Request)>(convene::mpi_symbol("PMPI_Request_c2f"))(request);
-#endif
-}
+MPI_Comm comm_of(int index) { return translated<MPI_Comm>(comm_from, index); }
+MPI_Datatype type_of(int index) { return translated<MPI_Datatype>(type_from, index); }
+MPI_Op op_of(int index) { return translated<MPI_Op>(op_from, index); }
 
 }  // namespace
 
-CONVENE_API int convene_fortran_use(MPI_Fint comm, const char* uses) {
+CONVENE_API int convene_fortran_use(int comm, const char* uses) {
   convene::need_mpi();
   return convene_use(comm_of(comm), uses);
 }
 
-CONVENE_API int convene_fortran_allgather_init(const void* sendbuf, int sendcount, MPI_Fint sendtype,
-                                               void* recvbuf, int recvcount, MPI_Fint recvtype, MPI_Fint comm,
+CONVENE_API int convene_fortran_allgather_init(const void* sendbuf, int sendcount, int sendtype,
+                                               void* recvbuf, int recvcount, int recvtype, int comm,
                                                convene_operation* operation) {
   convene::need_mpi();
   return convene_allgather_init(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount, type_of(recvtype),
                                 comm_of(comm), operation);
 }
 
-CONVENE_API int convene_fortran_allgatherv_init(const void* sendbuf, int sendcount, MPI_Fint sendtype,
+CONVENE_API int convene_fortran_allgatherv_init(const void* sendbuf, int sendcount, int sendtype,
                                                 void* recvbuf, const int* recvcounts, const int* displs,
-                                                MPI_Fint recvtype, MPI_Fint comm,
-                                                convene_operation* operation) {
+                                                int recvtype, int comm, convene_operation* operation) {
   convene::need_mpi();
   return convene_allgatherv_init(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcounts, displs,
                                  type_of(recvtype), comm_of(comm), operation);
 }
 
-CONVENE_API int convene_fortran_reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Fint type,
-                                            MPI_Fint op, int root, MPI_Fint comm,
-                                            convene_operation* operation) {
+CONVENE_API int convene_fortran_reduce_init(const void* sendbuf, void* recvbuf, int count, int type, int op,
+                                            int root, int comm, convene_operation* operation) {
   convene::need_mpi();
   return convene_reduce_init(sendbuf, recvbuf, count, type_of(type), op_of(op), root, comm_of(comm),
                              operation);
 }
 
-CONVENE_API int convene_fortran_allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Fint type,
-                                               MPI_Fint op, MPI_Fint comm, convene_operation* operation) {
+CONVENE_API int convene_fortran_allreduce_init(const void* sendbuf, void* recvbuf, int count, int type,
+                                               int op, int comm, convene_operation* operation) {
   convene::need_mpi();
   return convene_allreduce_init(sendbuf, recvbuf, count, type_of(type), op_of(op), comm_of(comm), operation);
 }
 
-CONVENE_API int convene_fortran_start(convene_operation operation, MPI_Fint* request) {
+CONVENE_API int convene_fortran_start(convene_operation operation, int* request) {
   MPI_Request started = MPI_REQUEST_NULL;
   const int code = convene_start(operation, &started);
-  if (code == MPI_SUCCESS) *request = to_fortran(started);
+  if (code == MPI_SUCCESS) *request = translated<int>(request_to, started);
   return code;
 }
