@@ -59,7 +59,10 @@ PAIRS: dict[str, dict[str, dict[str, str]]] = {
         "scan": {"recursive_doubling": "recursive_doubling"},
     },
 }
-LAUNCHERS = {"openmpi5": ".stacks/openmpi5/bin/mpirun", "mpich5": ".stacks/mpich5/bin/mpiexec"}
+LAUNCHERS = {
+    "openmpi5": (".stacks/openmpi5/bin/mpirun", "openmpi"),
+    "mpich5": (".stacks/mpich5/bin/mpiexec", "abi"),
+}
 MOST_MEAN = 1.05  # what is aimed at, for each collective
 
 
@@ -126,7 +129,8 @@ def contenders(stack: str, collective: str, procs: int) -> list[str]:
 
 
 def measure(stack: str, collective: str, procs: int, options: argparse.Namespace) -> dict[str, Any]:
-    setting = bench.find_setting(str(common.ROOT / LAUNCHERS[stack]), None)
+    launcher, library = LAUNCHERS[stack]
+    setting = bench.find_setting(str(common.ROOT / launcher), library)
     request = bench.Request(
         collective,
         procs,

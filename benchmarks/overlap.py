@@ -88,7 +88,7 @@ def run(setup: Setup, where: cluster.Cluster | None, options: argparse.Namespace
     words.append(str(common.ROOT / "build/benchmarks" / folder / "overlap"))
     sizes = ",".join(map(str, bench.parse_sizes(options.sizes)))
     words += [setup.collective, sizes, str(options.tests), str(options.repetitions)]
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(common.ROOT / ".stacks" / setup.stack / "lib")}
+    environment = {**os.environ, **own, "LD_LIBRARY_PATH": str(common.ROOT / ".stacks" / setup.stack / "lib")}
     if where:
         # With this one, Open MPI 5 puts all ranks on the first node.
         environment.pop("PRTE_MCA_rmaps_default_mapping_policy", None)

@@ -52,7 +52,11 @@ def run_once(setting: bench.Setting, kind: str, options: argparse.Namespace) -> 
     level = "single" if kind == "single" else "multiple"
     arguments = [level, str(options.calls), str(options.seconds)]
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
-        own = {"CONVENE_ACCOUNT_DIR": folder, "CONVENE_PROGRESS_THREAD": "1" if kind == "thread" else "0"}
+        own = {
+            "CONVENE_ACCOUNT_DIR": folder,
+            "CONVENE_PROGRESS_THREAD": "1" if kind == "thread" else "0",
+            "CONVENE_USE": "alltoall=linear",  # of one call; the others are the MPI's own
+        }
         variables = {**bench.mpi_variables(setting.launcher, options.procs), **own}
         passed = {name: variables[name] for name in variables if name in {*own, "LD_LIBRARY_PATH"}}
         done = subprocess.run(

@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /* What the last collective of Convene's did on a communicator. The texts belong to Convene and are valid until the
- * next collective call on that communicator. (Of repeated short calls of the MPI's own, every eighth is timed: `seconds`
+ * next collective call on that communicator. (Of repeated short calls, every eighth is timed: `seconds`
  * is of the last one that was.) */
 typedef struct convene_account {
   const char* algorithm; /* with its parameters, as one would ask for it: "sparbit;send=packed" */

@@ -97,21 +97,31 @@ struct Request {
   }
 
   Plan plan() const {
+    require_few_steps();
+    return build_plan(*spec.algorithm, call);
+  }
+  /// One with whose contents something is to be done. Refused before it is built where that would take too much.
+  Plan plan_to_play() const {
+    require_few_steps();
+    require_few_places();
+    return build_plan(*spec.algorithm, call);
+  }
+  std::uint32_t segments() const { return convene::segments(*spec.algorithm, call); }
+  Contract contract() const { return convene::contract(call, segments()); }
+
+  void require_few_steps() const {
     Builder builder;
     const std::uint64_t steps =
         std::uint64_t{call.procs} * build_schedule(*spec.algorithm, call, builder).size();
     if (steps > most_steps)
       throw Error("this plan would have about " + std::to_string(steps) + " steps, more than " +
                   std::to_string(most_steps) + "; take fewer processes");
-    return build_plan(*spec.algorithm, call);
   }
-  std::uint32_t segments() const { return convene::segments(*spec.algorithm, call); }
-  Contract contract() const {
+  void require_few_places() const {
     const std::uint64_t places = std::uint64_t{call.procs} * call.procs * segments();
     if (places > most_places)
       throw Error("playing this plan needs " + std::to_string(places) + " places, more than " +
                   std::to_string(most_places) + "; take fewer processes, or --format json");
-    return convene::contract(call, segments());
   }
 
   PlanInfo info() const {
@@ -148,8 +158,7 @@ nb::dict describe(const Statistics& counts) {
 
 Verdict play(const Request& request) {
   const nb::gil_scoped_release others_may_run;
-  const Plan plan = request.plan();  // first: it refuses what would be too large
-  return convene::check(plan, request.contract());
+  return convene::check(request.plan_to_play(), request.contract());
 }
 
 nb::dict check(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,
@@ -177,7 +186,7 @@ std::string text(const std::string& collective, const std::string& spec, Rank pr
   if (rank && *rank >= procs)
     throw Error("the rank must be below the number of processes, " + std::to_string(procs) + ", not " +
                 std::to_string(*rank));
-  const Plan plan = request.plan();
+  const Plan plan = request.plan_to_play();
   return to_text(plan, request.info(), request.contract(), {.steps = steps, .rank = rank});
 }
 
@@ -204,7 +213,7 @@ std::string svg(const std::string& collective, const std::string& spec, Rank pro
   SvgOptions options{.rings = rings, .node_of_rank = {}, .rounds = rounds};
   if (!machine.empty() || !placement.empty())
     options.node_of_rank = Mapping::parse(machine, placement, procs).node_of_rank();
-  const Plan plan = request.plan();
+  const Plan plan = request.plan_to_play();
   return to_svg(plan, request.info(), request.contract(), options);
 }
 

@@ -21,8 +21,8 @@ struct Record {
   std::uint64_t timed = 0;  ///< how many of the calls a clock was read for; the following are of these
   std::uint64_t ticks = 0, least = UINT64_MAX, most = 0, last = 0;
 
-  /// Whether the next call of the MPI's own is to be timed. Two readings of the clock (about 36 ns) are more than all the
-  /// rest that Convene adds to such a call: of short ones, every eighth is timed.
+  /// Whether the next call, which is like the last one, is to be timed. Two readings of the clock (about 36 ns) are more
+  /// than all the rest that Convene adds to a call of the MPI's own: of short ones, every eighth is timed.
   bool is_due() const {
     constexpr std::uint64_t short_ticks = 20'000;  // some microseconds on every machine
     return last > short_ticks || calls % 8 == 0;

@@ -54,12 +54,15 @@ int run_again(const void* input, void* output, Communicator& communicator, const
   Record& record = *last.record;
   communicator.note_last(record, last.block_bytes);
   Undeclared* const watch = communicator.undeclared();
-  if (last.is_native && !record.is_due() && !watch) {
+  const auto call = [&] {
+    return last.is_native ? native(Form{}) : run_program_again(input, output, communicator);
+  };
+  if (!record.is_due() && !watch) {
     record.count(last.block_bytes);
-    return native(Form{});
+    return call();
   }
   const std::uint64_t start = ticks();
-  const int code = last.is_native ? native(Form{}) : run_program_again(input, output, communicator);
+  const int code = call();
   record.add(ticks() - start, last.block_bytes);
   if (watch) note_exit(*watch);
   return code;
