@@ -49,11 +49,12 @@ PAIRS: dict[str, dict[str, dict[str, str]]] = {
         "scatter": {"binomial": "binomial"},
         "bcast": {"binomial": "binomial", "scatter_allgather": "scatter_recursive_doubling_allgather"},
         "alltoall": {"bruck": "brucks", "pairwise": "pairwise"},
-        "barrier": {"dissemination": "dissemination"},
+        "barrier": {"dissemination": "k_dissemination"},
         "reduce": {"binomial": "binomial", "butterfly": "reduce_scatter_gather"},
         "allreduce": {
             "recursive_doubling": "recursive_doubling",
             "rabenseifner": "reduce_scatter_allgather",
+            "ring": "ring",
         },
         "reduce_scatter": {"pairwise": "pairwise", "recursive_halving": "recursive_halving"},
         "scan": {"recursive_doubling": "recursive_doubling"},
