@@ -105,33 +105,36 @@ class Operation:
 
 def allgather(comm: MPI.Comm, mine: Array, everything: Array, use: str | None = None) -> Operation:
     """`mine` is of the same size everywhere, and `everything` as large as those of all ranks together."""
-    own, all_ = _side(mine), _side(everything)
+    _require_same_type(mine, everything)
     if everything.size != mine.size * comm.Get_size():
         raise ValueError(f"the result has {everything.size} items; {comm.Get_size()} times {mine.size} come")
-    return Operation("allgather", comm, use, *own, all_[0], own[1], all_[2], kept=(mine, everything))
+    address, count, datatype = _side(mine)
+    sides = (address, count, datatype, _result(everything), count, datatype)
+    return Operation("allgather", comm, use, *sides, kept=(mine, everything))
 
 
 def allgatherv(
     comm: MPI.Comm, mine: Array, everything: Array, counts: Sequence[int], use: str | None = None
 ) -> Operation:
     """`counts`: how many items come from each rank, one block behind the other."""
+    _require_same_type(mine, everything)
     if len(counts) != comm.Get_size() or sum(counts) > everything.size:
         raise ValueError(
             f"the counts are {list(counts)}, for {comm.Get_size()} ranks and {everything.size} items"
         )
+    if mine.size != counts[comm.Get_rank()]:
+        raise ValueError(f"this rank has {mine.size} items, and the counts give it {counts[comm.Get_rank()]}")
     sizes = np.ascontiguousarray(counts, dtype=np.intc)
     displacements = np.ascontiguousarray(np.cumsum([0, *counts])[:-1], dtype=np.intc)
-    address, _, datatype = _side(everything)
-    parts = (address, *map(_pointer, (sizes, displacements)), datatype)
-    return Operation(
-        "allgatherv", comm, use, *_side(mine), *parts, kept=(mine, everything, sizes, displacements)
-    )
+    own = _side(mine)
+    sides = (*own, _result(everything), _pointer(sizes), _pointer(displacements), own[2])
+    return Operation("allgatherv", comm, use, *sides, kept=(mine, everything, sizes, displacements))
 
 
 def reduce(
     comm: MPI.Comm, mine: Array, total: Array, op: MPI.Op = MPI.SUM, root: int = 0, use: str | None = None
 ) -> Operation:
-    """`total` counts at the root."""
+    """`total` counts at the root only."""
     arguments = _reduced(comm, mine, total, op, counts=comm.Get_rank() == root)
     return Operation("reduce", comm, use, *arguments, ctypes.c_int(root), kept=(mine, total))
 
@@ -154,20 +157,32 @@ def check(code: int) -> None:
 def _reduced(
     comm: MPI.Comm, mine: Array, total: Array, op: MPI.Op, *, counts: bool = True
 ) -> tuple[Any, ...]:
-    if counts and (total.size != mine.size or total.dtype != mine.dtype):
-        raise ValueError(
-            f"the result has {total.size} items of {total.dtype}, {mine.size} of {mine.dtype} come"
-        )
     address, size, datatype = _side(mine)
-    return address, _pointer(total), size, datatype, _handle(op)
+    if not counts:
+        return address, None, size, datatype, _handle(op)
+    _require_same_type(mine, total)
+    if total.size != mine.size:
+        raise ValueError(f"the result has {total.size} items; {mine.size} come")
+    return address, _result(total), size, datatype, _handle(op)
+
+
+def _require_same_type(mine: Array, result: Array) -> None:
+    if mine.dtype != result.dtype:
+        raise ValueError(f"the result has items of {result.dtype}; items of {mine.dtype} come")
 
 
 def _side(array: Array) -> tuple[Any, Any, Any]:
     """Address, count and datatype."""
     datatype = MPI._typedict.get(array.dtype.char)
-    if datatype is None:
+    if datatype is None or not array.dtype.isnative:
         raise ValueError(f"the MPI has no type for items of {array.dtype}")
     return _pointer(array), ctypes.c_int(array.size), _handle(datatype)
+
+
+def _result(array: Array) -> ctypes.c_void_p:
+    if not array.flags.writeable:
+        raise ValueError("the array for the result is read-only")
+    return _pointer(array)
 
 
 def _pointer(array: Array) -> ctypes.c_void_p:

@@ -67,6 +67,18 @@ def main() -> None:
         operation.free()
 
     expect("items" in refused(lambda: operations.allgather(comm, mine, everything[:-1])), "a wrong size")
+    wrong = everything.astype(np.int64)
+    expect("int64" in refused(lambda: operations.allgather(comm, mine, wrong)), "two types")
+    swapped = vector.astype(vector.dtype.newbyteorder())
+    expect("no type" in refused(lambda: operations.allreduce(comm, swapped, swapped.copy())), "a byte order")
+    short = [one + 1 for one in counts]
+    expect(
+        "this rank" in refused(lambda: operations.allgatherv(comm, own, np.zeros(sum(short)), short)),
+        "counts",
+    )
+    everything.flags.writeable = False
+    expect("read-only" in refused(lambda: operations.allgather(comm, mine, everything)), "a constant")
+    everything.flags.writeable = True
     expect("contiguous" in refused(lambda: operations.allreduce(comm, vector[::2], total[::2])), "a stride")
     expect(
         "no_such" in refused(lambda: operations.allgather(comm, mine, everything, use="no_such")), "a name"
