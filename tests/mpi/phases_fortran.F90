@@ -8,7 +8,7 @@ program phases_fortran
   integer :: ierror, rank, procs, comm, request, run, i, total, code
   integer, allocatable :: mine(:), all(:), counts(:), displs(:)
   double precision, allocatable :: part(:), sum(:)
-  type(convene_operation) :: gathers, irregular, reduces, reduces_to_all
+  type(convene_operation) :: operation
 
   call MPI_Init(ierror)
   call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierror)
@@ -24,51 +24,21 @@ program phases_fortran
   call expect(code /= MPI_SUCCESS, 'a refusal')
   call expect(index(convene_error(), 'no_such_thing') > 0, 'its sentence')
 
-  call convene_allgather_init(mine, items, MPI_INTEGER, all, items, MPI_INTEGER, comm, gathers)
-  call convene_phase_init(gathers, 0d0)
-  do run = 1, runs
-    all = -1
-    call compute(gathers)
-    mine = 1000 * run + rank
-    call convene_phase_end(gathers)
-    call run_it(gathers)
-    call expect(every_part_is(run), 'allgather')
-  end do
-  call convene_free(gathers)
+  call convene_allgather_init(mine, items, MPI_INTEGER, all, items, MPI_INTEGER, comm, operation)
+  call convene_phase_init(operation, 0d0)
+  call check_gathers('allgather')
 
-  call convene_allgatherv_init(mine, items, MPI_INTEGER, all, counts, displs, MPI_INTEGER, comm, irregular)
-  call convene_phase_init(irregular, 0d0)
-  do run = 1, runs
-    all = -1
-    call compute(irregular)
-    mine = 1000 * run + rank
-    call convene_phase_end(irregular)
-    call run_it(irregular)
-    call expect(every_part_is(run), 'allgatherv')
-  end do
-  call convene_free(irregular)
+  call convene_allgatherv_init(mine, items, MPI_INTEGER, all, counts, displs, MPI_INTEGER, comm, operation)
+  call convene_phase_init(operation, 0d0)
+  call check_gathers('allgatherv')
 
-  call convene_reduce_init(part, sum, items, MPI_DOUBLE_PRECISION, MPI_SUM, procs - 1, comm, reduces)
-  call convene_phase_init(reduces, 1d-4)
-  do run = 1, runs
-    call compute(reduces)
-    part = run + rank
-    call convene_phase_end(reduces)
-    call run_it(reduces)
-    if (rank == procs - 1) call expect(maxval(abs(sum - run * procs - procs * (procs - 1) / 2)) < 1d-9, 'reduce')
-  end do
-  call convene_free(reduces)
+  call convene_reduce_init(part, sum, items, MPI_DOUBLE_PRECISION, MPI_SUM, procs - 1, comm, operation)
+  call convene_phase_init(operation, 1d-4)
+  call check_sums('reduce', rank == procs - 1)
 
-  call convene_allreduce_init(part, sum, items, MPI_DOUBLE_PRECISION, MPI_SUM, comm, reduces_to_all)
-  call convene_phase_init(reduces_to_all, 0d0)
-  do run = 1, runs
-    call compute(reduces_to_all)
-    part = run + rank
-    call convene_phase_end(reduces_to_all)
-    call run_it(reduces_to_all)
-    call expect(maxval(abs(sum - run * procs - procs * (procs - 1) / 2)) < 1d-9, 'allreduce')
-  end do
-  call convene_free(reduces_to_all)
+  call convene_allreduce_init(part, sum, items, MPI_DOUBLE_PRECISION, MPI_SUM, comm, operation)
+  call convene_phase_init(operation, 0d0)
+  call check_sums('allreduce', .true.)
 
   if (rank == 0) print '(a)', 'phases from Fortran: done'
   call MPI_Comm_free(comm, ierror)
@@ -76,9 +46,34 @@ program phases_fortran
 
 contains
 
+  ! Runs the operation some times, with a phase before each, and frees it.
+  subroutine check_gathers(what)
+    character(*), intent(in) :: what
+    do run = 1, runs
+      all = -1
+      call compute()
+      mine = 1000 * run + rank
+      call finish_run()
+      call expect(every_part_is(run), what)
+    end do
+    call convene_free(operation)
+  end subroutine
+
+  subroutine check_sums(what, has_result)
+    character(*), intent(in) :: what
+    logical, intent(in) :: has_result
+    do run = 1, runs
+      sum = -1
+      call compute()
+      part = run + rank
+      call finish_run()
+      if (has_result) call expect(maxval(abs(sum - run * procs - procs * (procs - 1) / 2)) < 1d-9, what)
+    end do
+    call convene_free(operation)
+  end subroutine
+
   ! One rank, not always the same, takes longer; the edge is in the middle.
-  subroutine compute(operation)
-    type(convene_operation), intent(in) :: operation
+  subroutine compute()
     double precision :: begin, seconds
     seconds = merge(0.02d0, 0.002d0, mod(rank + run, procs) == 0)
     call convene_phase_begin(operation)
@@ -90,8 +85,8 @@ contains
     end do
   end subroutine
 
-  subroutine run_it(operation)
-    type(convene_operation), intent(in) :: operation
+  subroutine finish_run()
+    call convene_phase_end(operation)
     call convene_start(operation, request)
     call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
     call expect(ierror == MPI_SUCCESS, 'MPI_Wait')
