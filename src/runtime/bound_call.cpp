@@ -23,7 +23,15 @@ bool copies_in_place(Collective collective) {
   return is_alltoall(collective) || is_reduce_scatter(collective);
 }
 
+bool root_alone_knows_sizes(Collective collective) {
+  return !has_equal_blocks(collective) && is_rooted(collective);
+}
+
 }  // namespace
+
+bool must_agree(const Arguments& arguments, const Prepared& prepared) {
+  return prepared.relays && root_alone_knows_sizes(arguments.collective);
+}
 
 BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_Comm own, std::uint32_t number,
                      Arena& arena, bool staged_output)
@@ -44,8 +52,8 @@ BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_C
   }
   binding_.buffers.input = input_.memory();
   binding_.buffers.output = output_.memory();
-  const bool root_alone_knows = !has_equal_blocks(arguments.collective) && is_rooted(arguments.collective);
-  if (root_alone_knows && (prepared.relays || prepared.has_scratch())) note_sizes(arena);
+  if (root_alone_knows_sizes(arguments.collective) && (prepared.relays || prepared.has_scratch()))
+    note_sizes(arena);
 }
 
 /// The sizes that this rank knows: at the root all, elsewhere its own.
@@ -60,6 +68,11 @@ void BoundCall::note_sizes(Arena& arena) {
   for (Rank block = 0; arguments_.is_root() && block < arguments_.procs; ++block)
     sizes_[block] = all.blocks.count(block) * item;
   if (!arguments_.is_root()) sizes_[arguments_.rank] = own.blocks.count(0) * item;
+}
+
+int BoundCall::begin_agreement(MPI_Request* request) {
+  const int bytes = static_cast<int>(arguments_.procs * sizeof(MPI_Count));
+  return mpi.Ibcast(sizes_, bytes, MPI_BYTE, arguments_.root, binding_.comm, request);
 }
 
 void BoundCall::lay_out(Arena& arena) {

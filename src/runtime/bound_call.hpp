@@ -9,8 +9,12 @@
 
 namespace convene {
 
-/// A schedule on the memory of a call. Order: make; where needs_sizes(), let the root's sizes() come to all ranks;
-/// prepare(); run binding(); finish().
+/// Whether ranks pass on blocks whose sizes they do not know, and so have to agree on sizes before they lay out anything
+/// (gatherv, scatterv). The same on all ranks.
+bool must_agree(const Arguments& arguments, const Prepared& prepared);
+
+/// A schedule on the memory of a call. Order: make; where must_agree(), begin_agreement() and wait for its end; prepare();
+/// run binding(); finish().
 class BoundCall {
  public:
   /// Staging and scratch come from the arena, which must stay as long as this is used. `staged_output`: nothing is
@@ -20,10 +24,10 @@ class BoundCall {
   BoundCall(const BoundCall&) = delete;
   BoundCall& operator=(const BoundCall&) = delete;
 
-  /// Whether ranks pass on blocks whose sizes only the root knows (scatterv, gatherv).
-  bool needs_sizes() const { return sizes_ != nullptr && prepared_->relays; }
-  /// Bytes by block, P of them: filled in at the root, to be filled in elsewhere.
-  MPI_Count* sizes() const { return sizes_; }
+  bool must_agree() const { return convene::must_agree(arguments_, *prepared_); }
+  /// Starts it by a collective of the MPI, not to be moved until the request is complete: the root's sizes come to all
+  /// ranks. Returns MPI_SUCCESS or the MPI's error.
+  int begin_agreement(MPI_Request* request);
 
   /// Lays out scratch and fetches what has to be packed. Returns MPI_SUCCESS or the MPI's error.
   int prepare(Arena& arena);
@@ -52,7 +56,7 @@ class BoundCall {
   const Prepared* prepared_;
   Bytes input_, output_;
   ItemOperator operator_;
-  MPI_Count* sizes_ = nullptr;
+  MPI_Count* sizes_ = nullptr;  // in bytes, by block: all at the root, elsewhere its own until they have come
   Binding binding_;
 };
 

@@ -87,9 +87,17 @@ class Turns {
   void end(std::uint32_t number);
   bool has_come(std::uint32_t number);
 
+  /// A non-blocking collective that has yet to begin its agreement (BoundCall) stands in a queue: the MPI's collectives,
+  /// by which ranks agree, must begin in the same order on all of them, and not all come as far at the same time.
+  void queue_agreement(std::uint32_t number);
+  void note_agreement(std::uint32_t number);
+  /// Whether none before that of this collective, or (for one that is not in the queue) none at all has yet to begin.
+  bool may_agree(std::uint32_t number);
+  bool may_agree();
+
  private:
   std::mutex mutex_;
-  std::vector<std::uint32_t> pending_;  // oldest first
+  std::vector<std::uint32_t> pending_, agreeing_;  // oldest first
 };
 
 /// The communicator that Convene's messages travel on: made at once, or (for a non-blocking call) some time later. It

@@ -24,6 +24,7 @@ class Operation : public Requested {
     start_ = ticks();
     block_bytes_ = block_bytes;
     own_->turns.begin(number_);
+    if (must_agree(arguments_, *prepared_)) own_->turns.queue_agreement(number_);
     progress::add(this);
     progress::poke();
   }
@@ -53,7 +54,7 @@ class Operation : public Requested {
   }
 
  private:
-  enum class Stage : std::uint8_t { own, sizes, prepare, run, over };
+  enum class Stage : std::uint8_t { own, agree, agreement, prepare, run, over };
 
   void on_request_gone() override { progress::bury(this); }
 
@@ -61,8 +62,10 @@ class Operation : public Requested {
     switch (stage_) {
       case Stage::own:
         return find_own();
-      case Stage::sizes:
-        return receive_sizes();
+      case Stage::agree:
+        return agree();
+      case Stage::agreement:
+        return await_agreement();
       case Stage::prepare:
         return prepare();
       case Stage::run:
@@ -79,15 +82,21 @@ class Operation : public Requested {
     if (const int code = own_->test(ready); code != MPI_SUCCESS || !ready) return code;
     if (!own_->turns.has_come(number_)) return MPI_SUCCESS;
     call_.emplace(arguments_, *prepared_, own_->comm, number_, arena_);
-    stage_ = call_->needs_sizes() ? Stage::sizes : Stage::prepare;
-    if (!call_->needs_sizes()) return MPI_SUCCESS;
-    return mpi.Ibcast(call_->sizes(), static_cast<int>(arguments_.procs * sizeof(MPI_Count)), MPI_BYTE,
-                      arguments_.root, own_->comm, &sizes_);
+    stage_ = call_->must_agree() ? Stage::agree : Stage::prepare;
+    return MPI_SUCCESS;
   }
 
-  int receive_sizes() {
+  int agree() {
+    if (!own_->turns.may_agree(number_)) return MPI_SUCCESS;
+    stage_ = Stage::agreement;
+    const int code = call_->begin_agreement(&agreement_);
+    own_->turns.note_agreement(number_);
+    return code;
+  }
+
+  int await_agreement() {
     int done = 0;
-    const int code = mpi.Test(&sizes_, &done, MPI_STATUS_IGNORE);
+    const int code = mpi.Test(&agreement_, &done, MPI_STATUS_IGNORE);
     if (done) stage_ = Stage::prepare;
     return code;
   }
@@ -121,7 +130,7 @@ class Operation : public Requested {
   Arena arena_;
   std::optional<BoundCall> call_;
   std::optional<StepwiseRun> run_;
-  MPI_Request sizes_ = MPI_REQUEST_NULL;
+  MPI_Request agreement_ = MPI_REQUEST_NULL;
   std::uint64_t start_ = 0, block_bytes_ = 0;
 };
 

@@ -96,8 +96,8 @@ class PersistentOperation : public Persistent, public Requested {
 
   /// The part of its making that may fail.
   int prepare() {
-    if (call_.needs_sizes())
-      if (const int code = receive_sizes(call_, arguments_, own_->comm); code != MPI_SUCCESS) return code;
+    if (call_.must_agree())  // for all runs: the counts stay what they are
+      if (const int code = agree(call_, own_->turns); code != MPI_SUCCESS) return code;
     return call_.prepare(staging_);
   }
 
@@ -205,6 +205,7 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   const std::uint32_t number = decision.prepared ? communicator.next_persistent() : 0;
   if (number == 0) return leave_to_mpi(native, form);
   communicator.begin_own();  // it is there; from now on something may be outstanding here
+  communicator.own();        // though an earlier non-blocking call may still have it in the making
   const std::uint64_t block = arguments.block_bytes(total);
   auto operation = std::make_unique<PersistentOperation>(
       arguments, communicator, decision, communicator.record_of(decision, block), number, block);

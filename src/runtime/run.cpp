@@ -85,7 +85,7 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
   BoundCall call(arguments, *decision.prepared, communicator.own(), number, arena);
   await_turn(communicator, number);
   int code = MPI_SUCCESS;
-  if (call.needs_sizes()) code = receive_sizes(call, arguments, communicator.own());
+  if (call.must_agree()) code = agree(call, communicator.shared_own()->turns);
   if (code == MPI_SUCCESS) code = call.prepare(arena);
   if (code == MPI_SUCCESS) code = execute(decision, call, arena);
   if (code == MPI_SUCCESS) code = call.finish();
@@ -110,10 +110,10 @@ CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes) {
 }
 
 // Non-blocking everywhere: an operation does it so.
-int receive_sizes(const BoundCall& call, const Arguments& arguments, MPI_Comm own) {
-  const int bytes = static_cast<int>(arguments.procs * sizeof(MPI_Count));
+int agree(BoundCall& call, Turns& turns) {
+  progress::poke_until([&] { return turns.may_agree(); });
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = mpi.Ibcast(call.sizes(), bytes, MPI_BYTE, arguments.root, own, &request);
+  const int code = call.begin_agreement(&request);
   return code == MPI_SUCCESS ? progress::await(&request) : code;
 }
 

@@ -78,8 +78,8 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
 /// What a decision on a call may depend on.
 CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes);
 
-/// The sizes of all blocks come from the root to all ranks. Returns MPI_SUCCESS or the MPI's error.
-int receive_sizes(const BoundCall& call, const Arguments& arguments, MPI_Comm own);
+/// Where a call must agree on sizes: does so, and waits for it. Returns MPI_SUCCESS or the MPI's error.
+int agree(BoundCall& call, Turns& turns);
 
 /// Counts a native call on an intercommunicator.
 int run_inter(Collective collective, Communicator& communicator, NativeCall native);
