@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -167,13 +169,55 @@ inline bool orders_everything(const Schedule& schedule) {
                      [&](const auto& pair) { return before[pair.second][pair.first]; });
 }
 
+/// What a rank sends, message by message, and what its output has in the end, if its steps run in the order of their
+/// numbers. Contents are called by where they come from.
+inline std::vector<std::string> effect(const Schedule& schedule) {
+  const auto slots = [&](std::span<const Range> ranges) {
+    std::vector<std::pair<Buffer, Place>> result;
+    for (const Range& range : ranges)
+      for (std::uint64_t i = 0; i < range.count(); ++i)
+        result.emplace_back(range.buffer(), static_cast<Place>((range.first + i * range.stride) %
+                                                               schedule.places(range.buffer())));
+    return result;
+  };
+  std::map<std::pair<Buffer, Place>, std::string> contents;
+  const auto content = [&](const std::pair<Buffer, Place>& slot) {
+    const auto [at, is_new] = contents.try_emplace(slot);
+    if (is_new) at->second = std::to_string(index(slot.first)) + ":" + std::to_string(slot.second);
+    return at->second;
+  };
+  std::vector<std::string> result;
+  for (StepId id = 0; id < schedule.size(); ++id) {
+    const Step& step = schedule[id];
+    const auto ranges = schedule.ranges(id);
+    const std::string message = std::to_string(step.peer) + "/" + std::to_string(step.match);
+    if (step.kind == StepKind::send) {
+      result.push_back("to " + message);
+      for (const auto& slot : slots(ranges)) result.push_back(content(slot));
+    } else if (step.kind == StepKind::recv) {
+      std::size_t next = 0;
+      for (const auto& slot : slots(ranges)) contents[slot] = message + "/" + std::to_string(next++);
+    } else if (step.kind == StepKind::copy || step.kind == StepKind::combine) {
+      const auto from = slots(ranges.first(step.from_ranges)), to = slots(ranges.subspan(step.from_ranges));
+      std::vector<std::string> moved;
+      for (const auto& slot : from) moved.push_back(content(slot));
+      for (std::size_t i = 0; i < std::min(to.size(), moved.size()); ++i)
+        contents[to[i]] = step.kind == StepKind::copy ? moved[i] : "(" + moved[i] + content(to[i]) + ")";
+    }
+  }
+  for (Place place = 0; place < schedule.places(Buffer::output); ++place)
+    result.push_back(content({Buffer::output, place}));
+  return result;
+}
+
 /// A plan with one thing wrong in it.
 struct Mutant {
   std::string what;  ///< the kind of mutation
   Rank rank;
   std::size_t step;
   Plan plan;
-  bool equivalent = false;  ///< a dependency was dropped that the others imply: still a correct schedule
+  /// Still a correct schedule: a dependency was dropped that the others imply, or the wrong block is a copy of the right one.
+  bool equivalent = false;
 };
 
 /// Makes the mutants of one rank of a plan, one after the other.
@@ -183,7 +227,11 @@ class Mutants {
 
   /// `commutes`: combines may change places, so no mutant is made of that.
   Mutants(const Plan& plan, Rank rank, bool commutes = false)
-      : plan_(plan), rank_(rank), commutes_(commutes), conflicts_(all_conflicts(plan[rank])) {}
+      : plan_(plan),
+        rank_(rank),
+        commutes_(commutes),
+        conflicts_(all_conflicts(plan[rank])),
+        effect_(effect(plan[rank])) {}
 
   void each(const Visit& visit) {
     const Schedule& schedule = plan_[rank_];
@@ -206,7 +254,8 @@ class Mutants {
     change(mutation);
     Mutant mutant{what, rank_, id, plan_};
     mutant.plan[rank_] = mutation.schedule();
-    mutant.equivalent = may_be_equivalent && orders_everything(mutant.plan[rank_]);
+    mutant.equivalent =
+        may_be_equivalent && effect(mutant.plan[rank_]) == effect_ && orders_everything(mutant.plan[rank_]);
     visit(mutant);
   }
 
@@ -251,11 +300,12 @@ class Mutants {
   void mutate_range(const Visit& visit, StepId id, std::size_t r) {
     const Range range = plan_[rank_].ranges(id)[r];
     const std::uint32_t places = plan_[rank_].places(range.buffer());
-    const auto replace = [&](const char* what, const Range& by) {
-      edit(visit, what, id, false, [&](Mutation& m) { m.steps[id].ranges[r] = by; });
+    const auto replace = [&](const char* what, const Range& by, bool may_be_equivalent = false) {
+      edit(visit, what, id, may_be_equivalent, [&](Mutation& m) { m.steps[id].ranges[r] = by; });
     };
     if (places > 1 && range.count() < places)  // all places, begun elsewhere, is no other set
-      replace("wrong block", Range(range.buffer(), (range.first + 1) % places, range.count(), range.stride));
+      replace("wrong block", Range(range.buffer(), (range.first + 1) % places, range.count(), range.stride),
+              plan_[rank_][id].kind == StepKind::send);
     replace("one block more", Range(range.buffer(), range.first, range.count() + 1, range.stride));
     if (range.count() > 1)
       replace("one block less", Range(range.buffer(), range.first, range.count() - 1, range.stride));
@@ -279,6 +329,7 @@ class Mutants {
   const Rank rank_;
   const bool commutes_;
   const std::set<std::pair<StepId, StepId>> conflicts_;
+  const std::vector<std::string> effect_;
 };
 
 }  // namespace convene
