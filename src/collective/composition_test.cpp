@@ -75,6 +75,14 @@ std::string in_words(const Algorithm& algorithm, const Call& of) {
   return text;
 }
 
+/// Whether it was played, and not refused.
+bool play(const Algorithm& algorithm, const Call& of) {
+  if (!unmet_requirement(algorithm, of).empty()) return false;
+  EXPECT_EQ(check(build_plan(algorithm, of), contract(of, segments(algorithm, of))).why, "")
+      << in_words(algorithm, of);
+  return true;
+}
+
 class Composed : public testing::TestWithParam<Served> {
  protected:
   const Algorithm& algorithm() const { return *GetParam().algorithm; }
@@ -90,13 +98,7 @@ class Composed : public testing::TestWithParam<Served> {
             .commutative = commutative};
   }
 
-  /// Whether it was played, and not refused.
-  bool play(const Call& of) const {
-    if (!unmet_requirement(algorithm(), of).empty()) return false;
-    EXPECT_EQ(check(build_plan(algorithm(), of), contract(of, segments(algorithm(), of))).why, "")
-        << in_words(algorithm(), of);
-    return true;
-  }
+  bool play(const Call& of) const { return convene::play(algorithm(), of); }
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Composed, testing::ValuesIn(all_composed()), [](const auto& of) {
@@ -258,6 +260,35 @@ TEST(HierarchicalBcast, IsItsPartsAlone) {
   EXPECT_EQ(messages(sequential(16, 1)).most_messages_sent, 4u);  // log₂16
   EXPECT_EQ(messages(Nodes(16, 0)).most_messages_sent, 15u);
   EXPECT_EQ(messages(sequential(16, 4)).most_messages_sent, 2u + 3u);
+}
+
+/// Between nodes of unequal size blocks differ, and who passes one on does not know its size.
+TEST(HierarchicalAlltoall, PassesBlocksOnBetweenEqualNodesOnly) {
+  const Algorithm& hier = find(Collective::alltoall, "hier");
+  const Algorithm& remap = find(Collective::alltoall, "remap");
+  const Algorithm& bruck = find(Collective::alltoall, "bruck");
+  const Algorithm& pairwise = find(Collective::alltoall, "pairwise");
+  const auto is_refused = [&](const Algorithm& part, const std::vector<std::int64_t>& values,
+                              const Nodes& nodes) {
+    std::vector<std::int64_t> parameters{1};
+    append_parts(parameters, {{&part, values},
+                              {&find(Collective::gather, "linear"), {}},
+                              {&find(Collective::scatter, "linear"), {}}});
+    return !play(hier, {.collective = Collective::alltoall,
+                        .procs = static_cast<Rank>(nodes.size()),
+                        .parameters = parameters,
+                        .nodes = nodes});
+  };
+  constexpr std::int64_t placed = 0, copied = 1;
+  for (const auto& [nodes, are_unequal] :
+       {std::pair{Nodes{0, 0, 1, 1}, false}, {Nodes{0, 0, 1, 1, 1}, true}}) {
+    EXPECT_FALSE(is_refused(pairwise, pairwise.default_parameters(), nodes));
+    EXPECT_EQ(is_refused(bruck, bruck.default_parameters(), nodes), are_unequal);
+    EXPECT_FALSE(is_refused(remap, with_parts({0, placed}, {&pairwise}), nodes));
+    EXPECT_EQ(is_refused(remap, with_parts({0, placed}, {&bruck}), nodes), are_unequal);
+    EXPECT_EQ(is_refused(remap, with_parts({0, copied}, {&pairwise}), nodes), are_unequal);
+    EXPECT_EQ(is_refused(hier, hier.default_parameters(), nodes), are_unequal);
+  }
 }
 
 TEST(Remap, BringsNeighboursTogether) {

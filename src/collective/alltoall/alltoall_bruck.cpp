@@ -131,6 +131,7 @@ extern const Algorithm alltoall_bruck = {
                     .least = 2,
                     .most = 1 << 20,
                     .samples = {2, 3, 8}}},
+    .relays = true,
     .generate = generate,
 };
 

@@ -8,6 +8,7 @@
 // Cost:     the rounds of its parts; every block is sent up to three times; a leader keeps 2PG blocks, G the ranks of its
 //           group.
 #include <algorithm>
+#include <numeric>
 
 #include "collective/hierarchy.hpp"
 
@@ -102,17 +103,27 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
+/// Whether a part may have blocks between nodes that all differ in size: it serves alltoallv, and without that blocks which
+/// it passes on are padded, as only a whole call's are.
+bool bears_unequal_blocks(const Part& part, Rank nodes) {
+  Call call{.collective = Collective::alltoallv, .procs = nodes, .parameters = part.parameters};
+  call.nodes.resize(nodes);
+  std::iota(call.nodes.begin(), call.nodes.end(), 0);
+  return part.algorithm->serves(call.collective) && !relays(*part.algorithm, part.parameters) &&
+         unmet_requirement(*part.algorithm, call).empty();
+}
+
 /// A part that needs equal blocks has them where all nodes, and all groups, are of equal size.
 std::string unmet(const Algorithm& algorithm, const Call& call) {
   if (std::string why = unmet_in_hierarchy(algorithm, call); !why.empty()) return why;
-  const Algorithm& exchange = *parts_of(algorithm, call.parameters)[between].algorithm;
-  if (exchange.serves(Collective::alltoallv)) return "";
+  const Part exchange = parts_of(algorithm, call.parameters)[between];
   const Hierarchy nodes(call);
+  if (bears_unequal_blocks(exchange, nodes.nodes())) return "";
   for (Rank node = 0; node < nodes.nodes(); ++node)
     for (Rank lane = 0; lane < nodes.lanes(); ++lane)
       if (nodes.members(node).size() != nodes.members(0).size() ||
           nodes.group(node, lane).size() != nodes.group(0, 0).size())
-        return "cannot be: " + std::string(exchange.name) +
+        return "cannot be: " + std::string(exchange.algorithm->name) +
                " between nodes needs nodes of equal size, and as many ranks for each leader";
   return "";
 }
