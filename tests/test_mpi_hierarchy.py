@@ -29,7 +29,7 @@ REMAPPED = (
     "scatterv=remap(nway_binomial)",
     "bcast=remap(binomial)",
     "alltoall=remap(pairwise;blocks=copied)",
-    "alltoallv=remap(linear)",
+    "alltoallv=remap(bruck;order=fitted)",
     "barrier=remap(tree;order=fitted)",
 )
 PLACEMENTS = {

@@ -11,7 +11,7 @@ from tests.conformance.stacks import Stack, all_stacks
 CALLS = {"openmpi4": (1, 2, 3, 5, 9), "openmpi5": (2, 4), "mpich5": (2, 5, 7), "mpich4": (3,)}
 USE = (
     "allgather=sparbit,allgatherv=ring,gather=binomial,gatherv=nway_binomial;fanout=2,scatter=nway_binomial,"
-    "scatterv=binomial,bcast=scatter_allgather,alltoall=bruck,alltoallv=pairwise,barrier=dissemination"
+    "scatterv=binomial,bcast=scatter_allgather,alltoall=bruck,alltoallv=bruck,barrier=dissemination"
 )
 
 
@@ -56,8 +56,8 @@ def test_legal_programs_end(name: str, procs: int, spec: str) -> None:
 
 
 PERSISTENT = (
-    "allgather=sparbit,scatterv=binomial,bcast=binomial,alltoall=bruck,allreduce=recursive_doubling,"
-    "gather=binomial,barrier=dissemination"
+    "allgather=sparbit,scatterv=binomial,bcast=binomial,alltoall=bruck,alltoallv=bruck,"
+    "allreduce=recursive_doubling,gather=binomial,barrier=dissemination"
 )
 
 
@@ -70,6 +70,7 @@ def test_persistent_collectives(name: str, procs: int) -> None:
     assert done.status == 0, done.output
     assert "all persistent collectives are right" in done.output
     assert done.algorithms("scatterv") == {"binomial"}
+    assert done.algorithms("alltoallv") == {"bruck"}
 
 
 @pytest.mark.parametrize("name", ["openmpi5", "mpich5"])

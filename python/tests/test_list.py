@@ -46,8 +46,8 @@ def test_one_collective_has_its_own_alone(convene: Convene) -> None:
     assert "scatter_allgather" in out
     assert "native" in out
     assert "segmented_ring" not in out
-    assert "\nbruck  " in convene("list", "alltoall").out
-    assert "\nbruck  " not in convene("list", "alltoallv").out
+    assert "\nhier(" in convene("list", "alltoall").out
+    assert "\nhier(" not in convene("list", "alltoallv").out
 
 
 def test_unknown_collective(convene: Convene) -> None:

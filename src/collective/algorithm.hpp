@@ -90,7 +90,8 @@ struct Algorithm {
   std::vector<Parameter> parameters = {};
   /// The vector of a bcast is cut into as many places as there are processes.
   bool cuts_by_procs = false;
-  /// Ranks pass on blocks that are not theirs. Where only the root knows the blocks' sizes, all must learn them first.
+  /// Ranks pass on blocks that are not theirs. Where only the root knows the blocks' sizes, all must learn them first; where
+  /// nobody does (alltoallv), all blocks are made as large as the largest.
   bool relays = false;
   /// It combines contributions in another order than that of the ranks, which an operator must allow.
   bool commutative_only = false;

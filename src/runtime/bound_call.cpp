@@ -27,34 +27,37 @@ bool root_alone_knows_sizes(Collective collective) {
   return !has_equal_blocks(collective) && is_rooted(collective);
 }
 
+std::int64_t largest_block(const Side& side) {
+  MPI_Count most = 0;
+  for (Rank block = 0; block < side.blocks.number(); ++block) most = std::max(most, side.blocks.count(block));
+  return side.is_used() ? most * static_cast<std::int64_t>(facts_of(side.type).size) : 0;
+}
+
 }  // namespace
 
 bool must_agree(const Arguments& arguments, const Prepared& prepared) {
-  return prepared.relays && root_alone_knows_sizes(arguments.collective);
+  return prepared.relays &&
+         (root_alone_knows_sizes(arguments.collective) || arguments.collective == Collective::alltoallv);
 }
 
 BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_Comm own, std::uint32_t number,
                      Arena& arena, bool staged_output)
-    : arguments_(arguments), prepared_(&prepared) {
+    : arguments_(arguments), prepared_(&prepared), staged_output_(staged_output) {
   binding_.schedule = &prepared.schedule;
   binding_.comm = own;
   binding_.collective_number = number;
-  Layout layout{
-      .segments = prepared.segments, .copied = staged_output, .by_items = is_reduction(arguments.collective)};
-  output_ = Bytes(arguments.recv, layout, arena);
-  // In place these would overwrite what they have not sent yet: their input is a copy.
-  layout.copied = arguments.in_place && copies_in_place(arguments.collective);
-  const bool is_there = is_alltoall(arguments.collective) && arguments.in_place;
-  input_ = Bytes(is_there ? arguments.recv : arguments.send, layout, arena);
-  if (layout.by_items) {
+  if (is_reduction(arguments.collective)) {
     operator_ = ItemOperator(arguments.op, arguments.item_type());
     binding_.op = operator_.bound();
   }
-  binding_.buffers.input = input_.memory();
-  binding_.buffers.output = output_.memory();
   if (root_alone_knows_sizes(arguments.collective) && (prepared.relays || prepared.has_scratch()))
     note_sizes(arena);
+  // What comes is no larger in a right program; in a wrong one nobody is to read beyond the staging.
+  if (is_padded()) largest_ = std::max(largest_block(arguments.send), largest_block(arguments.recv));
 }
+
+/// Where nobody knows the sizes of what passes through, all blocks are as large as the largest.
+bool BoundCall::is_padded() const { return must_agree() && !is_rooted(arguments_.collective); }
 
 /// The sizes that this rank knows: at the root all, elsewhere its own.
 void BoundCall::note_sizes(Arena& arena) {
@@ -71,11 +74,28 @@ void BoundCall::note_sizes(Arena& arena) {
 }
 
 int BoundCall::begin_agreement(MPI_Request* request) {
+  if (is_padded())
+    return mpi.Iallreduce(MPI_IN_PLACE, &largest_, 1, MPI_INT64_T, MPI_MAX, binding_.comm, request);
   const int bytes = static_cast<int>(arguments_.procs * sizeof(MPI_Count));
   return mpi.Ibcast(sizes_, bytes, MPI_BYTE, arguments_.root, binding_.comm, request);
 }
 
+void BoundCall::lay_out_sides(Arena& arena) {
+  Layout layout{.segments = prepared_->segments,
+                .copied = staged_output_,
+                .by_items = is_reduction(arguments_.collective)};
+  if (is_padded()) layout.padded_to = static_cast<std::uint64_t>(largest_);
+  output_ = Bytes(arguments_.recv, layout, arena);
+  // In place these would overwrite what they have not sent yet: their input is a copy.
+  layout.copied = arguments_.in_place && copies_in_place(arguments_.collective);
+  const bool is_there = is_alltoall(arguments_.collective) && arguments_.in_place;
+  input_ = Bytes(is_there ? arguments_.recv : arguments_.send, layout, arena);
+  binding_.buffers.input = input_.memory();
+  binding_.buffers.output = output_.memory();
+}
+
 void BoundCall::lay_out(Arena& arena) {
+  lay_out_sides(arena);
   if (prepared_->has_scratch()) {
     lay_out_blocks(arena);
     bind_scratch(prepared_->schedule, binding_.buffers, arena);
@@ -108,7 +128,7 @@ void BoundCall::lay_out_blocks(Arena& arena) {
     auto* nowhere = arena.take_array<MPI_Aint>(arguments_.procs);
     std::fill_n(nowhere, arguments_.procs, 0);
     blocks = Memory::irregular(nullptr, sizes_, nowhere, 1, 0, prepared_->segments);
-  } else if (is_allgather(arguments_.collective)) {
+  } else if (is_padded() || is_allgather(arguments_.collective)) {
     blocks = output_.memory();
   } else if (is_reduce_scatter(arguments_.collective)) {
     blocks = input_.memory();

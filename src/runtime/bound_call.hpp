@@ -10,7 +10,7 @@
 namespace convene {
 
 /// Whether ranks pass on blocks whose sizes they do not know, and so have to agree on sizes before they lay out anything
-/// (gatherv, scatterv). The same on all ranks.
+/// (gatherv, scatterv, alltoallv). The same on all ranks.
 bool must_agree(const Arguments& arguments, const Prepared& prepared);
 
 /// A schedule on the memory of a call. Order: make; where must_agree(), begin_agreement() and wait for its end; prepare();
@@ -25,8 +25,8 @@ class BoundCall {
   BoundCall& operator=(const BoundCall&) = delete;
 
   bool must_agree() const { return convene::must_agree(arguments_, *prepared_); }
-  /// Starts it by a collective of the MPI, not to be moved until the request is complete: the root's sizes come to all
-  /// ranks. Returns MPI_SUCCESS or the MPI's error.
+  /// Starts it by a collective of the MPI, not to be moved until the request is complete: where a root knows all sizes
+  /// they come to all ranks, and where nobody does, the largest one. Returns MPI_SUCCESS or the MPI's error.
   int begin_agreement(MPI_Request* request);
 
   /// Lays out scratch and fetches what has to be packed. Returns MPI_SUCCESS or the MPI's error.
@@ -49,7 +49,9 @@ class BoundCall {
   bool is_direct() const { return !input_.is_staged() && !output_.is_staged() && sizes_ == nullptr; }
 
  private:
+  bool is_padded() const;
   void note_sizes(Arena& arena);
+  void lay_out_sides(Arena& arena);
   void lay_out_blocks(Arena& arena);
 
   Arguments arguments_;
@@ -57,6 +59,8 @@ class BoundCall {
   Bytes input_, output_;
   ItemOperator operator_;
   MPI_Count* sizes_ = nullptr;  // in bytes, by block: all at the root, elsewhere its own until they have come
+  std::int64_t largest_ = 0;    // block of a padded call, in bytes: this rank's until they have agreed
+  bool staged_output_;
   Binding binding_;
 };
 

@@ -45,7 +45,10 @@ Bytes::Bytes(const Side& side, const Layout& layout, Arena& arena) : side_(side)
   side_.blocks = side.blocks.with_displacements(arena);
   facts_ = facts_of(side.type);
   if (layout.by_items) facts_.is_contiguous = facts_.is_dense;
-  if (facts_.is_contiguous && !layout.copied) {
+  if (layout.padded_to) {
+    staging_ = arena.take(*layout.padded_to * side.blocks.number());
+    memory_ = Memory::uniform(staging_, *layout.padded_to, layout.segments);
+  } else if (facts_.is_contiguous && !layout.copied) {
     memory_ = side_.blocks.memory(side.buffer, facts_, layout.segments);
   } else {
     staging_ = arena.take(facts_.size * side.blocks.total().value_or(0));
@@ -60,12 +63,17 @@ void* Bytes::items(Rank block) const {
   return static_cast<std::byte*>(side_.buffer) + facts_.extent * side_.blocks.at(block);
 }
 
+/// Of the items: what is behind them in a padded block is anything.
+std::size_t Bytes::bytes(Rank block) const {
+  return facts_.size * static_cast<std::size_t>(side_.blocks.count(block));
+}
+
 int Bytes::fetch(Rank block, MPI_Comm comm) const {
   if (!is_staged()) return MPI_SUCCESS;
-  const Piece to = memory_.block(block);
+  std::byte* const to = memory_.block(block).at;
   if (!facts_.is_contiguous)
-    return pack_items(items(block), side_.blocks.count(block), side_.type, facts_, to.at, comm);
-  if (to.bytes > 0) std::memcpy(to.at, items(block), to.bytes);
+    return pack_items(items(block), side_.blocks.count(block), side_.type, facts_, to, comm);
+  if (bytes(block) > 0) std::memcpy(to, items(block), bytes(block));
   return MPI_SUCCESS;
 }
 
@@ -77,12 +85,12 @@ int Bytes::fetch(MPI_Comm comm) const {
 
 int Bytes::deliver(MPI_Comm comm) const {
   for (Rank block = 0; is_staged() && block < side_.blocks.number(); ++block) {
-    const Piece from = memory_.block(block);
+    const std::byte* const from = memory_.block(block).at;
     if (facts_.is_contiguous) {
-      if (from.bytes > 0) std::memcpy(items(block), from.at, from.bytes);
+      if (bytes(block) > 0) std::memcpy(items(block), from, bytes(block));
       continue;
     }
-    const int code = unpack_items(from.at, items(block), side_.blocks.count(block), side_.type, facts_, comm);
+    const int code = unpack_items(from, items(block), side_.blocks.count(block), side_.type, facts_, comm);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;

@@ -72,7 +72,9 @@ struct Side {
 struct Layout {
   std::uint32_t segments = 1;  ///< places of a block
   bool copied = false;         ///< staging in any case
-  bool by_items = false;       ///< places end between items, whose bytes may be in any order
+  /// Bytes that every block takes up, however many are its own: staging then, too.
+  std::optional<std::uint64_t> padded_to = std::nullopt;
+  bool by_items = false;  ///< places end between items, whose bytes may be in any order
 };
 
 /// A side as bytes: the program's own memory where its type is contiguous, else staging from the arena.
@@ -92,6 +94,7 @@ class Bytes {
 
  private:
   void* items(Rank block) const;
+  std::size_t bytes(Rank block) const;
 
   Side side_;
   TypeFacts facts_;

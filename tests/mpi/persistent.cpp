@@ -71,7 +71,7 @@ void make(Operation& operation, bool own, const char* function, Ours ours, Argum
 
 /// All operations that are tried; `blocks` items of each rank.
 std::vector<Operation> make_all(bool own, int count) {
-  std::vector<Operation> all(8);
+  std::vector<Operation> all(10);
   const int root = procs - 1;
   const auto size = [](int items) { return static_cast<std::size_t>(items); };
 
@@ -179,6 +179,64 @@ std::vector<Operation> make_all(bool own, int count) {
   Operation& barrier = all[7];
   barrier.fill = barrier.check = [](int) {};
   make(barrier, own, "MPI_Barrier_init", OURS(barrier));
+
+  // Blocks of another size for each pair of ranks, some of them of none; first with gaps behind the items that are sent.
+  const auto between = [](int from, int to) { return (from + 2 * to) % 4; };
+  const auto lay_out = [&](Operation& operation, const auto& items, std::size_t& total) {
+    int at = 0;
+    for (int other = 0; other < procs; ++other) {
+      operation.counts.push_back(items(other));
+      operation.displacements.push_back(at);
+      at += operation.counts.back() + other % 2;
+    }
+    total = size(at);
+  };
+  Operation& alltoallv = all[8];  // of its arrays the first half is the send side's
+  std::size_t sent = 0, received = 0;
+  lay_out(
+      alltoallv, [&](int to) { return between(rank, to); }, sent);
+  lay_out(
+      alltoallv, [&](int from) { return between(from, rank); }, received);
+  alltoallv.in.assign(2 * sent, -2);
+  alltoallv.out.assign(received, -1);
+  alltoallv.fill = [&](int round) {
+    for (int to = 0; to < procs; ++to)
+      for (int i = 0; i < alltoallv.counts[size(to)]; ++i)
+        alltoallv.in[size(2 * (alltoallv.displacements[size(to)] + i))] = value(rank, to, i, round);
+  };
+  alltoallv.check = [&](int round) {
+    for (int from = 0; from < procs; ++from)
+      for (int i = 0; i < alltoallv.counts[size(procs + from)]; ++i)
+        if (alltoallv.out[size(alltoallv.displacements[size(procs + from)] + i)] !=
+            value(from, rank, i, round))
+          fail("alltoallv");
+  };
+  make(alltoallv, own, "MPI_Alltoallv_init", OURS(alltoallv), static_cast<const void*>(alltoallv.in.data()),
+       static_cast<const int*>(alltoallv.counts.data()),
+       static_cast<const int*>(alltoallv.displacements.data()), spaced,
+       static_cast<void*>(alltoallv.out.data()), static_cast<const int*>(alltoallv.counts.data() + procs),
+       static_cast<const int*>(alltoallv.displacements.data() + procs), MPI_INT);
+
+  Operation& swap = all[9];  // in place: what comes is as large as what goes
+  lay_out(
+      swap, [&](int other) { return (rank + other) % 3; }, received);
+  swap.out.assign(received, -1);
+  swap.fill = [&](int round) {
+    for (int to = 0; to < procs; ++to)
+      for (int i = 0; i < swap.counts[size(to)]; ++i)
+        swap.out[size(swap.displacements[size(to)] + i)] = value(rank, to, i, round);
+  };
+  swap.check = [&](int round) {
+    for (int from = 0; from < procs; ++from)
+      for (int i = 0; i < swap.counts[size(from)]; ++i)
+        if (swap.out[size(swap.displacements[size(from)] + i)] != value(from, rank, i, round))
+          fail("alltoallv in place");
+  };
+  const int* nothing = nullptr;  // not looked at in place
+  make(swap, own, "MPI_Alltoallv_init", OURS(alltoallv), static_cast<const void*>(MPI_IN_PLACE), nothing,
+       nothing, MPI_DATATYPE_NULL, static_cast<void*>(swap.out.data()),
+       static_cast<const int*>(swap.counts.data()), static_cast<const int*>(swap.displacements.data()),
+       MPI_INT);
   return all;
 }
 

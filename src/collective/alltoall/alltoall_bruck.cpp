@@ -5,9 +5,11 @@
 //
 // Source:   Bruck et al. 1997, section 3. Its two rotations are left out: a block's first journey begins in the input,
 //           its last one ends in the output.
-// Requires: equal blocks.
+// Requires: nothing. Blocks that differ in size (alltoallv) are padded: who passes one on does not know how large it is.
 // Cost:     ⌈log_r P⌉ rounds of up to r − 1 messages, about (P/r) blocks each; in scratch P places for blocks between two
-//           journeys, and as many for a round's arrivals (their places may still be on their way out).
+//           journeys, and as many for a round's arrivals (their places may still be on their way out). In alltoallv
+//           every block costs as much as the largest of all, the ranks first agree on that size (an allreduce of 8
+//           bytes), and copies of input and output are P blocks each: for small blocks of about the same size.
 //
 //            before      round 0     round 1                   (P = 4, r = 2; block xy goes from rank x to rank y)
 //   rank     0  1  2  3  0  1  2  3  0  1  2  3
@@ -121,9 +123,11 @@ void generate(const Call& call, Builder& builder) { Bruck(call, builder).run(); 
 extern const Algorithm alltoall_bruck = {
     .name = "bruck",
     .summary =
-        "A block that goes i ranks up goes by the digits of i, together with all that share the digit.",
+        "A block that goes i ranks up goes by the digits of i, together with all that share the digit; "
+        "blocks that "
+        "differ are padded to the largest.",
     .source = "Bruck et al. 1997, section 3",
-    .collectives = {Collective::alltoall},
+    .collectives = {Collective::alltoall, Collective::alltoallv},
     .rounds = "⌈log_r P⌉",
     .parameters = {{.name = "radix",
                     .summary = "base of the digits (r)",
