@@ -36,7 +36,7 @@ SHORT = {
     "list_scheduled": "LIST",
     "native": "native",
 }
-FOLDERS = {"openmpi5": "openmpi", "mpich5": "mpich"}
+FOLDERS = {"openmpi5": "openmpi", "mpich5": "abi"}
 
 
 class Cell:

@@ -22,11 +22,11 @@ from rich.progress import Progress
 
 from benchmarks import common
 
-FOLDERS = {"openmpi5": ("openmpi", "mpirun"), "mpich5": ("mpich", "mpiexec")}
+FOLDERS = {"openmpi5": ("openmpi", "mpirun"), "mpich5": ("abi", "mpiexec")}
 ALGORITHMS = {
     "allgather": "ring",
     "bcast": "binomial",
-    "allreduce": "recursive_doubling",
+    "allreduce": "rabenseifner",
     "alltoall": "pairwise",
 }
 GOAL_FROM = 64 << 10  # bytes from which Convene is to hide at least as much

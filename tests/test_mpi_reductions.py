@@ -68,3 +68,16 @@ def test_a_reproducible_run_refuses_what_depends_on_arrivals() -> None:
     )
     assert done.status == 2, done.output
     assert "reproducible results were asked for" in done.output
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich4"])
+@pytest.mark.parametrize("binding", ["mpifh", "usempi", "f08"])
+@pytest.mark.parametrize("procs", [1, 2, 3])
+def test_fortran(name: str, binding: str, procs: int) -> None:
+    stack = present(name)
+    done = stack.run(procs, [stack.program(f"reductions_{binding}")], {"CONVENE_USE": USE})
+    assert done.status == 0, done.output
+    assert "0 failures" in done.output
+    for choice in USE.split(","):
+        collective, algorithm = choice.split("=", 1)
+        assert algorithm in done.algorithms(collective)

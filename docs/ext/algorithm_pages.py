@@ -14,6 +14,10 @@ NEEDS = {
     "even": "an even number of processes",
     "power_of_two": "a number of processes that is a power of two",
 }
+LEARNS = {
+    "forecast": "learns of them from a forecast that all ranks have, not by messages of its own",
+    "messages": "learns of them as it runs, by messages of its own; no forecast, no thread",
+}
 # The second picture: where nothing is required, a number that is no power of two.
 PICTURED = {"none": (4, 5), "even": (4, 6), "power_of_two": (4, 8)}
 COUNTED = (2, 3, 4, 5, 6, 8, 12, 16, 21, 32, 64, 128)
@@ -82,13 +86,7 @@ def learns(algorithm: Algorithm) -> list[tuple[str, str]]:
     """How it knows who will come late; no row where it does not ask."""
     if algorithm["learns"] == "none":
         return []
-    return [
-        (
-            "arrivals",
-            "learns of them from a forecast that all ranks have, not by messages of its own; see "
-            "[arrivals](../../guide/arrivals.md)",
-        )
-    ]
+    return [("arrivals", f"{LEARNS[algorithm['learns']]}; see [arrivals](../../guide/arrivals.md)")]
 
 
 def needs(algorithm: Algorithm) -> str:

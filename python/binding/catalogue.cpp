@@ -41,6 +41,8 @@ std::string_view word(Learns learns) {
       return "none";
     case Learns::forecast:
       return "forecast";
+    case Learns::messages:
+      return "messages";
   }
   return "";
 }

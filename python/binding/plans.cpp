@@ -44,14 +44,14 @@ Naming naming(Collective collective) {
 
 using Arrivals = std::vector<std::int32_t>;
 
-/// The forecast that a call is to carry: one for each rank, and an algorithm that minds it.
+/// The arrivals that a call is to carry: one for each rank, and an algorithm that minds them.
 void check_arrivals(const Arrivals& arrivals, Collective collective, const Algorithm& algorithm, Rank procs) {
   if (arrivals.empty()) return;
-  if (algorithm.learns != Learns::forecast) {
+  if (algorithm.learns == Learns::none) {
     std::vector<std::string_view> users;
     for (const Algorithm* each : catalogue(collective))
-      if (each->learns == Learns::forecast) users.push_back(each->name);
-    throw Error(std::string(algorithm.name) + " uses no forecast of arrivals; of " +
+      if (each->learns != Learns::none) users.push_back(each->name);
+    throw Error(std::string(algorithm.name) + " does not mind arrivals; of " +
                 std::string(name(collective)) + " these do: " + (users.empty() ? "none" : joined(users)));
   }
   if (arrivals.size() != procs)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <any>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -104,6 +105,7 @@ class Played {
   }
 
   const Source& source() const { return *source_; }
+  std::uint32_t rounds() const { return std::max(one_->rounds(), 1u); }
 
  private:
   std::unique_ptr<Schedule> one_;
@@ -182,7 +184,17 @@ struct Simulation {
   Rows blocks;          // none, or one for each size
   bool exits = false;   // whether to tell those of every rank
 
-  /// Each pattern of arrivals has noise of its own, the same for all sizes.
+  /// When ranks come, in rounds of so many seconds after the first.
+  static std::vector<std::int32_t> in_rounds(const std::vector<double>& arrivals, double round) {
+    const double first = *std::min_element(arrivals.begin(), arrivals.end());
+    std::vector<std::int32_t> rounds;
+    for (const double arrival : arrivals)
+      rounds.push_back(static_cast<std::int32_t>(std::min(std::round((arrival - first) / round), 1e6)));
+    return rounds;
+  }
+
+  /// Each pattern of arrivals has noise of its own, the same for all sizes. What ranks decide as they run they decide for
+  /// rounds as long as those of a balanced call.
   std::vector<Summary> run(const std::vector<double>& sizes) const {
     const Seating seating = seat(platform, placement, call.procs);
     const Network network(platform, seating);
@@ -190,12 +202,25 @@ struct Simulation {
     std::unique_ptr<Played> played;
     Call current = call;
     std::vector<Summary> result;
+    const bool decides = spec.algorithm->decides();
     for (std::size_t size = 0; size < sizes.size(); ++size) {
       bool is_sized = false;
       PlayOptions each = options;
+      double round = 0;  // seconds, of an algorithm that decides as it runs
       for (std::size_t i = 0; i < arrivals.size(); ++i, ++each.noise.seed) {
-        if (!played || (!forecasts.empty() && forecasts[i] != current.arrivals)) {
-          if (!forecasts.empty()) current.arrivals = forecasts[i];
+        if (decides && round == 0) {
+          current.arrivals.clear();
+          played = std::make_unique<Played>(spec, current);
+          played->set_bytes(sizes[size], pieces);
+          const std::vector<double> together(call.procs, 0.0);
+          round = play(played->source(), platform, seating, together, options).end / played->rounds();
+          round = std::max(round, 1e-12);  // one rank alone
+        }
+        const std::vector<std::int32_t> come = decides             ? in_rounds(arrivals[i], round)
+                                               : forecasts.empty() ? current.arrivals
+                                                                   : forecasts[i];
+        if (!played || come != current.arrivals) {
+          current.arrivals = come;
           played.reset();  // before the next one takes memory
           played = std::make_unique<Played>(spec, current);
           is_sized = false;

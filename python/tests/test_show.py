@@ -157,7 +157,7 @@ def test_wrong_arrivals(convene: Convene) -> None:
     assert "not '-1'" in complaint("-1,0,0,0")
     assert "not ''" in complaint("")
     assert complaint("2,0,0,0", "ring") == (
-        "ring uses no forecast of arrivals; of allgather these do: bdr, bslb, list_scheduled"
+        "ring does not mind arrivals; of allgather these do: bdr, bslb, list_scheduled"
     )
 
 

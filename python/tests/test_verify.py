@@ -124,7 +124,7 @@ def test_wrong_requests_for_forecasts(convene: Convene) -> None:
         "N in --arrivals random:N must be a whole number from 1 to 1000000, not 'x'"
     )
     assert complaint("random:5", "ring") == (
-        "ring uses no forecast of arrivals; leave out --arrivals random:5"
+        "ring does not mind arrivals; leave out --arrivals random:5"
     )
 
 

@@ -5,7 +5,9 @@
 #include <any>
 #include <bit>
 
+#include "collective/forecast.hpp"
 #include "collective/parts.hpp"
+#include "schedule/interplay.hpp"
 
 namespace convene {
 
@@ -105,9 +107,9 @@ std::uint32_t segments(const Algorithm& algorithm, const Call& call) {
                                  : segments(algorithm, call.procs, call.parameters);
 }
 
-Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder) {
-  if (is_neighborhood(call.collective) && !call.graph)
-    return build_schedule(algorithm, with_graph(call), builder);
+namespace {
+
+void begin_schedule(const Algorithm& algorithm, const Call& call, Builder& builder) {
   const std::uint32_t per_block = segments(algorithm, call);
   const Places size = places(call, per_block);
   builder.begin(call.procs, call.rank);
@@ -115,6 +117,32 @@ Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& b
   builder.buffer(Buffer::output, size.output);
   if (const auto same = in_place_alias(call, per_block)) builder.alias(same->alias, same->of, same->first);
   if (call.collective == Collective::barrier) builder.signals();
+}
+
+/// What the ranks do that decide as they run, if they come as the call says.
+Plan play_out(const Algorithm& algorithm, Call call, Builder& builder) {
+  std::vector<DecidingRank> ranks;
+  for (call.rank = 0; call.rank < call.procs; ++call.rank)
+    ranks.push_back(build_decider(algorithm, call, builder));
+  return play_out(Interplay(std::move(ranks), {.arrivals = expected_delays(call)}));
+}
+
+}  // namespace
+
+DecidingRank build_decider(const Algorithm& algorithm, const Call& call, Builder& builder) {
+  DecidingRank result{.frame = {}, .decider = algorithm.decide(call)};
+  begin_schedule(algorithm, call, builder);
+  for (const std::vector<Place>& like : result.decider->scratch()) builder.scratch(like);
+  result.frame = builder.finish();
+  return result;
+}
+
+Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder) {
+  if (is_neighborhood(call.collective) && !call.graph)
+    return build_schedule(algorithm, with_graph(call), builder);
+  if (algorithm.decides())
+    return (*keep_work(call, [&] { return play_out(algorithm, call, builder); }))[call.rank];
+  begin_schedule(algorithm, call, builder);
   algorithm.generate(call, builder);
   return builder.finish();
 }

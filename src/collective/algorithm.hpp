@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include "collective/collective.hpp"
 #include "schedule/builder.hpp"
+#include "schedule/decider.hpp"
 
 namespace convene {
 
@@ -47,8 +49,9 @@ enum class Requirement : std::uint8_t { none, power_of_two, even };
 /// of the output replaced by p + r (rotation) or p ^ r (exchange). Stated here, proved by a test for small P.
 enum class Symmetry : std::uint8_t { none, rotation, exchange };
 
-/// How an algorithm learns who will come late. `forecast`: from Call::arrivals, which the ranks agreed on before.
-enum class Learns : std::uint8_t { none, forecast };
+/// How an algorithm learns who comes late. `forecast`: from Call::arrivals, which the ranks agreed on before. `messages`:
+/// from its own, as it runs; Call::arrivals is then when they come in the plan that is built.
+enum class Learns : std::uint8_t { none, forecast, messages };
 
 /// How a block is cut into its places: `evenly` into as many as the parameter "segments" says (one without it), or
 /// into two, a `tiny_first` part and the rest.
@@ -102,11 +105,14 @@ struct Algorithm {
   std::uint32_t (*pieces)(Rank procs, std::span<const std::int64_t> parameters) = nullptr;
   /// Null for one that is not composed.
   const Composition* composition = nullptr;
-  /// Writes one rank's steps. Null for `native`: that one is the MPI's own.
+  /// Writes one rank's steps. Null for `native`, which is the MPI's own, and for what decides as it runs.
   void (*generate)(const Call& call, Builder& builder) = nullptr;
+  /// Makes one rank's part of an algorithm that decides as it runs. It never needs Call::arrivals.
+  std::unique_ptr<Decider> (*decide)(const Call& call) = nullptr;
 
   bool serves(Collective collective) const;
-  bool is_native() const { return generate == nullptr; }
+  bool is_native() const { return !generate && !decide; }
+  bool decides() const { return decide != nullptr; }
   bool is_composed() const { return composition != nullptr; }
   /// Index of a parameter, or -1.
   int find_parameter(std::string_view name) const;
@@ -144,8 +150,11 @@ std::uint32_t segments(const Algorithm& algorithm, const Call& call);
 /// Likewise, of one that is not composed.
 std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const std::int64_t> parameters);
 
-/// One rank's schedule. The requirement must hold; throws std::logic_error where a generator breaks its own rules.
+/// One rank's schedule. The requirement must hold; throws std::logic_error where a generator breaks its own rules. Of an
+/// algorithm that decides as it runs: what it does where the ranks come as Call::arrivals says.
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder);
+/// A rank's part of an algorithm that decides as it runs, with the buffers that it touches.
+DecidingRank build_decider(const Algorithm& algorithm, const Call& call, Builder& builder);
 /// All ranks' schedules.
 Plan build_plan(const Algorithm& algorithm, Call call);
 

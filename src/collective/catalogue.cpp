@@ -49,6 +49,8 @@
   X(bcast_split_binary)                     \
   X(bcast_scatter_allgather)                \
   X(bcast_list_scheduled)                   \
+  X(bcast_arrival_b)                        \
+  X(bcast_arrival_nb)                       \
   X(bcast_hier)                             \
   X(bcast_remap)                            \
   X(alltoall_linear)                        \
@@ -72,6 +74,7 @@
   X(reduce_radix_k)                         \
   X(reduce_ring)                            \
   X(reduce_clairvoyant)                     \
+  X(reduce_local_redirect)                  \
   X(reduce_hier)                            \
   X(reduce_remap)                           \
   X(allreduce_recursive_doubling)           \

@@ -132,6 +132,7 @@ TEST_P(EveryCollective, KeepsBlocksInScratchOfTheirSize) {
 }
 
 TEST_P(EveryCollective, MutantsAreCaught) {
+  if (algorithm().decides()) GTEST_SKIP() << "in a plan a notice can be dropped: what was decided stays";
   for (const Rank procs : {3, 4, 7}) {
     if (!unmet_requirement(algorithm(), procs).empty()) continue;
     for (const auto& parameters : algorithm().sample_parameters()) {

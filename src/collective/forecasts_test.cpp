@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all algorithms of all collectives must do that use a forecast of arrivals: deliver for every forecast, and build
-// the same schedules on all ranks. Nothing here names an algorithm.
+// What all algorithms of all collectives must do that mind who comes late: deliver for every forecast (or, where they learn
+// by messages, for all arrivals), and build the same schedules on all ranks. Nothing here names an algorithm.
 #include <gtest/gtest.h>
 
 #include "collective/algorithm.hpp"
@@ -18,7 +18,7 @@ std::vector<Served> all_served() {
   std::vector<Served> result;
   for (const Collective collective : all_collectives)
     for (const Algorithm* algorithm : catalogue(collective))
-      if (algorithm->learns == Learns::forecast) result.push_back({collective, algorithm});
+      if (algorithm->learns != Learns::none) result.push_back({collective, algorithm});
   return result;
 }
 

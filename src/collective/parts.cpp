@@ -75,7 +75,7 @@ std::vector<std::vector<std::int64_t>> sample_compositions(const Algorithm& comp
   };
   for (std::size_t i = 0; i < slots.size(); ++i)
     for (const Algorithm* algorithm : catalogue(slots[i].collective)) {
-      if (algorithm->is_native() || algorithm->is_composed()) continue;
+      if (!algorithm->generate || algorithm->is_composed()) continue;
       const bool serves = slots[i].among != Among::all ||
                           std::all_of(composed.collectives.begin(), composed.collectives.end(),
                                       [&](Collective each) { return algorithm->serves(each); });

@@ -178,6 +178,7 @@ TEST_P(Reductions, KeepSegmentsInScratchOfTheirSize) {
 }
 
 TEST_P(Reductions, MutantsAreCaught) {
+  if (algorithm().decides()) GTEST_SKIP() << "in a plan a notice can be dropped: what was decided stays";
   const auto grid = algorithm().sample_parameters();
   for (const Rank procs : {3, 4, 7}) {
     if (!can_run(procs)) continue;

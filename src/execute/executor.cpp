@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 
+#include "execute/deciding_run.hpp"
 #include "execute/long_wait.hpp"
 #include "execute/tags.hpp"
 
@@ -19,22 +20,10 @@ class Messages {
 
   /// Starts a send or a receive. An empty message is left out, on the other side too: its request is null.
   int start(StepId id, MPI_Request* request) {
-    const Step& step = schedule_[id];
-    const Message message = make_message(schedule_, id, binding_.buffers, arena_);
-    *request = MPI_REQUEST_NULL;
-    if (message.is_empty() && !schedule_.signals()) return MPI_SUCCESS;
-    const int peer = static_cast<int>(step.peer), tag = tags_.of(step.match);
-    int code;
-    if (step.kind == StepKind::send) {
-      code = mpi.Isend(message.buffer, message.count, message.type, peer, tag, binding_.comm, request);
-    } else {
-      if (message.staging) remember_staging(id, message.staging);
-      code = mpi.Irecv(message.buffer, message.count, message.type, peer, tag, binding_.comm, request);
-    }
-    if (message.owns_type) {
-      MPI_Datatype type = message.type;  // freed now, gone when the message is
-      mpi.Type_free(&type);
-    }
+    std::byte* staging = nullptr;
+    const int code = start_message(schedule_, id, binding_.buffers, binding_.comm,
+                                   tags_.of(schedule_[id].match), arena_, request, &staging);
+    if (staging) remember_staging(id, staging);
     return code;
   }
 
@@ -75,15 +64,6 @@ class Messages {
   std::byte** staging_ =
       nullptr;  // by step: where a receive that has to be unpacked was put; null while there is none
 };
-
-/// After an error nobody may touch the buffers any more: receives are cancelled, sends let go.
-void abandon(MPI_Request* requests, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (requests[i] == MPI_REQUEST_NULL) continue;
-    mpi.Cancel(&requests[i]);
-    mpi.Request_free(&requests[i]);
-  }
-}
 
 class ProgramRun {
  public:
@@ -413,6 +393,7 @@ int run_program(const Binding& binding, const Program& program, Arena& arena) {
 }
 
 int run_dynamic(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle) {
+  if (binding.decider) return DecidingRun(binding, arena, true).run();
   return DynamicRun(binding, limits, arena, shuffle).run();
 }
 
@@ -422,20 +403,30 @@ class StepwiseRun::Run : public DynamicRun {
 };
 
 StepwiseRun::StepwiseRun(const Binding& binding, const Limits& limits, Arena& arena,
-                         std::optional<Buffer> awaited)
-    : run_(std::make_unique<Run>(binding, limits, arena, 0)) {
+                         std::optional<Buffer> awaited) {
+  if (binding.decider) {
+    deciding_run_ = std::make_unique<DecidingRun>(binding, arena, !awaited);
+    return;
+  }
+  run_ = std::make_unique<Run>(binding, limits, arena, 0);
   if (awaited) run_->await(*awaited);
   run_->start();
 }
 
 StepwiseRun::~StepwiseRun() = default;
 
-void StepwiseRun::come() { run_->come(); }
+void StepwiseRun::come() { deciding_run_ ? deciding_run_->begin() : run_->come(); }
 
-int StepwiseRun::advance(bool& done) { return run_->advance(done); }
+int StepwiseRun::advance(bool& done) {
+  return deciding_run_ ? deciding_run_->advance(done) : run_->advance(done);
+}
 
-std::uint64_t StepwiseRun::messages() const { return run_->messages_done(); }
+std::uint64_t StepwiseRun::messages() const {
+  return deciding_run_ ? deciding_run_->messages() : run_->messages_done();
+}
 
-std::uint64_t StepwiseRun::early_messages() const { return run_->early_messages(); }
+std::uint64_t StepwiseRun::early_messages() const {
+  return deciding_run_ ? deciding_run_->early_messages() : run_->early_messages();
+}
 
 }  // namespace convene

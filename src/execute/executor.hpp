@@ -17,14 +17,18 @@
 #include "execute/message.hpp"
 #include "execute/program.hpp"
 #include "execute/tags.hpp"
+#include "schedule/decider.hpp"
 #include "schedule/order.hpp"
 #include "schedule/schedule.hpp"
 
 namespace convene {
 
+class DecidingRun;
+
 /// A schedule bound to a communicator and to memory, ready to run.
 struct Binding {
   const Schedule* schedule = nullptr;
+  const Decider* decider = nullptr;  ///< where there is one, it says what to do; the schedule has no steps
   Buffers buffers;
   Operator op = {};                     ///< for combines: a schedule without them needs none
   MPI_Comm comm = MPI_COMM_NULL;        ///< Convene's own; errors are returned
@@ -63,7 +67,8 @@ class StepwiseRun {
 
  private:
   class Run;
-  std::unique_ptr<Run> run_;
+  std::unique_ptr<Run> run_;  // one of the two
+  std::unique_ptr<DecidingRun> deciding_run_;
 };
 
 }  // namespace convene

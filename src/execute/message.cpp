@@ -209,6 +209,36 @@ Message make_message(const Schedule& schedule, StepId id, const Buffers& buffers
   return message_of_type(pieces);
 }
 
+int start_message(const Schedule& schedule, StepId id, const Buffers& buffers, MPI_Comm comm, int tag,
+                  Arena& arena, MPI_Request* request, std::byte** staging) {
+  const Step& step = schedule[id];
+  const Message message = make_message(schedule, id, buffers, arena);
+  *request = MPI_REQUEST_NULL;
+  *staging = nullptr;
+  if (message.is_empty() && !schedule.signals()) return MPI_SUCCESS;
+  const int peer = static_cast<int>(step.peer);
+  int code;
+  if (step.kind == StepKind::send) {
+    code = mpi.Isend(message.buffer, message.count, message.type, peer, tag, comm, request);
+  } else {
+    *staging = message.staging;
+    code = mpi.Irecv(message.buffer, message.count, message.type, peer, tag, comm, request);
+  }
+  if (message.owns_type) {
+    MPI_Datatype type = message.type;  // freed now, gone when the message is
+    mpi.Type_free(&type);
+  }
+  return code;
+}
+
+void abandon(MPI_Request* requests, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    mpi.Cancel(&requests[i]);
+    mpi.Request_free(&requests[i]);
+  }
+}
+
 void unpack(const Schedule& schedule, StepId step, const Buffers& buffers, const std::byte* staging) {
   for_each_piece(schedule.ranges(step), schedule, buffers, [&](const Piece& piece) {
     std::memcpy(piece.at, staging, piece.bytes);

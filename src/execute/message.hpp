@@ -51,6 +51,15 @@ std::optional<Piece> one_run(std::span<const Range> ranges, const Schedule& sche
 /// The message of a send or receive step. Staging comes from the arena; the slots of a send are packed already.
 Message make_message(const Schedule& schedule, StepId step, const Buffers& buffers, Arena& arena);
 
+/// Starts the send or receive of a step. An empty message is left out, on the other side too, unless they are signals:
+/// its request is null. `staging`: where a receive that has to be unpacked is put, else null. Returns MPI_SUCCESS or the
+/// MPI's error.
+int start_message(const Schedule& schedule, StepId step, const Buffers& buffers, MPI_Comm comm, int tag,
+                  Arena& arena, MPI_Request* request, std::byte** staging);
+
+/// After an error nobody may touch the buffers any more: receives are cancelled, sends let go.
+void abandon(MPI_Request* requests, std::size_t count);
+
 /// Unpacks a received message's staging into its slots.
 void unpack(const Schedule& schedule, StepId step, const Buffers& buffers, const std::byte* staging);
 

@@ -44,6 +44,7 @@ BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_C
                      Arena& arena, bool staged_output)
     : arguments_(arguments), prepared_(&prepared), staged_output_(staged_output) {
   binding_.schedule = &prepared.schedule;
+  binding_.decider = prepared.decider.get();
   binding_.comm = own;
   binding_.collective_number = number;
   if (is_reduction(arguments.collective)) {

@@ -46,6 +46,7 @@ std::string list(std::span<const std::uint32_t> numbers) {
 }
 
 std::string describe(const Schedule& schedule, std::span<const Range> ranges) {
+  if (ranges.empty()) return "nothing";
   std::string text;
   std::vector<std::uint32_t> numbers;
   for (std::size_t i = 0; i < ranges.size(); ++i) {

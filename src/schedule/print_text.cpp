@@ -99,6 +99,7 @@ class Rounds {
   /// What a message carries: its contents where the play reached it, else the slots.
   std::string blocks(const Schedule& schedule, StepId id) const {
     const std::span<const Content> contents = carried(schedule, id);
+    if (schedule.ranges(id).empty()) return "a notice";
     if (contents.empty()) return describe(schedule, schedule.ranges(id));
     std::string text = in_words(contents);
     if (text.size() <= longest_list) return text;

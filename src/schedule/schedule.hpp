@@ -97,6 +97,7 @@ class Schedule {
 
  private:
   friend class Builder;
+  friend class GrowingSchedule;
   friend class Mutation;  // the checker's own test breaks schedules on purpose
 
   /// A message has one set of ranges, of any size.

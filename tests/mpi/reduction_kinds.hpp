@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <string>
@@ -23,7 +24,13 @@
 using Fill = void (*)(void* at, Random& random);
 
 /// What MPI's standard divides predefined types into, for what operators are defined on them.
-enum class Class { integer, floating, logical, complex, byte, language, pair, derived };
+enum class Class { integer, fortran_integer, floating, logical, complex, byte, language, pair, derived };
+
+/// Bytes of an item that are part of its type and mean nothing.
+struct Padding {
+  std::ptrdiff_t at;
+  std::size_t bytes;
+};
 
 struct ItemType {
   std::string name;
@@ -31,6 +38,7 @@ struct ItemType {
   Fill fill;
   Class of;
   MPI_Aint extent = 0, reach = 0;  // bytes from one item to the next; how far an item reaches to either side
+  std::vector<Padding> padding = {};
 };
 
 /// Where the four numbers of a user-defined item are, and how far apart items are, in bytes.
@@ -64,6 +72,19 @@ template <class Value>
 void fill_truth(void* at, Random& random) {
   const auto value = static_cast<Value>(random() % 2);
   std::memcpy(at, &value, sizeof value);
+}
+
+template <class Value>
+void fill_pair_of(void* at, Random& random) {
+  const Value pair[] = {static_cast<Value>(static_cast<int>(random() % 3)),
+                        static_cast<Value>(static_cast<int>(random() % 3))};
+  std::memcpy(at, pair, sizeof pair);
+}
+
+/// The bytes of a long double behind its value, where it has any.
+inline Padding padding_of_long_double(std::ptrdiff_t at) {
+  const std::size_t used = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
+  return {at + static_cast<std::ptrdiff_t>(used), sizeof(long double) - used};
 }
 
 /// What MPI's pair types are in C.
@@ -126,6 +147,30 @@ inline std::vector<ItemType> predefined_types() {
   ADD(MPI_C_DOUBLE_COMPLEX, std::complex<double>, complex);
 #undef ADD
   add("MPI_C_BOOL", MPI_C_BOOL, fill_truth<bool>, Class::logical);
+  // A type that this MPI does not have, it refuses together with its operators.
+  const auto add_padded = [&](const char* name, MPI_Datatype type, Fill fill, Class of,
+                              std::vector<Padding> padding) {
+    const std::size_t before = all.size();
+    add(name, type, fill, of);
+    if (all.size() > before) all.back().padding = std::move(padding);
+  };
+  constexpr std::ptrdiff_t size = sizeof(long double);
+  add_padded("MPI_LONG_DOUBLE", MPI_LONG_DOUBLE, fill_number<long double>, Class::floating,
+             {padding_of_long_double(0)});
+  add_padded("MPI_C_LONG_DOUBLE_COMPLEX", MPI_C_LONG_DOUBLE_COMPLEX, fill_number<std::complex<long double>>,
+             Class::complex, {padding_of_long_double(0), padding_of_long_double(size)});
+  add_padded("MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE_INT, fill_pair<long double>, Class::pair,
+             {padding_of_long_double(0), {size + 4, sizeof(Pair<long double>) - size - 4}});
+  // Fortran's, as its compilers have them by default.
+  add("MPI_INTEGER", MPI_INTEGER, fill_number<std::int32_t>, Class::fortran_integer);
+  add("MPI_REAL", MPI_REAL, fill_number<float>, Class::floating);
+  add("MPI_DOUBLE_PRECISION", MPI_DOUBLE_PRECISION, fill_number<double>, Class::floating);
+  add("MPI_COMPLEX", MPI_COMPLEX, fill_number<std::complex<float>>, Class::complex);
+  add("MPI_DOUBLE_COMPLEX", MPI_DOUBLE_COMPLEX, fill_number<std::complex<double>>, Class::complex);
+  add("MPI_LOGICAL", MPI_LOGICAL, fill_truth<std::int32_t>, Class::logical);
+  add("MPI_2INTEGER", MPI_2INTEGER, fill_pair_of<std::int32_t>, Class::pair);
+  add("MPI_2REAL", MPI_2REAL, fill_pair_of<float>, Class::pair);
+  add("MPI_2DOUBLE_PRECISION", MPI_2DOUBLE_PRECISION, fill_pair_of<double>, Class::pair);
   add("MPI_FLOAT_INT", MPI_FLOAT_INT, fill_pair<float>, Class::pair);
   add("MPI_DOUBLE_INT", MPI_DOUBLE_INT, fill_pair<double>, Class::pair);
   add("MPI_LONG_INT", MPI_LONG_INT, fill_pair<long>, Class::pair);
@@ -149,11 +194,14 @@ inline bool is_legal(const ItemType& type, const Op& op) {
   const auto type_is = [&](std::initializer_list<Class> list) {
     return std::find(list.begin(), list.end(), type.of) != list.end();
   };
-  if (op_is({MPI_MAX, MPI_MIN})) return type_is({Class::integer, Class::floating, Class::language});
+  if (op_is({MPI_MAX, MPI_MIN}))
+    return type_is({Class::integer, Class::fortran_integer, Class::floating, Class::language});
   if (op_is({MPI_SUM, MPI_PROD}))
-    return type_is({Class::integer, Class::floating, Class::complex, Class::language});
+    return type_is(
+        {Class::integer, Class::fortran_integer, Class::floating, Class::complex, Class::language});
   if (op_is({MPI_LAND, MPI_LOR, MPI_LXOR})) return type_is({Class::integer, Class::logical});
-  if (op_is({MPI_BAND, MPI_BOR, MPI_BXOR})) return type_is({Class::integer, Class::byte, Class::language});
+  if (op_is({MPI_BAND, MPI_BOR, MPI_BXOR}))
+    return type_is({Class::integer, Class::fortran_integer, Class::byte, Class::language});
   return type_is({Class::pair});
 }
 
@@ -372,6 +420,10 @@ struct ReductionCall {
   /// Whether both have the same result, and nothing else was written. In place a reduce_scatter may leave anything in the
   /// rest of its buffer.
   bool is_right() {
+    for (Guarded& buffer : output)
+      for (int i = 0; i < items; ++i)
+        for (const Padding& padding : kind->type.padding)
+          std::memset(static_cast<char*>(buffer.at()) + i * kind->type.extent + padding.at, 0, padding.bytes);
     if (!in_place || !scatters()) return output[0].all() == output[1].all();
     const int own = is("reduce_scatter") ? counts[static_cast<std::size_t>(rank)] : count;
     if (!kind->op.shape)

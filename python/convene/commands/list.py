@@ -22,6 +22,11 @@ HELP = """Lists algorithms: source, requirement, rounds, parameters.
   convene list allgather --json
 """
 
+LEARNS = {
+    "none": "",
+    "forecast": "; uses a forecast of arrivals",
+    "messages": "; learns of arrivals by its own messages",
+}
 REQUIREMENTS = {"none": "any P", "even": "even P", "power_of_two": "P = 2^k"}
 
 
@@ -44,7 +49,7 @@ def _print_one(output: Console, algorithm: Algorithm, served: list[str]) -> None
         needs += ", a commutative operator"
     some = [name for name in served if name in algorithm["collectives"]]
     only = "" if some == served else f"; only {', '.join(some)}"
-    learns = "; uses a forecast of arrivals" if algorithm["learns"] == "forecast" else ""
+    learns = LEARNS[algorithm["learns"]]
     output.print(f"\n[bold cyan]{_usage(algorithm)}[/]  {needs}; rounds: {algorithm['rounds']}{learns}{only}")
     parts = [
         f"{part['name'].upper()}, of {part['collective']}, default {part['default']}: {part['summary']}"

@@ -332,7 +332,7 @@ def samples_of(collective: str, algorithm: str | None, segments: list[int]) -> l
             of=of[name],
             rooted=rooted,
             composed=bool(known[name]["parts"]),
-            learns=known[name]["learns"] == "forecast",
+            learns=known[name]["learns"] != "none",
         )
         for turn, (spec, name) in enumerate(zip(specs, names, strict=True))
     ]
@@ -476,7 +476,7 @@ def verify(
         str | None,
         typer.Option(
             metavar="random:N",
-            help="Play algorithms that use a forecast of arrivals also with N random ones.",
+            help="Play algorithms that mind who comes late also with N random arrivals.",
         ),
     ] = None,
     mapping: Annotated[
@@ -528,7 +528,7 @@ def verify(
     )
     cases = make_cases(list(dict.fromkeys(collectives)), algorithm, grid)
     if forecasts and not any(case.forecasts for case in cases):
-        raise RequestError(f"{algorithm} uses no forecast of arrivals; leave out --arrivals {arrivals}")
+        raise RequestError(f"{algorithm} does not mind arrivals; leave out --arrivals {arrivals}")
     found = {result.case: result for result in play_all(cases)}
     results = [found[case] for case in cases]
     if json:

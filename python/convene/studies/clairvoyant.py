@@ -30,6 +30,7 @@ AT_4_MIB = {
     "ring": 8.3,
     "pipeline": 6.1,
     "radix_k": 8.5,
+    "local_redirect": 41.0,
 }  # table 4, in ms
 SPECS = {"radix_k": "radix_k;radix=8", "pipeline": "pipeline;segments=128"}
 
@@ -67,7 +68,7 @@ def seconds(results: list[list[list[Simulated]]]) -> list[float]:
 def run(play: Play) -> dict[str, Any]:
     platform = simulation.load_platform("curie")
     names = (OWN, *RIVALS)
-    even = [(name, size) for size in SIZES for name in (*names, "pipeline")]
+    even = [(name, size) for size in SIZES for name in (*names, "pipeline", "local_redirect")]
     alone = dict(
         zip(
             even,

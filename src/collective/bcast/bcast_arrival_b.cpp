@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// arrival_b: the root serves those who have come, batch by batch. A batch is a chain of all who have come by then, in the
+// order in which they came; the root sends the vector to its first rank, and every rank to the next one. When the root
+// has sent it, it makes the next batch of those who have come meanwhile.
+//
+// Source:   Patarasuk and Yuan 2008, for sends that block, as told in Proficz 2021, section 2: those who have arrived are
+//           served first, found out by the algorithm's own messages. The protocol is this project's.
+// Requires: nothing.
+// Cost:     balanced a chain: P − 2 + N rounds with N segments. The root sends the vector once a batch, so at most P − 1
+//           times; a rank that comes late has it N rounds after it came or was waited for. Two notices a rank (here, and
+//           from whom to whom). No extra memory. The root stays until the last rank has come.
+// Arrivals: from its own messages.
+//
+// P = 4, root 0, N = 1, rank 2 late: a = (0, 0, 5, 0).
+//
+//   round 0   rank 1 and 3 have come: the batch is 0 → 1 → 3. 0 to 1.
+//   round 1   1 to 3.
+//   round 5   rank 2 has come: 0 to 2.
+//
+// For P = 5 and rank 4 late as well, by 6 rounds, that one is a third batch.
+#include "collective/bcast/bcast_by_arrival.hpp"
+
+namespace convene {
+namespace {
+
+enum What : std::uint32_t { here, place };
+
+class ArrivalB final : public Decider {
+ public:
+  explicit ArrivalB(const Call& call)
+      : is_root_(call.is_root()),
+        root_(call.root),
+        segments_(static_cast<std::uint32_t>(call.parameters[0])),
+        vector_(segments_, is_root_),
+        to_hear_(is_root_ ? call.procs - 1 : 1) {}
+
+  std::unique_ptr<Decider> copy() const override { return std::make_unique<ArrivalB>(*this); }
+  bool is_listening() const override { return to_hear_ > 0; }
+
+  void on(const Happening& event, DecidedSteps& steps) override {
+    switch (event.kind) {
+      case Happening::Kind::begun:
+        has_begun_ = true;
+        if (!is_root_) steps.tell(root_, {here});
+        break;
+      case Happening::Kind::noticed:
+        --to_hear_;
+        if (is_root_)
+          waiting_.push_back(event.peer);
+        else
+          take_place(event.notice, steps);
+        break;
+      case Happening::Kind::sent:
+        if (is_root_) --sending_;
+        break;
+      case Happening::Kind::received:
+        vector_.come(event.slots, steps);
+        break;
+      case Happening::Kind::quiet:
+        if (is_root_ && has_begun_ && sending_ == 0 && !waiting_.empty()) serve_batch(steps);
+        break;
+    }
+  }
+
+ private:
+  /// Notices of a place in a chain: behind `rank`, before `other`, which is the root behind the end.
+  void serve_batch(DecidedSteps& steps) {
+    for (std::size_t i = 0; i < waiting_.size(); ++i)
+      steps.tell(waiting_[i], {place, i == 0 ? root_ : waiting_[i - 1],
+                               i + 1 < waiting_.size() ? waiting_[i + 1] : root_});
+    vector_.serve(waiting_.front(), steps);
+    sending_ = segments_;
+    waiting_.clear();
+  }
+
+  void take_place(const Notice& notice, DecidedSteps& steps) {
+    vector_.expect(notice.rank, steps);
+    if (notice.other != root_) vector_.serve(notice.other, steps);
+  }
+
+  bool is_root_, has_begun_ = false;
+  Rank root_;
+  std::uint32_t segments_;
+  PassingOn vector_;
+  std::uint32_t to_hear_;      // notices that are to come
+  std::vector<Rank> waiting_;  // at the root: who has come since the last batch
+  std::uint32_t sending_ = 0;  // at the root: messages of the last batch that are not sent yet
+};
+
+std::unique_ptr<Decider> decide(const Call& call) { return std::make_unique<ArrivalB>(call); }
+
+}  // namespace
+
+extern const Algorithm bcast_arrival_b = {
+    .name = "arrival_b",
+    .summary = "The root serves those who have come in chains, one batch after the other.",
+    .source = "Patarasuk and Yuan 2008, as told in Proficz 2021, section 2; the protocol is this project's",
+    .collectives = {Collective::bcast},
+    .learns = Learns::messages,
+    .rounds = "P − 2 + N balanced, N segments; N after a late last arrival",
+    .parameters = {decided_segments_parameter()},
+    .decide = decide,
+};
+
+}  // namespace convene

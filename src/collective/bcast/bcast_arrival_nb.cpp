@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// arrival_nb: one chain in the order in which ranks come, which grows at its end. Whoever comes is put behind the last
+// rank of the chain while that one still waits for a part of the vector; else it begins a new chain at the root. Nobody
+// waits for another's send to be over.
+//
+// Source:   Patarasuk and Yuan 2008, for sends that do not block, as told in Proficz 2021, section 2: those who have
+//           arrived are served first, found out by the algorithm's own messages. The protocol is this project's.
+// Requires: nothing.
+// Cost:     balanced a chain: P − 2 + N rounds with N segments. Four or five notices a rank (here, from whom, to whom or
+//           the end, complete). No extra memory. The root stays until all ranks have the vector.
+// Arrivals: from its own messages.
+//
+// P = 4, root 0, N = 1, rank 2 late: a = (0, 0, 5, 0).
+//
+//   round 0   rank 1 comes: 0 to 1. Rank 3 comes before 1 has the vector: it is put behind it.
+//   round 1   1 to 3. It has all then and nobody is behind it: the chain ends.
+//   round 5   rank 2 comes: 0 to 2.
+//
+// For P = 5 and rank 4 late by half a round more, it gets the vector from rank 2.
+#include "collective/bcast/bcast_by_arrival.hpp"
+
+namespace convene {
+namespace {
+
+enum What : std::uint32_t { here, from, to, end, complete };
+
+class ArrivalNb final : public Decider {
+ public:
+  explicit ArrivalNb(const Call& call)
+      : is_root_(call.is_root()),
+        root_(call.root),
+        last_(call.root),
+        vector_(static_cast<std::uint32_t>(call.parameters[0]), is_root_),
+        to_hear_(is_root_ ? 2 * (call.procs - 1) : 2) {}
+
+  std::unique_ptr<Decider> copy() const override { return std::make_unique<ArrivalNb>(*this); }
+  bool is_listening() const override { return to_hear_ > 0; }
+
+  void on(const Happening& event, DecidedSteps& steps) override {
+    switch (event.kind) {
+      case Happening::Kind::begun:
+        has_begun_ = true;
+        if (!is_root_) return steps.tell(root_, {here});
+        for (const Rank rank : early_) place(rank, steps);
+        return;
+      case Happening::Kind::noticed:
+        --to_hear_;
+        return note(event.peer, event.notice, steps);
+      case Happening::Kind::received:
+        vector_.come(event.slots, steps);
+        if (vector_.has_all()) steps.tell(root_, {complete});
+        return;
+      case Happening::Kind::sent:
+      case Happening::Kind::quiet:
+        return;
+    }
+  }
+
+ private:
+  void note(Rank peer, const Notice& notice, DecidedSteps& steps) {
+    switch (static_cast<What>(notice.what)) {
+      case here:
+        if (has_begun_)
+          place(peer, steps);
+        else
+          early_.push_back(peer);
+        return;
+      case complete:  // nobody is put behind it any more
+        if (peer != last_) return;
+        last_ = root_;
+        return steps.tell(peer, {end});
+      case from:
+        return vector_.expect(notice.rank, steps);
+      case to:
+        return vector_.serve(notice.rank, steps);
+      case end:
+        return;
+    }
+  }
+
+  /// At the root: a rank that has come gets its place at the end of the chain.
+  void place(Rank rank, DecidedSteps& steps) {
+    steps.tell(rank, {from, last_});
+    if (last_ == root_)
+      vector_.serve(rank, steps);
+    else
+      steps.tell(last_, {to, rank});
+    last_ = rank;
+  }
+
+  bool is_root_, has_begun_ = false;
+  Rank root_;
+  Rank last_;  // at the root: the chain's end; the root where there is none
+  PassingOn vector_;
+  std::uint32_t to_hear_;    // notices that are to come
+  std::vector<Rank> early_;  // at the root: who has come before it
+};
+
+std::unique_ptr<Decider> decide(const Call& call) { return std::make_unique<ArrivalNb>(call); }
+
+}  // namespace
+
+extern const Algorithm bcast_arrival_nb = {
+    .name = "arrival_nb",
+    .summary = "Whoever comes is put at the end of a chain, or begins a new one at the root.",
+    .source = "Patarasuk and Yuan 2008, as told in Proficz 2021, section 2; the protocol is this project's",
+    .collectives = {Collective::bcast},
+    .learns = Learns::messages,
+    .rounds = "P − 2 + N balanced, N segments; N after a late last arrival",
+    .parameters = {decided_segments_parameter()},
+    .decide = decide,
+};
+
+}  // namespace convene

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the broadcasts have in common that serve those first who have come: the vector's segments, and a rank that passes
+// them on as they arrive.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "collective/algorithm.hpp"
+
+namespace convene {
+
+/// Segments of the vector that a rank has, and the rank that it passes them on to.
+class PassingOn {
+ public:
+  PassingOn(std::uint32_t segments, bool has_all) : has_(segments, has_all) {}
+
+  bool has_all() const { return std::find(has_.begin(), has_.end(), false) == has_.end(); }
+
+  /// All segments are to come from this rank.
+  void expect(Rank from, DecidedSteps& steps) const {
+    for (Place segment = 0; segment < has_.size(); ++segment)
+      steps.recv(from, Range(Buffer::output, segment));
+  }
+
+  /// What is there goes to a rank now, the rest as it comes.
+  void serve(Rank next, DecidedSteps& steps) {
+    next_ = next;
+    is_passing_ = true;
+    passed_ = 0;
+    pass_on(steps);
+  }
+
+  void come(const Range& slots, DecidedSteps& steps) {
+    has_[slots.first] = true;
+    if (is_passing_) pass_on(steps);
+  }
+
+ private:
+  /// In the order of segments, as they are expected.
+  void pass_on(DecidedSteps& steps) {
+    for (; passed_ < has_.size() && has_[passed_]; ++passed_)
+      steps.send(next_, Range(Buffer::output, passed_));
+  }
+
+  std::vector<bool> has_;
+  Rank next_ = 0;
+  bool is_passing_ = false;
+  Place passed_ = 0;  // segments that the next one was sent
+};
+
+/// Each segment is a message of its own, of which a decider has only so many.
+inline Parameter decided_segments_parameter() {
+  return {.name = "segments",
+          .summary = "how many parts the vector is cut into, each passed on as it arrives",
+          .fallback = 8,
+          .least = 1,
+          .most = 128,
+          .samples = {1, 4}};
+}
+static_assert(128 <= most_decided_messages);
+
+}  // namespace convene

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "execute/deciding_run.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "execute/long_wait.hpp"
+
+namespace convene {
+
+DecidingRun::DecidingRun(const Binding& binding, Arena& arena, bool has_begun)
+    : binding_(binding),
+      arena_(arena),
+      tags_(binding.tags()),
+      decider_(binding.decider->copy()),
+      schedule_(*binding.schedule),
+      sent_(binding.schedule->procs(), 0),
+      received_(binding.schedule->procs(), 0),
+      has_begun_(has_begun) {
+  if (has_begun) events_.push_back({});
+}
+
+void DecidingRun::begin() {
+  has_begun_ = true;
+  early_messages_ = messages_;
+  events_.push_back({});
+}
+
+int DecidingRun::run() {
+  for (bool done = false;;) {
+    if (const int code = advance(done); code != MPI_SUCCESS || done) return code;
+    if (const int code = wait(); code != MPI_SUCCESS) return fail(code);
+  }
+}
+
+/// Until nothing more has come, and the decider has been told so.
+int DecidingRun::advance(bool& done) {
+  for (;;) {
+    int code = handle_events();
+    if (code == MPI_SUCCESS) code = listen();
+    if (code == MPI_SUCCESS && !flights_.empty()) code = complete(mpi.Testsome);
+    if (code != MPI_SUCCESS) return fail(code);
+    if (!events_.empty()) continue;
+    if (!is_quiet_) {
+      is_quiet_ = true;
+      events_.push_back({.kind = Happening::Kind::quiet});
+      continue;
+    }
+    done = has_begun_ && flights_.empty();
+    return MPI_SUCCESS;
+  }
+}
+
+int DecidingRun::handle_events() {
+  DecidedSteps steps;
+  while (!events_.empty()) {
+    const Happening event = events_.front();
+    events_.pop_front();
+    if (event.kind != Happening::Kind::quiet) is_quiet_ = false;
+    steps.clear();
+    decider_->on(event, steps);
+    for (const DecidedStep& wanted : steps.list())
+      if (const int code = carry_out(wanted); code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+int DecidingRun::carry_out(const DecidedStep& wanted) {
+  if (wanted.is_notice) return tell(wanted);
+  if (wanted.kind == StepKind::send || wanted.kind == StepKind::recv) return start_data(wanted);
+  const StepId step = schedule_.add(wanted);
+  if (wanted.kind == StepKind::combine)
+    return combine_slots(schedule_.schedule(), step, binding_.buffers, binding_.op);
+  copy_slots(schedule_.schedule(), step, binding_.buffers);
+  return MPI_SUCCESS;
+}
+
+int DecidingRun::start_data(const DecidedStep& wanted) {
+  const bool is_send = wanted.kind == StepKind::send;
+  const std::uint32_t number = (is_send ? sent_ : received_)[wanted.peer]++;
+  Flight flight{.what = Flight::What::data, .step = schedule_.add(wanted, number)};
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = start_message(schedule_.schedule(), flight.step, binding_.buffers, binding_.comm,
+                                 tags_.of(number), arena_, &request, &flight.staging);
+  if (code != MPI_SUCCESS) return code;
+  if (request == MPI_REQUEST_NULL) {
+    note(is_send ? Happening::Kind::sent : Happening::Kind::received, flight.step);
+    return MPI_SUCCESS;
+  }
+  flights_.push_back(flight);
+  requests_.push_back(request);
+  return MPI_SUCCESS;
+}
+
+int DecidingRun::tell(const DecidedStep& wanted) {
+  if (free_wires_.empty()) free_wires_.push_back(&wires_.emplace_back());
+  Wire* const wire = free_wires_.back();
+  free_wires_.pop_back();
+  const Notice& notice = wanted.notice;
+  *wire = {notice.what, notice.rank, notice.other, schedule_.schedule().rank()};
+  flights_.push_back({.what = Flight::What::notice, .wire = wire});
+  return mpi.Isend(wire->data(), sizeof *wire, MPI_BYTE, static_cast<int>(wanted.peer),
+                   tags_.of(most_decided_messages), binding_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
+}
+
+int DecidingRun::listen() {
+  if (is_listening_ || !decider_->is_listening()) return MPI_SUCCESS;
+  is_listening_ = true;
+  flights_.push_back({.what = Flight::What::listening});
+  return mpi.Irecv(heard_.data(), sizeof heard_, MPI_BYTE, MPI_ANY_SOURCE, tags_.of(most_decided_messages),
+                   binding_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
+}
+
+int DecidingRun::complete(decltype(mpi.Waitsome) wait_or_test) {
+  int count = 0;
+  completed_.resize(flights_.size());
+  const int code = wait_or_test(static_cast<int>(flights_.size()), requests_.data(), &count,
+                                completed_.data(), MPI_STATUSES_IGNORE);
+  if (code != MPI_SUCCESS) return code;
+  // From the back, so that moving the last entry into a gap never moves one that is still to be looked at.
+  std::sort(completed_.begin(), completed_.begin() + count, std::greater<>());
+  for (int i = 0; i < count; ++i) land(static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]));
+  return MPI_SUCCESS;
+}
+
+/// A flight is over: the decider is to know.
+void DecidingRun::land(std::size_t at) {
+  const Flight flight = flights_[at];
+  flights_[at] = flights_.back();
+  requests_[at] = requests_.back();
+  flights_.pop_back();
+  requests_.pop_back();
+  switch (flight.what) {
+    case Flight::What::notice:
+      free_wires_.push_back(flight.wire);
+      return;
+    case Flight::What::listening:
+      is_listening_ = false;
+      events_.push_back({.kind = Happening::Kind::noticed,
+                         .peer = heard_[3],
+                         .notice = {.what = heard_[0], .rank = heard_[1], .other = heard_[2]}});
+      return;
+    case Flight::What::data:
+      if (flight.staging) unpack(schedule_.schedule(), flight.step, binding_.buffers, flight.staging);
+      ++messages_;
+      note(schedule_.schedule()[flight.step].kind == StepKind::send ? Happening::Kind::sent
+                                                                    : Happening::Kind::received,
+           flight.step);
+      return;
+  }
+}
+
+void DecidingRun::note(Happening::Kind kind, StepId step) {
+  const Schedule& schedule = schedule_.schedule();
+  events_.push_back({.kind = kind, .peer = schedule[step].peer, .slots = schedule.ranges(step)[0]});
+}
+
+/// Until something has come; says for whom, where that takes long.
+int DecidingRun::wait() {
+  if (!long_wait.is_on()) return complete(mpi.Waitsome);
+  const std::size_t before = flights_.size();
+  PolledWait wait;
+  for (;;) {
+    if (const int code = complete(mpi.Testsome); code != MPI_SUCCESS || flights_.size() < before) return code;
+    if (!wait.has_become_long()) continue;
+    std::vector<int> peers;
+    for (const Flight& flight : flights_)
+      if (flight.what == Flight::What::data)
+        peers.push_back(static_cast<int>(schedule_.schedule()[flight.step].peer));
+    long_wait.say(binding_.comm, peers.data(), peers.size());
+  }
+}
+
+int DecidingRun::fail(int code) {
+  abandon(requests_.data(), requests_.size());
+  flights_.clear();
+  requests_.clear();
+  return code;
+}
+
+}  // namespace convene

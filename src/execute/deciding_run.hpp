@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs an algorithm that decides as it runs: tells the rank's decider what happens and starts what it wants.
+//
+// Data has the numbers that messages between two ranks always have, counted by each side as it starts them; notices have
+// the last number of the collective's tags, which data never reaches, and are received from anybody. There is one
+// receive for notices at most, and only while the decider listens, so nothing is left over and nothing is cancelled.
+// One thread drives a run at a time. (Unlike schedules, these runs allocate memory as they go.)
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "execute/executor.hpp"
+#include "schedule/growing.hpp"
+
+namespace convene {
+
+class DecidingRun {
+ public:
+  /// The binding has a decider, of which the run makes a copy. `has_begun`: the own contribution is there.
+  DecidingRun(const Binding& binding, Arena& arena, bool has_begun);
+  DecidingRun(const DecidingRun&) = delete;
+  DecidingRun& operator=(const DecidingRun&) = delete;
+
+  /// The own contribution is there now.
+  void begin();
+  /// To the end. Returns MPI_SUCCESS or the first error.
+  int run();
+  /// As far as it goes without waiting; see StepwiseRun.
+  int advance(bool& done);
+
+  /// Messages with data that are complete, and how many of these before begin().
+  std::uint64_t messages() const { return messages_; }
+  std::uint64_t early_messages() const { return early_messages_; }
+
+ private:
+  /// A notice as it travels: what, the two ranks that it is about, and who tells it.
+  using Wire = std::array<std::uint32_t, 4>;
+
+  /// A message in flight, or the receive for notices.
+  struct Flight {
+    enum class What : std::uint8_t { data, notice, listening } what;
+    StepId step = 0;
+    std::byte* staging = nullptr;
+    Wire* wire = nullptr;
+  };
+
+  int listen();
+  int handle_events();
+  int carry_out(const DecidedStep& wanted);
+  int start_data(const DecidedStep& wanted);
+  int tell(const DecidedStep& wanted);
+  int complete(decltype(mpi.Waitsome) wait_or_test);
+  int wait();
+  void land(std::size_t at);
+  void note(Happening::Kind kind, StepId step);
+  int fail(int code);
+
+  const Binding& binding_;
+  Arena& arena_;
+  const Tags tags_;
+  const std::unique_ptr<Decider> decider_;
+  GrowingSchedule schedule_;
+  std::deque<Happening> events_;  // that the decider has not been told of
+  std::vector<Flight> flights_;
+  std::vector<MPI_Request> requests_;  // of the flights
+  std::vector<int> completed_;
+  std::vector<std::uint32_t> sent_, received_;  // by rank: messages with data so far
+  std::deque<Wire> wires_;                      // of notices on their way: addresses stay
+  std::vector<Wire*> free_wires_;
+  Wire heard_ = {};
+  std::uint64_t messages_ = 0, early_messages_ = 0;
+  bool has_begun_, is_listening_ = false, is_quiet_ = true;
+};
+
+}  // namespace convene
