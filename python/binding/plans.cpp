@@ -51,8 +51,8 @@ void check_arrivals(const Arrivals& arrivals, Collective collective, const Algor
     std::vector<std::string_view> users;
     for (const Algorithm* each : catalogue(collective))
       if (each->learns != Learns::none) users.push_back(each->name);
-    throw Error(std::string(algorithm.name) + " does not mind arrivals; of " +
-                std::string(name(collective)) + " these do: " + (users.empty() ? "none" : joined(users)));
+    throw Error(std::string(algorithm.name) + " does not mind arrivals; of " + std::string(name(collective)) +
+                " these do: " + (users.empty() ? "none" : joined(users)));
   }
   if (arrivals.size() != procs)
     throw Error("a forecast needs one arrival for each process: there are " +

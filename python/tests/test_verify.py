@@ -123,9 +123,7 @@ def test_wrong_requests_for_forecasts(convene: Convene) -> None:
     assert complaint("random:x") == (
         "N in --arrivals random:N must be a whole number from 1 to 1000000, not 'x'"
     )
-    assert complaint("random:5", "ring") == (
-        "ring does not mind arrivals; leave out --arrivals random:5"
-    )
+    assert complaint("random:5", "ring") == ("ring does not mind arrivals; leave out --arrivals random:5")
 
 
 def test_failures_are_said_and_the_status_is_one(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
