@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from convene import _core, simulation, studies
-from convene.studies import clairvoyant, forecast, mini_benchmark, scatter_gather, sparbit
+from convene.studies import atomic, clairvoyant, forecast, mini_benchmark, scatter_gather, sparbit
 from convene.studies.proficz_2021 import PUBLISHED
 
 Convene = Any
@@ -109,6 +109,21 @@ def test_what_does_not_fit_is_refused(others: dict[str, Any], sentence: str) -> 
     place = platform.text, platform.file, "cyclic"
     with pytest.raises(_core.RequestError, match=sentence):
         _core.simulate("allgather", "ring", 4, [8], *place, [[0.0] * 4], **others)
+
+
+def test_what_is_forecast_by_a_moving_average() -> None:
+    rows = [(0.0, 6.0), (2.0, 0.0), (4.0, 0.0)]
+    assert atomic.moving_average(rows) == [(0.0, 0.0), (0.0, 6.0), (1.0, 3.0)]
+    assert atomic.in_rounds([(0.5, 2.0)], 0.5) == ((0, 3),)
+
+
+def test_atomic_vectors_gain_from_knowing_who_is_late() -> None:
+    """As in the source: the binomial tree is the slowest, Clairvoyant with the truth the fastest."""
+    played = atomic.run(lambda cases: [case.play() for case in cases], simulation.load_platform("curie"))
+    seconds = played["seconds"]
+    assert max(seconds, key=seconds.__getitem__) == "binomial"
+    assert min(seconds, key=seconds.__getitem__) == atomic.TRUTH
+    assert seconds["local_redirect"] < 0.97 * seconds["binomial"]
 
 
 def test_absorption_is_normalised() -> None:

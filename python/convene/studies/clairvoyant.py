@@ -9,6 +9,7 @@ from rich.table import Table
 from convene import _core, console, simulation
 from convene.report import seconds_text
 from convene.shapes import Simulated
+from convene.studies import atomic
 from convene.studies.study import Play, Study, percent
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def run(play: Play) -> dict[str, Any]:
             for size in SIZES
         ],
         "summary": [summarize(size, cells) for size in SIZES],
+        "atomic": atomic.run(play, platform),
     }
 
 
@@ -185,7 +187,7 @@ def tables(result: dict[str, Any]) -> list[Table]:
     simulated = {row["algorithm"]: row["seconds"] for row in result["balanced"] if row["bytes"] == 4 * MIB}
     for name, time in sorted(simulated.items(), key=lambda entry: entry[1]):
         times.add_row(name, seconds_text(time), f"{AT_4_MIB[name]:g} ms" if name in AT_4_MIB else "")
-    return [wins, times]
+    return [wins, times, atomic.table(result["atomic"])]
 
 
 def sentences(result: dict[str, Any]) -> list[str]:
@@ -202,6 +204,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
         f"At 40 MiB it absorbs up to {100 * largest['absorption']:.0f} % of its balanced run time; "
         f"published: "
         f"{PUBLISHED_ABSORPTION[0]:g} %, and {PUBLISHED_ABSORPTION[1]:g} % by the linear model.",
+        atomic.sentence(result["atomic"]),
     ]
 
 

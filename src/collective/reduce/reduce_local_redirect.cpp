@@ -4,7 +4,7 @@
 // to go. So a boss can have two that are ready sum up between themselves while it is busy; and one that is itself held up
 // by a late rank gives away what it has, and the late rank gets the boss's boss as its own.
 //
-// Source:   named in Marendic et al. 2016, section 2 and table 5, with its purpose: atomic data, no forecast, no process
+// Source:   named in Marendic et al. 2016, sections 2.3 and 6.2, with its purpose: atomic data, no forecast, no process
 //           waits for a partner while another is ready. The protocol is this project's.
 // Requires: a commutative operator.
 // Cost:     balanced ⌈log₂P⌉ rounds of one vector, each behind two notices (ready, go): for short vectors three times a
