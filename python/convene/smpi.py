@@ -143,6 +143,9 @@ def settings(case: SmpiCase) -> list[str]:
         "smpi/or": f"0:{machine['recv']:.12g}:0",
         "smpi/send-is-detached-thresh": f"{math.floor(eager) + 1}",
         "smpi/async-small-thresh": f"{math.floor(eager) + 1}",
+        # Looking whether something has come costs nothing (only algorithms that decide as they run look).
+        "smpi/test": "1e-9",
+        "smpi/grow-injected-times": "no",
         # Bandwidths and latencies as they are written, and shared without regard to the other direction.
         "network/model": "CM02",
         "network/TCP-gamma": "0",

@@ -69,6 +69,13 @@ int wait_for_some(int count, MPI_Request* requests, int* completed, int* places,
   return PMPI_Waitany(count, requests, places, MPI_STATUS_IGNORE);
 }
 
+// Likewise. Where nothing but sends is left that were over at once, SMPI's Testany does not see them.
+int test_for_some(int count, MPI_Request* requests, int* completed, int* places, MPI_Status*) {
+  const int code = PMPI_Testany(count, requests, places, completed, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS || !*completed || *places != MPI_UNDEFINED) return code;
+  return wait_for_some(count, requests, completed, places, MPI_STATUSES_IGNORE);
+}
+
 int add_bytes(void*, const std::byte* left, std::byte* right, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i)
     right[i] =
@@ -121,11 +128,18 @@ class Participant {
     binding_.buffers.blocks = Memory::uniform(nullptr, bytes_, segments_);
     if (job->algorithm.empty()) return;
     Builder builder;
-    schedule_ = build_schedule(*job->spec.algorithm, call, builder);
+    if (job->spec.algorithm->decides()) {
+      DecidingRank rank = build_decider(*job->spec.algorithm, call, builder);
+      schedule_ = std::move(rank.frame);
+      decider_ = std::move(rank.decider);
+    } else {
+      schedule_ = build_schedule(*job->spec.algorithm, call, builder);
+    }
     binding_.schedule = &schedule_;
+    binding_.decider = decider_.get();
     binding_.op = {add_bytes, nullptr};
     binding_.comm = MPI_COMM_WORLD;
-    is_dynamic_ = has_independent_arrivals(schedule_);
+    is_dynamic_ = decider_ || has_independent_arrivals(schedule_);
   }
 
   void fill() {
@@ -237,6 +251,7 @@ class Participant {
   std::vector<Block> scratch_;
   std::vector<Memory> memories_;
   Schedule schedule_;
+  std::unique_ptr<Decider> decider_;
   Program program_;
   Binding binding_;
   Arena arena_;
@@ -275,6 +290,7 @@ int run(const char* job_file, const char* result_file) {
     job = std::make_unique<Job>(Job::read(job_file));
     find_mpi();
     mpi.Waitsome = wait_for_some;
+    mpi.Testsome = test_for_some;
   }
   Call call{.collective = job->collective,
             .procs = static_cast<Rank>(procs),
