@@ -67,8 +67,8 @@ def test_the_player_and_the_executor_agree(convene: Convene, platform: Path, col
 def test_what_decides_as_it_runs_agrees_with_the_player(
     convene: Convene, platform: Path, collective: str, names: str
 ) -> None:
-    """In SMPI ranks decide while they run; the player has what they would do in rounds of equal length, so that a
-    message may go another way: that is less than a tenth where delays are longer than messages."""
+    """In SMPI ranks decide while they run; the player has what they would do in rounds of equal length, so a
+    message may go another way: less than a tenth where delays are longer than messages."""
     arguments = ("-p", 8, "--sizes", "8,32KiB", "--algorithms", names, "--arrivals", "uniform:1ms")
     played = times(simulate(convene, collective, platform, *arguments))
     run = times(simulate(convene, collective, platform, *arguments, "--engine", "smpi"))
