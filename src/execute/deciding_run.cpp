@@ -12,6 +12,7 @@ DecidingRun::DecidingRun(const Binding& binding, Arena& arena, bool has_begun)
     : binding_(binding),
       arena_(arena),
       tags_(binding.tags()),
+      notice_tag_(tags_.of(most_decided_messages + binding.run % 2)),
       decider_(binding.decider->copy()),
       schedule_(*binding.schedule),
       sent_(binding.schedule->procs(), 0),
@@ -99,16 +100,16 @@ int DecidingRun::tell(const DecidedStep& wanted) {
   const Notice& notice = wanted.notice;
   *wire = {notice.what, notice.rank, notice.other, schedule_.schedule().rank()};
   flights_.push_back({.what = Flight::What::notice, .wire = wire});
-  return mpi.Isend(wire->data(), sizeof *wire, MPI_BYTE, static_cast<int>(wanted.peer),
-                   tags_.of(most_decided_messages), binding_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
+  return mpi.Isend(wire->data(), sizeof *wire, MPI_BYTE, static_cast<int>(wanted.peer), notice_tag_,
+                   binding_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
 }
 
 int DecidingRun::listen() {
   if (is_listening_ || !decider_->is_listening()) return MPI_SUCCESS;
   is_listening_ = true;
   flights_.push_back({.what = Flight::What::listening});
-  return mpi.Irecv(heard_.data(), sizeof heard_, MPI_BYTE, MPI_ANY_SOURCE, tags_.of(most_decided_messages),
-                   binding_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
+  return mpi.Irecv(heard_.data(), sizeof heard_, MPI_BYTE, MPI_ANY_SOURCE, notice_tag_, binding_.comm,
+                   &requests_.emplace_back(MPI_REQUEST_NULL));
 }
 
 int DecidingRun::complete(decltype(mpi.Waitsome) wait_or_test) {

@@ -2,8 +2,12 @@
 // Runs an algorithm that decides as it runs: tells the rank's decider what happens and starts what it wants.
 //
 // Data has the numbers that messages between two ranks always have, counted by each side as it starts them; notices have
-// the last number of the collective's tags, which data never reaches, and are received from anybody. There is one
+// the last numbers of the collective's tags, which data never reaches, and are received from anybody. There is one
 // receive for notices at most, and only while the decider listens, so nothing is left over and nothing is cancelled.
+//
+// All runs of a persistent operation have the same tags. A rank may have begun the next one already, so notices of
+// odd and of even runs have different numbers. That will do: whoever tells another rank something has heard from it
+// in the run before, so it is one run ahead at most.
 // One thread drives a run at a time. (Unlike schedules, these runs allocate memory as they go.)
 #pragma once
 
@@ -61,6 +65,7 @@ class DecidingRun {
   const Binding& binding_;
   Arena& arena_;
   const Tags tags_;
+  const int notice_tag_;
   const std::unique_ptr<Decider> decider_;
   GrowingSchedule schedule_;
   std::deque<Happening> events_;  // that the decider has not been told of

@@ -34,6 +34,7 @@ struct Binding {
   MPI_Comm comm = MPI_COMM_NULL;        ///< Convene's own; errors are returned
   std::uint32_t collective_number = 0;  ///< on this communicator, equal on all ranks
   std::uint32_t persistent_number = 0;  ///< of a persistent operation, from 1, likewise
+  std::uint32_t run = 0;                ///< of a persistent operation: counts its runs
 
   Tags tags() const { return Tags(collective_number, persistent_number); }
 };

@@ -38,8 +38,11 @@ class BoundCall {
   /// Unpacks what came.
   int finish() const;
 
-  /// The call is a persistent operation of this number.
-  void set_persistent(std::uint32_t number) { binding_.persistent_number = number; }
+  /// The call is a persistent operation of this number, and this is its next run.
+  void set_persistent(std::uint32_t number, std::uint32_t run) {
+    binding_.persistent_number = number;
+    binding_.run = run;
+  }
   const Binding& binding() const { return binding_; }
   /// What the binding's operator refers to.
   const ItemOperator& item_operator() const { return operator_; }

@@ -87,9 +87,8 @@ class PersistentOperation : public Persistent, public Requested {
         record_(record),
         algorithm_(decision.algorithm),
         block_bytes_(block_bytes),
-        call_(arguments_, *prepared_, own_->comm, 0, staging_) {
-    call_.set_persistent(number);
-  }
+        number_(number),
+        call_(arguments_, *prepared_, own_->comm, 0, staging_) {}
   ~PersistentOperation() override {
     if (bell_tag_ >= 0) Bell::instance().take_down(bell_tag_);
   }
@@ -154,6 +153,7 @@ class PersistentOperation : public Persistent, public Requested {
     begin();
     arena_.reset();
     first_code_ = call_.fetch();
+    call_.set_persistent(number_, runs_++);
     run_.emplace(call_.binding(), Limits{}, arena_);
     progress::add(this);
     progress::poke();
@@ -169,6 +169,8 @@ class PersistentOperation : public Persistent, public Requested {
   Record& record_;
   const std::string algorithm_;
   const std::uint64_t block_bytes_;
+  const std::uint32_t number_;
+  std::uint32_t runs_ = 0;
   Arena staging_, arena_;
   BoundCall call_;
   std::optional<StepwiseRun> run_;

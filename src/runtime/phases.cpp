@@ -255,7 +255,7 @@ class PhasedRuns : public Phases, public Requested {
     prepared_ = process_schedules().get(*spec_.algorithm, call);
     arena_.reset();
     call_.emplace(arguments_, *prepared_, own_->comm, 0, arena_, true);
-    call_->set_persistent(number_);
+    call_->set_persistent(number_, runs_++);
     call_->lay_out(arena_);
     run_.emplace(call_->binding(), Limits{}, arena_, awaited());
     is_fetched_ = false;
@@ -322,6 +322,7 @@ class PhasedRuns : public Phases, public Requested {
   const std::uint32_t number_;
   const std::uint64_t block_bytes_;
   const bool commutative_;
+  std::uint32_t runs_ = 0;
   std::int64_t offset_ns_ = 0, round_ns_ = 1;
 
   // The program's thread's.

@@ -146,14 +146,15 @@ static void add(void* left, void* right, int* items, MPI_Datatype* type) {
 static void reductions(void) {
   MPI_Op own;
   MPI_Op_create(add, 1, &own);
-  for (int form = 0; form < 4; ++form) {
+  for (int form = 0; form < 8; ++form) {
     MPI_Comm comm;
     MPI_Request request;
     convene_operation operation;
     int in[count], out[count];
     const int root = procs - 1, in_place = (form & 1) && rank == root;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    expect_ok(convene_use(comm, "reduce=clairvoyant;segments=4"), "convene_use");
+    expect_ok(convene_use(comm, form & 4 ? "reduce=local_redirect" : "reduce=clairvoyant;segments=4"),
+              "convene_use");
     expect_ok(convene_reduce_init(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, form & 2 ? own : MPI_SUM,
                                   root, comm, &operation),
               "convene_reduce_init");
@@ -183,6 +184,7 @@ static void reductions(void) {
  * and a barrier, which has no data. */
 static void others(void) {
   const char* sums[] = {"allreduce=slt;segments=3", "allreduce=prr", "allreduce=adaptive_tree"};
+  const char* bcasts[] = {"bcast=list_scheduled", "bcast=arrival_b;segments=3", "bcast=arrival_nb"};
   for (int which = 0; which < 6; ++which) {
     MPI_Comm comm;
     MPI_Request request;
@@ -194,7 +196,8 @@ static void others(void) {
     expect_ok(convene_use(comm, sums[which % 3]), "convene_use");
     expect_ok(convene_allreduce_init(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, MPI_SUM, comm, &sum),
               "init");
-    expect_ok(convene_use(comm, "bcast=list_scheduled,barrier=adaptive_tree,gather=bsls"), "convene_use");
+    expect_ok(convene_use(comm, bcasts[which % 3]), "convene_use");
+    expect_ok(convene_use(comm, "barrier=adaptive_tree,gather=bsls"), "convene_use");
     expect_ok(convene_bcast_init(same, count, MPI_INT, root, comm, &vector), "init");
     expect_ok(convene_barrier_init(comm, &barrier), "init");
     expect_ok(convene_gather_init(in_place && rank == root ? (void*)MPI_IN_PLACE : in, count, MPI_INT, all,
