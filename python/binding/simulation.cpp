@@ -193,6 +193,15 @@ struct Simulation {
     return rounds;
   }
 
+  /// Seconds that a round of a balanced call takes.
+  double balanced_round(double bytes, const Seating& seating) const {
+    Played balanced(spec, call);
+    balanced.set_bytes(bytes, segments(*spec.algorithm, call));
+    const std::vector<double> together(call.procs, 0.0);
+    const double end = play(balanced.source(), platform, seating, together, options).end;
+    return std::max(end / balanced.rounds(), 1e-12);  // one rank alone needs none
+  }
+
   /// Each pattern of arrivals has noise of its own, the same for all sizes. What ranks decide as they run they decide for
   /// rounds as long as those of a balanced call.
   std::vector<Summary> run(const std::vector<double>& sizes) const {
@@ -208,19 +217,13 @@ struct Simulation {
       PlayOptions each = options;
       double round = 0;  // seconds, of an algorithm that decides as it runs
       for (std::size_t i = 0; i < arrivals.size(); ++i, ++each.noise.seed) {
-        if (decides && round == 0) {
-          current.arrivals.clear();
-          played = std::make_unique<Played>(spec, current);
-          played->set_bytes(sizes[size], pieces);
-          const std::vector<double> together(call.procs, 0.0);
-          round = play(played->source(), platform, seating, together, options).end / played->rounds();
-          round = std::max(round, 1e-12);  // one rank alone
+        std::vector<std::int32_t> expected = forecasts.empty() ? current.arrivals : forecasts[i];
+        if (decides) {
+          if (round == 0) round = balanced_round(sizes[size], seating);
+          expected = in_rounds(arrivals[i], round);
         }
-        const std::vector<std::int32_t> come = decides             ? in_rounds(arrivals[i], round)
-                                               : forecasts.empty() ? current.arrivals
-                                                                   : forecasts[i];
-        if (!played || come != current.arrivals) {
-          current.arrivals = come;
+        if (!played || expected != current.arrivals) {
+          current.arrivals = std::move(expected);
           played.reset();  // before the next one takes memory
           played = std::make_unique<Played>(spec, current);
           is_sized = false;

@@ -121,20 +121,20 @@ void begin_schedule(const Algorithm& algorithm, const Call& call, Builder& build
 
 /// What the ranks do that decide as they run, if they come as the call says.
 Plan play_out(const Algorithm& algorithm, Call call, Builder& builder) {
-  std::vector<DecidingRank> ranks;
+  std::vector<Runnable> ranks;
   for (call.rank = 0; call.rank < call.procs; ++call.rank)
-    ranks.push_back(build_decider(algorithm, call, builder));
+    ranks.push_back(build_runnable(algorithm, call, builder));
   return play_out(Interplay(std::move(ranks), {.arrivals = expected_delays(call)}));
 }
 
 }  // namespace
 
-DecidingRank build_decider(const Algorithm& algorithm, const Call& call, Builder& builder) {
-  DecidingRank result{.frame = {}, .decider = algorithm.decide(call)};
+Runnable build_runnable(const Algorithm& algorithm, const Call& call, Builder& builder) {
+  if (!algorithm.decides()) return {build_schedule(algorithm, call, builder), nullptr};
+  std::unique_ptr<Decider> decider = algorithm.decide(call);
   begin_schedule(algorithm, call, builder);
-  for (const std::vector<Place>& like : result.decider->scratch()) builder.scratch(like);
-  result.frame = builder.finish();
-  return result;
+  for (const std::vector<Place>& like : decider->scratch()) builder.scratch(like);
+  return {builder.finish(), std::move(decider)};
 }
 
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder) {

@@ -139,6 +139,12 @@ bool minds_nodes(const Algorithm& algorithm);
 /// Whether the bits of its result may depend on when ranks arrive: of a reduction that learns who comes late.
 bool depends_on_arrivals(const Algorithm& algorithm);
 
+/// Algorithm::decide, for a decider that is made of the call.
+template <class OfOneRank>
+std::unique_ptr<Decider> make_decider(const Call& call) {
+  return std::make_unique<OfOneRank>(call);
+}
+
 /// All algorithms, in the order in which people should read them.
 std::span<const Algorithm* const> catalogue();
 /// The algorithms of one collective.
@@ -153,8 +159,8 @@ std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const s
 /// One rank's schedule. The requirement must hold; throws std::logic_error where a generator breaks its own rules. Of an
 /// algorithm that decides as it runs: what it does where the ranks come as Call::arrivals says.
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder);
-/// A rank's part of an algorithm that decides as it runs, with the buffers that it touches.
-DecidingRank build_decider(const Algorithm& algorithm, const Call& call, Builder& builder);
+/// What one rank is to run: its schedule or, of an algorithm that decides as it runs, its decider.
+Runnable build_runnable(const Algorithm& algorithm, const Call& call, Builder& builder);
 /// All ranks' schedules.
 Plan build_plan(const Algorithm& algorithm, Call call);
 

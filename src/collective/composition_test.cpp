@@ -9,6 +9,7 @@
 
 #include "collective/parts.hpp"
 #include "collective/rank_order.hpp"
+#include "collective/served_for_test.hpp"
 #include "schedule/delivery.hpp"
 #include "schedule/links.hpp"
 #include "schedule/mutation.hpp"
@@ -16,19 +17,6 @@
 
 namespace convene {
 namespace {
-
-struct Served {
-  Collective collective;
-  const Algorithm* algorithm;
-};
-
-std::vector<Served> all_composed() {
-  std::vector<Served> result;
-  for (const Collective collective : all_collectives)
-    for (const Algorithm* algorithm : catalogue(collective))
-      if (algorithm->is_composed()) result.push_back({collective, algorithm});
-  return result;
-}
 
 using Nodes = std::vector<Rank>;
 
@@ -101,9 +89,11 @@ class Composed : public testing::TestWithParam<Served> {
   bool play(const Call& of) const { return convene::play(algorithm(), of); }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, Composed, testing::ValuesIn(all_composed()), [](const auto& of) {
-  return std::string(name(of.param.collective)) + "_" + std::string(of.param.algorithm->name);
-});
+INSTANTIATE_TEST_SUITE_P(All, Composed,
+                         testing::ValuesIn(all_served([](Collective, const Algorithm& algorithm) {
+                           return algorithm.is_composed();
+                         })),
+                         test_name);
 
 TEST_P(Composed, IsCorrectForUpTo24ProcessesOnAllPlacements) {
   std::size_t played = 0;

@@ -10,25 +10,12 @@
 #include <set>
 #include <string>
 
-#include "collective/algorithm.hpp"
+#include "collective/served_for_test.hpp"
 #include "schedule/interplay.hpp"
 #include "schedule/print.hpp"
 
 namespace convene {
 namespace {
-
-struct Served {
-  Collective collective;
-  const Algorithm* algorithm;
-};
-
-std::vector<Served> all_deciding() {
-  std::vector<Served> result;
-  for (const Collective collective : all_collectives)
-    for (const Algorithm* algorithm : catalogue(collective))
-      if (algorithm->decides()) result.push_back({collective, algorithm});
-  return result;
-}
 
 class Deciding : public testing::TestWithParam<Served> {
  protected:
@@ -47,8 +34,9 @@ class Deciding : public testing::TestWithParam<Served> {
 
   Interplay interplay(Call of, bool in_background, bool eager) const {
     Builder builder;
-    std::vector<DecidingRank> ranks;
-    for (of.rank = 0; of.rank < of.procs; ++of.rank) ranks.push_back(build_decider(algorithm(), of, builder));
+    std::vector<Runnable> ranks;
+    for (of.rank = 0; of.rank < of.procs; ++of.rank)
+      ranks.push_back(build_runnable(algorithm(), of, builder));
     return Interplay(std::move(ranks), {.arrivals = {}, .in_background = in_background, .eager = eager});
   }
 
@@ -58,9 +46,11 @@ class Deciding : public testing::TestWithParam<Served> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, Deciding, testing::ValuesIn(all_deciding()), [](const auto& of) {
-  return std::string(name(of.param.collective)) + "_" + std::string(of.param.algorithm->name);
-});
+INSTANTIATE_TEST_SUITE_P(All, Deciding,
+                         testing::ValuesIn(all_served([](Collective, const Algorithm& algorithm) {
+                           return algorithm.decides();
+                         })),
+                         test_name);
 
 /// Takes every course of events, but only one of those in which each rank sees the same: what ranks do is fixed by what
 /// they have seen, so these end alike.
@@ -144,6 +134,11 @@ TEST_P(Deciding, EndsWellInRandomCoursesOfEvents) {
     }
     ASSERT_EQ(why(state, of), "") << "course " << i << ", P=" << procs << ", root " << of.root;
   }
+}
+
+TEST(Deciders, AreThoseThatLearnByMessages) {
+  for (const Algorithm* each : catalogue())
+    EXPECT_EQ(each->decides(), each->learns == Learns::messages) << each->name;
 }
 
 // --------------------------------------------------------------------------------------------------- facts

@@ -2,28 +2,13 @@
 // What all algorithms of all collectives must do: nothing here names an algorithm.
 #include <gtest/gtest.h>
 
-#include "collective/algorithm.hpp"
+#include "collective/served_for_test.hpp"
 #include "schedule/delivery.hpp"
 #include "schedule/links.hpp"
 #include "schedule/mutation.hpp"
 
 namespace convene {
 namespace {
-
-struct Served {
-  Collective collective;
-  const Algorithm* algorithm;
-};
-
-std::vector<Served> all_served() {
-  std::vector<Served> result;
-  for (const Collective collective : all_collectives)
-    for (const Algorithm* algorithm : catalogue(collective))
-      if (!algorithm->is_native() && !algorithm->is_composed() &&  // composition_test.cpp has these,
-          !is_reduction(collective))                               // and reductions_test.cpp those
-        result.push_back({collective, algorithm});
-  return result;
-}
 
 class EveryCollective : public testing::TestWithParam<Served> {
  protected:
@@ -63,9 +48,13 @@ class EveryCollective : public testing::TestWithParam<Served> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, EveryCollective, testing::ValuesIn(all_served()), [](const auto& of) {
-  return std::string(name(of.param.collective)) + "_" + std::string(of.param.algorithm->name);
-});
+INSTANTIATE_TEST_SUITE_P(All, EveryCollective,
+                         testing::ValuesIn(all_served([](Collective collective, const Algorithm& algorithm) {
+                           return !algorithm.is_native() &&
+                                  !algorithm.is_composed() &&  // composition_test.cpp has these,
+                                  !is_reduction(collective);   // and reductions_test.cpp those
+                         })),
+                         test_name);
 
 TEST_P(EveryCollective, IsCorrectForUpTo64ProcessesAndAllRoots) {
   for (Rank procs = 1; procs <= 64; ++procs)

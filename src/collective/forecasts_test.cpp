@@ -3,24 +3,11 @@
 // by messages, for all arrivals), and build the same schedules on all ranks. Nothing here names an algorithm.
 #include <gtest/gtest.h>
 
-#include "collective/algorithm.hpp"
 #include "collective/forecasts_for_test.hpp"
+#include "collective/served_for_test.hpp"
 
 namespace convene {
 namespace {
-
-struct Served {
-  Collective collective;
-  const Algorithm* algorithm;
-};
-
-std::vector<Served> all_served() {
-  std::vector<Served> result;
-  for (const Collective collective : all_collectives)
-    for (const Algorithm* algorithm : catalogue(collective))
-      if (algorithm->learns != Learns::none) result.push_back({collective, algorithm});
-  return result;
-}
 
 class UsesForecasts : public testing::TestWithParam<Served> {
  protected:
@@ -40,9 +27,11 @@ class UsesForecasts : public testing::TestWithParam<Served> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, UsesForecasts, testing::ValuesIn(all_served()), [](const auto& of) {
-  return std::string(name(of.param.collective)) + "_" + std::string(of.param.algorithm->name);
-});
+INSTANTIATE_TEST_SUITE_P(All, UsesForecasts,
+                         testing::ValuesIn(all_served([](Collective, const Algorithm& algorithm) {
+                           return algorithm.learns != Learns::none;
+                         })),
+                         test_name);
 
 // The checker plays a schedule for all timings at once, so this proves it for every truth too.
 TEST_P(UsesForecasts, IsCorrectForEveryForecast) {

@@ -6,27 +6,13 @@
 #include <random>
 #include <set>
 
-#include "collective/algorithm.hpp"
+#include "collective/served_for_test.hpp"
 #include "schedule/delivery.hpp"
 #include "schedule/links.hpp"
 #include "schedule/mutation.hpp"
 
 namespace convene {
 namespace {
-
-struct Served {
-  Collective collective;
-  const Algorithm* algorithm;
-};
-
-std::vector<Served> all_served() {
-  std::vector<Served> result;
-  for (const Collective collective : all_collectives)
-    for (const Algorithm* algorithm : catalogue(collective))
-      if (!algorithm->is_native() && !algorithm->is_composed() && is_reduction(collective))
-        result.push_back({collective, algorithm});
-  return result;
-}
 
 class Reductions : public testing::TestWithParam<Served> {
  protected:
@@ -68,9 +54,12 @@ class Reductions : public testing::TestWithParam<Served> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, Reductions, testing::ValuesIn(all_served()), [](const auto& of) {
-  return std::string(name(of.param.collective)) + "_" + std::string(of.param.algorithm->name);
-});
+INSTANTIATE_TEST_SUITE_P(All, Reductions,
+                         testing::ValuesIn(all_served([](Collective collective, const Algorithm& algorithm) {
+                           return !algorithm.is_native() && !algorithm.is_composed() &&
+                                  is_reduction(collective);
+                         })),
+                         test_name);
 
 /// Every number of processes with every combination of parameters, in both orders.
 TEST_P(Reductions, AreCorrectForUpTo64Processes) {

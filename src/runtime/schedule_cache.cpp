@@ -8,17 +8,13 @@ namespace {
 
 std::shared_ptr<const Prepared> prepare(const Algorithm& algorithm, const Call& call, Builder& builder) {
   auto prepared = std::make_shared<Prepared>();
-  if (algorithm.decides()) {
-    DecidingRank rank = build_decider(algorithm, call, builder);
-    prepared->schedule = std::move(rank.frame);
-    prepared->decider = std::move(rank.decider);
-  } else {
-    prepared->schedule = build_schedule(algorithm, call, builder);
-  }
+  Runnable runnable = build_runnable(algorithm, call, builder);
+  prepared->schedule = std::move(runnable.schedule);
+  prepared->decider = std::move(runnable.decider);
   prepared->segments = segments(algorithm, call);
   prepared->relays = relays(algorithm, call.parameters);
   const Execution wanted = settings().execution;
-  prepared->is_dynamic = algorithm.decides() || wanted == Execution::dynamic || settings().shuffle != 0 ||
+  prepared->is_dynamic = prepared->decider || wanted == Execution::dynamic || settings().shuffle != 0 ||
                          (wanted == Execution::automatic && has_independent_arrivals(prepared->schedule));
   if (!prepared->is_dynamic) {
     prepared->order = compile_order(prepared->schedule);

@@ -98,9 +98,9 @@ class Decider {
   Decider& operator=(const Decider&) = default;
 };
 
-/// The frame of a rank's schedule (its buffers, without steps), and its decider.
-struct DecidingRank {
-  Schedule frame;
+/// What one rank runs: a schedule, or the frame of one (its buffers, without steps) and a decider.
+struct Runnable {
+  Schedule schedule;
   std::unique_ptr<Decider> decider;
 };
 

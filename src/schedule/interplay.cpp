@@ -9,11 +9,11 @@
 
 namespace convene {
 
-Interplay::Interplay(std::vector<DecidingRank> ranks, Options options)
+Interplay::Interplay(std::vector<Runnable> ranks, Options options)
     : options_(std::move(options)), members_(ranks.size()) {
   options_.arrivals.resize(ranks.size(), 0);
   for (Rank rank = 0; rank < ranks.size(); ++rank) {
-    frames_.push_back(std::move(ranks[rank].frame));
+    frames_.push_back(std::move(ranks[rank].schedule));
     deciders_.push_back(std::move(ranks[rank].decider));
     pend(rank, {}, options_.arrivals[rank] * ticks_a_round);
   }

@@ -36,7 +36,7 @@ class Interplay {
     std::uint64_t number;  ///< of what is pending, or that nothing else happens for a while
   };
 
-  Interplay(std::vector<DecidingRank> ranks, Options options);
+  Interplay(std::vector<Runnable> ranks, Options options);
   Interplay(const Interplay& other);
   Interplay& operator=(const Interplay&) = delete;
 

@@ -128,18 +128,12 @@ class Participant {
     binding_.buffers.blocks = Memory::uniform(nullptr, bytes_, segments_);
     if (job->algorithm.empty()) return;
     Builder builder;
-    if (job->spec.algorithm->decides()) {
-      DecidingRank rank = build_decider(*job->spec.algorithm, call, builder);
-      schedule_ = std::move(rank.frame);
-      decider_ = std::move(rank.decider);
-    } else {
-      schedule_ = build_schedule(*job->spec.algorithm, call, builder);
-    }
+    runnable_ = build_runnable(*job->spec.algorithm, call, builder);
     binding_.schedule = &schedule_;
-    binding_.decider = decider_.get();
+    binding_.decider = runnable_.decider.get();
     binding_.op = {add_bytes, nullptr};
     binding_.comm = MPI_COMM_WORLD;
-    is_dynamic_ = decider_ || has_independent_arrivals(schedule_);
+    is_dynamic_ = runnable_.decider || has_independent_arrivals(schedule_);
   }
 
   void fill() {
@@ -250,8 +244,8 @@ class Participant {
   Block input_, output_;
   std::vector<Block> scratch_;
   std::vector<Memory> memories_;
-  Schedule schedule_;
-  std::unique_ptr<Decider> decider_;
+  Runnable runnable_;
+  const Schedule& schedule_ = runnable_.schedule;
   Program program_;
   Binding binding_;
   Arena arena_;

@@ -124,8 +124,7 @@ extern const Algorithm alltoall_bruck = {
     .name = "bruck",
     .summary =
         "A block that goes i ranks up goes by the digits of i, together with all that share the digit; "
-        "blocks that "
-        "differ are padded to the largest.",
+        "blocks that differ are padded to the largest.",
     .source = "Bruck et al. 1997, section 3",
     .collectives = {Collective::alltoall, Collective::alltoallv},
     .rounds = "⌈log_r P⌉",

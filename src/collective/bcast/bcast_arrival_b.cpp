@@ -87,8 +87,6 @@ class ArrivalB final : public Decider {
   std::uint32_t sending_ = 0;  // at the root: messages of the last batch that are not sent yet
 };
 
-std::unique_ptr<Decider> decide(const Call& call) { return std::make_unique<ArrivalB>(call); }
-
 }  // namespace
 
 extern const Algorithm bcast_arrival_b = {
@@ -99,7 +97,7 @@ extern const Algorithm bcast_arrival_b = {
     .learns = Learns::messages,
     .rounds = "P − 2 + N balanced, N segments; N after a late last arrival",
     .parameters = {decided_segments_parameter()},
-    .decide = decide,
+    .decide = make_decider<ArrivalB>,
 };
 
 }  // namespace convene

@@ -96,8 +96,6 @@ class ArrivalNb final : public Decider {
   std::vector<Rank> early_;  // at the root: who has come before it
 };
 
-std::unique_ptr<Decider> decide(const Call& call) { return std::make_unique<ArrivalNb>(call); }
-
 }  // namespace
 
 extern const Algorithm bcast_arrival_nb = {
@@ -108,7 +106,7 @@ extern const Algorithm bcast_arrival_nb = {
     .learns = Learns::messages,
     .rounds = "P − 2 + N balanced, N segments; N after a late last arrival",
     .parameters = {decided_segments_parameter()},
-    .decide = decide,
+    .decide = make_decider<ArrivalNb>,
 };
 
 }  // namespace convene

@@ -245,8 +245,6 @@ class LocalRedirect final : public Decider {
   bool is_sent_ = false;   // the sum is on its way; at the root: in the output
 };
 
-std::unique_ptr<Decider> decide(const Call& call) { return std::make_unique<LocalRedirect>(call); }
-
 }  // namespace
 
 extern const Algorithm reduce_local_redirect = {
@@ -257,7 +255,7 @@ extern const Algorithm reduce_local_redirect = {
     .learns = Learns::messages,
     .rounds = "⌈log₂P⌉ balanced; 1 after a late leaf, ⌈log₂(k + 1)⌉ + 1 after a late rank with k children",
     .commutative_only = true,
-    .decide = decide,
+    .decide = make_decider<LocalRedirect>,
 };
 
 }  // namespace convene
