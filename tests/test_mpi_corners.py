@@ -26,6 +26,16 @@ def test_corner(name: str, corner: str) -> None:
     assert calls(done)["ring", "forced"] > 0  # the account is there, however the program ends
 
 
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_arrays_that_a_program_lets_go_of_too_early(name: str) -> None:
+    uses = "allgatherv=ring,gatherv=binomial,scatterv=binomial,alltoallv=pairwise"
+    done = run(name, "arrays", {"CONVENE_USE": uses}, procs=3)
+    assert done.status == 0, done.output
+    assert "0 wrong" in done.output
+    forced = {record["collective"] for record in done.records() if record["reason"] == "forced"}
+    assert forced == {"allgatherv", "gatherv", "scatterv", "alltoallv"}
+
+
 def test_calls_of_two_collectives_by_turns_are_counted_apart() -> None:
     done = run("openmpi4", "alternating", {"CONVENE_USE": "allgather=ring"})
     assert done.status == 0, done.output

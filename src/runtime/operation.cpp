@@ -4,7 +4,8 @@
 #include <optional>
 
 #include "base/clock.hpp"
-#include "runtime/operator.hpp"
+#include "runtime/bound_call.hpp"
+#include "runtime/kept_arguments.hpp"
 #include "runtime/requested.hpp"
 
 namespace convene {
@@ -118,9 +119,7 @@ class Operation : public Requested {
     return call_->finish();
   }
 
-  Arguments arguments_;
-  const KeptType send_type_{arguments_.send.type}, recv_type_{arguments_.recv.type};
-  const HeldOperator operator_{arguments_.op};
+  const KeptArguments arguments_;
   const std::shared_ptr<const Prepared> prepared_;
   const std::shared_ptr<OwnCommunicator> own_;
   const std::shared_ptr<LiveAccount> account_;  // holds the record

@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "runtime/bound_call.hpp"
-#include "runtime/operator.hpp"
+#include "runtime/kept_arguments.hpp"
 #include "runtime/requested.hpp"
 
 namespace convene {
@@ -160,9 +160,7 @@ class PersistentOperation : public Persistent, public Requested {
     return MPI_SUCCESS;
   }
 
-  Arguments arguments_;
-  const KeptType send_type_{arguments_.send.type}, recv_type_{arguments_.recv.type};
-  const HeldOperator operator_{arguments_.op};
+  const KeptArguments arguments_;
   const std::shared_ptr<const Prepared> prepared_;
   const std::shared_ptr<OwnCommunicator> own_;
   const std::shared_ptr<LiveAccount> account_;  // holds the record

@@ -9,6 +9,7 @@
 #include "execute/tags.hpp"
 #include "measure/common_clock.hpp"
 #include "runtime/bound_call.hpp"
+#include "runtime/kept_arguments.hpp"
 #include "runtime/requested.hpp"
 #include "runtime/rounds.hpp"
 #include "select/spec.hpp"
@@ -311,9 +312,7 @@ class PhasedRuns : public Phases, public Requested {
     double error_ = 0, duration_ = 0;
   };
 
-  Arguments arguments_;
-  const KeptType send_type_{arguments_.send.type}, recv_type_{arguments_.recv.type};
-  const HeldOperator operator_{arguments_.op};
+  const KeptArguments arguments_;
   const Spec spec_;
   const std::shared_ptr<OwnCommunicator> own_;
   const std::shared_ptr<LiveAccount> account_;  // holds the record and the tally

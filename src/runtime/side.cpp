@@ -27,6 +27,18 @@ Blocks Blocks::with_displacements(Arena& arena) const {
   return narrow_at_ || wide_at_ ? *this : back_to_back(arena);
 }
 
+Blocks Blocks::kept(Arena& arena) const {
+  if (is_uniform()) return *this;
+  const bool has_displacements = narrow_at_ || wide_at_;
+  auto* counts = arena.take_array<MPI_Count>(number_);
+  auto* displacements = has_displacements ? arena.take_array<MPI_Aint>(number_) : nullptr;
+  for (Rank block = 0; block < number_; ++block) {
+    counts[block] = count(block);
+    if (has_displacements) displacements[block] = static_cast<MPI_Aint>(at(block));
+  }
+  return {number_, counts, displacements};
+}
+
 Blocks Blocks::back_to_back(Arena& arena) const {
   if (is_uniform()) return *this;
   auto* counts = arena.take_array<MPI_Count>(number_);

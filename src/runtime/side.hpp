@@ -37,6 +37,8 @@ class Blocks {
   MPI_Count count(Rank block) const { return narrow_ ? narrow_[block] : wide_ ? wide_[block] : each_; }
   /// The same with displacements, where they lack: arrays from the arena.
   Blocks with_displacements(Arena& arena) const;
+  /// The same with arrays from the arena instead of the caller's.
+  Blocks kept(Arena& arena) const;
   /// The same without gaps, in order.
   Blocks back_to_back(Arena& arena) const;
   /// Where a block starts, in extents of the type. Not for arrays without displacements.

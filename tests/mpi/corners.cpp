@@ -2,6 +2,7 @@
 // Calls at the edges of what MPI allows: corners WHAT, with WHAT one of
 //   types        predefined types without a name, and types whose constructors take large counts
 //   alternating  two collectives by turns
+//   arrays       non-blocking calls of a program that lets go of counts and displacements at once
 //   failing      a call that fails, with errors returned, and calls behind it
 //   callback     a call in MPI_Finalize, from a callback of an attribute of MPI_COMM_SELF
 //   destructor   MPI_Finalize in a static object's destructor
@@ -84,6 +85,42 @@ void alternating() {
   }
 }
 
+/// Each rank's number goes to every rank, four times. The arrays of a call are spoilt as soon as it has been started, as in
+/// a program that frees them, though MPI forbids it.
+void arrays() {
+  const std::vector<int> mine(ranks(), rank);
+  std::vector<int> all(ranks(), -1), collected(ranks(), -1), exchanged(ranks(), -1);
+  int scattered = -1;
+  std::vector<int> places(ranks()), numbers(ranks());
+  for (int i = 0; i < size; ++i) numbers[static_cast<std::size_t>(i)] = i;
+  const auto start = [&](auto call) {
+    std::vector<int> ones(ranks(), 1);
+    places = numbers;
+    MPI_Request request = MPI_REQUEST_NULL;
+    call(ones.data(), places.data(), &request);
+    ones.assign(ranks(), -1000);
+    places.assign(ranks(), 1 << 28);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  };
+  const MPI_Comm world = MPI_COMM_WORLD;
+  start([&](const int* ones, const int* at, MPI_Request* request) {
+    MPI_Iallgatherv(&rank, 1, MPI_INT, all.data(), ones, at, MPI_INT, world, request);
+  });
+  start([&](const int* ones, const int* at, MPI_Request* request) {
+    MPI_Igatherv(&rank, 1, MPI_INT, collected.data(), ones, at, MPI_INT, 0, world, request);
+  });
+  start([&](const int* ones, const int* at, MPI_Request* request) {
+    MPI_Iscatterv(numbers.data(), ones, at, MPI_INT, &scattered, 1, MPI_INT, 0, world, request);
+  });
+  start([&](const int* ones, const int* at, MPI_Request* request) {
+    MPI_Ialltoallv(mine.data(), ones, at, MPI_INT, exchanged.data(), ones, at, MPI_INT, world, request);
+  });
+  wrong += all != numbers;
+  wrong += collected != (rank == 0 ? numbers : std::vector<int>(ranks(), -1));
+  wrong += scattered != rank;
+  wrong += exchanged != numbers;
+}
+
 /// In the second call rank 0 sends more than the others receive.
 void failing() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -133,13 +170,10 @@ struct Corner {
   void (*run)();
 };
 
-constexpr Corner corners[] = {{"types", types},
-                              {"alternating", alternating},
-                              {"failing", failing},
-                              {"callback", callback},
-                              {"destructor", destructor},
-                              {"exhausted", exhausted},
-                              {"disagreeing", disagreeing}};
+constexpr Corner corners[] = {{"types", types},         {"alternating", alternating},
+                              {"arrays", arrays},       {"failing", failing},
+                              {"callback", callback},   {"destructor", destructor},
+                              {"exhausted", exhausted}, {"disagreeing", disagreeing}};
 
 }  // namespace
 
