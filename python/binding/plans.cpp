@@ -19,6 +19,7 @@ namespace convene::binding {
 namespace {
 
 constexpr Rank most_procs = 1u << 20;
+constexpr Rank most_deciding = 1u << 14;        // played in seconds
 constexpr std::uint64_t most_steps = 1u << 24;  // of all ranks together: about half a gigabyte
 constexpr std::uint64_t most_places = 1u << 26;
 
@@ -239,6 +240,9 @@ void require_met(const Spec& spec, const Call& call) {
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     throw Error(who + " " + unmet +
                 (spec.algorithm->is_composed() ? "" : ", not " + std::to_string(call.procs)));
+  if (spec.algorithm->decides() && call.procs > most_deciding)
+    throw Error(who + " decides as it runs, so that all processes have to be played together: take at most " +
+                std::to_string(most_deciding) + ", not " + std::to_string(call.procs));
 }
 
 void add_plans(nb::module_& module) {

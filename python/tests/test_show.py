@@ -104,6 +104,12 @@ def test_roots_must_be_ranks(convene: Convene) -> None:
     assert "--root must be a whole number from 0 to 3, not '4'" in done.complaint
 
 
+def test_too_many_that_decide_as_they_run(convene: Convene) -> None:
+    done = convene("show", "reduce", "local_redirect", "-p", 300_000)
+    assert "reduce=local_redirect decides as it runs" in done.complaint
+    assert "take at most 16384, not 300000" in done.complaint
+
+
 def test_parameters_behind_the_name_or_as_options(convene: Convene) -> None:
     behind = convene("show", "allgather", "bruck;ports=2", "-p", 9)
     option = convene("show", "allgather", "bruck", "-p", 9, "--ports", 2)
