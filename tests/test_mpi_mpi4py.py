@@ -32,9 +32,10 @@ def test_every_algorithm(spec: str) -> None:
 
 @pytest.mark.parametrize("name", list(mpi4py_suite.LIBRARIES))
 def test_every_stack(name: str) -> None:
-    result = run(name, 3, "sparbit", "test_cco_buf")
+    """Blocking and persistent calls, and non-blocking ones, which let go of their arrays too early."""
+    result = run(name, 3, "sparbit", r"test_cco_(buf|nb_vec|pr_.*)\.")
     assert result.outcome == "passed", result.problem
-    assert result.tests > 80
+    assert result.tests > 250
     assert result.calls["allgather"] > 1000
 
 

@@ -263,6 +263,7 @@ Decision Communicator::make_decision(const CallKind& kind) {
   decision.root = kind.root;
   decision.in_place = kind.in_place;
   decision.commutative = kind.commutative;
+  decision.has_native = kind.has_native;
   decision.total_bytes = kind.total_bytes;
   decision.any_size = selection().always_native(kind.collective);
   decision.algorithm = "native";
@@ -343,7 +344,8 @@ Choice Communicator::choose(const CallKind& kind) {
                                         .ranks_per_node = ranks_per_node_,
                                         .node_of_rank = node_of_rank_,
                                         .commutative = kind.commutative,
-                                        .reproducible = settings().reproducible});
+                                        .reproducible = settings().reproducible,
+                                        .has_native = kind.has_native});
     if (!choice.declared.empty()) Ledger::instance().declare(choice.declared);
     return choice;
   } catch (const Error& error) {

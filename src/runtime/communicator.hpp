@@ -44,13 +44,14 @@ struct CallKind {
   bool commutative = true;        ///< of a reduction: its operator
   std::uint64_t total_bytes = 0;  ///< equal on all ranks
   bool may_block = true;          ///< a non-blocking call may not wait for other ranks
+  bool has_native = true;         ///< the MPI has such a call of its own
 };
 
 /// What was decided for one kind of call.
 struct Decision {
   Collective collective = Collective::allgather;
   Rank root = 0;
-  bool in_place = false, commutative = true;
+  bool in_place = false, commutative = true, has_native = true;
   bool any_size = false;          ///< decided without looking at the size
   bool wants_nodes = false;       ///< might be another one if the nodes, or all neighbours, were known
   std::uint64_t total_bytes = 0;  ///< else the size that it is for
@@ -61,7 +62,8 @@ struct Decision {
 
   bool is_for(const CallKind& kind) const {
     return collective == kind.collective && root == kind.root && in_place == kind.in_place &&
-           commutative == kind.commutative && (any_size || total_bytes == kind.total_bytes);
+           commutative == kind.commutative && has_native == kind.has_native &&
+           (any_size || total_bytes == kind.total_bytes);
   }
 };
 

@@ -189,6 +189,12 @@ struct Requests {
   }
 };
 
+/// Persistent collectives came with MPI 4.
+bool mpi_has_persistent() {
+  static const bool has_them = mpi_symbol("PMPI_Barrier_init") != nullptr;
+  return has_them;
+}
+
 }  // namespace
 
 int leave_to_mpi(NativeCall native, const Form& form) {
@@ -201,7 +207,9 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
                     const Form& form) {
   if (!arguments.are_sound() || !progress::can_go_on()) return leave_to_mpi(native, form);
   const std::uint64_t total = arguments.total_bytes();
-  Decision& decision = communicator.decide(kind_of(arguments, total));
+  CallKind kind = kind_of(arguments, total);
+  kind.has_native = form.operation || mpi_has_persistent();
+  Decision& decision = communicator.decide(kind);
   const std::uint32_t number = decision.prepared ? communicator.next_persistent() : 0;
   if (number == 0) return leave_to_mpi(native, form);
   communicator.begin_own();  // it is there; from now on something may be outstanding here

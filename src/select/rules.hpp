@@ -28,6 +28,7 @@ struct Situation {
   std::vector<Rank> node_of_rank = {};  ///< empty where nobody has looked
   bool commutative = true;              ///< of a reduction: its operator
   bool reproducible = false;            ///< equal bits are wanted from run to run
+  bool has_native = true;               ///< the MPI has such a call of its own
 
   /// Bytes per block; of the mean block where blocks differ. A bcast has but one, the vector; so have reductions, but for
   /// reduce_scatter.

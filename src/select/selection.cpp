@@ -57,6 +57,17 @@ Choice choose_forced(const Spec& spec, const Situation& situation) {
   return {spec.algorithm, spec.parameters, "forced", "", false};
 }
 
+/// The first algorithm that runs anywhere and needs to know nothing of nodes, neighbours or arrivals.
+const Algorithm& plainest(const Situation& situation) {
+  for (const Algorithm* algorithm : catalogue(situation.collective)) {
+    const bool is_plain = !algorithm->is_native() && !algorithm->is_composed() &&
+                          !algorithm->needs_whole_graph && algorithm->learns == Learns::none;
+    if (is_plain && obstacle({algorithm, algorithm->default_parameters()}, situation).empty())
+      return *algorithm;
+  }
+  throw std::logic_error("no algorithm of " + std::string(name(situation.collective)) + " runs anywhere");
+}
+
 }  // namespace
 
 Selection::Selection(std::vector<Use> uses, std::vector<Rule> rules, std::string_view rules_name)
@@ -93,6 +104,15 @@ bool Selection::needs_topology() const {
 }
 
 Choice Selection::choose(const Situation& situation) const {
+  Choice choice = choose_any(situation);
+  if (situation.has_native || !choice.algorithm->is_native()) return choice;
+  choice.algorithm = &plainest(situation);
+  choice.parameters = choice.algorithm->default_parameters();
+  choice.reason = "the MPI has none";
+  return choice;
+}
+
+Choice Selection::choose_any(const Situation& situation) const {
   const Spec* spec = forced(situation.collective);
   return spec ? choose_forced(*spec, situation) : choose_by_rules(situation);
 }

@@ -14,7 +14,8 @@ namespace convene {
 struct Choice {
   const Algorithm* algorithm = nullptr;
   std::vector<std::int64_t> parameters;
-  std::string reason;        ///< "default", "forced", "rule 2 of rules.json" or "nodes not known"
+  std::string
+      reason;  ///< "default", "forced", "rule 2 of rules.json", "nodes not known" or "the MPI has none"
   std::string declared;      ///< a sentence for the log where a rule that fits was skipped; else empty
   bool wants_nodes = false;  ///< it might be another one if the nodes were known
 };
@@ -38,11 +39,12 @@ class Selection {
   bool needs_topology() const;
 
   /// Throws Error where a forced algorithm cannot run with so many processes: the call must fail with its
-  /// text.
+  /// text. Where the MPI's own would be the answer and there is none, the first of the catalogue that fits is.
   Choice choose(const Situation& situation) const;
 
  private:
   const Spec* forced(Collective collective) const;
+  Choice choose_any(const Situation& situation) const;
   Choice choose_by_rules(const Situation& situation) const;
 
   std::vector<Use> uses_;

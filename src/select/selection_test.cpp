@@ -124,6 +124,24 @@ TEST(Selection, RulesWithCompositionsAreSkippedWhereTheyCannotRun) {
       << known.declared;
 }
 
+TEST(Selection, WhereTheMpiHasNoneThereIsAlwaysOne) {
+  for (const Collective collective : all_collectives)
+    for (Rank procs = 1; procs <= 9; ++procs)
+      for (const bool commutative : {true, false}) {
+        Situation situation{collective, procs, 12};
+        situation.commutative = commutative;
+        situation.reproducible = true;
+        situation.has_native = false;
+        const Choice choice = Selection().choose(situation);
+        ASSERT_NE(choice.algorithm, nullptr);
+        EXPECT_FALSE(choice.algorithm->is_native()) << name(collective);
+        EXPECT_EQ(choice.reason, "the MPI has none");
+      }
+  Situation situation{Collective::allgather, 4, 12};
+  situation.has_native = false;
+  EXPECT_EQ(Selection::from("allgather=sparbit", "").choose(situation).reason, "forced");
+}
+
 TEST(Selection, KnowsWhatIsAlwaysNative) {
   EXPECT_TRUE(Selection::from("allgather=native", "").all_native());
   EXPECT_TRUE(from_rules(R"({"collective": "allgather", "procs": 2, "use": "native"})").all_native());

@@ -40,6 +40,11 @@ LIBRARIES = {
     "mpich5": (str(STACKS / "mpich5" / "lib" / "libmpi.so.12"), "MPICH"),
 }
 
+# Tests that cannot be passed there, natively neither: Open MPI 4 has no persistent collectives, and mpi4py
+# skips all of them. The drop-in library brings those of the collectives that it knows, so that mpi4py does not;
+# these stay missing.
+LEFT_OUT = {"openmpi4": ["test_cco_pr_*Alltoallw*", "test_cco_pr_ngh_*Alltoall*"]}
+
 
 class NotToBeHadError(Exception):
     """The tests cannot be fetched."""
@@ -92,7 +97,8 @@ def convene_run(
     library, _ = LIBRARIES[stack.name]
     variables = {"CONVENE_ACCOUNT_DIR": directory} | ({"MPI4PY_LIBMPI": library} if library else {})
     run = [sys.executable, "-m", "convene", "run", "--use", f"allgather={spec},allgatherv={spec}", "--"]
-    program = [sys.executable, str(suite()), "-q", "-i", tests]
+    left_out = [word for pattern in LEFT_OUT.get(stack.name, []) for word in ("-x", pattern)]
+    program = [sys.executable, str(suite()), "-q", "-i", tests, *left_out]
     return run_with_timeout(
         [*run, stack.launcher, "-n", str(procs), *program],
         {**ENVIRONMENT, **os.environ, **variables},

@@ -29,6 +29,9 @@ ENVIRONMENT = {
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16",
 }
 
+# Reasons of what runs where nothing else could: native, or persistent calls on an MPI that has none.
+NO_CHOICE = ("intercommunicator", "the MPI has none")
+
 
 @dataclass(frozen=True)
 class Done:
@@ -48,11 +51,11 @@ class Done:
         ]
 
     def algorithms(self, collective: str) -> set[str]:
-        """Which algorithms ran a collective, on communicators where Convene had the choice."""
+        """Which algorithms ran a collective, where Convene had the choice."""
         return {
             record["algorithm"]
             for record in self.records()
-            if record["collective"] == collective and record["reason"] != "intercommunicator"
+            if record["collective"] == collective and record["reason"] not in NO_CHOICE
         }
 
 
