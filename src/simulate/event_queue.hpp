@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The queue of what will happen: a radix heap (Ahuja et al. 1990). A simulation never asks for an event before the one
-// that it is at, so the queue needs no tree: an event stands in the bucket of the highest bit in which its time differs
-// from now, and moves only downwards. Events of the same moment come out in the order in which they were put in.
+// that it is at, so the queue needs no tree. Times are numbers of hexadecimal digits; an event stands in the bucket of the
+// highest digit in which its time differs from now, and of what that digit is, and moves only to lower digits. Events of
+// the same moment come out in the order in which they were put in.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -34,7 +36,7 @@ class EventQueue {
   bool empty() const { return left_ == 0; }
 
   /// Whether everything of the current moment has been taken.
-  bool moment_is_over() const { return next_ == buckets_[0].size(); }
+  bool moment_is_over() const { return next_ == current_.size(); }
 
   /// `seconds` must be neither negative nor before the last event that was taken; it is put on the grid.
   void push(double seconds, std::uint32_t what, std::uint32_t stamp = 0) {
@@ -47,35 +49,49 @@ class EventQueue {
   Event pop() {
     if (moment_is_over()) advance();
     --left_;
-    return buckets_[0][next_++];
+    return current_[next_++];
   }
 
  private:
-  static constexpr unsigned bits = 64;
+  static constexpr unsigned digit_bits = 4, digits = 64 / digit_bits, values = 1u << digit_bits;
+  using Events = std::vector<Event>;
 
   void place(const Event& event) {
-    const auto bucket = static_cast<unsigned>(std::bit_width(event.time ^ now_));
-    buckets_[bucket].push_back(event);
-    if (bucket > 0) filled_ |= std::uint64_t{1} << (bucket - 1);
+    const std::uint64_t difference = event.time ^ now_;
+    if (difference == 0) return current_.push_back(event);
+    const auto digit = static_cast<unsigned>(std::bit_width(difference) - 1) / digit_bits;
+    const auto value = static_cast<unsigned>(event.time >> (digit * digit_bits)) % values;
+    buckets_[digit][value].push_back(event);
+    filled_digits_ |= 1u << digit;
+    filled_[digit] |= 1u << value;
+  }
+
+  /// The bucket whose events come first: of the lowest digit, with the lowest value. It is empty after that.
+  Events& take_first_bucket() {
+    const auto digit = static_cast<unsigned>(std::countr_zero(filled_digits_));
+    const auto value = static_cast<unsigned>(std::countr_zero(filled_[digit]));
+    filled_[digit] &= filled_[digit] - 1;
+    if (filled_[digit] == 0) filled_digits_ &= filled_digits_ - 1;
+    return buckets_[digit][value];
   }
 
   /// Makes the earliest event's time the current moment.
   void advance() {
-    buckets_[0].clear();
+    current_.clear();
     next_ = 0;
-    const auto lowest = static_cast<unsigned>(std::countr_zero(filled_));
-    filled_ &= filled_ - 1;
-    moving_.swap(buckets_[lowest + 1]);
-    std::uint64_t earliest = moving_.front().time;
-    for (const Event& event : moving_) earliest = event.time < earliest ? event.time : earliest;
-    now_ = earliest;
+    moving_.swap(take_first_bucket());
+    now_ = std::min_element(moving_.begin(), moving_.end(), [](const Event& a, const Event& b) {
+             return a.time < b.time;
+           })->time;
     for (const Event& event : moving_) place(event);
     moving_.clear();
   }
 
-  std::array<std::vector<Event>, bits + 1> buckets_;
-  std::vector<Event> moving_;
-  std::uint64_t filled_ = 0;  // bit b: bucket b + 1 holds events
+  Events current_;  // of this moment
+  std::array<std::array<Events, values>, digits> buckets_;
+  Events moving_;
+  std::uint32_t filled_digits_ = 0;                // bit d: a bucket of digit d holds events
+  std::array<std::uint32_t, digits> filled_ = {};  // by digit; bit v: that of value v does
   std::uint64_t now_ = 0;
   std::size_t next_ = 0, left_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -25,17 +26,21 @@ void Source::add(const Schedule& schedule) {
   for (StepId id = 0; id < schedule.size(); ++id) {
     const Step& step = schedule[id];
     moves_.push_back({.peer = step.peer,
-                      .edges = static_cast<std::uint32_t>(edges_.size()),
                       .kind = step.kind,
                       .scattered = step.is_message() && is_scattered(schedule.ranges(id)),
                       .own_input = (step.touches >> index(Buffer::input) & 1) != 0});
-    const auto successors = schedule.successors(id);
-    edges_.insert(edges_.end(), successors.begin(), successors.end());
+    set_successors(moves_.back(), schedule.successors(id));
   }
   if (edges_.size() >= Links::none) throw Error("the plan has too many dependencies to be played");
 }
 
-void Source::close() { moves_.push_back({.edges = static_cast<std::uint32_t>(edges_.size())}); }
+void Source::set_successors(Move& move, std::span<const StepId> successors) {
+  move.edges = successors.size() == 1 ? successors.front() : static_cast<std::uint32_t>(edges_.size());
+  move.edged = static_cast<std::uint16_t>(std::min<std::size_t>(successors.size(), Move::most_edged));
+  if (successors.size() == 1) return;
+  if (move.edged == Move::most_edged) edges_.push_back(static_cast<StepId>(successors.size()));
+  edges_.insert(edges_.end(), successors.begin(), successors.end());
+}
 
 Source Source::of(const Plan& plan) {
   const Links links = link(plan);
@@ -44,9 +49,8 @@ Source Source::of(const Plan& plan) {
   source.procs_ = static_cast<Rank>(plan.size());
   source.plan_ = &plan;
   source.base_.assign(links.base.begin(), links.base.end());
-  source.moves_.reserve(links.base.back() + 1);
+  source.moves_.reserve(links.base.back());
   for (const Schedule& schedule : plan) source.add(schedule);
-  source.close();
   for (std::size_t i = 0; i < links.partner.size(); ++i) {
     Move& move = source.moves_[i];
     if (links.partner[i] != Links::none) move.partner = links.step(move.peer, links.partner[i]);
@@ -60,7 +64,6 @@ Source Source::relabelled(const Schedule& schedule, Relabelling how) {
   source.one_ = &schedule;
   source.how_ = how;
   source.add(schedule);
-  source.close();
   source.link_own_messages();
   return source;
 }

@@ -20,11 +20,14 @@ struct Move {
   Rank peer = 0;            ///< of rank 0, where the source is one schedule
   StepId partner = 0;       ///< the peer's step at the other end of the message
   double bytes = 0;         ///< sent, received or copied
-  std::uint32_t edges = 0;  ///< where its successors begin
+  StepId edges = 0;         ///< its successor, where it has one; else where the list of them begins
+  std::uint16_t edged = 0;  ///< how many they are; `most_edged`: the list begins with their number
   StepKind kind = StepKind::join;
-  bool scattered = false;  ///< a message whose blocks do not lie one after the other
-  bool own_input = false;  ///< uses the rank's input, which is there when the rank arrives
-  bool left_out = false;   ///< a message without bytes that nobody sends
+  bool scattered : 1 = false;  ///< a message whose blocks do not lie one after the other
+  bool own_input : 1 = false;  ///< uses the rank's input, which is there when the rank arrives
+  bool left_out : 1 = false;   ///< a message without bytes that nobody sends
+
+  static constexpr std::uint16_t most_edged = 0xffff;
 };
 
 class Source {
@@ -47,7 +50,7 @@ class Source {
 
   Rank procs() const { return procs_; }
   /// How many steps all ranks have together.
-  std::uint64_t steps() const { return one_ ? std::uint64_t{procs_} * one_->size() : moves_.size() - 1; }
+  std::uint64_t steps() const { return one_ ? std::uint64_t{procs_} * one_->size() : moves_.size(); }
   /// Steps of all ranks are numbered through: the number of this rank's first one.
   std::uint64_t first(Rank rank) const { return one_ ? std::uint64_t{rank} * one_->size() : base_[rank]; }
 
@@ -56,7 +59,9 @@ class Source {
   /// The steps that depend on a move. (Kept together here: the player goes from rank to rank, and looking them up in each
   /// rank's schedule would cost it half of its time.)
   std::span<const StepId> successors(const Move& move) const {
-    return {edges_.data() + move.edges, edges_.data() + (&move + 1)->edges};
+    if (move.edged == 1) return {&move.edges, 1};
+    const StepId* const list = edges_.data() + move.edges;
+    return move.edged < Move::most_edged ? std::span(list, move.edged) : std::span(list + 1, *list);
   }
   Rank peer(Rank rank, const Move& move) const {
     if (!one_) return move.peer;
@@ -67,14 +72,14 @@ class Source {
 
  private:
   void add(const Schedule& schedule);
-  void close();
+  void set_successors(Move& move, std::span<const StepId> successors);
   void link_own_messages();
 
   Rank procs_ = 0;
   const Plan* plan_ = nullptr;
   const Schedule* one_ = nullptr;
   Relabelling how_ = Relabelling::rotation;
-  std::vector<Move> moves_;  // one more than there are steps: it closes the edges
+  std::vector<Move> moves_;
   std::vector<StepId> edges_;
   std::vector<std::uint64_t> base_;  // by rank, for a plan
 };
