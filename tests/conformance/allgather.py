@@ -78,6 +78,11 @@ def needs_even(spec: str) -> bool:
     return bool(_core.unmet("allgather", spec, 7))
 
 
+def declared_nodes(spec: str, procs: int) -> dict[str, str]:
+    """A first non-blocking call cannot look for the nodes that a composition needs: they are declared."""
+    return {"CONVENE_MAPPING": ",".join(str(rank % 2) for rank in range(procs))} if "(" in spec else {}
+
+
 def problem_of(
     stack: Stack,
     procs: int,
@@ -91,12 +96,14 @@ def problem_of(
     skipped += ["truncation"] if spec.startswith(ROOTED) else []
     options = [word for section in skipped for word in ("--skip", section)]
     options += ["--even"] if needs_even(spec) else []
-    # A first non-blocking call cannot look for the nodes that a composition needs: they are declared.
-    nodes = {"CONVENE_MAPPING": ",".join(str(rank % 2) for rank in range(procs))} if "(" in spec else {}
     done = stack.run(
         procs,
         [stack.program(PROGRAM), *arguments, *options],
-        {"CONVENE_USE": f"allgather={spec},allgatherv={spec}", **nodes, **(variables or {})},
+        {
+            "CONVENE_USE": f"allgather={spec},allgatherv={spec}",
+            **declared_nodes(spec, procs),
+            **(variables or {}),
+        },
         timeout=timeout,
     )
     if done.status != 0 or ", 0 failures" not in done.output:

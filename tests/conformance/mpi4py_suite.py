@@ -19,6 +19,7 @@ from pathlib import Path
 
 from convene import _core
 
+from tests.conformance.allgather import declared_nodes, usual_specs
 from tests.conformance.stacks import (
     BUILD,
     ENVIRONMENT,
@@ -96,6 +97,7 @@ def convene_run(
 ) -> tuple[int, str]:
     library, _ = LIBRARIES[stack.name]
     variables = {"CONVENE_ACCOUNT_DIR": directory} | ({"MPI4PY_LIBMPI": library} if library else {})
+    variables |= declared_nodes(spec, procs)
     run = [sys.executable, "-m", "convene", "run", "--use", f"allgather={spec},allgatherv={spec}", "--"]
     left_out = [word for pattern in LEFT_OUT.get(stack.name, []) for word in ("-x", pattern)]
     program = [sys.executable, str(suite()), "-q", "-i", tests, *left_out]
@@ -157,17 +159,20 @@ def run_suite(stack: Stack, procs: int, spec: str, tests: str = ALL_TESTS, timeo
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    names = [algorithm["name"] for algorithm in _core.algorithms("allgather")]
     parser = argparse.ArgumentParser(prog="python -m tests.conformance.mpi4py_suite", description=__doc__)
     parser.add_argument("--stack", action="append", choices=list(LIBRARIES), help="default: all")
     parser.add_argument("--procs", type=lambda text: [int(word) for word in text.split(",")], default=PROCS)
     parser.add_argument(
-        "--algorithm", action="append", metavar="ALGORITHM[;…]", help=f"default: {', '.join(names)}"
+        "--algorithm",
+        action="append",
+        metavar="ALGORITHM[;…]",
+        type=lambda text: _core.spec("allgather", text),
+        help=f"default: {', '.join(usual_specs())}",
     )
     parser.add_argument("--tests", default=ALL_TESTS, help="which of mpi4py's tests (a part of their names)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results there")
     options = parser.parse_args(arguments)
-    options.algorithm = options.algorithm or names
+    options.algorithm = options.algorithm or usual_specs()
     return options
 
 
