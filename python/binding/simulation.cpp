@@ -62,32 +62,51 @@ class BlockSizes {
   const std::uint32_t segments_;
 };
 
+/// How much all ranks have to do together, by the schedules of a few.
+struct Extent {
+  std::uint64_t steps = 0;
+  bool is_alike = false;  ///< one schedule may stand for all
+
+  bool needs_one_for_all() const { return steps > most_steps; }
+  /// Why that is too much; empty where it is not.
+  std::string refusal(const Spec& spec, Rank procs) const {
+    const std::uint64_t most = is_alike ? most_played : most_steps;
+    if (steps <= most) return "";
+    return "simulating " + spec_text(*spec.algorithm, spec.parameters) + " on " + std::to_string(procs) +
+           " processes means about " + std::to_string(steps) + " steps, more than " + std::to_string(most) +
+           "; take fewer processes";
+  }
+};
+
+Extent extent_of(const Algorithm& algorithm, Call call) {
+  Builder builder;
+  const auto steps_of = [&](Rank rank) {
+    call.rank = rank;
+    return build_schedule(algorithm, call, builder).size();
+  };
+  // Rank 0 may be a root, which has more to do than all others.
+  const std::uint64_t first = steps_of(0), steps = first + (call.procs - 1) * steps_of(call.procs / 2);
+  const bool is_alike = steps > most_steps && algorithm.symmetry != Symmetry::none &&
+                        steps_of(call.procs - 1) == first;
+  return {steps, is_alike};
+}
+
 /// What is played: all ranks' schedules or, where these would be too many and the algorithm has a symmetry, rank 0's.
 class Played {
  public:
   Played(const Spec& spec, Call call) {
     const Algorithm& algorithm = *spec.algorithm;
-    Builder builder;
     std::any kept;  // work for the whole plan is done once
     call.kept = &kept;
+    const Extent extent = extent_of(algorithm, call);
+    if (const std::string refusal = extent.refusal(spec, call.procs); !refusal.empty()) throw Error(refusal);
+    Builder builder;
     one_ = std::make_unique<Schedule>(build_schedule(algorithm, call, builder));
-    // Rank 0 may be a root, which has more to do than all others.
-    call.rank = call.procs / 2;
-    const std::uint64_t steps =
-        one_->size() + std::uint64_t{call.procs - 1} * build_schedule(algorithm, call, builder).size();
-    if (steps <= most_steps) {
+    if (!extent.needs_one_for_all()) {
       plan_ = std::make_unique<Plan>(build_plan(algorithm, call));
       source_ = std::make_unique<Source>(Source::of(*plan_));
       return;
     }
-    call.rank = call.procs - 1;
-    const bool alike = algorithm.symmetry != Symmetry::none &&
-                       build_schedule(algorithm, call, builder).size() == one_->size();
-    if (!alike || steps > most_played)
-      throw Error("simulating " + spec_text(algorithm, spec.parameters) + " on " +
-                  std::to_string(call.procs) + " processes means about " + std::to_string(steps) +
-                  " steps, more than " + std::to_string(alike ? most_played : most_steps) +
-                  "; take fewer processes");
     source_ = std::make_unique<Source>(Source::relabelled(
         *one_, algorithm.symmetry == Symmetry::exchange ? Relabelling::exchange : Relabelling::rotation));
   }
@@ -319,6 +338,16 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
   return list;
 }
 
+/// Why an algorithm cannot be simulated on so many processes; empty where it can, and where only a play would tell.
+std::string refusal(const std::string& collective, const std::string& spec, Rank procs,
+                    const std::string& platform, const std::string& file, const std::string& placement) {
+  Simulation simulation = make_simulation(collective, spec, procs, platform, file, placement);
+  std::any kept;
+  simulation.call.kept = &kept;
+  if (simulation.spec.algorithm->decides()) return "";
+  return extent_of(*simulation.spec.algorithm, simulation.call).refusal(simulation.spec, procs);
+}
+
 /// A platform's name and machine; throws where the file is wrong.
 nb::dict platform(const std::string& text, const std::string& file) {
   const Platform parsed = parse_platform(text, file);
@@ -355,6 +384,9 @@ void add_simulation(nb::module_& module) {
              nb::arg("procs"), "The node of each rank on a platform.");
   module.def("simgrid_platform", &simgrid, nb::arg("text"), nb::arg("file"), nb::arg("placement"),
              nb::arg("procs"), "A platform with so many ranks, as XML for SimGrid.");
+  module.def("simulation_refusal", &refusal, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
+             nb::arg("platform"), nb::arg("file"), nb::arg("placement"),
+             "Why an algorithm cannot be simulated on so many processes; empty where it can.");
   module.def("simulate", &simulate, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("sizes"), nb::arg("platform"), nb::arg("file"), nb::arg("placement"),
              nb::arg("arrivals"), nb::arg("exact") = false, nb::arg("critical_path") = false,

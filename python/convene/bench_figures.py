@@ -95,8 +95,10 @@ def look(measured: "Measured", name: str) -> dict[str, Any]:
     }
 
 
-def panels(number: int, width: float = 4.2, height: float = 3.3) -> tuple[Drawing, list[Axes]]:
-    columns = 2 if number == 4 else min(number, 3)
+def panels(
+    number: int, width: float = 4.2, height: float = 3.3, columns: int | None = None
+) -> tuple[Drawing, list[Axes]]:
+    columns = columns or (2 if number == 4 else min(number, 3))
     rows = -(-number // columns)
     drawing, axes = plt.subplots(rows, columns, figsize=(width * columns, height * rows), squeeze=False)
     found = list(axes.ravel())

@@ -17,6 +17,7 @@ from convene._core import RequestError
 from convene.shapes import Simulated
 
 PLATFORMS = paths.PACKAGE / "machines"
+SMALL = 1024  # so many processes can always be simulated
 QUIET = ("none", 0.0, 0.0, 1)
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
@@ -60,6 +61,11 @@ class Case:
     forecasts: tuple[tuple[int, ...], ...] = ()  # by pattern: in how many rounds each rank is expected
     begins: tuple[tuple[float, ...], ...] = ()  # by pattern: when ranks begin, if not when they arrive
     blocks: tuple[tuple[int, ...], ...] = ()  # by size: each rank's block in bytes, if they differ
+
+    def refusal(self) -> str:
+        """Why there are too many processes; empty where there are not. Takes no time to speak of."""
+        place = self.platform.text, self.platform.file, self.mapping
+        return _core.simulation_refusal(self.collective, self.spec, self.procs, *place)
 
     def play(self) -> list[list[Simulated]]:
         """By size, then by pattern of arrivals."""
@@ -224,12 +230,21 @@ class Journal:
         return hashlib.sha256("\n".join(words).encode()).hexdigest()
 
 
+def require_possible(cases: Sequence[Case]) -> None:
+    large = {(case.collective, case.spec, case.procs): case for case in cases if case.procs > SMALL}
+    for case in large.values():
+        if refusal := case.refusal():
+            raise RequestError(refusal)
+
+
 def play_all(
     cases: Sequence[Case],
     on_progress: Callable[[int, int], None] | None = None,
     journal: Journal | None = None,
 ) -> list[list[list[Simulated]]]:
-    """Plays all cases on all cores, but those that the journal knows; the largest are begun first."""
+    """Plays all cases on all cores, but those that the journal knows; the largest are begun first. Refuses
+    before it begins what one of them would refuse."""
+    require_possible(cases)
     known = journal.known if journal else {}
     results = [known.get(Journal.key(case)) if known else None for case in cases]
     if journal:

@@ -76,6 +76,9 @@ def parse_rivals(text: str, collective: str) -> list[str]:
 class SmpiCase(simulation.Case):
     """A case for SMPI. Its algorithm may be one of SMPI's own: smpi:NAME."""
 
+    def refusal(self) -> str:
+        return ""  # each process has but its own schedule
+
     def play(self) -> list[list[Simulated]]:
         launcher, program = find_launcher()
         with tempfile.TemporaryDirectory(prefix="convene-smpi-") as folder:

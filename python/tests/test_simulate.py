@@ -205,6 +205,14 @@ def test_what_was_done_counts_for_the_same_question_only(
         assert simulation.Journal.key(other) not in again.known
 
 
+def test_too_many_processes_are_refused_before_anything_is_played(convene: Convene, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    words = ("--platform", "curie", "-p", 4096, "--algorithms", "binomial,ring", "--sizes", 8, "-o", kept)
+    refused = convene("simulate", "reduce", *words)
+    assert "simulating ring on 4096 processes means about 50368512 steps" in refused.complaint
+    assert not kept.with_name("kept.json.part").exists()
+
+
 def test_resuming_needs_the_file(convene: Convene) -> None:
     assert "-o FILE.json" in convene("simulate", "--study", "sparbit", "--resume").complaint
 

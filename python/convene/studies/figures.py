@@ -94,19 +94,28 @@ def label_times(axes: Axes) -> None:
 
 
 def gains(found: Sequence[tuple[str, str, Curves]]) -> Figure:
-    """Gains in per cent over imbalance, or over the error of the forecast."""
+    """Gains in per cent over imbalance, or over the error of the forecast. Losses of more than 100 % are on a
+    logarithmic scale."""
     heads = {
         "imbalance": "latest arrival, in balanced run times of the best regular algorithm",
         "error": "standard deviation of the forecast, as a part of the latest arrival",
     }
     with style():
-        drawing, axes = panels(len(found), width=4.6)
+        drawing, axes = panels(len(found), width=4.6, columns=2)
         for (title, across, lines), each in zip(found, axes, strict=True):
             plot(each, lines)
             each.axhline(0, color="0.4", linewidth=1)
             each.set(title=title, ylabel="gain, %")
             each.set_xlabel(heads[across], fontsize=8)
-            each.set_xscale("log" if across == "imbalance" else "linear")
+            each.set_yscale("symlog", linthresh=100, linscale=2)
+            each.set_ylim(-3000, 110)
+            each.set_yticks([-1000, -100, -50, 0, 50, 100])
+            each.yaxis.set_major_formatter("{x:g}")
+            if across == "imbalance":
+                each.set_xscale("log")
+                each.set_xticks([at for at, _ in next(iter(lines.values()))])
+                each.xaxis.set_major_formatter("{x:g}")
+                each.xaxis.set_minor_formatter("")
             each.legend(fontsize=8)
     return drawing
 

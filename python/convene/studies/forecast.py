@@ -20,16 +20,53 @@ if TYPE_CHECKING:
 PROCS = 4096
 SEED = 1
 
-# By collective: bytes (of a block, of the vector), who minds arrivals, and who does not.
-SIZES = {"allgather": 1 << 10, "reduce": 4 << 20}
 SEGMENTS = 64
-# What is compared, by the sources' metrics: in a reduction most ranks are done as soon as they have sent.
-METRICS = {"allgather": "mean", "reduce": "seconds"}
+PIECES = f";segments={SEGMENTS}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is compared of a collective."""
+
+    size: int  # bytes of a block, of the vector
+    metric: str  # by the sources: in a reduction most ranks are done as soon as they have sent
+    aware: tuple[str, ...]  # who minds arrivals
+    regular: tuple[str, ...]  # and who does not
+    is_vector: bool = False  # one that is cut into segments; else blocks
+
+
 METRIC_NAMES = {"mean": "time from arrival to exit, mean over ranks", "seconds": "first arrival to last exit"}
-AWARE = {"allgather": ("bdr", "bslb", "list_scheduled"), "reduce": (f"clairvoyant;segments={SEGMENTS}",)}
-REGULAR = {
-    "allgather": ("ring", "recursive_doubling", "bruck", "sparbit"),
-    "reduce": ("binomial", "butterfly", "radix_k;radix=8", "ring", f"two_tree;segments={SEGMENTS}"),
+TREES = ("linear", "linear_sync", "binomial", "nway_binomial")
+PARTS = {
+    "allgather": Part(
+        1 << 10,
+        "mean",
+        ("bdr", "bslb", "list_scheduled"),
+        ("ring", "recursive_doubling", "bruck", "sparbit"),
+    ),
+    "gather": Part(1 << 14, "seconds", ("sls", "bsls", "sbn", "bsbn"), TREES),
+    "scatter": Part(1 << 14, "mean", ("sln", "bsln", "sbn", "bsbn"), TREES),
+    "bcast": Part(
+        4 << 20,
+        "mean",
+        ("list_scheduled" + PIECES, "arrival_b" + PIECES, "arrival_nb" + PIECES),
+        ("binomial" + PIECES, "scatter_allgather", "chain" + PIECES, "split_binary" + PIECES),
+        is_vector=True,
+    ),
+    "reduce": Part(
+        4 << 20,
+        "seconds",
+        ("clairvoyant" + PIECES, "local_redirect"),
+        ("binomial", "butterfly", "radix_k;radix=8", "ring", "two_tree" + PIECES),
+        is_vector=True,
+    ),
+    "allreduce": Part(
+        4 << 20,
+        "seconds",
+        ("slt" + PIECES,),
+        ("recursive_doubling", "rabenseifner", "reduce_bcast"),
+        is_vector=True,
+    ),
 }
 
 # The latest possible arrival, in balanced run times of the best regular algorithm.
@@ -56,10 +93,21 @@ class Late(simulation.Case):
             expected = [at + generator.gauss(0, self.error * self.latest) for at in times]
             first = min(expected)
             others = {"forecasts": [[int((at - first) / self.tick) for at in expected]]}
-        if self.tick and self.collective == "allgather":
+        if self.tick and not PARTS[self.collective].is_vector:
             others |= {"begins": [[0.0] * self.procs], "blocks": [[float(self.sizes[0])] * self.procs]}
         place = self.platform.text, self.platform.file, self.mapping
         return [_core.simulate(self.collective, self.spec, self.procs, self.sizes, *place, [times], **others)]
+
+
+def short(spec: str) -> str:
+    """Without its parameters."""
+    return spec.partition(";")[0]
+
+
+def uses_forecast(collective: str, spec: str) -> bool:
+    """Others that mind arrivals tell each other by messages."""
+    learns = {algorithm["name"]: algorithm["learns"] for algorithm in _core.algorithms(collective)}
+    return learns[short(spec)] == "forecast"
 
 
 def large(procs: int) -> simulation.Platform:
@@ -80,24 +128,30 @@ def run(play: Play, procs: int = PROCS) -> dict[str, Any]:
         "procs": procs,
         "collectives": {},
     }
-    for collective, size in SIZES.items():
-        result["collectives"][collective] = run_one(play, platform, procs, collective, size)
+    for collective, part in PARTS.items():
+        result["collectives"][collective] = run_one(play, platform, procs, collective, part)
     return result
 
 
 def run_one(
-    play: Play, platform: simulation.Platform, procs: int, collective: str, size: int
+    play: Play, platform: simulation.Platform, procs: int, collective: str, part: Part
 ) -> dict[str, Any]:
+    size = part.size
     even = [
         simulation.Case(collective, spec, procs, (size,), platform, "sequential", balanced(procs))
-        for spec in REGULAR[collective]
+        for spec in part.regular
     ]
+    too_large = [case.spec for case in even if case.refusal()]
+    even = [case for case in even if case.spec not in too_large]
+    regulars = [case.spec for case in even]
     alone = {case.spec: runs[0][0]["seconds"] for case, runs in zip(even, play(even), strict=True)}
     best = min(alone.values())
-    tick = round_seconds(platform, size if collective == "allgather" else size / SEGMENTS)
+
+    def round_of(spec: str) -> float:
+        segments = int(_core.parameters(collective, spec).get("segments", 1)) if part.is_vector else 1
+        return round_seconds(platform, size / segments)
 
     def case(spec: str, imbalance: float, error: float) -> Late:
-        is_aware = spec in AWARE[collective]
         return Late(
             collective,
             spec,
@@ -108,20 +162,20 @@ def run_one(
             (),
             latest=imbalance * best,
             error=error,
-            tick=tick if is_aware else 0.0,
+            tick=round_of(spec) if uses_forecast(collective, spec) else 0.0,
         )
 
     points = [(imbalance, 0.0) for imbalance in IMBALANCES] + [(USUAL, error) for error in ERRORS if error]
     asked = {
         (imbalance, error, spec): case(spec, imbalance, error)
         for imbalance, error in points
-        for spec in (*AWARE[collective], *(REGULAR[collective] if not error else ()))
+        for spec in (*part.aware, *(regulars if not error else ()))
     }
     played = dict(zip(asked, (runs[0][0] for runs in play(list(asked.values()))), strict=True))
-    metric, cells = METRICS[collective], []
+    metric, cells = part.metric, []
     for imbalance, error in points:
-        regular = {spec: value(played[imbalance, 0.0, spec], metric) for spec in REGULAR[collective]}
-        times = {spec: value(played[imbalance, error, spec], metric) for spec in AWARE[collective]}
+        regular = {spec: value(played[imbalance, 0.0, spec], metric) for spec in regulars}
+        times = {spec: value(played[imbalance, error, spec], metric) for spec in part.aware}
         best_regular = min(regular.values())
         cells.append(
             {
@@ -132,7 +186,13 @@ def run_one(
                 "gain": {spec: 100 * gain(time, best_regular) for spec, time in times.items()},
             }
         )
-    return {"bytes": size, "metric": metric, "balanced": alone, "tick": tick, "cells": cells}
+    return {
+        "bytes": size,
+        "metric": metric,
+        "too_large": too_large,
+        "balanced": alone,
+        "cells": cells,
+    }
 
 
 def value(run: Simulated, metric: str) -> float:
@@ -143,7 +203,7 @@ def tables(result: dict[str, Any]) -> list[Table]:
     found = []
     for collective, part in result["collectives"].items():
         names = list(part["cells"][0]["gain"])
-        heads = ("imbalance", "error", "best regular", *names)
+        heads = ("imbalance", "error", "best regular", *(short(name) for name in names))
         table = console.table(
             f"{collective}, {result['procs']} ranks, {_core.format_size(part['bytes'])}: gain over the best "
             f"algorithm that does not mind arrivals ({METRIC_NAMES[part['metric']]})",
@@ -155,7 +215,7 @@ def tables(result: dict[str, Any]) -> list[Table]:
             table.add_row(
                 f"{cell['imbalance']:g}",
                 f"{100 * cell['error']:g} %",
-                f"{seconds_text(cell['regular'][regular])} {regular.partition(';')[0]}",
+                f"{seconds_text(cell['regular'][regular])} {short(regular)}",
                 *(percent(cell["gain"][name], 0) for name in names),
             )
         found.append(table)
@@ -171,11 +231,17 @@ def sentences(result: dict[str, Any]) -> list[str]:
             worst = max(
                 (cell for cell in cells if cell["imbalance"] == USUAL), key=lambda cell: cell["error"]
             )
-            said.append(
-                f"{collective} {spec.partition(';')[0]}: at most {top['gain'][spec]:.0f} % with a true "
-                f"forecast (imbalance {top['imbalance']:g}); {worst['gain'][spec]:.0f} % where it errs by "
-                "as much as ranks are late."
-            )
+            most = f"{collective} {short(spec)}: at most {percent(top['gain'][spec], 0)}"
+            if uses_forecast(collective, spec):
+                said.append(
+                    f"{most} with a true forecast (imbalance {top['imbalance']:g}); "
+                    f"{percent(worst['gain'][spec], 0)} where it errs by as much as ranks are late."
+                )
+            else:
+                said.append(f"{most} (imbalance {top['imbalance']:g}); it needs no forecast.")
+        said += [
+            f"{collective} {spec} is left out: its plan would be too large." for spec in part["too_large"]
+        ]
     return said
 
 
@@ -192,8 +258,7 @@ def draw(result: dict[str, Any]) -> "Figure":
             (f"{collective}, imbalance {USUAL:g}", wrong, "error"),
         ):
             curves = {
-                spec.partition(";")[0]: [(cell[key], cell["gain"][spec]) for cell in cells]
-                for spec in cells[0]["gain"]
+                short(spec): [(cell[key], cell["gain"][spec]) for cell in cells] for spec in cells[0]["gain"]
             }
             panels.append((title, key, curves))
     return figures.gains(panels)

@@ -52,4 +52,4 @@ def round_seconds(platform: simulation.Platform, size: float) -> float:
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    return "" if value is None else f"{value:.{digits}f} %"
+    return "" if value is None else f"{round(value, digits) + 0.0:.{digits}f} %"  # no "-0"
