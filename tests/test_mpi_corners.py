@@ -36,6 +36,27 @@ def test_arrays_that_a_program_lets_go_of_too_early(name: str) -> None:
     assert forced == {"allgatherv", "gatherv", "scatterv", "alltoallv"}
 
 
+@pytest.mark.parametrize(
+    ("corner", "uses"),
+    [
+        ("elsewhere", "gather=linear_sync,scatterv=sbn"),
+        ("elsewhere", "gather=bsls,scatterv=linear_sync"),
+        ("exscan", "exscan=recursive_doubling"),
+        ("exscan", "exscan=binomial"),
+        ("handles", "allreduce=recursive_doubling"),
+        ("handles", "allreduce=ring"),
+    ],
+)
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_what_is_not_the_same_in_every_call(name: str, corner: str, uses: str) -> None:
+    done = run(name, corner, {"CONVENE_USE": uses}, procs=4)
+    assert done.status == 0, done.output
+    assert "0 wrong" in done.output
+    for use_of in uses.split(","):
+        collective, algorithm = use_of.split("=")
+        assert any(found.startswith(algorithm) for found in done.algorithms(collective))
+
+
 def test_calls_of_two_collectives_by_turns_are_counted_apart() -> None:
     done = run("openmpi4", "alternating", {"CONVENE_USE": "allgather=ring"})
     assert done.status == 0, done.output

@@ -86,8 +86,8 @@ Extent extent_of(const Algorithm& algorithm, Call call) {
   };
   // Rank 0 may be a root, which has more to do than all others.
   const std::uint64_t first = steps_of(0), steps = first + (call.procs - 1) * steps_of(call.procs / 2);
-  const bool is_alike = steps > most_steps && algorithm.symmetry != Symmetry::none &&
-                        steps_of(call.procs - 1) == first;
+  const bool is_alike =
+      steps > most_steps && algorithm.symmetry != Symmetry::none && steps_of(call.procs - 1) == first;
   return {steps, is_alike};
 }
 

@@ -2,11 +2,33 @@
 #include "execute/program.hpp"
 
 #include <climits>
+#include <optional>
 
 namespace convene {
 namespace {
 
-std::ptrdiff_t offset_in(const Piece& piece, const Memory& memory) { return piece.at - memory.base(); }
+/// A run of bytes, from where its buffer begins.
+struct Run {
+  Buffer base = Buffer::input;
+  std::ptrdiff_t offset = 0;
+  std::size_t bytes = 0;
+};
+
+/// The ranges as one run of bytes, if they are that wherever the buffers are: buffers that follow each other in this call
+/// need not do so in the next.
+std::optional<Run> one_run_of(std::span<const Range> ranges, const Schedule& schedule,
+                              const Buffers& buffers) {
+  const auto piece = one_run(ranges, schedule, buffers);
+  if (!piece) return std::nullopt;
+  if (piece->bytes == 0) return Run{};
+  std::optional<Buffer> base;
+  for (const Range& range : ranges) {
+    if (range.buffer() == base || bytes_of(std::span(&range, 1), schedule, buffers) == 0) continue;
+    if (base) return std::nullopt;
+    base = range.buffer();
+  }
+  return Run{*base, piece->at - buffers[*base].base(), piece->bytes};
+}
 
 /// An empty message is left out, on the other side too; but not a signal.
 bool is_left_out(const Schedule& schedule, StepId step, const Buffers& buffers) {
@@ -60,17 +82,17 @@ void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::
 }
 
 void Program::add_local(const Schedule& schedule, StepId step, const Buffers& buffers) {
-  const auto from = one_run(schedule.from(step), schedule, buffers);
-  const auto to = one_run(schedule.to(step), schedule, buffers);
+  const auto from = one_run_of(schedule.from(step), schedule, buffers);
+  const auto to = one_run_of(schedule.to(step), schedule, buffers);
   Entry entry;
   entry.act = Act::general;
   entry.bytes_or_step = step;
   if (from && to && from->bytes <= UINT_MAX && from->bytes == to->bytes) {
     entry.act = schedule[step].kind == StepKind::combine ? Act::combine : Act::copy;
-    entry.base = schedule.from(step)[0].buffer();
-    entry.target_base = schedule.to(step)[0].buffer();
-    entry.offset = offset_in(*from, buffers[entry.base]);
-    entry.target = offset_in(*to, buffers[entry.target_base]);
+    entry.base = from->base;
+    entry.target_base = to->base;
+    entry.offset = from->offset;
+    entry.target = to->offset;
     entry.bytes_or_step = static_cast<std::uint32_t>(from->bytes);
   }
   entries_.push_back(entry);
@@ -82,11 +104,11 @@ void Program::add_message(const Schedule& schedule, StepId id, const Buffers& bu
   entry.message = {static_cast<std::int32_t>(step.peer), slot};
   entry.act = Act::scattered;
   entry.bytes_or_step = id;
-  const auto run = one_run(schedule.ranges(id), schedule, buffers);
+  const auto run = one_run_of(schedule.ranges(id), schedule, buffers);
   if (run && run->bytes <= INT_MAX) {
     entry.act = step.kind == StepKind::send ? Act::send : Act::recv;
-    entry.base = schedule.ranges(id)[0].buffer();
-    entry.offset = run->bytes == 0 ? 0 : offset_in(*run, buffers[entry.base]);
+    entry.base = run->base;
+    entry.offset = run->offset;
     entry.bytes_or_step = static_cast<std::uint32_t>(run->bytes);
     entry.match = static_cast<std::uint8_t>(step.match & (match_window - 1));
   }

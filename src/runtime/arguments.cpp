@@ -14,16 +14,19 @@ bool is_sound(const Side& side, Collective collective) {
   return !lacks_arrays && side.type != MPI_DATATYPE_NULL && side.blocks.total().has_value();
 }
 
-/// Whether a reduction's buffers are two, its type and operator fit, and no named type comes without a buffer.
+/// Whether a reduction's buffers are two, its type and operator fit, and no named type comes without a buffer. (In exscan
+/// rank 0's result is not looked at.)
 bool is_sound_reduction(const Arguments& call) {
   const auto has_buffer = [](const Side& side) {
     return side.buffer || !side.is_used() || side.blocks.total() == 0 || !facts_of(side.type).is_named;
   };
+  const bool has_result = call.collective != Collective::exscan || call.rank != 0 || call.in_place;
   const Side& any = call.send.is_used() ? call.send : call.recv;
-  const bool overlaps = call.send.is_used() && call.recv.is_used() && call.send.buffer == call.recv.buffer &&
-                        !call.in_place && call.recv.blocks.total() != 0;
+  const bool overlaps = has_result && call.send.is_used() && call.recv.is_used() &&
+                        call.send.buffer == call.recv.buffer && !call.in_place &&
+                        call.recv.blocks.total() != 0;
   return any.is_used() && any.type != MPI_DATATYPE_NULL && is_defined(call.op, any.type) && !overlaps &&
-         call.send.buffer != MPI_IN_PLACE && has_buffer(call.send) && has_buffer(call.recv);
+         call.send.buffer != MPI_IN_PLACE && has_buffer(call.send) && (!has_result || has_buffer(call.recv));
 }
 
 std::uint64_t item_bytes(const Side& side) { return facts_of(side.type).size; }

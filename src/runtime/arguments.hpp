@@ -30,9 +30,14 @@ struct Arguments {
   Shape shape = {};           ///< where all blocks are equal
   Side send = {}, recv = {};  ///< what this rank uses of them; a bcast's vector is `recv`, at the root too
   MPI_Op op = {};             ///< of a reduction
+  /// Of a reduction's items, as the program gave it: what its operator is told. Null: that of the sides.
+  MPI_Datatype given_type = MPI_DATATYPE_NULL;
 
   /// The type of a reduction's items.
-  MPI_Datatype item_type() const { return send.is_used() ? send.type : recv.type; }
+  MPI_Datatype item_type() const {
+    if (given_type != MPI_DATATYPE_NULL) return given_type;
+    return send.is_used() ? send.type : recv.type;
+  }
   bool is_root() const { return static_cast<int>(rank) == root; }
 
   /// Whether there is nothing in them that an MPI would refuse: it knows best how to say so.

@@ -71,8 +71,8 @@ int gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* re
     if (call.is_root()) call.recv = side(recvbuf, {call.procs, recvcount}, recvtype);
   };
   return run(shape, sendbuf, recvbuf, comm, form, complete,
-             CONVENE_NATIVE(Gather, Igather, comm, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                            root));
+             CONVENE_NATIVE(Gather, Igather, comm, sendbuf, sendcount, sendtype, recvbuf,
+                            native_calls::at_root<Count>(comm, root, recvcount), recvtype, root));
 }
 
 template <class Count>
@@ -80,7 +80,8 @@ int gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* r
             const Count recvcounts[], const DisplacementOf<Count> displs[], MPI_Datatype recvtype, int root,
             MPI_Comm comm, Form form) {
   const auto native = CONVENE_NATIVE(Gatherv, Igatherv, comm, sendbuf, sendcount, sendtype, recvbuf,
-                                     recvcounts, displs, recvtype, root);
+                                     native_calls::at_root<Count>(comm, root, recvcounts),
+                                     native_calls::at_root<Count>(comm, root, displs), recvtype, root);
   const auto complete = [&](Arguments& call) {
     call.in_place = call.is_root() && sendbuf == MPI_IN_PLACE;
     if (!call.in_place) call.send = side(sendbuf, {1, sendcount}, sendtype);
@@ -99,17 +100,19 @@ int scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* r
     if (!call.in_place) call.recv = side(recvbuf, {1, recvcount}, recvtype);
     if (call.is_root()) call.send = side(sendbuf, {call.procs, sendcount}, sendtype);
   };
-  return run(shape, sendbuf, recvbuf, comm, form, complete,
-             CONVENE_NATIVE(Scatter, Iscatter, comm, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                            recvtype, root));
+  return run(
+      shape, sendbuf, recvbuf, comm, form, complete,
+      CONVENE_NATIVE(Scatter, Iscatter, comm, sendbuf, native_calls::at_root<Count>(comm, root, sendcount),
+                     sendtype, recvbuf, recvcount, recvtype, root));
 }
 
 template <class Count>
 int scatterv(const void* sendbuf, const Count sendcounts[], const DisplacementOf<Count> displs[],
              MPI_Datatype sendtype, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int root,
              MPI_Comm comm, Form form) {
-  const auto native = CONVENE_NATIVE(Scatterv, Iscatterv, comm, sendbuf, sendcounts, displs, sendtype,
-                                     recvbuf, recvcount, recvtype, root);
+  const auto native = CONVENE_NATIVE(
+      Scatterv, Iscatterv, comm, sendbuf, native_calls::at_root<Count>(comm, root, sendcounts),
+      native_calls::at_root<Count>(comm, root, displs), sendtype, recvbuf, recvcount, recvtype, root);
   const auto complete = [&](Arguments& call) {
     call.in_place = call.is_root() && recvbuf == MPI_IN_PLACE;
     if (!call.in_place) call.recv = side(recvbuf, {1, recvcount}, recvtype);

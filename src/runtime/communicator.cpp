@@ -321,6 +321,7 @@ std::string Communicator::obstacle_to(const Algorithm& algorithm, bool may_block
 
 void Communicator::find_all_neighbors() {
   const ErrorsReturned scope(comm_);
+  meet();
   const auto all = all_neighbors(comm_, *neighbors_.graph, rank_);
   neighbors_.is_whole = on_all_ranks(all != nullptr, comm_) && all->is_consistent();
   neighbors_.is_refused = !neighbors_.is_whole;
@@ -360,6 +361,7 @@ void Communicator::check_agreement(Collective collective, std::uint64_t total_by
   if (!settings().check_agreement) return;
   const std::size_t hash = std::hash<std::string>{}(algorithm) ^ total_bytes * 0x9e3779b97f4a7c15ull;
   unsigned long long mine[2] = {hash, ~static_cast<unsigned long long>(hash)}, least[2];
+  meet();
   mpi.Allreduce(mine, least, 2, MPI_UNSIGNED_LONG_LONG, MPI_MIN, comm_);
   if (least[0] == ~least[1]) return;
   refuse("the ranks of a communicator disagree about a call of " + std::string(name(collective)) + ": rank " +
@@ -386,10 +388,19 @@ std::uint32_t Communicator::next_persistent() {
   return persistent_number_ < numbers ? ++persistent_number_ : 0;
 }
 
+/// What is outstanding goes on until all ranks are here: whoever comes late may have to complete it first. Blocking calls
+/// behind this hold nobody up. (With the MPI's own progress hook they do not in any case.)
+void Communicator::meet() const {
+  if (progress::has_hook()) return;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (mpi.Ibarrier(comm_, &request) == MPI_SUCCESS) progress::await(&request);
+}
+
 /// Makes the communicator that Convene's messages travel on. All ranks agree on whether there is one.
 bool Communicator::make_own() {
   Registry& registry = Registry::instance();
   const ErrorsReturned scope(comm_);
+  meet();
   const auto refused = [&](const char* why) {
     Ledger::instance().declare(std::string("a communicator of ") + std::to_string(procs_) +
                                " processes stays with the MPI's own algorithms: " + why);
@@ -412,6 +423,7 @@ bool Communicator::make_own() {
 /// equal on all ranks.
 void Communicator::find_topology() {
   const ErrorsReturned scope(comm_);
+  meet();
   MPI_Comm node = MPI_COMM_NULL;
   const bool made = mpi.Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL,
                                         &node) == MPI_SUCCESS &&
@@ -451,8 +463,10 @@ void Communicator::declared_topology() {
   std::vector<Rank> node_of_rank;
   for (const int rank : in_world) {
     if (rank == MPI_UNDEFINED)
-      refuse("CONVENE_MAPPING says where the ranks of MPI_COMM_WORLD are, and a communicator has others",
-             rank_ == 0);
+      return Ledger::instance().declare(
+          "CONVENE_MAPPING and CONVENE_MACHINE say where the ranks of MPI_COMM_WORLD are; on a communicator "
+          "with others "
+          "nobody knows the nodes");
     node_of_rank.push_back(nodes[static_cast<std::size_t>(rank)]);
   }
   note_topology(std::move(node_of_rank));

@@ -226,6 +226,7 @@ class Communicator {
   Decision make_decision(const CallKind& kind);
   Choice choose(const CallKind& kind);
   bool ensure_own();
+  void meet() const;
   bool make_own();
   void find_topology();
   void find_all_neighbors();

@@ -16,6 +16,8 @@ class KeptArguments : public Arguments {
  public:
   explicit KeptArguments(const Arguments& given)
       : Arguments(given), send_type_(send.type), recv_type_(recv.type), operator_(op) {
+    // A type of which another one is made stays in being with that one, under its handle.
+    if (is_reduction(collective)) given_type = given.item_type();
     send.blocks = send.blocks.kept(arrays_);
     recv.blocks = recv.blocks.kept(arrays_);
   }

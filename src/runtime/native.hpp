@@ -26,6 +26,16 @@ constexpr Entries entries_of(std::string_view function) {
   return function.starts_with("Neighbor") ? Entries::sources : Entries::ranks;
 }
 
+/// An argument that only the root's MPI looks at: elsewhere it may be anything, and is not to be narrowed.
+template <class Count, class Value>
+Value at_root(MPI_Comm comm, int root, Value value) {
+  if constexpr (std::is_same_v<Count, int>) return value;
+  int inter = 0, rank = 0;
+  if (root == MPI_ROOT || mpi.Comm_test_inter(comm, &inter) != MPI_SUCCESS) return value;
+  mpi.Comm_rank(comm, &rank);
+  return !inter && rank == root ? value : Value();
+}
+
 /// Arguments of the large form as the narrow form has them.
 class Narrowing {
  public:

@@ -3,6 +3,9 @@
 //   types        predefined types without a name, and types whose constructors take large counts
 //   alternating  two collectives by turns
 //   arrays       non-blocking calls of a program that lets go of counts and displacements at once
+//   elsewhere    repeated calls with other buffers, of blocks that are small or empty
+//   exscan       rank 0 gives its one buffer twice: there it has no result
+//   handles      an operator of the program's looks at the datatype that it is given
 //   failing      a call that fails, with errors returned, and calls behind it
 //   callback     a call in MPI_Finalize, from a callback of an attribute of MPI_COMM_SELF
 //   destructor   MPI_Finalize in a static object's destructor
@@ -121,6 +124,55 @@ void arrays() {
   wrong += exchanged != numbers;
 }
 
+/// Buffers lie at other distances from each other in each call, and pieces of blocks are empty.
+void elsewhere() {
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  std::vector<int> mine(100), all(ranks()), counts(ranks(), 1), places(ranks()), to(100, -1);
+  for (int i = 0; i < 100; ++i) mine[at(i)] = 1000 * rank + i;
+  if (size > 2) counts[at(size - 2)] = 0;
+  for (int i = 1; i < size; ++i) places[at(i)] = places[at(i - 1)] + counts[at(i - 1)];
+  for (int call = 0; call < 10; ++call) {
+    const int from = 7 * call;
+    MPI_Gather(&mine[at(from)], 1, MPI_INT, all.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < size && rank == 0; ++i) wrong += all[at(i)] != 1000 * i + from;
+    MPI_Scatterv(&mine[at(call)], counts.data(), places.data(), MPI_INT, &to[at(9 * call)], counts[at(rank)],
+                 MPI_INT, 0, MPI_COMM_WORLD);
+    wrong += to[at(9 * call)] != (counts[at(rank)] == 0 ? -1 : call + places[at(rank)]);
+  }
+}
+
+void exscan() {
+  int mine = rank + 1, sum = -1;
+  if (rank == 0) sum = mine;
+  MPI_Exscan(rank == 0 ? &sum : &mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  wrong += rank > 0 && sum != rank * (rank + 1) / 2;
+}
+
+MPI_Datatype given = MPI_DATATYPE_NULL;
+
+void add_pairs(void* left, void* right, int* count, MPI_Datatype* type) {
+  wrong += *type != given;
+  for (int i = 0; i < 2 * *count; ++i) static_cast<int*>(right)[i] += static_cast<int*>(left)[i];
+}
+
+void handles() {
+  MPI_Type_contiguous(2, MPI_INT, &given);
+  MPI_Type_commit(&given);
+  MPI_Op add;
+  MPI_Op_create(add_pairs, 1, &add);
+  const std::vector<int> mine(20, rank);
+  std::vector<int> sums(20);
+  MPI_Allreduce(mine.data(), sums.data(), 10, given, add, MPI_COMM_WORLD);
+  wrong += sums[19] != size * (size - 1) / 2;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(mine.data(), sums.data(), 10, given, add, MPI_COMM_WORLD, &request);
+  MPI_Datatype freed = given;
+  MPI_Type_free(&freed);
+  MPI_Op_free(&add);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  wrong += sums[19] != size * (size - 1) / 2;
+}
+
 /// In the second call rank 0 sends more than the others receive.
 void failing() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -170,10 +222,11 @@ struct Corner {
   void (*run)();
 };
 
-constexpr Corner corners[] = {{"types", types},         {"alternating", alternating},
-                              {"arrays", arrays},       {"failing", failing},
-                              {"callback", callback},   {"destructor", destructor},
-                              {"exhausted", exhausted}, {"disagreeing", disagreeing}};
+constexpr Corner corners[] = {
+    {"types", types},         {"alternating", alternating}, {"arrays", arrays},
+    {"elsewhere", elsewhere}, {"exscan", exscan},           {"handles", handles},
+    {"failing", failing},     {"callback", callback},       {"destructor", destructor},
+    {"exhausted", exhausted}, {"disagreeing", disagreeing}};
 
 }  // namespace
 

@@ -56,6 +56,25 @@ static void collective_between(MPI_Comm comm, MPI_Comm other) {
   free(again);
 }
 
+/* The first blocking collective on another communicator, which Convene has to prepare for, in between. */
+static void first_call_between(void) {
+  MPI_Comm other;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  int own = 100 + rank;
+  int* gathered = malloc(sizeof(int) * (size_t)procs);
+  int* again = malloc(sizeof(int) * (size_t)procs);
+  MPI_Request request;
+  MPI_Iallgather(&own, 1, MPI_INT, gathered, 1, MPI_INT, MPI_COMM_WORLD, &request);
+  if (rank == 0) MPI_Allgather(&own, 1, MPI_INT, again, 1, MPI_INT, other);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (rank != 0) MPI_Allgather(&own, 1, MPI_INT, again, 1, MPI_INT, other);
+  check(gathered, "a first collective between start and wait");
+  check(again, "a first collective beside a non-blocking one");
+  free(gathered);
+  free(again);
+  MPI_Comm_free(&other);
+}
+
 /* A communicator is freed while a collective on it is pending; and rank 0 waits in a probe. */
 static void freed_while_pending(void) {
   MPI_Comm comm;
@@ -99,6 +118,7 @@ int main(int argc, char** argv) {
   for (int times = 0; times < 20; ++times) collective_between(MPI_COMM_WORLD, other);
 #endif
   for (int times = 0; times < 5; ++times) freed_while_pending();
+  for (int times = 0; times < 5; ++times) first_call_between();
   MPI_Comm_free(&other);
   if (rank == 0) printf("all legal programs have ended\n");
   MPI_Finalize();
