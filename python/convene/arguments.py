@@ -13,6 +13,18 @@ from convene import _core, shapes, stacks
 from convene._core import RequestError
 
 PARAMETERS_PANEL = "Parameters of algorithms"
+
+
+def refuse(context: typer.Context, names: Iterable[str], what: str) -> None:
+    """Refuses parameters of these names that were given, since they do not go with `what`."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if name in names and source and source.name == "COMMANDLINE":
+            written = parameter.opts[-1] if parameter.param_type_name == "option" else name.upper()
+            raise RequestError(f"{written} does not go with {what}; leave it out")
+
+
 MOST_PROCS = 1 << 20
 
 

@@ -154,7 +154,10 @@ def find_setting(command: str | None, stack: str | None, tool: str = "bench") ->
     if command is None:
         launcher, options = usual_launcher(stack), list[str]()
     else:
-        words = shlex.split(command)
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise RequestError(f"--launcher '{command}' cannot be read: {error}") from None
         if not words:
             raise RequestError("--launcher needs the name of a launcher, such as mpirun")
         launcher, options = stacks.find_launcher(words[0], stack), words[1:]
@@ -324,30 +327,30 @@ def split_names(text: str) -> list[str]:
     return list(dict.fromkeys(name for name in names if name))
 
 
-def parse_sizes(text: str) -> list[int]:
+def parse_sizes(text: str, option: str = "--sizes") -> list[int]:
     """Bytes per block from "8,64,4KiB", or from "8:1MiB": doublings; "8:1MiB:4" goes in steps of 4."""
     sizes: dict[int, None] = {}
     for part in text.split(","):
         ends = part.split(":")
         if len(ends) > 3:
             raise RequestError(
-                f"--sizes '{part}' is no range of sizes; write the first, the last and the factor: 8:1MiB:4"
+                f"{option} '{part}' is no range of sizes; write the first, the last and the factor: 8:1MiB:4"
             )
         first, last = _core.size(ends[0]), _core.size(ends[min(1, len(ends) - 1)])
-        factor = parse_factor(ends[2]) if len(ends) == 3 else 2
+        factor = parse_factor(ends[2], option) if len(ends) == 3 else 2
         if first > last:
-            raise RequestError(f"--sizes '{part}' is empty; write the smaller size first, as in 8:1MiB")
+            raise RequestError(f"{option} '{part}' is empty; write the smaller size first, as in 8:1MiB")
         if last > MOST_SIZE:
-            raise RequestError(f"--sizes '{part}' is too large: a block has less than 2 GiB here")
+            raise RequestError(f"{option} '{part}' is too large: a block has less than 2 GiB here")
         while first <= last:
             sizes[first] = None
             first = first * factor if first else last + 1
     return list(sizes)
 
 
-def parse_factor(text: str) -> int:
+def parse_factor(text: str, option: str) -> int:
     if not (text.isascii() and text.isdigit()) or int(text) < 2:
-        raise RequestError(f"the factor '{text}' of --sizes must be a whole number above 1, as in 8:1MiB:4")
+        raise RequestError(f"the factor '{text}' of {option} must be a whole number above 1, as in 8:1MiB:4")
     return int(text)
 
 
@@ -374,5 +377,7 @@ def check_contender(collective: str, procs: int, name: str) -> str:
     spec = _core.spec(collective, name)
     why = _core.unmet(collective, spec, procs)
     if why:
-        raise RequestError(f"{collective} algorithm {spec} {why}, not {procs}; leave it out or change -n")
+        raise RequestError(
+            f"{collective} algorithm {spec} {why}, not {procs}; leave it out, or take another number"
+        )
     return spec

@@ -417,6 +417,8 @@ def absorption(measured: "Measured") -> Iterator[Sketch]:
 
 
 def variation(measured: "Measured") -> Iterator[Sketch]:
+    if not measured.is_repeated:
+        return
     found: dict[str, list[float]] = {}
     for row in measured.rows:
         value = bench_inference.variation(measured.values(row.case, row.name))
@@ -484,7 +486,7 @@ def worst_sample(measured: "Measured") -> Iterator[Sketch]:
 def executions(measured: "Measured") -> Iterator[Sketch]:
     """One repetition with late ranks: who was inside when."""
     late = [case for case in measured.cells if case.arrivals != bench.BALANCED]
-    if not late:
+    if not late or not measured.tells_every_rank:
         return
     case = max(late, key=lambda each: (each.procs, each.size))
     cell = measured.cells[case]

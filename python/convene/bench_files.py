@@ -39,7 +39,39 @@ def read(path: Path) -> dict[str, Any]:
         raise RequestError(f"{path} is no measurement; convene bench … -o FILE.json writes one")
     if result.get("format", 1) > FORMAT:
         raise RequestError(f"{path} has format {result['format']}, and this version knows up to {FORMAT}")
-    return result if "runs" in result else {**result, "runs": [result]}
+    result = result if "runs" in result else {**result, "runs": [result]}
+    if fault := fault_of(result["runs"]):
+        raise RequestError(f"{path} is damaged: {fault}; measure again")
+    return result
+
+
+def fault_of(runs: Any) -> str:
+    """What is missing or of the wrong kind; empty where a report can be made."""
+    if not isinstance(runs, list) or not runs:
+        return "it has no runs"
+    for number, run in enumerate(runs, 1):
+        if not isinstance(run, dict) or not {"procs", "environment", "options", "sizes"} <= set(run):
+            return f"run {number} lacks its ranks, environment, options or sizes"
+        if not isinstance(run["sizes"], list) or not run["sizes"]:
+            return f"run {number} has no sizes"
+        for cell in run["sizes"]:
+            if where := fault_of_cell(cell):
+                return f"run {number}, {where}"
+    return ""
+
+
+def fault_of_cell(cell: Any) -> str:
+    if not isinstance(cell, dict) or not isinstance(cell.get("bytes"), int) or not cell.get("contenders"):
+        return "a size without bytes or algorithms"
+    lengths = set()
+    for contender in cell["contenders"]:
+        seconds = contender.get("seconds") if isinstance(contender, dict) else None
+        if not isinstance(seconds, list) or not all(isinstance(each, int | float) for each in seconds):
+            return f"{cell['bytes']} bytes: an algorithm without a list of seconds"
+        lengths.add(len(seconds))
+    if 0 in lengths or len(lengths) > 1:
+        return f"{cell['bytes']} bytes: algorithms with no or different numbers of observations"
+    return ""
 
 
 def journal_of(path: Path) -> Path:

@@ -22,7 +22,9 @@ LEAST = 10  # observations, for tests that need some
 def p_value_of_pairs(first: Array, second: Array, seed: int = 1) -> float:
     """Permutation test of the hypothesis that two contenders, measured in the same repetitions, do not
     differ: which of a pair is whose is exchanged at random. The statistic is the median of the logarithms of
-    ratios."""
+    ratios. One observation of each proves nothing."""
+    if len(first) < 2:
+        return 1.0
     result = stats.permutation_test(
         (np.log(first), np.log(second)),
         lambda a, b, axis: np.median(a - b, axis=axis),
@@ -38,6 +40,8 @@ def p_value_of_pairs(first: Array, second: Array, seed: int = 1) -> float:
 def p_value_of_groups(first: Array, second: Array, seed: int = 1) -> float:
     """Likewise for observations of two measurements that have nothing to do with each other: all are thrown
     together and dealt out again. The statistic is the difference of the medians of logarithms."""
+    if min(len(first), len(second)) < 2:
+        return 1.0
     result = stats.permutation_test(
         (np.log(first), np.log(second)),
         lambda a, b, axis: np.median(a, axis=axis) - np.median(b, axis=axis),
@@ -126,7 +130,9 @@ def autocorrelation(sample: Array, lags: int = 20) -> Array:
 
 
 def variation(sample: Array) -> float:
-    """The coefficient of variation."""
+    """The coefficient of variation; 0 of a single observation."""
+    if len(sample) < 2:
+        return 0.0
     return float(np.std(sample, ddof=1) / np.mean(sample))
 
 

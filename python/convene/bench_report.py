@@ -74,6 +74,11 @@ class Measured:
         return find_wins(self)
 
     @property
+    def is_repeated(self) -> bool:
+        """Whether there are several observations of everything."""
+        return min(row.observations for row in self.rows) > 1
+
+    @property
     def tells_every_rank(self) -> bool:
         """Whether the file says when each rank came and left."""
         return all("arrival" in each for cell in self.cells.values() for each in cell["contenders"])
@@ -148,8 +153,10 @@ def what_was_measured(measured: Measured) -> str:
         unit = "vectors" if measured.collective in bench.OF_VECTORS else "blocks"
         what += f" with {unit} of {range_text(sizes)} ({len(sizes)} size{'s' if len(sizes) > 1 else ''})"
     late = [pattern for pattern in measured.different("arrivals") if pattern != bench.BALANCED]
-    if late:
+    if late and bench.BALANCED in measured.different("arrivals"):
         what += f", with all ranks at once and with late ones ({listed(late)})"
+    elif late:
+        what += f", with late ranks ({listed(late)})"
     unequal = measured.different("distribution")
     if unequal != ["regular"]:
         what += f", with {listed(unequal)} block sizes"
@@ -157,7 +164,8 @@ def what_was_measured(measured: Measured) -> str:
     return (
         f"{what[0].upper()}{what[1:]}, on {listed(measured.different('procs'))} ranks, by "
         f"{len(measured.algorithms)} algorithms; "
-        f"{between(min(observations), max(observations))} observations of each. "
+        f"{between(min(observations), max(observations))} observation"
+        f"{'' if max(observations) == 1 else 's'} of each. "
         f"{environment['mpi'].split(',')[0]}, {environment.get('processor') or 'processor unknown'}, "
         f"{environment['cores']} cores on {listed(environment['hosts'])}, "
         f"{environment.get('started', 'at a time unknown')}."
@@ -201,6 +209,8 @@ def what_native_misses(measured: Measured) -> str | None:
 
 
 def how_sure(measured: Measured) -> list[str]:
+    if not measured.is_repeated:
+        return ["There is one observation of each, so nothing tells differences from chance."]
     wins = measured.wins
     said = []
     if wins:
@@ -340,7 +350,9 @@ def environment_rows(measured: Measured) -> list[tuple[str, str]]:
     environment = {**run["environment"], **{f"option {key}": value for key, value in run["options"].items()}}
     environment["command"] = " ".join(run.get("command", []))
     environment["load before and after"] = "; ".join(
-        f"{cell['load'][0].split()[0]}, {cell['load'][1].split()[0]}" for cell in measured.cells.values()
+        f"{cell['load'][0].split()[0]}, {cell['load'][1].split()[0]}"
+        for cell in measured.cells.values()
+        if "load" in cell
     )
     return [
         (key.replace("_", " "), listed(value) if isinstance(value, list) else str(value))

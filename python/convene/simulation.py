@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from convene import __version__, _core, paths
 from convene._core import RequestError
@@ -61,6 +61,19 @@ class Case:
     forecasts: tuple[tuple[int, ...], ...] = ()  # by pattern: in how many rounds each rank is expected
     begins: tuple[tuple[float, ...], ...] = ()  # by pattern: when ranks begin, if not when they arrive
     blocks: tuple[tuple[int, ...], ...] = ()  # by size: each rank's block in bytes, if they differ
+
+    engine: ClassVar[str] = "player"
+
+    def environment(self) -> dict[str, Any]:
+        """What stands for the machine and the MPI in a report."""
+        machine = _core.simulated_machine(self.platform.text, self.platform.file)
+        return {
+            "mpi": f"{self.engine} of Convene {__version__}",
+            "processor": f"simulated platform {machine['name']}",
+            "cores": machine["cores"],
+            "hosts": [f"{machine['nodes']} nodes"],  # together
+            "started": "in simulated time",
+        }
 
     def refusal(self) -> str:
         """Why there are too many processes; empty where there are not. Takes no time to speak of."""
@@ -274,10 +287,12 @@ def as_result(
     sizes = []
     for i, size in enumerate(first.sizes):
         contenders = [contender(case.spec, results[i]) for case, results in zip(cases, runs, strict=True)]
-        sizes.append({"bytes": size, "calls": 1, "contenders": contenders})
+        sizes.append({"bytes": size, "arrivals": options["arrivals"], "calls": 1, "contenders": contenders})
     return {
         "format": 1,
         "simulated": True,
+        "metric": "run_time",
+        "environment": first.environment(),
         "collective": first.collective,
         "procs": first.procs,
         "root": first.root,

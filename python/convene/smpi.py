@@ -11,6 +11,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import ClassVar
 
 from convene import _core, paths, simulation
 from convene._core import RequestError
@@ -75,6 +76,8 @@ def parse_rivals(text: str, collective: str) -> list[str]:
 @dataclass(frozen=True)
 class SmpiCase(simulation.Case):
     """A case for SMPI. Its algorithm may be one of SMPI's own: smpi:NAME."""
+
+    engine: ClassVar[str] = "SMPI with the executor"
 
     def refusal(self) -> str:
         return ""  # each process has but its own schedule

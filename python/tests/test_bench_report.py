@@ -122,6 +122,57 @@ def test_the_page_says_what_is_true(convene: Convene, tmp_path: Path) -> None:
     assert "In 8 of 8" in done.out
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--arrivals", "uniform:1ms", "--repetitions", 5), "with late ranks (uniform:1ms)"),
+        (("--noise", "pareto:2us:1.5", "--repetitions", 5), "5 observations of each"),
+        ((), "There is one observation of each"),
+    ],
+)
+def test_simulations_have_pages_too(
+    convene: Convene, tmp_path: Path, words: tuple[object, ...], said: str
+) -> None:
+    path = tmp_path / "run.json"
+    names = ("--platform", "yahoo", "-p", 8, "--sizes", "8,4KiB", "--algorithms", "ring,sparbit")
+    assert convene("simulate", "allgather", *names, *words, "-o", path).status == 0
+    done = convene("report", path)
+    assert done.status == 0, done
+    assert done.err == ""
+    page = (tmp_path / "run.html").read_text()
+    assert said in page
+    assert "simulated platform yahoo" in page
+    assert "shared" not in done.out  # there is a core for each rank
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (["runs"], [], "it has no runs"),
+        (["runs"], 5, "it has no runs"),
+        (["runs", 0, "environment"], None, "run 1 lacks its ranks, environment"),
+        (["runs", 0, "sizes"], [], "run 1 has no sizes"),
+        (["runs", 0, "sizes", 0, "contenders"], [], "run 1, a size without bytes or algorithms"),
+        (["runs", 0, "sizes", 0, "contenders", 0, "seconds"], [], "different numbers of observations"),
+        (["runs", 0, "sizes", 0, "contenders", 0, "seconds"], "x", "without a list of seconds"),
+    ],
+)
+def test_a_damaged_file_is_refused(
+    convene: Convene, tmp_path: Path, path: list[str | int], value: Any, said: str
+) -> None:
+    result = measurement()
+    at: Any = result
+    for step in path[:-1]:
+        at = at[step]
+    if value is None:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    done = convene("report", save(tmp_path / "run.json", result))
+    assert said in done.complaint
+    assert not (tmp_path / "run.html").exists()
+
+
 def test_figures_and_tables_as_files(convene: Convene, tmp_path: Path) -> None:
     path = save(tmp_path / "run.json", measurement())
     folder = tmp_path / "files"

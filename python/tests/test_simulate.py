@@ -213,6 +213,23 @@ def test_too_many_processes_are_refused_before_anything_is_played(convene: Conve
     assert not kept.with_name("kept.json.part").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--platform", "yahoo"), "--platform does not go with --study"),
+        (("--sizes", 8), "--sizes does not go with --study"),
+        (("allgather",), "COLLECTIVE does not go with --study"),
+        (("--figure", "/nowhere/x.svg"), "there is no directory /nowhere"),
+        (("-p", 0), "-p must be from 1"),
+        (("-p", 1), "needs at least two ranks"),
+    ],
+)
+def test_a_study_refuses_what_it_settles_itself(
+    convene: Convene, words: tuple[object, ...], sentence: str
+) -> None:
+    assert sentence in convene("simulate", "--study", "forecast", *words).complaint
+
+
 def test_resuming_needs_the_file(convene: Convene) -> None:
     assert "-o FILE.json" in convene("simulate", "--study", "sparbit", "--resume").complaint
 

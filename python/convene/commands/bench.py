@@ -65,6 +65,13 @@ def complete_arrivals(incomplete: str) -> list[str]:
     return [done + comma + text for text in texts if text.startswith(last)]
 
 
+# What a study settles itself.
+OF_MEASUREMENTS = (
+    *("sizes", "algorithms", "against", "metric", "arrivals", "distributions"),
+    *("item_type", "operation", "root"),
+)
+
+
 def check_output(path: Path) -> None:
     """Nobody wants to hear after the measurement that there is no place for it."""
     if path.suffix != ".json":
@@ -102,6 +109,7 @@ def check_procs(text: str) -> list[int]:
 
 
 def run(
+    context: typer.Context,
     collective: Annotated[
         str | None,
         typer.Argument(
@@ -257,6 +265,8 @@ def run(
     elif resume:
         raise RequestError("--resume needs -o FILE.json, the file that the measurement was to write")
     chosen_study = bench_studies.find_study(study) if study else None
+    if chosen_study:
+        arguments.refuse(context, OF_MEASUREMENTS, "--study")
     name = check_subject(collective, procs, chosen_study, full=full)
     course: dict[str, Any] = {
         "type": choose_type(name, item_type) if name else "",

@@ -350,7 +350,7 @@ def predict(
     if file is NONE and model != HOP_BYTES:
         known = platform_files.names()
         raise RequestError(f"a time needs parameters: --platform {'|'.join(known)}, or a file")
-    sizes = [0] if name == "barrier" else bench.parse_sizes(bytes)
+    sizes = [0] if name == "barrier" else bench.parse_sizes(bytes, "--bytes")
     if show_winners:
         return print_winners([setting_of(one) for one in numbers], algorithms, model, sizes, json)
     specs = choose(name, number, algorithms)

@@ -82,10 +82,14 @@ def run(
         ],
         with_pdf=files is not None,
     )
+    if files:
+        try:
+            files.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RequestError(f"--files {files} cannot be made: {error.strerror}") from None
     console.write_file(page, bench_report.page(parts))
     said = f"report: {page}"
     if files:
-        files.mkdir(parents=True, exist_ok=True)
         said += f"; {bench_report.write_files(parts, files)} files in {files}"
     console.make().print(said, markup=False, soft_wrap=True)
     for sentence in parts[0].sentences:

@@ -216,7 +216,9 @@ def run(
     ] = None,
     warn_after: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=0, help="Say for whom a rank waits that waits longer than this."),
+        typer.Option(
+            metavar="SECONDS", min=0, max=1e6, help="Say for whom a rank waits that waits longer than this."
+        ),
     ] = None,
     stack: Annotated[
         str | None, arguments.stack_option("Which MPI the program uses, where that cannot be found out.")

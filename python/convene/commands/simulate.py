@@ -108,6 +108,13 @@ def busiest_text(channels: dict[str, float]) -> str:
     return f"{kind} {100 * channels[kind]:.0f} %"
 
 
+# What a study settles itself.
+OF_SWEEPS = (
+    *("collective", "platform", "sizes", "algorithms", "root", "mapping", "arrivals", "noise", "repetitions"),
+    *("seed", "contention", "critical_path", "engine", "rivals", "export"),
+)
+
+
 def show_study(
     name: str,
     json: bool,
@@ -121,6 +128,8 @@ def show_study(
     study = studies.STUDIES[name]
     if procs and not study.run_on:
         raise RequestError(f"the study {name} has its source's numbers of ranks; leave out -p")
+    if procs == 1:
+        raise RequestError(f"the study {name} needs at least two ranks: -p 2")
 
     def played(cases: list[simulation.Case]) -> list[Any]:
         return play(cases, journal)
@@ -172,6 +181,7 @@ def export_platform(path: Path, platform: str, mapping: str, procs: int) -> None
 
 
 def run(
+    context: typer.Context,
     collective: Annotated[
         str | None,
         typer.Argument(
@@ -275,12 +285,18 @@ def run(
     ] = False,
     json: arguments.Json = False,
 ) -> None:
-    if output:
-        check_output(output)
-    journal = journal_of(output, resume)
     if study:
+        arguments.refuse(context, OF_SWEEPS, "--study")
         if figure and figure.suffix != ".svg":
             raise RequestError(f"--figure {figure} must end in .svg")
+        if figure and not figure.parent.is_dir():
+            raise RequestError(f"{figure} cannot be written: there is no directory {figure.parent}")
+    if output:
+        check_output(output)
+    if procs is not None and not 1 <= procs <= arguments.MOST_PROCS:
+        raise RequestError(f"-p must be from 1 to {arguments.MOST_PROCS}, not {procs}")
+    journal = journal_of(output, resume)
+    if study:
         show_study(study, json, output, journal, figure, procs)
         return
     if figure:
@@ -293,8 +309,6 @@ def run(
     if collective is None or platform is None or procs is None:
         raise RequestError("a simulation needs COLLECTIVE, --platform and -p (or --study NAME)")
     name = arguments.check_collective(collective)
-    if not 1 <= procs <= arguments.MOST_PROCS:
-        raise RequestError(f"-p must be from 1 to {arguments.MOST_PROCS}, not {procs}")
     if contention not in ("sharing", "maxmin"):
         raise RequestError(f"--contention must be sharing or maxmin, not '{contention}'")
     machine = simulation.load_platform(platform)
