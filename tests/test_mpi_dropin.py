@@ -138,7 +138,8 @@ WRONG_REQUESTS = {
     "log": ({"CONVENE_LOG": "loud"}, ["CONVENE_LOG='loud'", "quiet, info, debug"]),
     "execution": ({"CONVENE_EXECUTE": "fast"}, ["CONVENE_EXECUTE='fast'", "compiled", "dynamic"]),
     "size": ({"CONVENE_CACHE": "big"}, ["CONVENE_CACHE", "big"]),
-    "seed": ({"CONVENE_SHUFFLE": "often"}, ["CONVENE_SHUFFLE", "often"]),
+    "seed": ({"CONVENE_SHUFFLE": "often"}, ["CONVENE_SHUFFLE='often'", "whole number"]),
+    "core": ({"CONVENE_PROGRESS_CORE": "1KiB"}, ["CONVENE_PROGRESS_CORE='1KiB'", "whole number"]),
     "agreement": ({"CONVENE_CHECK": "all"}, ["CONVENE_CHECK='all'", "agreement"]),
     "communicators": ({"CONVENE_COMMUNICATORS": "-1"}, ["CONVENE_COMMUNICATORS", "-1"]),
 }

@@ -38,7 +38,7 @@ int one_of(const char* name, std::initializer_list<std::string_view> words) {
   throw Error(std::string(name) + "='" + std::string(value) + "' is not known; try one of: " + known);
 }
 
-std::uint64_t number(const char* name, std::uint64_t fallback) {
+std::uint64_t bytes(const char* name, std::uint64_t fallback) {
   const std::string_view value = variable(name);
   if (value.empty()) return fallback;
   try {
@@ -46,6 +46,15 @@ std::uint64_t number(const char* name, std::uint64_t fallback) {
   } catch (const Error& error) {
     throw Error(std::string(name) + ": " + error.what());
   }
+}
+
+std::uint64_t number(const char* name, std::uint64_t fallback) {
+  const std::string_view value = variable(name);
+  if (value.empty()) return fallback;
+  constexpr std::size_t most_digits = 18;
+  if (value.find_first_not_of("0123456789") == std::string_view::npos && value.size() <= most_digits)
+    return std::stoull(std::string(value));
+  throw Error(std::string(name) + "='" + std::string(value) + "' must be a whole number from 0 on");
 }
 
 std::size_t bounded(const char* name, std::size_t fallback, std::size_t least, std::size_t most) {
@@ -82,7 +91,7 @@ Settings read_settings() {
   const std::uint64_t communicators =
       number("CONVENE_COMMUNICATORS", static_cast<std::uint64_t>(result.communicators));
   result.communicators = static_cast<int>(std::min<std::uint64_t>(communicators, INT_MAX));
-  result.cache_bytes = number("CONVENE_CACHE", result.cache_bytes);
+  result.cache_bytes = bytes("CONVENE_CACHE", result.cache_bytes);
   result.shuffle = number("CONVENE_SHUFFLE", 0);
   result.watches_arrivals = one_of("CONVENE_ARRIVALS", {"none", "auto"}) == 1;
   result.progress_thread = one_of("CONVENE_PROGRESS_THREAD", {"0", "1"}) == 1;
