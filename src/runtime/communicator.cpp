@@ -464,9 +464,8 @@ void Communicator::declared_topology() {
   for (const int rank : in_world) {
     if (rank == MPI_UNDEFINED)
       return Ledger::instance().declare(
-          "CONVENE_MAPPING and CONVENE_MACHINE say where the ranks of MPI_COMM_WORLD are; on a communicator "
-          "with others "
-          "nobody knows the nodes");
+          "CONVENE_MAPPING and CONVENE_MACHINE say where the ranks of MPI_COMM_WORLD are; the nodes of a "
+          "communicator with others are not known");
     node_of_rank.push_back(nodes[static_cast<std::size_t>(rank)]);
   }
   note_topology(std::move(node_of_rank));

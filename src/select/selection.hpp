@@ -14,8 +14,8 @@ namespace convene {
 struct Choice {
   const Algorithm* algorithm = nullptr;
   std::vector<std::int64_t> parameters;
-  std::string
-      reason;  ///< "default", "forced", "rule 2 of rules.json", "nodes not known" or "the MPI has none"
+  /// "default", "forced", "rule 2 of rules.json", "nodes not known" or "the MPI has none"
+  std::string reason;
   std::string declared;      ///< a sentence for the log where a rule that fits was skipped; else empty
   bool wants_nodes = false;  ///< it might be another one if the nodes were known
 };

@@ -36,9 +36,9 @@ void Source::add(const Schedule& schedule) {
 
 void Source::set_successors(Move& move, std::span<const StepId> successors) {
   move.edges = successors.size() == 1 ? successors.front() : static_cast<std::uint32_t>(edges_.size());
-  move.edged = static_cast<std::uint16_t>(std::min<std::size_t>(successors.size(), Move::most_edged));
+  move.degree = static_cast<std::uint16_t>(std::min<std::size_t>(successors.size(), Move::most_degree));
   if (successors.size() == 1) return;
-  if (move.edged == Move::most_edged) edges_.push_back(static_cast<StepId>(successors.size()));
+  if (move.degree == Move::most_degree) edges_.push_back(static_cast<StepId>(successors.size()));
   edges_.insert(edges_.end(), successors.begin(), successors.end());
 }
 

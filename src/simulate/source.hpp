@@ -17,17 +17,17 @@ enum class Relabelling : std::uint8_t { rotation, exchange };
 
 /// A step as the player needs it.
 struct Move {
-  Rank peer = 0;            ///< of rank 0, where the source is one schedule
-  StepId partner = 0;       ///< the peer's step at the other end of the message
-  double bytes = 0;         ///< sent, received or copied
-  StepId edges = 0;         ///< its successor, where it has one; else where the list of them begins
-  std::uint16_t edged = 0;  ///< how many they are; `most_edged`: the list begins with their number
+  Rank peer = 0;             ///< of rank 0, where the source is one schedule
+  StepId partner = 0;        ///< the peer's step at the other end of the message
+  double bytes = 0;          ///< sent, received or copied
+  StepId edges = 0;          ///< its successor, where it has one; else where the list of them begins
+  std::uint16_t degree = 0;  ///< how many they are; `most_degree`: the list begins with their number
   StepKind kind = StepKind::join;
   bool scattered : 1 = false;  ///< a message whose blocks do not lie one after the other
   bool own_input : 1 = false;  ///< uses the rank's input, which is there when the rank arrives
   bool left_out : 1 = false;   ///< a message without bytes that nobody sends
 
-  static constexpr std::uint16_t most_edged = 0xffff;
+  static constexpr std::uint16_t most_degree = 0xffff;
 };
 
 class Source {
@@ -59,9 +59,9 @@ class Source {
   /// The steps that depend on a move. (Kept together here: the player goes from rank to rank, and looking them up in each
   /// rank's schedule would cost it half of its time.)
   std::span<const StepId> successors(const Move& move) const {
-    if (move.edged == 1) return {&move.edges, 1};
+    if (move.degree == 1) return {&move.edges, 1};
     const StepId* const list = edges_.data() + move.edges;
-    return move.edged < Move::most_edged ? std::span(list, move.edged) : std::span(list + 1, *list);
+    return move.degree < Move::most_degree ? std::span(list, move.degree) : std::span(list + 1, *list);
   }
   Rank peer(Rank rank, const Move& move) const {
     if (!one_) return move.peer;
