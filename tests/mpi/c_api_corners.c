@@ -45,11 +45,34 @@ static void between_groups(void) {
   MPI_Comm_free(&mine);
 }
 
+/* Away from the root nobody may look at what only the root's call needs. */
+static void only_at_the_root(void) {
+  int rank = 0, procs = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &procs);
+  int all[16] = {0};
+  MPI_Count ones[16];
+  MPI_Aint places[16];
+  for (int i = 0; i < 16; ++i) {
+    ones[i] = 1;
+    places[i] = i;
+  }
+  const MPI_Count* counts = rank == 0 ? ones : (const MPI_Count*)8;
+  const MPI_Aint* at = rank == 0 ? places : (const MPI_Aint*)8;
+  expect(convene_gatherv_c(&rank, 1, MPI_INT, all, counts, at, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS,
+         "gatherv with wild counts");
+  for (int i = 0; i < procs && rank == 0; ++i) expect(all[i] == i, "what was gathered");
+  const MPI_Count count = rank == 0 ? 1 : (MPI_Count)1 << 40;
+  expect(convene_gather_c(&rank, 1, MPI_INT, all, count, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS,
+         "gather with a wild count");
+}
+
 int main(int argc, char** argv) {
   without_mpi("before MPI_Init");
   MPI_Init(&argc, &argv);
   expect(convene_use(MPI_COMM_WORLD, "allgather=ring") == MPI_SUCCESS, "convene_use");
   between_groups();
+  only_at_the_root();
   int all = 0, rank = 0;
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
