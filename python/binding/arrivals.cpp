@@ -36,9 +36,14 @@ std::string pattern(const std::string& text, std::uint32_t procs) {
   return parsed.text();
 }
 
-std::vector<Nanoseconds> delays(const std::string& text, std::uint32_t procs, std::uint64_t seed,
-                                std::uint64_t call) {
-  return Pattern::parse(text).delays(procs, seed, call);
+/// Of as many calls as there are different ones, and of a random pattern of so many.
+std::vector<std::vector<Nanoseconds>> delays(const std::string& text, std::uint32_t procs,
+                                             std::uint64_t calls, std::uint64_t seed) {
+  const Pattern pattern = Pattern::parse(text);
+  const std::uint64_t wanted = pattern.period() == 0 ? calls : pattern.period();
+  std::vector<std::vector<Nanoseconds>> result;
+  for (std::uint64_t call = 0; call < wanted; ++call) result.push_back(pattern.delays(procs, seed, call));
+  return result;
 }
 
 nb::dict describe(const Rows& arrivals, const Rows& exits) {
@@ -64,8 +69,9 @@ void add_arrivals(nb::module_& module) {
   module.def("arrival_kinds", &kinds, "What an arrival pattern may be: name, parameters, summary.");
   module.def("arrival_pattern", &pattern, nb::arg("text"), nb::arg("procs"),
              "Checks an arrival pattern, such as uniform:5ms, and writes it in its shortest form.");
-  module.def("arrival_delays", &delays, nb::arg("text"), nb::arg("procs"), nb::arg("seed") = 0,
-             nb::arg("call") = 0, "Each rank's delay in nanoseconds.");
+  module.def("arrival_delays", &delays, nb::arg("text"), nb::arg("procs"), nb::arg("calls"), nb::arg("seed"),
+             "Each rank's delay in nanoseconds, for each call: so many of a random pattern, else as many as "
+             "differ.");
   module.def("call_statistics", &describe, nb::arg("arrivals"), nb::arg("exits"),
              "For each call: imbalance, mean elapsed time, run time, last arrival to last exit.");
   module.def("absorption", &absorption, nb::arg("balanced_run_time"), nb::arg("run_time"),

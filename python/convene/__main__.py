@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The entry: runs the command line and turns what went wrong into one sentence and an exit status."""
 
+import io
 import os
 import sys
 from typing import NoReturn
@@ -16,6 +17,7 @@ def run(arguments: list[str] | None = None) -> int:
     """Exit status: 0 done, 1 it ran and something failed, 2 the request was wrong, 130 interrupted."""
     try:
         status = app(args=arguments, prog_name="convene", standalone_mode=False)
+        sys.stdout.flush()
     except RequestError as error:
         console.complain(str(error))
         return 2
@@ -25,9 +27,12 @@ def run(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Python would complain once more when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_output()  # whoever read it has seen enough
         return 0
+    except OSError as error:
+        give_up_output()
+        console.complain(f"{error.filename or 'the output cannot be written'}: {error.strerror}")
+        return 1
     except Exception as error:
         # Errors in the arguments. Their class depends on the version of the library, the method does not.
         sentence = getattr(error, "format_message", None)
@@ -38,12 +43,20 @@ def run(arguments: list[str] | None = None) -> int:
     return status if isinstance(status, int) else 0
 
 
+def give_up_output() -> None:
+    """Else Python would complain once more when it closes the stream."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def one_sentence(text: str) -> str:
     words = " ".join(text.split()).rstrip(".")
     return f"{words}; see --help" if words else "the request is not complete; see --help"
 
 
 def main() -> NoReturn:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # of τ and µ, where they cannot be written
     sys.exit(run())
 
 

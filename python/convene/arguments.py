@@ -80,6 +80,28 @@ def complete_algorithm(context: typer.Context, incomplete: str) -> list[tuple[st
     ]
 
 
+def complete_algorithms(context: typer.Context, incomplete: str) -> list[str]:
+    """Completes the last name of a list."""
+    done, comma, last = incomplete.rpartition(",")
+    names = ["all", *(name for name, _ in complete_algorithm(context, last))]
+    return [done + comma + name for name in names if name.startswith(last)]
+
+
+def beginnings_of_arrivals() -> list[tuple[str, shapes.ArrivalKind]]:
+    """What patterns of arrival begin with: their names, and a colon where parameters follow."""
+    return [(kind["name"] + (":" if kind["parameters"] else ""), kind) for kind in _core.arrival_kinds()]
+
+
+def arrival_forms() -> str:
+    """How patterns of arrival are written."""
+    return ", ".join(begun + kind["parameters"] for begun, kind in beginnings_of_arrivals())
+
+
+def complete_arrivals(incomplete: str) -> list[str]:
+    done, comma, last = incomplete.rpartition(",")
+    return [done + comma + text for text, _ in beginnings_of_arrivals() if text.startswith(last)]
+
+
 def complete_use(incomplete: str) -> list[str]:
     """Completes the last part of allgather=sparbit,allgatherv=…"""
     done, comma, last = incomplete.rpartition(",")
@@ -177,12 +199,12 @@ def with_parameters(function: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def parse_number(text: str, what: str, least: int, most: int) -> int:
-    """One number, such as the value of an option."""
+def parse_number(text: str, what: str, least: int, most: int, written: str | None = None) -> int:
+    """One number, such as the value of an option; an error quotes what was `written`."""
     plain = text.strip()
     number = int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 20 else None
     if number is None or not least <= number <= most:
-        raise RequestError(f"{what} must be a whole number from {least} to {most}, not '{text}'")
+        raise RequestError(f"{what} must be a whole number from {least} to {most}, not '{written or text}'")
     return number
 
 
@@ -191,7 +213,7 @@ def parse_numbers(text: str, what: str, least: int, most: int) -> list[int]:
     numbers: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-") if "-" in part else (part, "", part)
-        ends = (parse_number(first, what, least, most), parse_number(last, what, least, most))
+        ends = tuple(parse_number(end, what, least, most, part or text) for end in (first, last))
         if ends[0] > ends[1]:
             raise RequestError(f"{what} '{part}' is empty; write the smaller number first, as in 1-64")
         numbers.update(range(ends[0], ends[1] + 1))

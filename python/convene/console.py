@@ -42,7 +42,8 @@ def json_text(value: Any) -> str:
 
 
 def print_json(value: Any) -> None:
-    print(json_text(value))
+    is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json_text(value) if is_unicode else json.dumps(value, indent=1))
 
 
 def write_file(path: Path, text: str) -> None:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Platform files: those that come with Convene, by name, and others, by path."""
+"""Platforms of the models: those that come with Convene, by name, and files, by path. One that describes
+hardware, for convene simulate, gets its parameters from that."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from convene import _core, shapes
+from convene import _core, machine_models, shapes, simulation
 from convene._core import RequestError
 
 FOLDER = Path(__file__).parent / "platforms"
@@ -25,8 +26,13 @@ class PlatformFile:
 NONE = PlatformFile("", "")
 
 
-def names() -> list[str]:
+def with_parameters() -> list[str]:
+    """Those whose parameters are known."""
     return sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+def names() -> list[str]:
+    return sorted({*with_parameters(), *simulation.known_platforms()})
 
 
 def complete(incomplete: str) -> list[str]:
@@ -40,9 +46,13 @@ def load(wanted: str) -> PlatformFile:
         if wanted not in names():
             hint = f"{_core.no_such('platform', wanted, names())}; or give a file"
             raise RequestError(hint)
+        if wanted not in with_parameters():
+            return PlatformFile(machine_models.model_platform(simulation.load_platform(wanted).text), wanted)
         path = FOLDER / f"{wanted}.json"
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{path} cannot be read: {getattr(error, 'strerror', 'it is no text')}") from None
+    if simulation.is_platform(text):
+        text = machine_models.model_platform(simulation.load_platform(wanted).text)
     return PlatformFile(text, wanted)

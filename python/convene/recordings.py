@@ -261,7 +261,7 @@ def put_together(
             if part.line and first is not None and first != part.clock:
                 edges.append((part.clock, first, part.line))
     to_base = ways(edges, domains[min(domains)])
-    incomplete = apart = 0
+    incomplete = apart = overwritten = 0
     for found in groups.values():
         found.sort(key=lambda each: each[0])
         members = found[0][1]
@@ -283,9 +283,10 @@ def put_together(
             incomplete += 1
             recording.lost += calls
             continue
-        recording.lost += calls - len(made.arrivals)
+        overwritten += calls - len(made.arrivals)
         if len(made.arrivals):
             recording.communicators.append(made)
+    recording.lost += overwritten
     recording.communicators.sort(key=lambda each: float(each.arrivals.min()))
     if incomplete:
         recording.messages.append(
@@ -295,9 +296,9 @@ def put_together(
         recording.messages.append(
             f"{apart} communicators are left out: the clocks of their members were never compared"
         )
-    if recording.lost:
+    if overwritten:
         recording.messages.append(
-            f"{recording.lost} calls are not in the recording, which keeps the latest of each communicator "
+            f"{overwritten} calls are not in the recording, which keeps the latest of each communicator "
             "(CONVENE_RECORD_CALLS says how many)"
         )
 

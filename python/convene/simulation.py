@@ -4,7 +4,6 @@
 import hashlib
 import json
 import os
-import random
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
@@ -117,9 +116,22 @@ def load_platform(name: str) -> Platform:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise RequestError(f"{path} cannot be read: {why}") from None
+    if '"model"' in text and not is_platform(text):
+        raise RequestError(
+            f"{path} is a platform for convene predict: it has parameters of models, no links and processors"
+        )
     platform = Platform(text, str(path))
     _core.simulated_machine(text, platform.file)
     return platform
+
+
+def is_platform(text: str) -> bool:
+    """Whether a file is meant as a platform of simulations; those of the models are another kind."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and "convene_platform" in value
 
 
 def parse_seconds(text: str, what: str) -> float:
@@ -159,48 +171,11 @@ def parse_noise(text: str, seed: int) -> tuple[str, float, float, int]:
 
 
 def make_arrivals(text: str, procs: int, repetitions: int, seed: int) -> list[list[float]]:
-    """Patterns of arrival, in seconds: none, late:RANK:SECONDS, uniform:SECONDS or a file. Random ones are
-    made `repetitions` times."""
-    kind, *values = text.split(":")
-    if text == "none":
-        return [[0.0] * procs]
-    if kind == "late" and len(values) == 2:
-        return [late(values[0], parse_seconds(values[1], "--arrivals: the delay"), procs)]
-    if kind == "uniform" and len(values) == 1:
-        most = parse_seconds(values[0], "--arrivals: the largest delay")
-        generator = random.Random(seed)
-        return [[generator.uniform(0, most) for _ in range(procs)] for _ in range(repetitions)]
-    if Path(text).is_file():
-        return read_arrivals(Path(text), procs)
-    raise RequestError(
-        f"--arrivals '{text}' is neither a pattern nor a file; write none, late:RANK:SECONDS, "
-        "uniform:SECONDS or the name of a file"
-    )
-
-
-def late(rank: str, seconds: float, procs: int) -> list[float]:
-    if not (rank.isascii() and rank.isdigit()) or int(rank) >= procs:
-        raise RequestError(f"--arrivals: there is no rank {rank}; they are 0 to {procs - 1}")
-    return [seconds if each == int(rank) else 0.0 for each in range(procs)]
-
-
-def read_arrivals(path: Path, procs: int) -> list[list[float]]:
-    """Every line is a pattern: one time in seconds for each rank. Lines that begin with # are left out."""
-    patterns = []
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise RequestError(f"{path} cannot be read as text") from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        times = [parse_seconds(word, f"{path}:{number}: the time") for word in line.replace(",", " ").split()]
-        if len(times) != procs:
-            raise RequestError(f"{path}:{number}: {len(times)} times for {procs} ranks; write one each")
-        patterns.append(times)
-    if not patterns:
-        raise RequestError(f"{path} has no arrivals; write a line with a time in seconds for each rank")
-    return patterns
+    """Patterns of arrival, in seconds for each rank: those of convene bench, or a file's name for its trace.
+    Random ones are made `repetitions` times, of a trace there is each line."""
+    pattern = f"trace:{text}" if Path(text).is_file() else text
+    calls = _core.arrival_delays(pattern, procs, repetitions, seed)
+    return [[delay * 1e-9 for delay in delays] for delays in calls]
 
 
 class Journal:

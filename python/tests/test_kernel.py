@@ -68,6 +68,10 @@ def test_wrong_requests(convene: Convene, tmp_path: Path) -> None:
     assert "did you mean summa?" in convene("kernel", "suma", *files("config1", "config1")).complaint
     assert "two files" in convene("kernel", "summa").complaint
     assert "-p 8" in convene("kernel", "shared_reduce").complaint
+    assert "--procs does not go with summa" in convene("kernel", "summa", "-p", 4).complaint
+    assert (
+        "--block does not go with shared_bcast" in convene("kernel", "shared_bcast", "--block", 4).complaint
+    )
     assert "--degree must be a whole number from 1 to 4" in (
         convene("kernel", "shared_bcast", "-p", 4, "--degree", 5).complaint
     )

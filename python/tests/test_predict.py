@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import _core, platform_files
+from convene import _core, platform_files, simulation
 
 Convene = Any
 
@@ -223,7 +223,7 @@ def test_models_are_named(convene: Convene) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--nodes", 2), "a time needs parameters: --platform chic|curie|lusitania|metropolis, or a file"),
+        (("--nodes", 2), "a time needs parameters: --platform cervino|chic|curie|fermi|lusitania"),
         (("--platform", "metropolsi"), "there is no platform 'metropolsi'; did you mean metropolis?"),
         (("--platform", "curie"), "the platform 'curie' has no parameters taulop for the channel 'network'"),
         (("--platform", "metropolis", "-m", "loggps"), "no parameters loggp with S for the channel 'memory'"),
@@ -240,6 +240,11 @@ def test_models_are_named(convene: Convene) -> None:
         (("--nodes", 2, "--transport", "rdma"), "--transport is for --expression and --compare"),
         (("--nodes", 2, "--expression", "--transport", "zero"), "there is no transport in memory 'zero'"),
         (("--nodes", 2, "--compare", "ring", "rign"), "did you mean ring"),
+        (
+            ("--nodes", 2, "--compare", "ring", "bruck", "-m", "loggp"),
+            "--model does not go with --compare, which is τ-Lop's for any size; leave it out",
+        ),
+        (("--nodes", 2, "--expression", "--bytes", "8"), "--bytes does not go with --expression"),
     ],
 )
 def test_wrong_requests(convene: Convene, arguments: tuple[object, ...], sentence: str) -> None:
@@ -369,3 +374,37 @@ def test_reductions_of_chapter_4(
         *("predict", collective, "-a", algorithm, "-p", 8, "--nodes", 1, "--expression", "--json", *options)
     ).json
     assert found[0]["sum"] == sum_
+
+
+@pytest.mark.parametrize("model", ["hockney", "logp", "loggp", "plogp", "lognp", "taulop"])
+@pytest.mark.parametrize("name", ["yahoo", "curie", "fermi", "dragonfly"])
+def test_a_message_costs_what_its_links_and_processors_say(
+    convene: Convene, tmp_path: Path, name: str, model: str
+) -> None:
+    """One message between the nodes that are farthest from each other, of a platform of convene simulate."""
+    machine = json.loads(
+        (simulation.PLATFORMS / f"{'yahoo' if name == 'dragonfly' else name}.json").read_text()
+    )
+    if name == "dragonfly":
+        near, far = {"latency": 1e-6, "bandwidth": 2e9}, {"latency": 3e-6, "bandwidth": 1e9}
+        shape = {"shape": "dragonfly", "groups": 4, "routers": 2, "nodes_per_router": 2}
+        machine["network"] = shape | {"node": near, "local": near, "global": far}
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(machine))
+    where = ("--platform", path, "-p", 2, "--mapping", "0,1", "--machine", "node:2 core:1", "--bytes", 1000)
+    done = convene("predict", "bcast", *where, "-m", model, "-a", "binomial", "--json")
+    assert done.status == 0, done.err
+    network = machine["network"]
+    links = {
+        "one_switch": [],
+        "tree": ["uplink"] * 2,
+        "fat_tree": ["uplink"] * 2,
+        "dragonfly": ["local", "global", "local"],
+    }[network["shape"]]
+    way = [network["node"]] * 2 + [network[link] for link in links]
+    processor = machine["processor"]
+    fixed = processor["send"] + processor["recv"] + sum(link["latency"] for link in way)
+    per_byte = 0 if model == "logp" else max(1 / link["bandwidth"] for link in way)
+    count = 999 if model == "loggp" else 1000  # LogGP: the first byte is in L
+    assert seconds(done, "binomial") == pytest.approx([fixed + count * per_byte])
+    assert any("from the links and processors" in line for line in done.json["assumed"])

@@ -179,6 +179,8 @@ def test_different_collectives_do_not_match(tmp_path: Path) -> None:
     recording = recordings.read(tmp_path)
     assert recording.calls == 0
     assert any("not all of their members recorded the same calls" in said for said in recording.messages)
+    assert recording.lost == 1
+    assert not any("keeps the latest" in said for said in recording.messages)
 
 
 def test_a_rank_that_left_nothing_is_said(tmp_path: Path) -> None:

@@ -210,6 +210,7 @@ def test_mapping(convene: Convene) -> None:
         (("ring", "-p", 4, "-f", "svg", "--placement", "spiral"), "spiral"),
         (("ring", "-p", 4, "-f", "svg", "--rounds", "7"), "7"),
         (("ring", "-p", 4, "-f", "pdf"), "there is no format 'pdf'; known: text, json, svg, goal"),
+        (("ring", "-p", 4, "-o", "ring.pdf"), "ring.pdf: no format has files of that name; end it in one of"),
         (("ring", "-p", 4, "-o", "no/such/place.svg"), "no/such/place.svg cannot be written"),
     ],
 )

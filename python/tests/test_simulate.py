@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import _core, simulation
+from convene import _core, platform_files, simulation
 
 Convene = Any
 
@@ -86,6 +86,19 @@ def test_arrivals_from_a_file(convene: Convene, platform: Path, tmp_path: Path) 
     assert second - first == pytest.approx(1e-3)
 
 
+def test_arrivals_are_those_of_measurements(convene: Convene, platform: Path) -> None:
+    arguments = ("-p", 4, "--sizes", 8, "--algorithms", "ring", "--repetitions", 3)
+    for pattern, patterns in (("linear:6ms", 1), ("gamma:2:1ms", 3), ("late:any:5ms", 3)):
+        result = simulate(convene, platform, *arguments, "--arrivals", pattern)
+        assert len(result["sizes"][0]["contenders"][0]["seconds"]) == patterns
+
+
+def test_a_platform_of_the_models_is_another_kind(convene: Convene) -> None:
+    path = platform_files.FOLDER / "metropolis.json"
+    done = convene("simulate", "allgather", "--platform", path, "-p", 4)
+    assert "is a platform for convene predict" in done.complaint
+
+
 def test_the_exact_mode_agrees_where_nothing_contends(convene: Convene, platform: Path) -> None:
     arguments = ("-p", 8, "--sizes", 1000, "--algorithms", "ring", "--mapping", "0,1,2,3,4,5,6,7")
     fast = simulate(convene, platform, *arguments)
@@ -130,16 +143,17 @@ def test_more_ranks_than_cores_share_them(convene: Convene, platform: Path) -> N
             "needs a number of processes that is a power of two, not 6",
         ),
         (("allgather", "--platform", "yahoo", "-p", 4, "--algorithms", "native"), "native is the MPI's own"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "late:4:1"), "there is no rank 4"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "uniform:x"), "'x' is not a time"),
+        (("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "late:4:1s"), "rank 4"),
+        (("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "uniform:x"), "uniform:x"),
         (
             ("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "poisson:1"),
-            "neither a pattern nor a file",
+            "there is no arrival pattern 'poisson'",
         ),
         (("allgather", "--platform", "yahoo", "-p", 4, "--contention", "none"), "must be sharing or maxmin"),
         (("allgather", "--platform", "yahoo", "-p", 4, "--mapping", "spiral"), 'the placement "spiral"'),
         (("allgather", "--platform", "yahoo", "-p", 4, "-o", "run.txt"), "measurements are written as .json"),
         (("bcast", "--platform", "yahoo", "-p", 4, "--root", 4), "the root must be below"),
+        (("allgather", "--platform", "yahoo", "-p", 4, "--root", 0), "--root does not go with allgather"),
         (("--study", "sparbitt"), "there is no study 'sparbitt'"),
         (("--study", "sparbit", "--figure", "maps.png"), "--figure maps.png must end in .svg"),
         (("allgather", "--figure", "maps.svg"), "--figure needs a --study"),

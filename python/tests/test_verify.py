@@ -165,10 +165,11 @@ def test_failures_are_said_and_the_status_is_one(convene: Convene, monkeypatch: 
         (("gather", "binomial", "-p", "4", "--roots", "7"), "every root of --roots 7 is above --procs"),
         (("gather", "-p", "4", "--roots", "al"), "--roots must be a whole number"),
         (("bcast", "ring"), "there is no bcast algorithm 'ring'"),
-        (("-p", "1-x"), "--procs must be a whole number from 1 to 1024, not 'x'"),
+        (("-p", "1-x"), "--procs must be a whole number from 1 to 1024, not '1-x'"),
+        (("allgather", "ring", "--segments", "4"), "ring has no number of segments to set"),
         (("-p", "9-4"), "--procs '9-4' is empty"),
         (("-p", "0"), "--procs must be a whole number from 1 to 1024, not '0'"),
-        (("-p", "1-5000"), "--procs must be a whole number from 1 to 1024, not '5000'"),
+        (("-p", "1-5000"), "--procs must be a whole number from 1 to 1024, not '1-5000'"),
         (("-p", ""), "--procs must be a whole number from 1 to 1024, not ''"),
     ],
 )

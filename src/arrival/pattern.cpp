@@ -230,6 +230,22 @@ std::vector<Nanoseconds> Pattern::delays(std::uint32_t procs, std::uint64_t seed
   return std::vector<Nanoseconds>(procs, 0);
 }
 
+std::uint64_t Pattern::period() const {
+  switch (kind_) {
+    case Kind::none:
+    case Kind::alternating:
+    case Kind::half:
+    case Kind::linear:
+      return 1;
+    case Kind::late:
+      return rank_ == any_rank ? 0 : 1;
+    case Kind::trace:
+      return trace_->calls().size();
+    default:
+      return 0;
+  }
+}
+
 std::string Pattern::text() const {
   const std::string name(pattern_kinds()[static_cast<std::size_t>(kind_)].name);
   switch (kind_) {

@@ -39,6 +39,9 @@ class Pattern {
   /// Throws Error where the pattern does not fit so many processes (a rank that is not there, a trace of others).
   std::vector<Nanoseconds> delays(std::uint32_t procs, std::uint64_t seed = 0, std::uint64_t call = 0) const;
 
+  /// After how many calls the delays come again: 1 where all calls are alike, the lines of a trace; 0: never, by chance.
+  std::uint64_t period() const;
+
   /// What parse() makes this pattern of.
   std::string text() const;
 

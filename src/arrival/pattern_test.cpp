@@ -168,10 +168,19 @@ TEST(Pattern, TraceGoesRoundItsLines) {
   std::ofstream(path) << "# two calls\n0, 5ms 0.001\n\n1us 0 0 # the second\n";
   const std::string text = "trace:" + path;
   EXPECT_EQ(Pattern::parse(text).text(), text);
+  EXPECT_EQ(Pattern::parse(text).period(), 2);
   EXPECT_EQ(delays(text, 3, 7, 0), (Delays{0, 5 * ms, 1 * ms}));
   EXPECT_EQ(delays(text, 3, 7, 1), (Delays{1000, 0, 0}));
   EXPECT_EQ(delays(text, 3, 7, 4), (Delays{0, 5 * ms, 1 * ms}));
   EXPECT_NE(error_of([&] { delays(text, 4); }).find("is of 3 processes, not of 4"), std::string::npos);
+}
+
+TEST(Pattern, PeriodIsWhenDelaysComeAgain) {
+  const auto period = [](std::string_view text) { return Pattern::parse(text).period(); };
+  for (const auto* text : {"none", "late:1:5ms", "alternating:5ms", "half:5ms", "linear:5ms"})
+    EXPECT_EQ(period(text), 1) << text;
+  for (const auto* text : {"late:any:5ms", "permutation:5ms", "uniform:5ms", "bernoulli:0.5:5ms"})
+    EXPECT_EQ(period(text), 0) << text;
 }
 
 TEST(Trace, ErrorsNameTheLine) {

@@ -52,19 +52,6 @@ its own algorithms is mpi:NAME, where the MPI lets it be chosen.
 MOST_PROCS = 1 << 16
 
 
-def complete_algorithms(context: typer.Context, incomplete: str) -> list[str]:
-    """Completes the last name of a list."""
-    done, comma, last = incomplete.rpartition(",")
-    names = ["all", *(name for name, _ in arguments.complete_algorithm(context, last))]
-    return [done + comma + name for name in names if name.startswith(last)]
-
-
-def complete_arrivals(incomplete: str) -> list[str]:
-    done, comma, last = incomplete.rpartition(",")
-    texts = [f"{kind['name']}:" if kind["parameters"] else kind["name"] for kind in _core.arrival_kinds()]
-    return [done + comma + text for text in texts if text.startswith(last)]
-
-
 # What a study settles itself.
 OF_MEASUREMENTS = (
     *("sizes", "algorithms", "against", "metric", "arrivals", "distributions"),
@@ -104,6 +91,20 @@ def choose_type(collective: str, given: str | None) -> str:
     return given
 
 
+def refuse_idle(context: typer.Context, collective: str, arrivals: str, sync: str) -> None:
+    """Refuses what would change nothing here."""
+    if not _core.is_rooted(collective):
+        arguments.refuse(context, ["root"], f"{collective}, which has no root")
+    if collective not in bench.REDUCTIONS:
+        arguments.refuse(context, ["operation"], f"{collective}, which does not combine items")
+    if collective in bench.WITHOUT_SIZES:
+        arguments.refuse(context, ["sizes", "item_type"], f"{collective}, which carries no data")
+    if arrivals != bench.BALANCED:
+        arguments.refuse(context, ["batch"], "--arrivals, where one call is one observation")
+    if sync == "barrier":
+        arguments.refuse(context, ["window"], "--sync barrier, which has no deadlines")
+
+
 def check_procs(text: str) -> list[int]:
     return arguments.parse_numbers(text, "-n", 1, MOST_PROCS)
 
@@ -134,7 +135,7 @@ def run(
         typer.Option(
             metavar="all|LIST",
             help="Such as ring,sparbit; all are Convene's that can run on so many ranks.",
-            autocompletion=complete_algorithms,
+            autocompletion=arguments.complete_algorithms,
         ),
     ] = "all",
     against: Annotated[
@@ -179,13 +180,8 @@ def run(
         str,
         typer.Option(
             metavar="LIST",
-            help="How late ranks come: "
-            + ", ".join(
-                f"{kind['name']}:{kind['parameters']}" if kind["parameters"] else kind["name"]
-                for kind in _core.arrival_kinds()
-            )
-            + ".",
-            autocompletion=complete_arrivals,
+            help=f"How late ranks come: {arguments.arrival_forms()}.",
+            autocompletion=arguments.complete_arrivals,
         ),
     ] = bench.BALANCED,
     sync: Annotated[
@@ -268,6 +264,8 @@ def run(
     if chosen_study:
         arguments.refuse(context, OF_MEASUREMENTS, "--study")
     name = check_subject(collective, procs, chosen_study, full=full)
+    if name:
+        refuse_idle(context, name, arrivals, sync)
     course: dict[str, Any] = {
         "type": choose_type(name, item_type) if name else "",
         "op": check_word("--op", operation, bench.OPERATIONS),

@@ -59,6 +59,7 @@ def relation_text(found: tuple[str, bool]) -> str:
 
 
 def run(
+    context: typer.Context,
     kernel: Annotated[
         str,
         typer.Argument(
@@ -100,6 +101,7 @@ def run(
     file = platform_files.load(platform) if platform else NONE
     found: dict[str, Any]
     if kernel == SUMMA:
+        arguments.refuse(context, ["procs", "degree", "segments", "segment"], SUMMA)
         if layout is None or partition is None:
             raise RequestError("summa needs two files, LAYOUT and PARTITION")
         side = arguments.parse_number(block, "--block", 1, MOST_BLOCK)
@@ -109,6 +111,7 @@ def run(
             related, conditional = relation(one, kernels.read(*compare))
             found |= {"relation": related, "if_memory_is_faster": conditional}
     else:
+        arguments.refuse(context, ["compare", "block"], kernel)
         if layout is not None or procs is None:
             raise RequestError(f"{kernel} takes no files, but a number of processes: -p 8")
         number = arguments.parse_number(procs, "--procs", 1, MOST_PROCS)

@@ -240,11 +240,18 @@ def print_mappings(setting: Setting, specs: list[str], model: str, sizes: list[i
 
 
 def predict(
+    context: typer.Context,
     collective: arguments.Collective,
     procs: Annotated[str, typer.Option("-p", "--procs", metavar="P", help="Number of processes.")],
     algorithms: Annotated[
         str,
-        typer.Option("-a", "--algorithms", metavar="LIST", help="As in 'ring,sparbit;send=packed'."),
+        typer.Option(
+            "-a",
+            "--algorithms",
+            metavar="LIST",
+            help="As in 'ring,sparbit;send=packed'.",
+            autocompletion=arguments.complete_algorithms,
+        ),
     ] = "all",
     platform: Annotated[
         str | None,
@@ -339,7 +346,11 @@ def predict(
         raise RequestError("--latex is for --expression")
     if transport and not (expression or compare):
         raise RequestError("--transport is for --expression and --compare; elsewhere the platform says it")
+    if compare or expression:
+        shown = "--compare" if compare else "--expression"
+        arguments.refuse(context, ["model", "bytes"], f"{shown}, which is τ-Lop's for any size")
     if compare:
+        arguments.refuse(context, ["algorithms"], "--compare, which names two")
         return print_comparison(setting, compare, parse_transport(transport), json)
     if expression:
         specs = choose(name, number, algorithms)

@@ -50,7 +50,13 @@ FORMAT_OF_OPTION = {
 def _format_of(wanted: str | None, output: Path | None) -> str:
     """What was asked for, else what the file's name says, else text."""
     if wanted is None:
-        return SUFFIXES.get(output.suffix, "text") if output else "text"
+        suffix = output.suffix if output else ""
+        if suffix and suffix not in SUFFIXES:
+            raise RequestError(
+                f"{output}: no format has files of that name; end it in one of {', '.join(SUFFIXES)}, or say "
+                "which --format"
+            )
+        return SUFFIXES.get(suffix, "text")
     if wanted not in FORMATS:
         raise RequestError(_core.no_such("format", wanted, FORMATS))
     return wanted

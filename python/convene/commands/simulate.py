@@ -11,7 +11,7 @@ from rich.table import Table
 
 from convene import _core, arguments, bench, console, report, simulation, smpi, studies
 from convene._core import RequestError
-from convene.commands.bench import check_output, complete_algorithms
+from convene.commands.bench import check_output
 
 HELP = """Simulates a collective on a platform: the same schedules, played event by event.
 
@@ -209,7 +209,7 @@ def run(
         typer.Option(
             metavar="all|LIST",
             help="Such as ring,sparbit; all are Convene's that can run on so many ranks.",
-            autocompletion=complete_algorithms,
+            autocompletion=arguments.complete_algorithms,
         ),
     ] = "all",
     root: Annotated[int, typer.Option(min=0, help="For collectives that have a root.")] = 0,
@@ -221,7 +221,8 @@ def run(
         str,
         typer.Option(
             metavar="PATTERN|FILE",
-            help="none, late:RANK:SECONDS, uniform:SECONDS, or a file with a time per rank on each line.",
+            help=f"How late ranks come: {arguments.arrival_forms()}; or a file, each line a time per rank.",
+            autocompletion=arguments.complete_arrivals,
         ),
     ] = "none",
     noise: Annotated[
@@ -309,6 +310,8 @@ def run(
     if collective is None or platform is None or procs is None:
         raise RequestError("a simulation needs COLLECTIVE, --platform and -p (or --study NAME)")
     name = arguments.check_collective(collective)
+    if not _core.is_rooted(name):
+        arguments.refuse(context, ["root"], f"{name}, which has no root")
     if contention not in ("sharing", "maxmin"):
         raise RequestError(f"--contention must be sharing or maxmin, not '{contention}'")
     machine = simulation.load_platform(platform)

@@ -194,6 +194,12 @@ def specs_of(collective: str, algorithm: str | None, segments: list[int]) -> lis
     return with_segments(collective, _core.samples(collective, given), segments)
 
 
+def takes_segments(collective: str, algorithm: str) -> bool:
+    """Whether --segments sets something: not where parameters were given, which stay as they are."""
+    known = {each["name"]: each["parameters"] for each in _core.algorithms(collective)}
+    return any(parameter["name"] == "segments" for parameter in known.get(algorithm, []))
+
+
 def with_segments(collective: str, samples: list[str], segments: list[int]) -> list[str]:
     """The samples with these numbers of segments instead of their own, where these are allowed."""
     name = samples[0].partition(";")[0].partition("(")[0]
@@ -526,6 +532,8 @@ def verify(
         commutative=not non_commutative,
         thorough=thorough,
     )
+    if algorithm and grid.segments and not any(takes_segments(each, algorithm) for each in collectives):
+        raise RequestError(f"{algorithm} has no number of segments to set; leave out --segments {segments}")
     cases = make_cases(list(dict.fromkeys(collectives)), algorithm, grid)
     if forecasts and not any(case.forecasts for case in cases):
         raise RequestError(f"{algorithm} does not mind arrivals; leave out --arrivals {arrivals}")
