@@ -71,13 +71,15 @@ def minds_nodes(collective: str, spec: str) -> bool:
 
 
 def complete_algorithm(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-    given = context.params.get("collective")
-    collectives = [given] if given in _core.collectives() else _core.collectives()
-    return [
-        (algorithm["name"], algorithm["summary"])
-        for algorithm in known_algorithms(collectives)
-        if algorithm["name"].startswith(incomplete)
-    ]
+    # Behind an option that still lacks its value, arguments are words that have no name yet.
+    words = [context.params.get("collective"), *context.args]
+    given = [str(word).replace("-", "_") for word in words if word]
+    collectives = [word for word in given if word in _core.collectives()][:1] or _core.collectives()
+    found: dict[str, str] = {}
+    for known in known_algorithms(collectives):
+        if known["name"].startswith(incomplete):
+            found.setdefault(known["name"], known["summary"])
+    return list(found.items())
 
 
 def complete_algorithms(context: typer.Context, incomplete: str) -> list[str]:

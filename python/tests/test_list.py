@@ -97,6 +97,9 @@ def test_exit_status_reaches_the_shell() -> None:
         ("convene show allgather sparbit --send pa", "packed"),
         ("convene verify allgather bru", "bruck"),
         ("convene show gather bin", "binomial"),
+        ("convene predict bcast -a bino", "binomial"),
+        ("convene bench bcast --algorithms chain,bino", "chain,binomial"),
+        ("convene simulate bcast --arrivals unif", "uniform:"),
         ("convene run --use bcast=bin", "bcast=binomial"),
         ("convene run --use allgather=spa", "allgather=sparbit"),
         ("convene run --use allgather=ring,allgatherv=spa", "allgather=ring,allgatherv=sparbit"),
@@ -106,6 +109,11 @@ def test_completion(words: str, expected: str) -> None:
     position = str(len(words.split()) - 1)
     done = call(_CONVENE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=position)
     assert expected in done.stdout.split()
+
+
+def test_completion_minds_the_collective() -> None:
+    done = call(_CONVENE_COMPLETE="complete_bash", COMP_WORDS="convene predict bcast -a r", COMP_CWORD="4")
+    assert done.stdout.split() == ["remap"]
 
 
 def test_the_command_starts_without_what_takes_long_to_load() -> None:
