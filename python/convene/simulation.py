@@ -170,6 +170,13 @@ def parse_noise(text: str, seed: int) -> tuple[str, float, float, int]:
     )
 
 
+def round_seconds(platform: Platform, size: float) -> float:
+    """τ: how long it takes two nodes to swap one block of so many bytes."""
+    nodes = "0,1"
+    (run,) = _core.simulate("allgather", "ring", 2, [size], platform.text, platform.file, nodes, [[0.0, 0.0]])
+    return run["seconds"]
+
+
 def make_arrivals(text: str, procs: int, repetitions: int, seed: int) -> list[list[float]]:
     """Patterns of arrival, in seconds for each rank: those of convene bench, or a file's name for its trace.
     Random ones are made `repetitions` times, of a trace there is each line."""

@@ -9,7 +9,7 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
-from convene import _core, arguments, bench, console, report, simulation, smpi, studies
+from convene import _core, arguments, bench, console, report, simulation, skeletons, smpi, studies
 from convene._core import RequestError
 from convene.commands.bench import check_output
 
@@ -32,6 +32,8 @@ With --engine smpi the code that runs real programs runs in SimGrid's SMPI, and 
   convene simulate allgather --platform tryton -p 32 --engine smpi --rivals ompi,mpich
 
   convene simulate --platform yahoo -p 64 --export yahoo.xml
+
+  convene simulate --skeleton program.json --platform curie -p 64 --use allgather=ring --use allgather=bdr
 
   convene simulate --study sparbit -o sparbit.json          (and --resume, if it was interrupted)
 """
@@ -60,6 +62,12 @@ def play(cases: list[simulation.Case], journal: simulation.Journal | None = None
     with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
         task = progress.add_task("simulating", total=len(cases))
         return simulation.play_all(cases, lambda done, total: progress.update(task, completed=done), journal)
+
+
+def check_contention(word: str) -> str:
+    if word not in ("sharing", "maxmin"):
+        raise RequestError(f"--contention must be sharing or maxmin, not '{word}'")
+    return word
 
 
 def journal_of(output: Path | None, resume: bool) -> simulation.Journal | None:
@@ -175,6 +183,56 @@ def choose_engine(
     return smpi.SmpiCase, smpi.parse_rivals(rivals, collective)
 
 
+# What a skeleton says itself, and what is for single collectives.
+OF_CALLS = (
+    *("collective", "sizes", "algorithms", "root", "arrivals", "repetitions", "critical_path", "engine"),
+    *("rivals", "export", "figure"),
+)
+
+
+def show_program(
+    path: Path,
+    uses: list[str],
+    setting: skeletons.Setting,
+    journal: simulation.Journal | None,
+    output: Path | None,
+    options: dict[str, Any],
+    *,
+    json: bool,
+) -> None:
+    skeleton = skeletons.read(path)
+    programs = skeletons.programs(skeleton, uses, setting, play)
+    runs = play(list(programs), journal)
+    result = simulation.as_result(programs, runs, {**options, "arrivals": "as the skeleton says"})
+    result["skeleton"] = {"name": skeleton.name, "iterations": skeleton.iterations}
+    write(result, output, journal)
+    if json:
+        console.print_json(result)
+        return
+    title = (
+        f"{skeleton.name}, {skeleton.iterations} iterations, {setting.procs} ranks on {setting.platform.name}"
+    )
+    heads = ("time", "of the best", "in collectives", "waiting")
+    table = console.table(title, "program", *heads, numbers=heads)
+    contenders = result["sizes"][0]["contenders"]
+    totals = [sum(contender["seconds"]) for contender in contenders]
+    for contender, total in zip(contenders, totals, strict=True):
+        ratio = f"{total / min(totals):.3f}"
+        shares = [f"{100 * sum(contender[name]) / total:.0f} %" for name in ("mean", "waiting")]
+        is_best = total == min(totals)
+        table.add_row(
+            contender["name"],
+            report.seconds_text(total),
+            f"[green]{ratio}[/green]" if is_best else ratio,
+            *shares,
+        )
+    console.make().print(table)
+    said = {call.collective: spec for call, spec in zip(skeleton.calls, programs[0].specs, strict=True)}
+    others = [f"{name}={spec}" for name, spec in said.items() if f"{name}=" not in programs[0].spec]
+    if others:
+        console.make().print(f"in all of them {', '.join(others)}", markup=False, soft_wrap=True)
+
+
 def export_platform(path: Path, platform: str, mapping: str, procs: int) -> None:
     machine = simulation.load_platform(platform)
     console.write_file(path, _core.simgrid_platform(machine.text, machine.file, mapping, procs))
@@ -275,6 +333,20 @@ def run(
             ],
         ),
     ] = None,
+    skeleton: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json", help="Play a whole program: a loop of computation and collectives."
+        ),
+    ] = None,
+    use: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLLECTIVE=ALGORITHM",
+            help="With --skeleton: a program with these algorithms; several times to compare several.",
+            autocompletion=arguments.complete_use,
+        ),
+    ] = None,
     figure: Annotated[
         Path | None, typer.Option(metavar="FILE.svg", help="Of a study: write its figure.")
     ] = None,
@@ -300,6 +372,25 @@ def run(
     if study:
         show_study(study, json, output, journal, figure, procs)
         return
+    if skeleton:
+        arguments.refuse(context, OF_CALLS, "--skeleton")
+        if platform is None or procs is None:
+            raise RequestError("--skeleton needs --platform and -p")
+        machine = simulation.load_platform(platform)
+        kinds = simulation.parse_noise(noise, seed)
+        exact = check_contention(contention) == "maxmin"
+        setting = skeletons.Setting(machine, procs, mapping, exact, kinds, seed)
+        told = {
+            "engine": "player",
+            "mapping": mapping,
+            "noise": noise,
+            "contention": contention,
+            "seed": seed,
+        }
+        show_program(skeleton, use or [], setting, journal, output, told, json=json)
+        return
+    if use:
+        raise RequestError("--use needs a --skeleton; algorithms of one collective are --algorithms")
     if figure:
         raise RequestError("--figure needs a --study")
     if export:
@@ -312,8 +403,7 @@ def run(
     name = arguments.check_collective(collective)
     if not _core.is_rooted(name):
         arguments.refuse(context, ["root"], f"{name}, which has no root")
-    if contention not in ("sharing", "maxmin"):
-        raise RequestError(f"--contention must be sharing or maxmin, not '{contention}'")
+    check_contention(contention)
     machine = simulation.load_platform(platform)
     patterns = tuple(map(tuple, simulation.make_arrivals(arrivals, procs, repetitions, seed)))
     quiet = noise == "none"

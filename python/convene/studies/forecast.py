@@ -12,7 +12,7 @@ from rich.table import Table
 from convene import _core, console, simulation
 from convene.report import seconds_text
 from convene.shapes import Simulated
-from convene.studies.study import Play, Study, balanced, gain, percent, round_seconds
+from convene.studies.study import Play, Study, balanced, gain, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -149,7 +149,7 @@ def run_one(
 
     def round_of(spec: str) -> float:
         segments = int(_core.parameters(collective, spec).get("segments", 1)) if part.is_vector else 1
-        return round_seconds(platform, size / segments)
+        return simulation.round_seconds(platform, size / segments)
 
     def case(spec: str, imbalance: float, error: float) -> Late:
         return Late(

@@ -14,7 +14,7 @@ from rich.table import Table
 from convene import _core, console, simulation
 from convene.shapes import Simulated
 from convene.studies.proficz_2021 import PUBLISHED
-from convene.studies.study import Play, Study, balanced, round_seconds
+from convene.studies.study import Play, Study, balanced
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -96,7 +96,7 @@ class MiniBenchmark(simulation.Case):
         """After half of its computation a rank tells all others when it will come; when all have, each
         makes the schedule, and its background thread begins with what does not need the rank's own block."""
         (size,) = self.sizes
-        tick = round_seconds(self.platform, size)
+        tick = simulation.round_seconds(self.platform, size)
         forecasts, begins = [], []
         for times in arrivals:
             known = max(times) / 2 + self.telling()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from convene import _core, simulation
+from convene import _core
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,13 +42,6 @@ def is_able(collective: str, spec: str, procs: int) -> bool:
 
 def balanced(procs: int) -> tuple[tuple[float, ...], ...]:
     return ((0.0,) * procs,)
-
-
-def round_seconds(platform: simulation.Platform, size: float) -> float:
-    """τ: how long it takes two nodes to swap one block of so many bytes."""
-    nodes = "0,1"
-    (run,) = _core.simulate("allgather", "ring", 2, [size], platform.text, platform.file, nodes, [[0.0, 0.0]])
-    return run["seconds"]
 
 
 def percent(value: float | None, digits: int = 1) -> str:
