@@ -234,6 +234,13 @@ def fit_logfp(sample: Sample, channel: str) -> dict[str, Any]:
     return {"L": latency, "g": g, "f": free, "o_s": sends, "o_r": receives}
 
 
+def issue_cost(sample: Sample, channel: str) -> float:
+    """τ of Sparbit's formula: what one more message of a round costs its sender; the slope of n sends."""
+    sends = sample.by_messages("sends", channel)
+    slope, _ = np.polyfit(sends.bytes, sends.bytes * sends.times, 1)
+    return max(0.0, float(slope))
+
+
 def fit_lognp(sample: Sample, channel: str, *, in_memory: bool) -> dict[str, Any]:
     trip = half_trip(sample, channel)
     if in_memory:
@@ -427,7 +434,9 @@ def intervals(
     drawn: dict[str, list[Array]] = {}
     for _ in range(resamples):
         rounds = random.integers(observations.rounds, size=observations.rounds)
-        for path, numbers in leaves(fit(Sample(observations, rounds))):
+        sample = Sample(observations, rounds)
+        costs = {channel: issue_cost(sample, channel) for channel in observations.channels()}
+        for path, numbers in leaves({**fit(sample), "issue_cost": costs}):
             drawn.setdefault(path, []).append(numbers)
     tail = (1 - CONFIDENCE) / 2 * 100
     found = {}

@@ -208,6 +208,7 @@ def platform(
                 channel: {what: micro(value) for what, value in fits.cross_checks(sample, channel).items()}
                 for channel in channels
             },
+            "issue_cost": {channel: micro(fits.issue_cost(sample, channel)) for channel in channels},
             "intervals": {
                 path: interval_json(path, low, high)
                 for path, (low, high) in fits.intervals(observations, resamples=resamples).items()

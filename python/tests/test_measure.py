@@ -125,6 +125,19 @@ def fitted(machine: Machine) -> Any:
     return fits.fit(fits.whole(Observations.read(machine.raw())))["channels"]
 
 
+def test_the_issue_cost_is_what_one_more_message_takes() -> None:
+    raw = Machine().raw()
+    for one in raw["series"]:
+        if one["operation"] == "sends":
+            number = one["messages"]
+            for point in one["points"]:
+                point["seconds"] = [(2 * US + 0.5 * US * number) / number] * len(point["seconds"])
+    observations = Observations.read(raw)
+    assert fits.issue_cost(fits.whole(observations), "memory") == pytest.approx(0.5 * US)
+    low, high = fits.intervals(observations, resamples=5)["issue_cost.memory"]
+    assert low == high == pytest.approx(0.5 * US)
+
+
 def test_the_parameters_of_a_known_machine() -> None:
     found = fitted(Machine())["memory"]
     loggp = found["loggp"]
