@@ -74,8 +74,8 @@ def write(path: Path) -> None:
     text = (
         "# The command\n\n"
         "Every command takes `--help`, and those that print a table take `--json`. The exit status is 0 "
-        "where it was done, 1 where something ran and failed, 2 where the request was wrong; `convene run` "
-        "ends with the status of the program. `convene --install-completion` teaches the shell the names of "
-        "collectives and algorithms.\n\n"
+        "where it was done, 1 where something ran and failed, 2 where the request was wrong, 130 where it "
+        "was interrupted; `convene run` ends with the status of the program. "
+        "`convene --install-completion` teaches the shell the names of collectives and algorithms.\n\n"
     )
     pages.write(path, text + "\n".join(section(name, command) for name, command in commands))
