@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from convene import _core, shapes
 
 from tests.conformance import mpi4py_suite
 from tests.conformance.stacks import BUILD, ROOT, Done, Stack, all_stacks
@@ -95,6 +96,23 @@ def test_the_account_tells_of_forecasts() -> None:
         assert tally["runs"] == tally["phases"] == tally["forecasts"] == 6
         assert tally["error_seconds"] > 0.1 * tally["phase_seconds"]
         assert tally["early_messages"] <= tally["messages"]
+
+
+def test_every_collective_with_such_algorithms_has_forecasts() -> None:
+    done = run(present("openmpi4"), 4, "usual")
+    tallies = [
+        tally
+        for account in done.accounts
+        for communicator in account["communicators"]
+        for tally in communicator["phases"]
+    ]
+    collectives = {name for name in _core.collectives() for known in _core.algorithms(name) if learns(known)}
+    assert {tally["collective"] for tally in tallies} == collectives
+    assert all(tally["runs"] == tally["forecasts"] > 0 for tally in tallies)
+
+
+def learns(algorithm: shapes.Algorithm) -> bool:
+    return algorithm["learns"] == "forecast"
 
 
 def test_without_thread_multiple_it_is_said_and_all_goes_on() -> None:

@@ -23,10 +23,6 @@ bool copies_in_place(Collective collective) {
   return is_alltoall(collective) || is_reduce_scatter(collective);
 }
 
-bool root_alone_knows_sizes(Collective collective) {
-  return !has_equal_blocks(collective) && is_rooted(collective);
-}
-
 std::int64_t largest_block(const Side& side) {
   MPI_Count most = 0;
   for (Rank block = 0; block < side.blocks.number(); ++block) most = std::max(most, side.blocks.count(block));
@@ -40,6 +36,22 @@ bool must_agree(const Arguments& arguments, const Prepared& prepared) {
          (root_alone_knows_sizes(arguments.collective) || arguments.collective == Collective::alltoallv);
 }
 
+bool root_alone_knows_sizes(Collective collective) {
+  return !has_equal_blocks(collective) && is_rooted(collective);
+}
+
+void note_sizes(const Arguments& arguments, MPI_Count* sizes) {
+  std::fill_n(sizes, arguments.procs, 0);
+  const bool is_gather = arguments.collective == Collective::gatherv;
+  const Side& all = is_gather ? arguments.recv : arguments.send;
+  const Side& own = is_gather ? arguments.send : arguments.recv;
+  const Side& known = arguments.is_root() ? all : own;
+  const auto item = static_cast<MPI_Count>(facts_of(known.type).size);
+  for (Rank block = 0; arguments.is_root() && block < arguments.procs; ++block)
+    sizes[block] = all.blocks.count(block) * item;
+  if (!arguments.is_root()) sizes[arguments.rank] = own.blocks.count(0) * item;
+}
+
 BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_Comm own, std::uint32_t number,
                      Arena& arena, bool staged_output)
     : arguments_(arguments), prepared_(&prepared), staged_output_(staged_output) {
@@ -51,8 +63,10 @@ BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_C
     operator_ = ItemOperator(arguments.op, arguments.item_type());
     binding_.op = operator_.bound();
   }
-  if (root_alone_knows_sizes(arguments.collective) && (prepared.relays || prepared.has_scratch()))
-    note_sizes(arena);
+  if (root_alone_knows_sizes(arguments.collective) && (prepared.relays || prepared.has_scratch())) {
+    sizes_ = arena.take_array<MPI_Count>(arguments.procs);
+    note_sizes(arguments, sizes_);
+  }
   // What comes is no larger in a right program; in a wrong one nobody is to read beyond the staging.
   if (is_padded()) largest_ = std::max(largest_block(arguments.send), largest_block(arguments.recv));
 }
@@ -60,18 +74,8 @@ BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_C
 /// Where nobody knows the sizes of what passes through, all blocks are as large as the largest.
 bool BoundCall::is_padded() const { return must_agree() && !is_rooted(arguments_.collective); }
 
-/// The sizes that this rank knows: at the root all, elsewhere its own.
-void BoundCall::note_sizes(Arena& arena) {
-  sizes_ = arena.take_array<MPI_Count>(arguments_.procs);
-  std::fill_n(sizes_, arguments_.procs, 0);
-  const bool is_gather = arguments_.collective == Collective::gatherv;
-  const Side& all = is_gather ? arguments_.recv : arguments_.send;
-  const Side& own = is_gather ? arguments_.send : arguments_.recv;
-  const Side& known = arguments_.is_root() ? all : own;
-  const auto item = static_cast<MPI_Count>(facts_of(known.type).size);
-  for (Rank block = 0; arguments_.is_root() && block < arguments_.procs; ++block)
-    sizes_[block] = all.blocks.count(block) * item;
-  if (!arguments_.is_root()) sizes_[arguments_.rank] = own.blocks.count(0) * item;
+void BoundCall::set_sizes(const std::vector<MPI_Count>& sizes) {
+  if (sizes_) std::copy(sizes.begin(), sizes.end(), sizes_);
 }
 
 int BoundCall::begin_agreement(MPI_Request* request) {

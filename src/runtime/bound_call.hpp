@@ -2,6 +2,8 @@
 // A call bound to its memory: what the executor needs, and what has to be done before and after it.
 #pragma once
 
+#include <vector>
+
 #include "execute/executor.hpp"
 #include "runtime/arguments.hpp"
 #include "runtime/operator.hpp"
@@ -12,6 +14,11 @@ namespace convene {
 /// Whether ranks pass on blocks whose sizes they do not know, and so have to agree on sizes before they lay out anything
 /// (gatherv, scatterv, alltoallv). The same on all ranks.
 bool must_agree(const Arguments& arguments, const Prepared& prepared);
+
+/// Whether a collective's root is given the sizes of all blocks, and others their own (gatherv, scatterv).
+bool root_alone_knows_sizes(Collective collective);
+/// The sizes in bytes that this rank knows: at the root all, elsewhere its own and 0 for the others.
+void note_sizes(const Arguments& arguments, MPI_Count* sizes);
 
 /// A schedule on the memory of a call. Order: make; where must_agree(), begin_agreement() and wait for its end; prepare();
 /// run binding(); finish().
@@ -28,6 +35,9 @@ class BoundCall {
   /// Starts it by a collective of the MPI, not to be moved until the request is complete: where a root knows all sizes
   /// they come to all ranks, and where nobody does, the largest one. Returns MPI_SUCCESS or the MPI's error.
   int begin_agreement(MPI_Request* request);
+
+  /// Instead of an agreement: the sizes of all blocks in bytes, where the root alone knew them.
+  void set_sizes(const std::vector<MPI_Count>& sizes);
 
   /// Lays out scratch and fetches what has to be packed. Returns MPI_SUCCESS or the MPI's error.
   int prepare(Arena& arena);
@@ -53,7 +63,6 @@ class BoundCall {
 
  private:
   bool is_padded() const;
-  void note_sizes(Arena& arena);
   void lay_out_sides(Arena& arena);
   void lay_out_blocks(Arena& arena);
 

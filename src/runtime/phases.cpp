@@ -2,6 +2,7 @@
 #include "runtime/phases.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "base/clock.hpp"
@@ -79,9 +80,14 @@ class Exchange {
 
 // ------------------------------------------------------------------------------------------------ phased runs
 
-/// In place the own contribution is part of the program's output, which stays as it is until the run is over.
+bool is_scatter(Collective collective) {
+  return collective == Collective::scatter || collective == Collective::scatterv;
+}
+
+/// In place the own contribution is part of the program's output, which stays as it is until the run is over. (Where a
+/// root scatters in place there is no output.)
 Arguments with_input_apart(Arguments arguments) {
-  if (!arguments.in_place) return arguments;
+  if (!arguments.in_place || is_scatter(arguments.collective)) return arguments;
   arguments.in_place = false;
   arguments.send = arguments.recv;
   if (has_one_vector(arguments.collective)) return arguments;
@@ -90,6 +96,20 @@ Arguments with_input_apart(Arguments arguments) {
   arguments.send.buffer = static_cast<std::byte*>(arguments.recv.buffer) + at;
   arguments.send.blocks = Blocks(1, arguments.recv.blocks.count(rank));
   return arguments;
+}
+
+/// The sizes of all blocks in bytes, from the rank that knows them: an operation keeps its sizes. Collective on the
+/// program's communicator; it waits. Empty where every rank knows what it needs.
+std::vector<MPI_Count> agreed_sizes(const Arguments& arguments, const Communicator& communicator) {
+  std::vector<MPI_Count> sizes;
+  if (!root_alone_knows_sizes(arguments.collective)) return sizes;
+  sizes.resize(arguments.procs);
+  note_sizes(arguments, sizes.data());
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int bytes = static_cast<int>(sizes.size() * sizeof(MPI_Count));
+  if (mpi.Ibcast(sizes.data(), bytes, MPI_BYTE, arguments.root, communicator.comm(), &request) == MPI_SUCCESS)
+    progress::await(&request);
+  return sizes;
 }
 
 class PhasedRuns : public Phases, public Requested {
@@ -103,7 +123,8 @@ class PhasedRuns : public Phases, public Requested {
         record_(record),
         tally_(account_->find_or_add_phases(arguments.collective, record.algorithm)),
         number_(number),
-        block_bytes_(arguments.block_bytes(arguments.total_bytes())),
+        sizes_(agreed_sizes(arguments, communicator)),
+        block_bytes_(sizes_.empty() ? arguments.block_bytes(arguments.total_bytes()) : mean(sizes_)),
         commutative_(!is_reduction(arguments.collective) || is_commutative(arguments.op)),
         exchange_(arguments.procs, arguments.rank, own_->comm, exchange_number) {}
 
@@ -194,6 +215,11 @@ class PhasedRuns : public Phases, public Requested {
  private:
   enum class Stage : std::uint8_t { exchange, build, run, deliver };
 
+  static std::uint64_t mean(const std::vector<MPI_Count>& sizes) {
+    return static_cast<std::uint64_t>(std::accumulate(sizes.begin(), sizes.end(), MPI_Count{0})) /
+           sizes.size();
+  }
+
   void on_request_gone() override {}  // the next start makes another one
 
   void refuse_while_running() const {
@@ -208,6 +234,7 @@ class PhasedRuns : public Phases, public Requested {
             .procs = arguments_.procs,
             .rank = arguments_.rank,
             .root = static_cast<Rank>(arguments_.root),
+            .in_place = arguments_.in_place,
             .parameters = spec_.parameters,
             .commutative = commutative_};
   }
@@ -257,6 +284,7 @@ class PhasedRuns : public Phases, public Requested {
     arena_.reset();
     call_.emplace(arguments_, *prepared_, own_->comm, 0, arena_, true);
     call_->set_persistent(number_, runs_++);
+    call_->set_sizes(sizes_);
     call_->lay_out(arena_);
     run_.emplace(call_->binding(), Limits{}, arena_, awaited());
     is_fetched_ = false;
@@ -319,6 +347,7 @@ class PhasedRuns : public Phases, public Requested {
   Record& record_;
   PhaseTally& tally_;
   const std::uint32_t number_;
+  const std::vector<MPI_Count> sizes_;  // in bytes, by block; empty where each rank knows what it needs
   const std::uint64_t block_bytes_;
   const bool commutative_;
   std::uint32_t runs_ = 0;
@@ -343,12 +372,6 @@ class PhasedRuns : public Phases, public Requested {
   std::optional<StepwiseRun> run_;
 };
 
-/// Where a rank knows all sizes itself, and all of them the same about MPI_IN_PLACE or nothing of it.
-bool can_precede(Collective collective) {
-  return collective != Collective::gatherv && collective != Collective::scatterv &&
-         collective != Collective::scatter;
-}
-
 }  // namespace
 
 void Phases::begin() { declared_.begin(seconds_now()); }
@@ -361,8 +384,7 @@ void Phases::arrive() {
 std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& communicator,
                                     const std::string& algorithm, Record& record, double round_seconds) {
   Spec spec = parse_spec(arguments.collective, algorithm);
-  if (!uses_forecasts(spec) || !can_precede(arguments.collective) || arguments.procs < 2)
-    return std::make_unique<Phases>();
+  if (!uses_forecasts(spec) || arguments.procs < 2) return std::make_unique<Phases>();
   const std::uint32_t number = communicator.next_persistent(), exchange = communicator.next_persistent();
   if (number == 0 || exchange == 0) {
     Ledger::instance().declare("an operation runs without forecasts: the MPI has no tags left for them");

@@ -197,8 +197,8 @@ static void others(void) {
     expect_ok(convene_allreduce_init(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, MPI_SUM, comm, &sum),
               "init");
     expect_ok(convene_use(comm, bcasts[which % 3]), "convene_use");
-    expect_ok(convene_use(comm, "barrier=adaptive_tree,gather=bsls"), "convene_use");
     expect_ok(convene_bcast_init(same, count, MPI_INT, root, comm, &vector), "init");
+    expect_ok(convene_use(comm, "barrier=adaptive_tree,gather=bsls"), "convene_use");
     expect_ok(convene_barrier_init(comm, &barrier), "init");
     expect_ok(convene_gather_init(in_place && rank == root ? (void*)MPI_IN_PLACE : in, count, MPI_INT, all,
                                   count, MPI_INT, root, comm, &gather),
@@ -232,6 +232,97 @@ static void others(void) {
     for (int i = 0; i < 4; ++i) expect_ok(convene_free(&operations[i]), "convene_free");
     MPI_Comm_free(&comm);
     free(all);
+  }
+}
+
+/* Blocks of which the root alone knows all sizes, to it and from it, on some communicators in place at the root. */
+struct rooted {
+  convene_operation operation;
+  int *all, *own, *counts, *displacements; /* `all` is the root's */
+  int root, gathers, in_place;
+};
+
+static void make_rooted(struct rooted* r, MPI_Comm comm, int which, int root, int in_place) {
+  const int irregular = which != 1, is_root = rank == root, total = 2 * count * procs;
+  r->gathers = which == 0, r->root = root, r->in_place = in_place && is_root;
+  r->counts = malloc(sizeof(int) * (size_t)procs);
+  r->displacements = malloc(sizeof(int) * (size_t)procs);
+  r->all = malloc(sizeof(int) * (size_t)total);
+  r->own = malloc(sizeof(int) * 2 * count);
+  for (int to = 0; to < procs; ++to) {
+    r->counts[to] = irregular ? to % 3 * count : count;
+    r->displacements[to] = (procs - 1 - to) * (irregular ? 2 * count : count);
+    if (!irregular) r->displacements[to] = to * count;
+  }
+  void* own = r->in_place ? MPI_IN_PLACE : r->own;
+  int *counts = is_root ? r->counts : NULL, *displacements = is_root ? r->displacements : NULL;
+  int* all = is_root ? r->all : NULL;
+  const int mine = r->counts[rank];
+  expect_ok(which == 0 ? convene_gatherv_init(own, mine, MPI_INT, all, counts, displacements, MPI_INT, root,
+                                              comm, &r->operation)
+            : which == 1
+                ? convene_scatter_init(all, count, MPI_INT, own, count, MPI_INT, root, comm, &r->operation)
+                : convene_scatterv_init(all, counts, displacements, MPI_INT, own, mine, MPI_INT, root, comm,
+                                        &r->operation),
+            "init");
+  expect_ok(convene_phase_init(r->operation, which == 2 ? 0 : 1e-4), "convene_phase_init");
+}
+
+/* The block of a rank in the root's memory: with a number in each item, or as expected. */
+static void fill_block(struct rooted* r, int of, int run) {
+  for (int i = 0; i < r->counts[of]; ++i) r->all[r->displacements[of] + i] = value(of, i, run);
+}
+static void expect_block(struct rooted* r, int of, int run) {
+  for (int i = 0; i < r->counts[of]; ++i)
+    expect(r->all[r->displacements[of] + i] == value(of, i, run), "a block at the root");
+}
+
+static void run_rooted(struct rooted* r, int run) {
+  MPI_Request request;
+  const int mine = r->counts[rank], is_root = rank == r->root;
+  for (int i = 0; i < mine; ++i) r->own[i] = -7;
+  for (int i = 0; is_root && i < 2 * count * procs; ++i) r->all[i] = -7;
+  expect_ok(convene_phase_begin(r->operation), "begin");
+  pass(late(run) / 2);
+  expect_ok(convene_phase_edge(r->operation, 0.5), "edge");
+  pass(late(run) / 2);
+  if (r->gathers) {
+    for (int of = 0; is_root && of < procs; ++of)
+      for (int i = 0; i < r->counts[of]; ++i)
+        expect(r->all[r->displacements[of] + i] == -7, "untouched before the call");
+    for (int i = 0; i < mine; ++i) r->own[i] = value(rank, i, run);
+    if (r->in_place) fill_block(r, rank, run);
+  } else {
+    for (int i = 0; i < mine; ++i) expect(r->own[i] == -7, "untouched before the call");
+    for (int to = 0; is_root && to < procs; ++to) fill_block(r, to, run);
+  }
+  expect_ok(convene_phase_end(r->operation), "end");
+  expect_ok(convene_start(r->operation, &request), "start");
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int of = 0; is_root && of < procs; ++of) expect_block(r, of, run);
+  for (int i = 0; i < mine; ++i)
+    expect(r->own[i] == (r->in_place && !r->gathers ? -7 : value(rank, i, run)), "the own block");
+}
+
+static void rooted(void) {
+  const char* uses[] = {"gatherv=sls,scatter=sln,scatterv=sbn", "gatherv=bsls,scatter=bsln,scatterv=bsbn",
+                        "gatherv=sbn,scatter=sbn,scatterv=sln", "gatherv=bsbn,scatter=bsbn,scatterv=bsln"};
+  for (int form = 0; form < 8; ++form) {
+    MPI_Comm comm;
+    struct rooted made[3];
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    expect_ok(convene_use(comm, uses[form % 4]), "convene_use");
+    for (int i = 0; i < 3; ++i) make_rooted(&made[i], comm, i, (form + i) % procs, form / 4);
+    for (int run = 0; run < 3; ++run)
+      for (int i = 0; i < 3; ++i) run_rooted(&made[i], run);
+    for (int i = 0; i < 3; ++i) {
+      expect_ok(convene_free(&made[i].operation), "convene_free");
+      free(made[i].all);
+      free(made[i].own);
+      free(made[i].counts);
+      free(made[i].displacements);
+    }
+    MPI_Comm_free(&comm);
   }
 }
 
@@ -374,6 +465,7 @@ int main(int argc, char** argv) {
     usual();
     reductions();
     others();
+    rooted();
   } else if (strcmp(what, "wrong") == 0) {
     wrong("allgather=bdr");
     wrong("allgather=bslb");
