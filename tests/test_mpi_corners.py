@@ -45,6 +45,10 @@ def test_arrays_that_a_program_lets_go_of_too_early(name: str) -> None:
         ("exscan", "exscan=binomial"),
         ("handles", "allreduce=recursive_doubling"),
         ("handles", "allreduce=ring"),
+        ("beside", "allgather=ring"),
+        ("beside", "allgather=sparbit"),
+        ("ahead", "bcast=arrival_b,gather=linear"),
+        ("ahead", "bcast=arrival_nb,gather=linear"),
     ],
 )
 @pytest.mark.parametrize("name", EVERY_BUILD)

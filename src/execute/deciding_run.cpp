@@ -2,17 +2,69 @@
 #include "execute/deciding_run.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
+#include <mutex>
+#include <optional>
+#include <utility>
 
 #include "execute/long_wait.hpp"
 
 namespace convene {
+namespace {
+
+/// For which run of which rank a notice is. (Of a simulation all ranks are in one process.)
+struct Addressee {
+  MPI_Comm comm;
+  int tag;
+  Rank rank;
+  std::uint32_t number;
+
+  bool operator==(const Addressee&) const = default;
+};
+
+/// Notices that came before the run that they are for. There are hardly ever any.
+template <class Wire>
+class EarlyNotices {
+ public:
+  void keep(const Addressee& addressee, const Wire& wire) {
+    const std::lock_guard lock(mutex_);
+    kept_.emplace_back(addressee, wire);
+    size_.store(kept_.size(), std::memory_order_release);
+  }
+
+  std::optional<Wire> take(const Addressee& addressee) {
+    if (size_.load(std::memory_order_acquire) == 0) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    const auto found =
+        std::find_if(kept_.begin(), kept_.end(), [&](const auto& each) { return each.first == addressee; });
+    if (found == kept_.end()) return std::nullopt;
+    const Wire wire = found->second;
+    kept_.erase(found);
+    size_.store(kept_.size(), std::memory_order_release);
+    return wire;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<Addressee, Wire>> kept_;
+  std::atomic<std::size_t> size_ = 0;
+};
+
+auto& early_notices() {
+  static auto* notices =
+      new EarlyNotices<std::array<std::uint32_t, 5>>;  // never freed: programs end in odd orders
+  return *notices;
+}
+
+}  // namespace
 
 DecidingRun::DecidingRun(const Binding& binding, Arena& arena, bool has_begun)
     : binding_(binding),
       arena_(arena),
       tags_(binding.tags()),
-      notice_tag_(tags_.of(most_decided_messages + binding.run % 2)),
+      notice_tag_(tags_.of(most_decided_messages)),
+      number_(binding.persistent_number ? binding.run : binding.collective_number),
       decider_(binding.decider->copy()),
       schedule_(*binding.schedule),
       sent_(binding.schedule->procs(), 0),
@@ -41,7 +93,8 @@ int DecidingRun::advance(bool& done) {
     if (code == MPI_SUCCESS) code = listen();
     if (code == MPI_SUCCESS && !flights_.empty()) code = complete(mpi.Testsome);
     if (code != MPI_SUCCESS) return fail(code);
-    if (!events_.empty()) continue;
+    const bool is_to_listen = decider_->is_listening() && !is_listening_;  // what was heard is for later
+    if (!events_.empty() || is_to_listen) continue;
     if (!is_quiet_) {
       is_quiet_ = true;
       events_.push_back({.kind = Happening::Kind::quiet});
@@ -98,7 +151,7 @@ int DecidingRun::tell(const DecidedStep& wanted) {
   Wire* const wire = free_wires_.back();
   free_wires_.pop_back();
   const Notice& notice = wanted.notice;
-  *wire = {notice.what, notice.rank, notice.other, schedule_.schedule().rank()};
+  *wire = {notice.what, notice.rank, notice.other, schedule_.schedule().rank(), number_};
   flights_.push_back({.what = Flight::What::notice, .wire = wire});
   return mpi.Isend(wire->data(), sizeof *wire, MPI_BYTE, static_cast<int>(wanted.peer), notice_tag_,
                    binding_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
@@ -106,10 +159,21 @@ int DecidingRun::tell(const DecidedStep& wanted) {
 
 int DecidingRun::listen() {
   if (is_listening_ || !decider_->is_listening()) return MPI_SUCCESS;
+  if (const auto wire =
+          early_notices().take({binding_.comm, notice_tag_, schedule_.schedule().rank(), number_})) {
+    hear(*wire);
+    return MPI_SUCCESS;
+  }
   is_listening_ = true;
   flights_.push_back({.what = Flight::What::listening});
   return mpi.Irecv(heard_.data(), sizeof heard_, MPI_BYTE, MPI_ANY_SOURCE, notice_tag_, binding_.comm,
                    &requests_.emplace_back(MPI_REQUEST_NULL));
+}
+
+void DecidingRun::hear(const Wire& wire) {
+  events_.push_back({.kind = Happening::Kind::noticed,
+                     .peer = wire[3],
+                     .notice = {.what = wire[0], .rank = wire[1], .other = wire[2]}});
 }
 
 int DecidingRun::complete(decltype(mpi.Waitsome) wait_or_test) {
@@ -137,9 +201,10 @@ void DecidingRun::land(std::size_t at) {
       return;
     case Flight::What::listening:
       is_listening_ = false;
-      events_.push_back({.kind = Happening::Kind::noticed,
-                         .peer = heard_[3],
-                         .notice = {.what = heard_[0], .rank = heard_[1], .other = heard_[2]}});
+      if (heard_[4] == number_)
+        hear(heard_);
+      else
+        early_notices().keep({binding_.comm, notice_tag_, schedule_.schedule().rank(), heard_[4]}, heard_);
       return;
     case Flight::What::data:
       if (flight.staging) unpack(schedule_.schedule(), flight.step, binding_.buffers, flight.staging);

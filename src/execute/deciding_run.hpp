@@ -5,9 +5,9 @@
 // the last numbers of the collective's tags, which data never reaches, and are received from anybody. There is one
 // receive for notices at most, and only while the decider listens, so nothing is left over and nothing is cancelled.
 //
-// All runs of a persistent operation have the same tags. A rank may have begun the next one already, so notices of
-// odd and of even runs have different numbers. That will do: whoever tells another rank something has heard from it
-// in the run before, so it is one run ahead at most.
+// A rank may be as far ahead as eager messages let it, and tags come again: those of collectives after a while, those of
+// a persistent operation with its next run. Data does not mind, since messages between two ranks keep their order. Notices,
+// which come from anybody, say for which collective or run they are, and one that comes too early is kept for it.
 // One thread drives a run at a time. (Unlike schedules, these runs allocate memory as they go.)
 #pragma once
 
@@ -40,8 +40,8 @@ class DecidingRun {
   std::uint64_t early_messages() const { return early_messages_; }
 
  private:
-  /// A notice as it travels: what, the two ranks that it is about, and who tells it.
-  using Wire = std::array<std::uint32_t, 4>;
+  /// A notice as it travels: what, the two ranks that it is about, who tells it, and for which collective or run.
+  using Wire = std::array<std::uint32_t, 5>;
 
   /// A message in flight, or the receive for notices.
   struct Flight {
@@ -52,6 +52,7 @@ class DecidingRun {
   };
 
   int listen();
+  void hear(const Wire& wire);
   int handle_events();
   int carry_out(const DecidedStep& wanted);
   int start_data(const DecidedStep& wanted);
@@ -66,6 +67,7 @@ class DecidingRun {
   Arena& arena_;
   const Tags tags_;
   const int notice_tag_;
+  const std::uint32_t number_;  // of the collective, or of the persistent operation's run
   const std::unique_ptr<Decider> decider_;
   GrowingSchedule schedule_;
   std::deque<Happening> events_;  // that the decider has not been told of

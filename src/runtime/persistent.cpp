@@ -26,14 +26,18 @@ class Persistent {
 
 namespace {
 
-/// The MPI's own, by its non-blocking call.
+/// The MPI's own, by its non-blocking call. The program may free its datatypes and its operator meanwhile.
 class NativePersistent : public Persistent {
  public:
-  explicit NativePersistent(std::function<int(const Form&)> native) : native_(std::move(native)) {}
+  NativePersistent(std::function<int(const Form&)> native, const Arguments* arguments)
+      : native_(std::move(native)) {
+    if (arguments) kept_.emplace(*arguments);
+  }
   int start(MPI_Request* request) override { return native_({.request = request}); }
 
  private:
   const std::function<int(const Form&)> native_;
+  std::optional<KeptArguments> kept_;
 };
 
 /// The communicator of this process alone on which ends of runs are told, and the tags on it that are in use.
@@ -197,21 +201,22 @@ bool mpi_has_persistent() {
 
 }  // namespace
 
-int leave_to_mpi(NativeCall native, const Form& form) {
+int leave_to_mpi(NativeCall native, const Form& form, const Arguments* arguments) {
   if (!form.operation) return native(form);
-  *form.operation = new NativePersistent(native.kept());
+  *form.operation = new NativePersistent(native.kept(), arguments);
   return MPI_SUCCESS;
 }
 
 int make_persistent(const Arguments& arguments, Communicator& communicator, NativeCall native,
                     const Form& form) {
-  if (!arguments.are_sound() || !progress::can_go_on()) return leave_to_mpi(native, form);
+  if (!arguments.are_sound()) return leave_to_mpi(native, form);
+  if (!progress::can_go_on()) return leave_to_mpi(native, form, &arguments);
   const std::uint64_t total = arguments.total_bytes();
   CallKind kind = kind_of(arguments, total);
   kind.has_native = form.operation || mpi_has_persistent();
   Decision& decision = communicator.decide(kind);
   const std::uint32_t number = decision.prepared ? communicator.next_persistent() : 0;
-  if (number == 0) return leave_to_mpi(native, form);
+  if (number == 0) return leave_to_mpi(native, form, &arguments);
   communicator.begin_own();  // it is there; from now on something may be outstanding here
   communicator.own();        // though an earlier non-blocking call may still have it in the making
   const std::uint64_t block = arguments.block_bytes(total);

@@ -26,8 +26,9 @@ namespace convene {
 int make_persistent(const Arguments& arguments, Communicator& communicator, NativeCall native,
                     const Form& form);
 
-/// The MPI's own, in any form: an object of Convene's then starts the MPI's non-blocking call.
-int leave_to_mpi(NativeCall native, const Form& form);
+/// The MPI's own, in any form: an object of Convene's then starts the MPI's non-blocking call, and has its arguments kept
+/// for it, where they are given.
+int leave_to_mpi(NativeCall native, const Form& form, const Arguments* arguments = nullptr);
 
 /// What precedes its runs; null before phases were declared for it.
 Phases* phases_of(Persistent& operation);

@@ -2,6 +2,7 @@
 #include "runtime/phases.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
@@ -143,6 +144,7 @@ class PhasedRuns : public Phases, public Requested {
 
   void begin() override {
     refuse_while_running();
+    refuse_second();
     if (const auto forecast = declared_.begin(seconds_now())) tell(*forecast);
     progress::poke();
   }
@@ -155,6 +157,7 @@ class PhasedRuns : public Phases, public Requested {
     refuse_while_running();
     const double now = seconds_now();
     declared_.end(now);
+    has_ended_ = true;
     if (!has_told_) tell(now);
     has_input_.store(true, std::memory_order_release);
     progress::poke();
@@ -374,15 +377,28 @@ class PhasedRuns : public Phases, public Requested {
 
 }  // namespace
 
-void Phases::begin() { declared_.begin(seconds_now()); }
+void Phases::begin() {
+  refuse_second();
+  declared_.begin(seconds_now());
+}
 void Phases::edge(double fraction) { declared_.edge(fraction, seconds_now()); }
-void Phases::end() { declared_.end(seconds_now()); }
+void Phases::end() {
+  declared_.end(seconds_now());
+  has_ended_ = true;
+}
 void Phases::arrive() {
   if (declared_.is_open()) end();
+  has_ended_ = false;
+}
+void Phases::refuse_second() const {
+  if (has_ended_)
+    throw Error("a second phase begins before the operation was started; start it, and complete it");
 }
 
 std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& communicator,
                                     const std::string& algorithm, Record& record, double round_seconds) {
+  if (!std::isfinite(round_seconds))
+    throw Error("the seconds of a round are not a number (convene_phase_init)");
   Spec spec = parse_spec(arguments.collective, algorithm);
   if (!uses_forecasts(spec) || arguments.procs < 2) return std::make_unique<Phases>();
   const std::uint32_t number = communicator.next_persistent(), exchange = communicator.next_persistent();

@@ -44,7 +44,11 @@ class Phases {
   virtual bool runs() const { return false; }
 
  protected:
+  /// A phase belongs to one run: before the next one the operation has to be started. Throws Error.
+  void refuse_second() const;
+
   DeclaredPhase declared_;
+  bool has_ended_ = false;  // a phase has, and the operation was not started since
 };
 
 /// Declares that phases precede an operation. Collective: it waits for the other ranks. `round_seconds`: how long it takes

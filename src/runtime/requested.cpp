@@ -24,11 +24,13 @@ int Requested::on_poll(void*, MPI_Status*) {
   return MPI_SUCCESS;
 }
 
+/// Until they are complete, not only over: what ends in the background is completed by a poke.
 int Requested::on_wait(int count, void** waited_for, double, MPI_Status*) {
-  progress::poke();  // what ended in the background is completed here
+  progress::poke();
   progress::poke_until([&] {
     for (int i = 0; i < count; ++i)
-      if (!static_cast<Requested*>(waited_for[i])->is_over()) return false;
+      if (!static_cast<Requested*>(waited_for[i])->is_completed_.load(std::memory_order_acquire))
+        return false;
     return true;
   });
   return MPI_SUCCESS;

@@ -22,12 +22,16 @@ class Requested : public Progressing {
   }
   void begin() {
     code_ = MPI_SUCCESS;
+    is_completed_.store(false, std::memory_order_release);
     is_over_.store(false, std::memory_order_release);
   }
   bool is_over() const { return is_over_.load(std::memory_order_acquire); }
   int code() const { return code_; }
   /// The request's waiter is woken; afterwards this object may be gone, or have begun again.
-  void complete_request() const { mpi.Grequest_complete(request_); }
+  void complete_request() {
+    is_completed_.store(true, std::memory_order_release);
+    mpi.Grequest_complete(request_);
+  }
   /// Called when the MPI is done with the request: the last that is heard of it.
   virtual void on_request_gone() = 0;
 
@@ -40,7 +44,7 @@ class Requested : public Progressing {
 
   MPI_Request request_ = MPI_REQUEST_NULL;
   int code_ = MPI_SUCCESS;
-  std::atomic<bool> is_over_ = false;
+  std::atomic<bool> is_over_ = false, is_completed_ = false;
 };
 
 }  // namespace convene

@@ -89,7 +89,9 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
   if (code == MPI_SUCCESS) code = call.prepare(arena);
   if (code == MPI_SUCCESS) code = execute(decision, call, arena);
   if (code == MPI_SUCCESS) code = call.finish();
-  if (code == MPI_SUCCESS && call.is_direct() && !decision.prepared->is_dynamic) {
+  // Beside others a call runs without its program, which then may be of another size, or of none.
+  const bool has_program = !decision.prepared->is_dynamic && decision.program.fits(call.binding().buffers);
+  if (code == MPI_SUCCESS && call.is_direct() && has_program) {
     Repeat& repeat = communicator.repeat();
     repeat.binding = call.binding();
     repeat.item_operator = call.item_operator();

@@ -45,6 +45,33 @@ static void between_groups(void) {
   MPI_Comm_free(&mine);
 }
 
+/* A program may free its datatype as soon as an operation is made of it, which the MPI itself runs. */
+static void freed_type(void) {
+  int rank = 0, procs = 1, mine[2], *all;
+  MPI_Datatype pair, other;
+  MPI_Request request;
+  convene_operation operation;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &procs);
+  all = malloc(sizeof(int) * 2 * (size_t)procs);
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  expect(convene_allgather_init(mine, 1, pair, all, 1, pair, MPI_COMM_WORLD, &operation) == MPI_SUCCESS,
+         "init");
+  MPI_Type_free(&pair);
+  MPI_Type_contiguous(3, MPI_CHAR, &other); /* may get the handle */
+  MPI_Type_commit(&other);
+  for (int run = 0; run < 3; ++run) {
+    mine[0] = 10 * rank + run, mine[1] = -mine[0];
+    expect(convene_start(operation, &request) == MPI_SUCCESS, "a start with a type that was freed");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < procs; ++i) expect(all[2 * i + 1] == -(10 * i + run), "what came");
+  }
+  convene_free(&operation);
+  MPI_Type_free(&other);
+  free(all);
+}
+
 /* Away from the root nobody may look at what only the root's call needs. */
 static void only_at_the_root(void) {
   int rank = 0, procs = 1;
@@ -72,6 +99,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   expect(convene_use(MPI_COMM_WORLD, "allgather=ring") == MPI_SUCCESS, "convene_use");
   between_groups();
+  freed_type();
   only_at_the_root();
   int all = 0, rank = 0;
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -6,6 +6,8 @@
 //   elsewhere    repeated calls with other buffers, of blocks that are small or empty
 //   exscan       rank 0 gives its one buffer twice: there it has no result
 //   handles      an operator of the program's looks at the datatype that it is given
+//   beside       blocking calls while a non-blocking one is outstanding, and again when it is not
+//   ahead        ranks that are many collectives ahead of a late one
 //   failing      a call that fails, with errors returned, and calls behind it
 //   callback     a call in MPI_Finalize, from a callback of an attribute of MPI_COMM_SELF
 //   destructor   MPI_Finalize in a static object's destructor
@@ -13,10 +15,13 @@
 //   disagreeing  ranks that ask for different algorithms: CONVENE_RANK_0 and CONVENE_RANK_1 say for which
 #include <mpi.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -173,6 +178,49 @@ void handles() {
   wrong += sums[19] != size * (size - 1) / 2;
 }
 
+/// A blocking call beside an outstanding one, and the same again when nothing is outstanding any more.
+void beside() {
+  const auto number = [](int from, int call) { return 1000 * from + call; };
+  std::vector<int> mine(200), all(200 * ranks()), others(ranks());
+  int call = 0;
+  const auto gather_of = [&](int count) {
+    std::fill(mine.begin(), mine.end(), number(rank, ++call));
+    std::fill(all.begin(), all.end(), -1);
+    MPI_Allgather(mine.data(), count, MPI_INT, all.data(), count, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < size * count; ++i)
+      wrong += all[static_cast<std::size_t>(i)] != number(i / count, call);
+  };
+  for (const int count : {100, 200}) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallgather(&rank, 1, MPI_INT, others.data(), 1, MPI_INT, MPI_COMM_WORLD, &request);
+    gather_of(count);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    gather_of(count);
+    gather_of(count);
+  }
+}
+
+/// Others may be so many collectives ahead of a late rank that tags come again.
+void ahead() {
+  int value = 7;
+  std::vector<int> all(ranks());
+  MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  for (int round = 0; round < 3; ++round) {
+    if (rank == size - 1) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    for (int call = 0; call <= 128; ++call) {
+      const int expected = 1000 * round + call;
+      if (call % 128 == 0) {
+        value = rank == 0 ? expected : -1;
+        MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        wrong += value != expected;
+      } else {
+        MPI_Gather(&expected, 1, MPI_INT, all.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+        wrong += rank == 0 && all != std::vector<int>(ranks(), expected);
+      }
+    }
+  }
+}
+
 /// In the second call rank 0 sends more than the others receive.
 void failing() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -222,11 +270,19 @@ struct Corner {
   void (*run)();
 };
 
-constexpr Corner corners[] = {
-    {"types", types},         {"alternating", alternating}, {"arrays", arrays},
-    {"elsewhere", elsewhere}, {"exscan", exscan},           {"handles", handles},
-    {"failing", failing},     {"callback", callback},       {"destructor", destructor},
-    {"exhausted", exhausted}, {"disagreeing", disagreeing}};
+constexpr Corner corners[] = {{"types", types},
+                              {"alternating", alternating},
+                              {"arrays", arrays},
+                              {"elsewhere", elsewhere},
+                              {"exscan", exscan},
+                              {"handles", handles},
+                              {"beside", beside},
+                              {"ahead", ahead},
+                              {"failing", failing},
+                              {"callback", callback},
+                              {"destructor", destructor},
+                              {"exhausted", exhausted},
+                              {"disagreeing", disagreeing}};
 
 }  // namespace
 

@@ -93,7 +93,8 @@ static void expect_gathered(struct gathering* g, int run) {
 static void start_and_wait(struct gathering* g) {
   MPI_Request request;
   expect_ok(convene_start(g->operation, &request), "convene_start");
-  expect_ok(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  MPI_Status status;
+  expect_ok(MPI_Waitall(1, &request, &status), "MPI_Waitall");
 }
 
 static void release(struct gathering* g) {
@@ -429,6 +430,7 @@ static void misused(const char* use) {
   fill(&g, 1, 1);
   expect_ok(convene_phase_edge(g.operation, 0.5), "edge");
   expect_ok(convene_phase_end(g.operation), "end");
+  expect_refused(convene_phase_begin(g.operation), "second");
 #ifndef MPI_ABI_VERSION
   if (strstr(use, "bdr")) expect_refused(convene_free(&g.operation), "phase");
 #endif
