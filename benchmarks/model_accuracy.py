@@ -118,11 +118,13 @@ def as_text(result: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def run_of(setting: bench.Setting, procs: int, effort: Effort, sizes: list[int]) -> dict[str, Any]:
+def run_of(
+    setting: bench.Setting, procs: int, effort: Effort, sizes: list[int], algorithms: tuple[str, ...]
+) -> dict[str, Any]:
     request = Request(
         procs,
         effort,
-        collectives=ALGORITHMS,
+        collectives=algorithms,
         collective_procs=(procs,),
         collective_sizes=tuple(sizes),
     )
@@ -145,13 +147,21 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=25, help="observations of each point (default: 25)")
     parser.add_argument("--sizes", default=SIZES, help=f"as of convene bench (default: {SIZES})")
     parser.add_argument("--largest", default="16MiB", help="of the messages that parameters come from")
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="COLLECTIVE=ALGORITHM",
+        help="a further one, such as bcast=shared, which needs all ranks on one node",
+    )
     parser.add_argument("--launcher", help="the MPI's launcher (default: mpirun)")
     parser.add_argument("--stack", help="whose MPI, where the launcher serves several")
     options = parser.parse_args()
     effort = Effort(rounds=options.rounds, seconds=0, points=28, largest=_core.size(options.largest))
     setting = measurement.find_setting(options.launcher, options.stack)
     sizes = bench.parse_sizes(options.sizes)
-    runs = [run_of(setting, int(procs), effort, sizes) for procs in options.procs.split(",")]
+    algorithms = (*ALGORITHMS, *options.also)
+    runs = [run_of(setting, int(procs), effort, sizes, algorithms) for procs in options.procs.split(",")]
     result = {"cores": os.cpu_count(), "runs": runs}
     common.keep(options, "model_accuracy", result, as_text(result))
 

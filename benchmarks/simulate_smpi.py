@@ -69,7 +69,10 @@ def names_of(collective: str, procs: int) -> list[str]:
     return [
         known["name"]
         for known in _core.algorithms(collective)
-        if not known["native"] and not known["parts"] and not _core.unmet(collective, known["name"], procs)
+        if not known["native"]
+        and not known["parts"]
+        and not known["shares_memory"]
+        and not _core.unmet(collective, known["name"], procs)
     ]
 
 

@@ -138,6 +138,7 @@ WRONG_REQUESTS = {
     "log": ({"CONVENE_LOG": "loud"}, ["CONVENE_LOG='loud'", "quiet, info, debug"]),
     "execution": ({"CONVENE_EXECUTE": "fast"}, ["CONVENE_EXECUTE='fast'", "compiled", "dynamic"]),
     "size": ({"CONVENE_CACHE": "big"}, ["CONVENE_CACHE", "big"]),
+    "shared size": ({"CONVENE_SHARED_MEMORY": "-1"}, ["CONVENE_SHARED_MEMORY", "-1"]),
     "seed": ({"CONVENE_SHUFFLE": "often"}, ["CONVENE_SHUFFLE='often'", "whole number"]),
     "core": ({"CONVENE_PROGRESS_CORE": "1KiB"}, ["CONVENE_PROGRESS_CORE='1KiB'", "whole number"]),
     "agreement": ({"CONVENE_CHECK": "all"}, ["CONVENE_CHECK='all'", "agreement"]),

@@ -112,8 +112,7 @@ def test_what_cannot_be_is_said(uses: str, variables: dict[str, str], complaint:
 
 
 @pytest.mark.parametrize("name", ["openmpi4", "mpich5"])
-def test_random_reductions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_reductions(name: str) -> None:
     """All algorithms of reductions, among them every composition with one leader a node."""
-    monkeypatch.setenv("CONVENE_MAPPING", "0,1,1,0,1")
     options = ["--calls", "300", "--seed", "3"]
-    assert reductions.problem_of(present(name), reductions.RANDOM, 5, options) == ""
+    assert reductions.problem_of(present(name), reductions.RANDOM, 5, options, nodes="0,1,1,0,1") == ""

@@ -93,7 +93,8 @@ def needs(algorithm: Algorithm) -> str:
     if algorithm["parts"]:
         return "what its parts need; to know which ranks share a node"
     operator = ", a commutative operator" if algorithm["commutative_only"] else ""
-    return NEEDS[algorithm["requirement"]] + operator
+    node = ", all on one node" if algorithm["shares_memory"] else ""
+    return NEEDS[algorithm["requirement"]] + node + operator
 
 
 def facts(algorithm: Algorithm) -> str:

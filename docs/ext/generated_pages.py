@@ -11,7 +11,8 @@ import environment_check
 import pages
 from sphinx.application import Sphinx
 
-# Pictures for other pages than the algorithms' own: name, then the arguments of convene show.
+# Pictures for other pages than the algorithms' own: name, then the arguments of convene show (of allgather,
+# if they do not say).
 PICTURES: dict[str, dict[str, Any]] = {
     "sparbit-8-rings": {"spec": "sparbit", "procs": 8, "rings": True},
     "sparbit-8-nodes": {"spec": "sparbit", "procs": 8, "machine": "node:2 core:4", "placement": "sequential"},
@@ -23,6 +24,7 @@ PICTURES: dict[str, dict[str, Any]] = {
     },
     "ring-8-cyclic": {"spec": "ring", "procs": 8, "machine": "node:2 core:4", "placement": "cyclic"},
     "remap-8-cyclic": {"spec": "remap(ring)", "procs": 8, "machine": "node:2 core:4", "placement": "cyclic"},
+    "bcast-shared-5": {"collective": "bcast", "spec": "shared;segments=2", "procs": 5},
     "bruck-8-nodes": {"spec": "bruck", "procs": 8, "machine": "node:2 core:4", "placement": "sequential"},
 }
 
@@ -30,7 +32,9 @@ PICTURES: dict[str, dict[str, Any]] = {
 def write_all(app: Sphinx) -> None:
     docs = Path(app.srcdir)
     for name, arguments in PICTURES.items():
-        pages.write(docs / "pictures" / f"{name}.svg", pages.picture("allgather", **arguments))
+        pages.write(
+            docs / "pictures" / f"{name}.svg", pages.picture(**{"collective": "allgather"} | arguments)
+        )
     algorithm_pages.write(docs / "algorithms")
     command_line_page.write(docs / "reference" / "command-line.md")
     header = docs.parent / "include" / "convene" / "convene.h"

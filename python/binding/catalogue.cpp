@@ -90,6 +90,7 @@ nb::dict describe(const Algorithm& algorithm) {
   dict["rounds"] = str(algorithm.rounds);
   dict["commutative_only"] = algorithm.commutative_only;
   dict["needs_whole_graph"] = algorithm.needs_whole_graph;
+  dict["shares_memory"] = algorithm.shared_places != nullptr;
   dict["native"] = algorithm.is_native();
   dict["parameters"] = parameters;
   if (algorithm.is_composed())
@@ -122,6 +123,11 @@ nb::list samples(const std::string& collective, const std::string& algorithm) {
 bool knows_in_place(const std::string& collective) {
   const Call call{.collective = parse_collective(collective), .procs = 2, .in_place = true};
   return in_place_alias(call, 1).has_value();
+}
+
+bool shares_memory(const std::string& collective, const std::string& text) {
+  const Spec spec = parse_spec(parse_collective(collective), text);
+  return convene::shares_memory(*spec.algorithm, spec.parameters);
 }
 
 bool has_graph(const std::string& collective) { return is_neighborhood(parse_collective(collective)); }
@@ -161,6 +167,8 @@ nb::dict parameter_values(const Spec& spec) {
 
 void add_catalogue(nb::module_& module) {
   module.def("collectives", &collectives, "The names of all collectives.");
+  module.def("shares_memory", &shares_memory, nb::arg("collective"), nb::arg("spec"),
+             "Whether ranks share memory under an algorithm, or a part of it.");
   module.def("is_neighborhood", &has_graph, nb::arg("collective"),
              "Whether a collective is one of neighbours in a graph.");
   module.def("is_rooted", &has_root, nb::arg("collective"), "Whether a collective's calls have a root.");

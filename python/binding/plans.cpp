@@ -228,7 +228,9 @@ BuiltPlan build(const std::string& collective, const std::string& spec, Rank pro
 
 std::vector<Rank> nodes_of(const Algorithm& algorithm, Rank procs, const std::string& machine,
                            const std::string& placement) {
-  if (!minds_nodes(algorithm) || (machine.empty() && placement.empty())) return {};
+  if (!minds_nodes(algorithm)) return {};
+  if (machine.empty() && placement.empty())
+    return algorithm.shared_places ? std::vector<Rank>(procs, 0) : std::vector<Rank>{};  // on one node, then
   return Mapping::parse(machine, placement.empty() ? "sequential" : placement, procs).node_of_rank();
 }
 
@@ -239,7 +241,7 @@ void require_met(const Spec& spec, const Call& call) {
     throw Error(who + " needs to know which ranks share a node: say it with --mapping \"node:4 core:8\"");
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     throw Error(who + " " + unmet +
-                (spec.algorithm->is_composed() ? "" : ", not " + std::to_string(call.procs)));
+                (uses_nodes(*spec.algorithm) ? "" : ", not " + std::to_string(call.procs)));
   if (spec.algorithm->decides() && call.procs > most_deciding)
     throw Error(who + " decides as it runs, so that all processes have to be played together: take at most " +
                 std::to_string(most_deciding) + ", not " + std::to_string(call.procs));

@@ -67,7 +67,7 @@ def minds_nodes(collective: str, spec: str) -> bool:
     """Whether a plan may depend on which ranks share a node."""
     name = spec.partition("(")[0].partition(";")[0]
     known = {algorithm["name"]: algorithm for algorithm in _core.algorithms(collective)}
-    return is_composed(collective, spec) or known[name]["needs_whole_graph"]
+    return is_composed(collective, spec) or known[name]["needs_whole_graph"] or known[name]["shares_memory"]
 
 
 def complete_algorithm(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:

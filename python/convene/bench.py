@@ -355,14 +355,15 @@ def parse_factor(text: str, option: str) -> int:
 
 
 def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
-    """Algorithms as contenders. "all" stands for those of Convene's that can run on so many ranks."""
+    """Algorithms as contenders. "all" stands for those of Convene's that can run on so many ranks, wherever
+    these are: without compositions, which need to know the nodes, and those that share memory."""
     chosen: dict[str, None] = {}
     for name in split_names(text):
         if name == "all":
             known = [
                 algorithm["name"]
                 for algorithm in _core.algorithms(collective)
-                if not algorithm["native"] and not algorithm["parts"]
+                if not algorithm["native"] and not algorithm["parts"] and not algorithm["shares_memory"]
             ]
             chosen |= {each: None for each in known if not _core.unmet(collective, each, procs)}
         else:

@@ -120,6 +120,7 @@ def suggestion(accounts: Accounts) -> str:
         if each["requirement"] == each["learns"] == "none"
         and not each["commutative_only"]
         and not each["parts"]
+        and not each["shares_memory"]
     ]
     return f"{collective}={known[-1]}"
 

@@ -44,6 +44,7 @@ class Algorithm(TypedDict):
     native: bool
     commutative_only: bool
     needs_whole_graph: bool  # of a neighborhood collective: looks at the neighbours of other ranks, too
+    shares_memory: bool  # its ranks must be on one node
     parameters: list[Parameter]
     parts: list[PartSlot]  # none of an algorithm that is not composed of others
 

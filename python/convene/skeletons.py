@@ -266,6 +266,7 @@ def able(call: Call, setting: Setting) -> list[str]:
         for known in _core.algorithms(call.collective)
         if not known["native"]
         and not known["parts"]
+        and not known["shares_memory"]
         and not _core.unmet(call.collective, known["name"], setting.procs)
         and not setting.case(call, known["name"]).refusal()
     ]

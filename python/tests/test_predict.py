@@ -2,6 +2,8 @@
 """convene predict."""
 
 import json
+import re
+from fractions import Fraction
 from math import ceil, log2
 from pathlib import Path
 from typing import Any
@@ -408,3 +410,42 @@ def test_a_message_costs_what_its_links_and_processors_say(
     count = 999 if model == "loggp" else 1000  # LogGP: the first byte is in L
     assert seconds(done, "binomial") == pytest.approx([fixed + count * per_byte])
     assert any("from the links and processors" in line for line in done.json["assumed"])
+
+
+def transfers(expression: str) -> dict[int, Fraction]:
+    """How much of a segment or of m is transferred, by how many at a time."""
+    found: dict[int, Fraction] = {}
+    for factor, tau in re.findall(r"([\d/]*) ?L⁰\([mS], (\d+)\)", expression):
+        found[int(tau)] = found.get(int(tau), Fraction(0)) + Fraction(factor or 1)
+    return found
+
+
+@pytest.mark.parametrize("procs", range(2, 17))
+@pytest.mark.parametrize(("segments", "degree"), [(1, 2), (4, 2), (5, 3), (3, 1)])
+def test_the_shared_broadcast_costs_what_figure_4_22_says(
+    convene: Convene, procs: int, segments: int, degree: int
+) -> None:
+    """From the schedule that runs, and from the source's pipeline: the same transfers."""
+    spec = f"shared;segments={segments};degree={degree}"
+    derived = convene(
+        *("predict", "bcast", "--algorithms", spec, "-p", procs, "--nodes", 1, "--expression", "--json")
+    ).json[0]["sum"]
+    source = convene(
+        *("kernel", "shared_bcast", "-p", procs, "--segments", segments),
+        "--degree",
+        min(degree, procs),
+        "--json",
+    ).json["total"]
+    scaled = {tau: part * segments for tau, part in transfers(derived).items()}
+    assert scaled == transfers(source)
+
+
+@pytest.mark.parametrize("procs", [2, 3, 8])
+def test_the_shared_reduction_costs_what_equation_4_55_says(convene: Convene, procs: int) -> None:
+    derived = convene(
+        *("predict", "reduce", "--algorithms", "shared;segments=4", "-p", procs, "--nodes", 1),
+        *("--expression", "--json"),
+    ).json[0]["sum"]
+    first = "2L⁰(m, 1)" if procs == 2 else f"L⁰(m, {procs - 1}) + L⁰(m, 1)"
+    times = "" if procs == 2 else str(procs - 1)
+    assert derived == f"{first} + {times}γ(m, 1)"

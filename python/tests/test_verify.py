@@ -264,3 +264,10 @@ def test_barriers_are_not_played_in_place(convene: Convene) -> None:
         if " tree " in line
     )
     assert row.split()[2] == str(4 * len(_core.samples("barrier", "tree")))
+
+
+def test_a_mapping_counts_where_ranks_share_memory(convene: Convene) -> None:
+    assert "all pass" in convene("verify", "bcast", "shared", "--procs", 4, "--mapping", "node:1 core:4").out
+    refused = convene("verify", "bcast", "shared", "--procs", 4, "--mapping", "node:2 core:2")
+    assert refused.status == 2
+    assert "needs all processes on one node" in refused.complaint

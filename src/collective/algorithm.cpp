@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <any>
 #include <bit>
+#include <map>
 
 #include "collective/forecast.hpp"
 #include "collective/parts.hpp"
@@ -50,9 +51,29 @@ std::vector<std::vector<std::int64_t>> Algorithm::sample_parameters() const {
   return grid;
 }
 
+namespace {
+
+/// As far as that is known.
+bool are_on_one_node(const Call& call) {
+  return std::all_of(call.nodes.begin(), call.nodes.end(),
+                     [&](Rank node) { return node == call.nodes.front(); });
+}
+
+/// How many ranks the fullest node has.
+Rank most_on_a_node(const Call& call) {
+  if (call.nodes.empty()) return call.procs;
+  std::map<Rank, Rank> ranks;
+  Rank most = 0;
+  for (const Rank node : call.nodes) most = std::max(most, ++ranks[node]);
+  return most;
+}
+
+}  // namespace
+
 std::string unmet_requirement(const Algorithm& algorithm, const Call& call) {
   if (algorithm.commutative_only && !call.commutative) return "needs a commutative operator";
   if (algorithm.is_composed()) return algorithm.composition->unmet(algorithm, call);
+  if (algorithm.shared_places && !are_on_one_node(call)) return "needs all processes on one node";
   switch (algorithm.requirement) {
     case Requirement::none:
       return "";
@@ -78,7 +99,51 @@ bool relays(const Algorithm& algorithm, std::span<const std::int64_t> parameters
                      [](const Part& part) { return relays(*part.algorithm, part.parameters); });
 }
 
-bool uses_nodes(const Algorithm& algorithm) { return algorithm.is_composed(); }
+bool shares_memory(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
+  if (algorithm.shared_places || !algorithm.is_composed()) return algorithm.shared_places != nullptr;
+  const auto parts = parts_of(algorithm, parameters);
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const Part& part) { return shares_memory(*part.algorithm, part.parameters); });
+}
+
+std::uint64_t shared_place_bytes(std::uint64_t block_bytes, std::uint64_t item_bytes,
+                                 std::uint32_t segments) {
+  constexpr std::uint64_t cache_line = 64;
+  const std::uint64_t items = (block_bytes + item_bytes - 1) / item_bytes;
+  const std::uint64_t bytes = (items + segments - 1) / segments * item_bytes;
+  return (bytes + cache_line - 1) / cache_line * cache_line;
+}
+
+namespace {
+
+/// Places of the whole that an algorithm shares, where it cuts a block into so many.
+std::uint64_t shared_places(const Algorithm& algorithm, std::span<const std::int64_t> parameters, Rank procs,
+                            std::uint32_t whole_segments) {
+  if (algorithm.shared_places) {
+    const std::uint32_t own = segments(algorithm, procs, parameters);
+    return std::uint64_t{algorithm.shared_places(procs, parameters)} * std::max(whole_segments / own, 1u);
+  }
+  std::uint64_t total = 0;
+  if (algorithm.is_composed())
+    for (const Part& part : parts_of(algorithm, parameters))
+      total += shared_places(*part.algorithm, part.parameters, procs, whole_segments);
+  return total;
+}
+
+}  // namespace
+
+std::uint64_t shared_places(const Algorithm& algorithm, const Call& call) {
+  if (!shares_memory(algorithm, call.parameters)) return 0;
+  return shared_places(algorithm, call.parameters, most_on_a_node(call), segments(algorithm, call));
+}
+
+std::uint64_t shared_bytes(const Algorithm& algorithm, const Call& call, std::uint64_t block_bytes,
+                           std::uint64_t item_bytes) {
+  return shared_places(algorithm, call) *
+         shared_place_bytes(block_bytes, item_bytes, segments(algorithm, call));
+}
+
+bool uses_nodes(const Algorithm& algorithm) { return algorithm.is_composed() || algorithm.shared_places; }
 
 bool minds_nodes(const Algorithm& algorithm) { return uses_nodes(algorithm) || algorithm.needs_whole_graph; }
 
@@ -117,6 +182,7 @@ void begin_schedule(const Algorithm& algorithm, const Call& call, Builder& build
   builder.buffer(Buffer::output, size.output);
   if (const auto same = in_place_alias(call, per_block)) builder.alias(same->alias, same->of, same->first);
   if (call.collective == Collective::barrier) builder.signals();
+  if (algorithm.shared_places) builder.share(algorithm.shared_places(call.procs, call.parameters));
 }
 
 /// What the ranks do that decide as they run, if they come as the call says.

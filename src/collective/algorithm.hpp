@@ -100,6 +100,9 @@ struct Algorithm {
   bool commutative_only = false;
   /// Of a neighborhood collective: it looks at the neighbours of other ranks too.
   bool needs_whole_graph = false;
+  /// How many places so many ranks of a node share (Buffer::shared); more ranks never need fewer. Null for one that
+  /// sends messages. All ranks of such an algorithm must be on one node.
+  std::uint32_t (*shared_places)(Rank procs, std::span<const std::int64_t> parameters) = nullptr;
   /// How many places a block is cut into, where that is neither one, nor the parameter "segments", nor as many as there
   /// are processes.
   std::uint32_t (*pieces)(Rank procs, std::span<const std::int64_t> parameters) = nullptr;
@@ -130,6 +133,17 @@ std::string unmet_requirement(const Algorithm& algorithm, Rank procs, bool commu
 
 /// Whether ranks pass on blocks that are not theirs: Algorithm::relays, of a part as well.
 bool relays(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
+
+/// Whether ranks share memory: Algorithm::shared_places, of a part as well.
+bool shares_memory(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
+/// How many places the ranks of the fullest node share.
+std::uint64_t shared_places(const Algorithm& algorithm, const Call& call);
+/// How many bytes the ranks of a node share at most, where nodes have at most so many ranks and a block so many bytes, in
+/// items of so many; each place is padded to a cache line.
+std::uint64_t shared_bytes(const Algorithm& algorithm, const Call& call, std::uint64_t block_bytes,
+                           std::uint64_t item_bytes);
+/// The size of one shared place, likewise: room for the largest of so many segments of a block.
+std::uint64_t shared_place_bytes(std::uint64_t block_bytes, std::uint64_t item_bytes, std::uint32_t segments);
 
 /// Whether a schedule depends on which ranks share a node (Call::nodes).
 bool uses_nodes(const Algorithm& algorithm);

@@ -17,6 +17,7 @@
   X(allgather_bdr)                          \
   X(allgather_bslb)                         \
   X(allgather_list_scheduled)               \
+  X(allgather_shared)                       \
   X(allgather_hier)                         \
   X(allgather_remap)                        \
   X(gather_linear)                          \
@@ -51,6 +52,7 @@
   X(bcast_list_scheduled)                   \
   X(bcast_arrival_b)                        \
   X(bcast_arrival_nb)                       \
+  X(bcast_shared)                           \
   X(bcast_hier)                             \
   X(bcast_remap)                            \
   X(alltoall_linear)                        \
@@ -62,6 +64,7 @@
   X(barrier_recursive_doubling)             \
   X(barrier_tree)                           \
   X(barrier_adaptive_tree)                  \
+  X(barrier_shared)                         \
   X(barrier_hier)                           \
   X(barrier_remap)                          \
   X(reduce_linear)                          \
@@ -75,6 +78,8 @@
   X(reduce_ring)                            \
   X(reduce_clairvoyant)                     \
   X(reduce_local_redirect)                  \
+  X(reduce_shared)                          \
+  X(reduce_in_situ)                         \
   X(reduce_hier)                            \
   X(reduce_remap)                           \
   X(allreduce_recursive_doubling)           \
@@ -85,6 +90,7 @@
   X(allreduce_slt)                          \
   X(allreduce_prr)                          \
   X(allreduce_adaptive_tree)                \
+  X(allreduce_in_situ)                      \
   X(allreduce_hier)                         \
   X(allreduce_remap)                        \
   X(reduce_scatter_recursive_halving)       \

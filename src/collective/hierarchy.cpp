@@ -192,6 +192,16 @@ std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call) {
   const std::vector<Part> parts = parts_of(algorithm, call.parameters);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartSlot& slot = algorithm.composition->parts[i];
+    if (shares_memory(*parts[i].algorithm, parts[i].parameters)) {
+      if (!has_one_vector(call.collective) || parts[i].algorithm->is_composed())
+        return "cannot have a part here whose ranks share memory";
+      if (hierarchy.lanes() > 1) return "needs leaders=1 where ranks of a node share memory";
+      for (const Shape& shape : shapes(hierarchy, slot.among))
+        if (pieces_in_hierarchy(algorithm, call) %
+                segments(*parts[i].algorithm, shape.first, parts[i].parameters) !=
+            0)
+          return "needs parts whose numbers of segments have a smaller common multiple";
+    }
     for (const Shape& shape : shapes(hierarchy, slot.among)) {
       const std::string unmet =
           unmet_requirement(*parts[i].algorithm, call_of(parts[i], slot.collective, shape, slot.among, call));

@@ -109,7 +109,7 @@ void run_phase(const Part& part, Phase phase, const Call& outer, std::uint32_t f
             .in_place = phase.in_place,
             .parameters = part.parameters,
             .commutative = outer.commutative};
-  if (part.algorithm->is_composed())
+  if (uses_nodes(*part.algorithm))
     for (const Rank rank : phase.ranks) call.nodes.push_back(outer.nodes[rank]);
   const std::uint32_t per_block = segments(*part.algorithm, call);
   const auto by_place = [&](const std::vector<View::Places>& blocks) {
@@ -127,6 +127,8 @@ void run_phase(const Part& part, Phase phase, const Call& outer, std::uint32_t f
   view.first_round = first_round;
   view.has = std::move(phase.has);
   builder.enter(std::move(view));
+  if (part.algorithm->shared_places)
+    builder.share(part.algorithm->shared_places(call.procs, call.parameters));
   part.algorithm->generate(call, builder);
   builder.leave();
 }

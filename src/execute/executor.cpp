@@ -7,6 +7,7 @@
 
 #include "execute/deciding_run.hpp"
 #include "execute/long_wait.hpp"
+#include "execute/shared_memory.hpp"
 #include "execute/tags.hpp"
 
 namespace convene {
@@ -40,8 +41,12 @@ class Messages {
     for (StepId id = 0; id < schedule_.size(); ++id) finish(id);
   }
 
-  /// Does a copy or a combine.
+  /// Does a copy or a combine, or gives a signal.
   int do_local(StepId id) {
+    if (schedule_[id].is_signal()) {
+      binding_.shared_memory->signal(schedule_[id].peer, schedule_[id].match);
+      return MPI_SUCCESS;
+    }
     if (schedule_[id].kind == StepKind::combine)
       return combine_slots(schedule_, id, binding_.buffers, binding_.op);
     copy_slots(schedule_, id, binding_.buffers);
@@ -63,6 +68,33 @@ class Messages {
   const Tags tags_;
   std::byte** staging_ =
       nullptr;  // by step: where a receive that has to be unpacked was put; null while there is none
+};
+
+/// Polls until something in shared memory has come. Says for whom it waits, where that takes long.
+template <class HasCome>
+int poll(const Binding& binding, int peer, HasCome&& has_come) {
+  constexpr int looks_between = 64;
+  PolledWait wait;
+  for (int looks = 1; !has_come(); ++looks) {
+    if (looks % looks_between == 0)
+      if (const int code = let_mpi_progress(binding.comm); code != MPI_SUCCESS) return code;
+    if (wait.has_become_long()) long_wait.say(binding.comm, &peer, peer < 0 ? 0 : 1);
+  }
+  return MPI_SUCCESS;
+}
+
+/// The memory that a schedule shares, while it runs.
+class SharedRun {
+ public:
+  explicit SharedRun(const Binding& binding) : memory_(binding.shared_memory) {}
+  ~SharedRun() {
+    if (memory_) memory_->end();
+  }
+  SharedRun(const SharedRun&) = delete;
+  SharedRun& operator=(const SharedRun&) = delete;
+
+ private:
+  SharedMemory* memory_;
 };
 
 class ProgramRun {
@@ -109,12 +141,24 @@ class ProgramRun {
       case Act::combine:
         return binding_.op(at(entry.base, entry.offset), at(entry.target_base, entry.target),
                            entry.bytes_or_step);
+      case Act::signal:
+        binding_.shared_memory->signal(static_cast<Rank>(entry.message.peer), entry.message.slot);
+        return MPI_SUCCESS;
+      case Act::await:
+        return await(entry);
       case Act::scattered:
         return messages_.start(entry.bytes_or_step, request);
       case Act::general:
         return messages_.do_local(entry.bytes_or_step);
     }
     return MPI_SUCCESS;
+  }
+
+  int await(const Entry& entry) {
+    const auto has_come = [&] {
+      return binding_.shared_memory->has_come(static_cast<Rank>(entry.message.peer), entry.message.slot);
+    };
+    return has_come() ? MPI_SUCCESS : poll(binding_, entry.message.peer, has_come);
   }
 
   int wait(MPI_Request* request, std::uint32_t slot) {
@@ -187,6 +231,7 @@ class DynamicRun {
  public:
   DynamicRun(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle)
       : schedule_(*binding.schedule),
+        shared_memory_(binding.shared_memory),
         comm_(binding.comm),
         limits_(limits),
         messages_(binding, arena),
@@ -199,6 +244,7 @@ class DynamicRun {
     requests_ = arena.take_array<MPI_Request>(window);
     step_of_ = arena.take_array<StepId>(window);
     completed_ = arena.take_array<int>(window);
+    if (shared_memory_) awaited_signals_ = arena.take_array<StepId>(schedule_.size());
     waiting_for_ = arena.take_array<std::uint32_t>(schedule_.size());
     for (StepId id = 0; id < schedule_.size(); ++id) waiting_for_[id] = schedule_[id].predecessors;
   }
@@ -208,8 +254,8 @@ class DynamicRun {
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS) {
       if ((code = issue_all()) != MPI_SUCCESS) break;
-      if (in_flight_ == 0) return MPI_SUCCESS;
-      code = long_wait.is_on() ? complete_and_tell() : complete_some(mpi.Waitsome);
+      if (in_flight_ + signals_ == 0) return MPI_SUCCESS;
+      code = long_wait.is_on() || signals_ > 0 ? complete_and_tell() : complete_some(mpi.Waitsome);
     }
     abandon(requests_, in_flight_);
     return code;
@@ -243,9 +289,10 @@ class DynamicRun {
   int advance(bool& done) {
     for (;;) {
       int code = issue_all();
-      done = code == MPI_SUCCESS && in_flight_ == 0 && awaited_ == 0;
-      if (done || (code == MPI_SUCCESS && in_flight_ == 0)) return MPI_SUCCESS;
-      if (code == MPI_SUCCESS) code = complete_some(mpi.Testsome);
+      const bool is_idle = in_flight_ + signals_ == 0;
+      done = code == MPI_SUCCESS && is_idle && awaited_ == 0;
+      if (done || (code == MPI_SUCCESS && is_idle)) return MPI_SUCCESS;
+      if (code == MPI_SUCCESS) code = complete_what_came();
       if (code != MPI_SUCCESS) {
         abandon(requests_, in_flight_);
         in_flight_ = 0;
@@ -267,6 +314,11 @@ class DynamicRun {
   };
 
   void ready(StepId id) {
+    if (schedule_[id].is_signal() && schedule_[id].kind == StepKind::recv) {
+      awaited_signals_[signals_++] = id;
+      return;
+    }
+    if (schedule_[id].is_signal()) return local_.push(id);
     switch (schedule_[id].kind) {
       case StepKind::recv:
         return receiving_.ready.push(id);
@@ -311,7 +363,8 @@ class DynamicRun {
       if (const StepId id = window.ready.pop(); waiting_for_[id] == 0) return id;  // else it has gone ahead
     if (window.in_flight >= limit || window.ready.empty()) return none;
     const auto passed = [&](StepId id) {
-      return schedule_[id].kind != window.kind || waiting_for_[id] == complete_step;
+      return schedule_[id].kind != window.kind || schedule_[id].is_signal() ||
+             waiting_for_[id] == complete_step;
     };
     while (window.first < schedule_.size() && passed(window.first)) ++window.first;
     return window.first < schedule_.size() && waiting_for_[window.first] == 0 ? window.first : none;
@@ -330,17 +383,40 @@ class DynamicRun {
     return MPI_SUCCESS;
   }
 
+  /// Completes the signals that have come. The MPI may make progress where none has.
+  int complete_signals() {
+    int completed = 0;
+    for (std::uint32_t i = signals_; i-- > 0;) {
+      const StepId id = awaited_signals_[i];
+      if (!shared_memory_->has_come(schedule_[id].peer, schedule_[id].match)) continue;
+      awaited_signals_[i] = awaited_signals_[--signals_];
+      complete(id);  // which may have others be awaited
+      ++completed;
+    }
+    completed_last_ += completed;
+    return completed == 0 && in_flight_ == 0 ? let_mpi_progress(comm_) : MPI_SUCCESS;
+  }
+
+  /// Completes whatever has come, without waiting.
+  int complete_what_came() {
+    completed_last_ = 0;
+    if (in_flight_ > 0)
+      if (const int code = complete_some(mpi.Testsome); code != MPI_SUCCESS) return code;
+    return signals_ > 0 ? complete_signals() : MPI_SUCCESS;
+  }
+
   /// Waits until something is complete, and says for whom, where that takes long.
   int complete_and_tell() {
     PolledWait wait;
     for (;;) {
-      if (const int code = complete_some(mpi.Testsome); code != MPI_SUCCESS || completed_last_ > 0)
-        return code;
+      if (const int code = complete_what_came(); code != MPI_SUCCESS || completed_last_ > 0) return code;
       if (!wait.has_become_long()) continue;
       constexpr std::uint32_t most = 16;
       int peers[most];
-      const std::uint32_t count = std::min(in_flight_, most);
-      for (std::uint32_t i = 0; i < count; ++i) peers[i] = static_cast<int>(schedule_[step_of_[i]].peer);
+      const std::uint32_t count = std::min(in_flight_ + signals_, most);
+      for (std::uint32_t i = 0; i < count; ++i)
+        peers[i] =
+            static_cast<int>(schedule_[i < in_flight_ ? step_of_[i] : awaited_signals_[i - in_flight_]].peer);
       long_wait.say(comm_, peers, count);
     }
   }
@@ -369,37 +445,79 @@ class DynamicRun {
   }
 
   const Schedule& schedule_;
+  SharedMemory* const shared_memory_;
   const MPI_Comm comm_;
   const Limits limits_;
   Messages messages_;
   std::uint64_t random_;
   Window receiving_, sending_;
   ReadyQueue local_;
-  std::uint32_t in_flight_ = 0;
+  std::uint32_t in_flight_ = 0, signals_ = 0;
   int completed_last_ = 0;
   std::uint8_t awaited_ = 0;  // the buffer that has not come, as a bit of Step::touches; 0: none
   std::uint64_t messages_done_ = 0, early_messages_ = 0;
   MPI_Request* requests_;  // the messages in flight, and
   StepId* step_of_;        // whose they are
-  int* completed_;         // what Waitsome reports
+  StepId* awaited_signals_ = nullptr;
+  int* completed_;  // what Waitsome reports
   std::uint32_t*
       waiting_for_;  // by step: predecessors that are not complete, or that it was issued or is complete
 };
 
 }  // namespace
 
+bool has_memory(const Binding& binding) { return !binding.shared_memory || binding.shared_memory->is_free(); }
+
+namespace {
+
+/// Waits for the memory that a run shares, where it does. Every few runs the MPI makes progress here: others may depend
+/// on it, though no wait of this rank is long.
+int await_memory(const Binding& binding) {
+  constexpr std::uint64_t runs_between = 16;
+  if (!binding.shared_memory) return MPI_SUCCESS;
+  if (binding.shared_memory->run() % runs_between == 0)
+    if (const int code = let_mpi_progress(binding.comm); code != MPI_SUCCESS) return code;
+  return has_memory(binding) ? MPI_SUCCESS : poll(binding, -1, [&] { return has_memory(binding); });
+}
+
+}  // namespace
+
 int run_program(const Binding& binding, const Program& program, Arena& arena) {
-  return ProgramRun(binding, program, arena).run();
+  const SharedRun shared(binding);
+  const int code = await_memory(binding);
+  return code == MPI_SUCCESS ? ProgramRun(binding, program, arena).run() : code;
 }
 
 int run_dynamic(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle) {
   if (binding.decider) return DecidingRun(binding, arena, true).run();
-  return DynamicRun(binding, limits, arena, shuffle).run();
+  const SharedRun shared(binding);
+  const int code = await_memory(binding);
+  return code == MPI_SUCCESS ? DynamicRun(binding, limits, arena, shuffle).run() : code;
 }
 
 class StepwiseRun::Run : public DynamicRun {
  public:
-  using DynamicRun::DynamicRun;
+  Run(const Binding& binding, const Limits& limits, Arena& arena)
+      : DynamicRun(binding, limits, arena, 0), binding_(binding), shared_(binding) {}
+
+  /// Starts, if the memory is there that it shares.
+  void begin() {
+    if (has_started_ || !has_memory(binding_)) return;
+    start();
+    has_started_ = true;
+  }
+
+  int advance(bool& done) {
+    begin();
+    if (has_started_) return DynamicRun::advance(done);
+    done = false;
+    return let_mpi_progress(binding_.comm);
+  }
+
+ private:
+  const Binding& binding_;
+  const SharedRun shared_;
+  bool has_started_ = false;
 };
 
 StepwiseRun::StepwiseRun(const Binding& binding, const Limits& limits, Arena& arena,
@@ -408,9 +526,9 @@ StepwiseRun::StepwiseRun(const Binding& binding, const Limits& limits, Arena& ar
     deciding_run_ = std::make_unique<DecidingRun>(binding, arena, !awaited);
     return;
   }
-  run_ = std::make_unique<Run>(binding, limits, arena, 0);
+  run_ = std::make_unique<Run>(binding, limits, arena);
   if (awaited) run_->await(*awaited);
-  run_->start();
+  run_->begin();
 }
 
 StepwiseRun::~StepwiseRun() = default;

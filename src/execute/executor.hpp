@@ -24,20 +24,25 @@
 namespace convene {
 
 class DecidingRun;
+class SharedMemory;
 
 /// A schedule bound to a communicator and to memory, ready to run.
 struct Binding {
   const Schedule* schedule = nullptr;
   const Decider* decider = nullptr;  ///< where there is one, it says what to do; the schedule has no steps
   Buffers buffers;
-  Operator op = {};                     ///< for combines: a schedule without them needs none
-  MPI_Comm comm = MPI_COMM_NULL;        ///< Convene's own; errors are returned
-  std::uint32_t collective_number = 0;  ///< on this communicator, equal on all ranks
-  std::uint32_t persistent_number = 0;  ///< of a persistent operation, from 1, likewise
-  std::uint32_t run = 0;                ///< of a persistent operation: counts its runs
+  SharedMemory* shared_memory = nullptr;  ///< for shared places and signals; its run has begun
+  Operator op = {};                       ///< for combines: a schedule without them needs none
+  MPI_Comm comm = MPI_COMM_NULL;          ///< Convene's own; errors are returned
+  std::uint32_t collective_number = 0;    ///< on this communicator, equal on all ranks
+  std::uint32_t persistent_number = 0;    ///< of a persistent operation, from 1, likewise
+  std::uint32_t run = 0;                  ///< of a persistent operation: counts its runs
 
   Tags tags() const { return Tags(collective_number, persistent_number); }
 };
+
+/// Whether no run before holds the memory that a schedule shares: a run waits for that.
+bool has_memory(const Binding& binding);
 
 /// Runs a program that fits the binding's buffers. Returns MPI_SUCCESS or the first error of the MPI. The arena must have
 /// been reset.

@@ -24,11 +24,14 @@ inline LongWait long_wait;
 /// One wait, polled: gives way to other processes, and tells when it is time to say something.
 class PolledWait {
  public:
-  /// To be called after every look that found nothing. True once, when the wait has become long.
+  /// To be called after every look that found nothing: lets the core's other thread, where it has one, go first. True
+  /// once, when the wait has become long.
   bool has_become_long() {
+    relax();
     constexpr int looks_between = 100;
     if (++looks_ % looks_between != 0) return false;
     sched_yield();
+    if (!long_wait.is_on()) return false;
     const std::uint64_t now = monotonic_ns();
     if (start_ == 0) start_ = now;
     if (has_said_ || now - start_ < long_wait.after_ns) return false;
@@ -36,6 +39,14 @@ class PolledWait {
   }
 
  private:
+  static void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+
   std::uint64_t looks_ = 0, start_ = 0;
   bool has_said_ = false;
 };

@@ -289,7 +289,7 @@ template <class Act>
 int for_each_pair(const Schedule& schedule, StepId step, const Buffers& buffers, Act&& act) {
   const auto from = schedule.from(step), to = schedule.to(step);
   const auto source = one_run(from, schedule, buffers), target = one_run(to, schedule, buffers);
-  if (source && target) return act(*source, *target);
+  if (source && target && source->bytes == target->bytes) return act(*source, *target);
   Places sources(from, schedule, buffers), targets(to, schedule, buffers);  // alike place by place
   int code = MPI_SUCCESS;
   for (auto piece = sources.next(), place = targets.next(); piece && place && code == MPI_SUCCESS;

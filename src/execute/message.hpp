@@ -15,12 +15,21 @@ namespace convene {
 /// The memory of all of a schedule's buffers.
 struct Buffers {
   Memory input, output;
+  Memory shared;  ///< as large as the largest place of the collective, each; of the node, for this run
   Memory blocks;  ///< where scratch is used: how large the collective's blocks are (its base means nothing)
   const Memory* scratch = nullptr;  ///< of scratch 0, 1, …: as many as the schedule names
 
   const Memory& operator[](Buffer buffer) const {
-    if (buffer == Buffer::output) return output;
-    return buffer == Buffer::input ? input : scratch[index(buffer) - index(Buffer::scratch)];
+    switch (buffer) {
+      case Buffer::input:
+        return input;
+      case Buffer::output:
+        return output;
+      case Buffer::shared:
+        return shared;
+      default:
+        return scratch[index(buffer) - index(Buffer::scratch)];
+    }
   }
 };
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "execute/program.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <optional>
+
+#include "schedule/describe.hpp"
 
 namespace convene {
 namespace {
@@ -45,6 +48,8 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
   output_.keep(buffers.output, schedule.places(Buffer::output));
   has_scratch_ = schedule.buffers() > index(Buffer::scratch);
   if (has_scratch_) blocks_.keep(buffers.blocks, blocks);
+  has_shared_ = schedule.places(Buffer::shared) > 0;
+  if (has_shared_) shared_.keep(buffers.shared, schedule.places(Buffer::shared));
   auto* slot_of = arena.take_array<std::uint32_t>(schedule.size());
   for (const Op op : order) add(schedule, op, buffers, slot_of);
   mark_last_send();
@@ -66,6 +71,7 @@ void Program::mark_last_send() {
 
 void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of) {
   const StepId step = op.step();
+  if (op.action() != Action::wait_all && schedule[step].is_signal()) return add_signal(schedule, op);
   if (op.action() == Action::issue) {
     if (!schedule[step].is_message()) return add_local(schedule, step, buffers);
     if (is_left_out(schedule, step, buffers)) return;
@@ -81,19 +87,32 @@ void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::
   entries_.push_back(entry);
 }
 
+/// A signal is given when it is issued, and awaited where the order waits for it.
+void Program::add_signal(const Schedule& schedule, Op op) {
+  const Step& step = schedule[op.step()];
+  const bool gives = step.kind == StepKind::send;
+  if (gives != (op.action() == Action::issue)) return;
+  Entry entry;
+  entry.act = gives ? Act::signal : Act::await;
+  entry.message = {static_cast<std::int32_t>(step.peer), step.match};
+  entries_.push_back(entry);
+}
+
 void Program::add_local(const Schedule& schedule, StepId step, const Buffers& buffers) {
   const auto from = one_run_of(schedule.from(step), schedule, buffers);
   const auto to = one_run_of(schedule.to(step), schedule, buffers);
   Entry entry;
   entry.act = Act::general;
   entry.bytes_or_step = step;
-  if (from && to && from->bytes <= UINT_MAX && from->bytes == to->bytes) {
+  // Single places may differ: a shared one has room for the largest.
+  const bool is_single = places(schedule.from(step)) == 1;
+  if (from && to && from->bytes <= UINT_MAX && (from->bytes == to->bytes || is_single)) {
     entry.act = schedule[step].kind == StepKind::combine ? Act::combine : Act::copy;
     entry.base = from->base;
     entry.target_base = to->base;
     entry.offset = from->offset;
     entry.target = to->offset;
-    entry.bytes_or_step = static_cast<std::uint32_t>(from->bytes);
+    entry.bytes_or_step = static_cast<std::uint32_t>(std::min(from->bytes, to->bytes));
   }
   entries_.push_back(entry);
 }

@@ -23,6 +23,8 @@ enum class Act : std::uint8_t {
   scattered,  ///< start the message of step `step`, whose slots are not one run of bytes
   general,    ///< do the copy or combine of step `step`, likewise
   wait,       ///< for the message in `slot`, of step `step`
+  signal,     ///< number `slot` to `peer`
+  await,      ///< number `slot` from `peer`
 };
 
 struct Entry {
@@ -47,7 +49,8 @@ class Program {
   /// Whether the program is that of this layout: then it can run as it is.
   bool fits(const Buffers& buffers) const {
     return bound_ && buffers.input.same_layout(input_) && buffers.output.same_layout(output_) &&
-           (!has_scratch_ || buffers.blocks.same_layout(blocks_));
+           (!has_scratch_ || buffers.blocks.same_layout(blocks_)) &&
+           (!has_shared_ || buffers.shared.same_layout(shared_));
   }
 
   /// Binds the order to the sizes of the buffers; `blocks` is the number of places that the buffers' `blocks` has. Keeps
@@ -63,13 +66,14 @@ class Program {
  private:
   void mark_last_send();
   void add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of);
+  void add_signal(const Schedule& schedule, Op op);
   void add_local(const Schedule& schedule, StepId step, const Buffers& buffers);
   void add_message(const Schedule& schedule, StepId step, const Buffers& buffers, std::uint32_t slot);
 
   std::vector<Entry> entries_;
   std::uint32_t slots_ = 0;  // messages, each with a place for its request
-  bool bound_ = false, has_scratch_ = false;
-  KeptLayout input_, output_, blocks_;
+  bool bound_ = false, has_scratch_ = false, has_shared_ = false;
+  KeptLayout input_, output_, blocks_, shared_;
 };
 
 }  // namespace convene

@@ -30,6 +30,8 @@ using Stage = std::vector<Message>;
 /// What happens in one round: bytes copied and combined by each rank, and messages.
 struct Round {
   std::map<Rank, Rational> copied, combined;
+  std::map<Rank, std::vector<Rational>>
+      transferred;  ///< into shared places or from there, one after the other
   std::vector<Message> messages;
 };
 
@@ -45,10 +47,13 @@ std::map<std::uint32_t, Round> rounds_of(const Plan& plan, const ChannelMap& cha
   for (const Schedule& schedule : plan)
     for (StepId step = 0; step < schedule.size(); ++step) {
       const Step& what = schedule[step];
-      if (what.kind == StepKind::recv || what.kind == StepKind::join) continue;
+      if (what.kind == StepKind::recv || what.kind == StepKind::join || what.is_signal()) continue;
       const Rational size = place * exact(sizes.bytes(schedule, step));
       Round& round = rounds[what.round];
-      if (!what.is_message()) {
+      const bool is_shared = (what.touches >> index(Buffer::shared) & 1) != 0;
+      if (what.kind == StepKind::copy && is_shared) {
+        round.transferred[schedule.rank()].push_back(size);
+      } else if (!what.is_message()) {
         Rational& sum = (what.kind == StepKind::copy ? round.copied : round.combined)[schedule.rank()];
         sum = sum + size;
       } else {
@@ -265,6 +270,26 @@ Expression local_work(const std::map<Rank, Rational>& done, const Mapping& mappi
   return most == 0 ? Expression() : cost({most, unit}, tau);
 }
 
+/// Transfers between ranks and the memory that they share: the n-th ones of all ranks take place together, those of one
+/// node contend with each other, and the worst node counts.
+std::vector<Expression> collective_transfers(const std::map<Rank, std::vector<Rational>>& transferred,
+                                             const Mapping& mapping, std::uint32_t channel,
+                                             const std::string& unit) {
+  std::vector<std::map<std::uint32_t, std::vector<Size>>> stages;  // by node
+  for (const auto& [rank, sizes] : transferred)
+    for (std::size_t n = 0; n < sizes.size(); ++n) {
+      if (n == stages.size()) stages.emplace_back();
+      stages[n][mapping.node_of(rank)].push_back({sizes[n], unit});
+    }
+  std::vector<Expression> costs;
+  for (const auto& nodes : stages) {
+    std::vector<Expression> loads;
+    for (const auto& [node, sizes] : nodes) loads.push_back(concurrent_transfers(channel, sizes));
+    costs.push_back(Expression::max(without_bounded(std::move(loads), false)));
+  }
+  return costs;
+}
+
 /// Adds terms, equal ones in sequence as one with a factor.
 class Sequence {
  public:
@@ -313,6 +338,9 @@ Expression derive(const Plan& plan, const Mapping& mapping, std::span<const Chan
   Sequence sequence;
   for (const auto& [label, round] : rounds_of(plan, ways, how.place, sizes)) {
     sequence.add(local_work(round.copied, mapping, unit, c));
+    const std::uint32_t memory = std::max<std::uint32_t>(transport.network_channel, 1) - 1;
+    for (Expression& cost_of_all : collective_transfers(round.transferred, mapping, memory, unit))
+      sequence.add(std::move(cost_of_all));
     for (const Stage& stage : stages_of(round.messages, mapping.procs())) sequence.add(cost.of(stage));
     sequence.add(local_work(round.combined, mapping, unit, gamma));
   }

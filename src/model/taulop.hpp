@@ -11,6 +11,8 @@
 //   the j-th transfers cost what the worst node costs, and the maximum over channels (section 5.2.2);
 //   transfers of different sizes contend as long as the shorter ones last (A2);
 //   the overhead is counted once.
+// A copy into or from shared places is a transfer in memory of its own, and signals cost nothing (section 4.6: collective
+// transfers).
 // Source: the τ-Lop thesis; where it is silent, docs/models.md says what was chosen.
 #pragma once
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "execute/shared_memory.hpp"
+
 namespace convene {
 namespace {
 
@@ -34,6 +36,13 @@ std::int64_t largest_block(const Side& side) {
 bool must_agree(const Arguments& arguments, const Prepared& prepared) {
   return prepared.relays &&
          (root_alone_knows_sizes(arguments.collective) || arguments.collective == Collective::alltoallv);
+}
+
+std::size_t shared_place_bytes(const Arguments& arguments, const Prepared& prepared) {
+  const bool cuts_between = is_reduction(arguments.collective);
+  const std::size_t item = cuts_between ? facts_of(arguments.item_type()).size : 1;
+  return shared_place_bytes(arguments.block_bytes(arguments.total_bytes()), std::max<std::size_t>(item, 1),
+                            prepared.segments);
 }
 
 bool root_alone_knows_sizes(Collective collective) {
@@ -106,6 +115,11 @@ void BoundCall::lay_out(Arena& arena) {
     bind_scratch(prepared_->schedule, binding_.buffers, arena);
   }
   if (is_reduction(arguments_.collective)) operator_.prepare(binding_.comm, arena);
+}
+
+void BoundCall::share(SharedMemory& memory) {
+  binding_.shared_memory = &memory;
+  binding_.buffers.shared = Memory::uniform(memory.begin(), shared_place_bytes(arguments_, *prepared_));
 }
 
 int BoundCall::prepare(Arena& arena) {

@@ -15,6 +15,9 @@ namespace convene {
 /// (gatherv, scatterv, alltoallv). The same on all ranks.
 bool must_agree(const Arguments& arguments, const Prepared& prepared);
 
+/// The size of a place that the ranks of a node share: the same on all.
+std::size_t shared_place_bytes(const Arguments& arguments, const Prepared& prepared);
+
 /// Whether a collective's root is given the sizes of all blocks, and others their own (gatherv, scatterv).
 bool root_alone_knows_sizes(Collective collective);
 /// The sizes in bytes that this rank knows: at the root all, elsewhere its own and 0 for the others.
@@ -41,7 +44,9 @@ class BoundCall {
 
   /// Lays out scratch and fetches what has to be packed. Returns MPI_SUCCESS or the MPI's error.
   int prepare(Arena& arena);
-  /// The first half of that, which looks at no buffer of the program's.
+  /// The call is run on memory that the ranks of the node share. The run there begins with this.
+  void share(SharedMemory& memory);
+  /// The first half of prepare(), which looks at no buffer of the program's.
   void lay_out(Arena& arena);
   /// Packs what is in the program's buffers now: for every further run. Likewise.
   int fetch() const;

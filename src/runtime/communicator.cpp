@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "execute/tags.hpp"
 #include "runtime/background.hpp"
+#include "runtime/node_memory.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/settings.hpp"
@@ -277,7 +278,9 @@ Decision Communicator::make_decision(const CallKind& kind) {
   decision.wants_nodes = choice.wants_nodes && !kind.may_block;  // a blocking call has looked
   std::string algorithm = spec_text(*choice.algorithm, choice.parameters);
   if (kind.may_block) check_agreement(kind.collective, kind.total_bytes, algorithm);
-  decision.any_size = decision.any_size || choice.reason == "forced";
+  decision.depends_on_form = selection().may_share_memory(kind.collective);
+  decision.is_blocking = kind.is_blocking;
+  decision.any_size = decision.any_size || (choice.reason == "forced" && !decision.depends_on_form);
   if (choice.algorithm->is_native()) return decision;
   if (std::string obstacle = obstacle_to(*choice.algorithm, kind.may_block); !obstacle.empty()) {
     decision.reason = std::move(obstacle);
@@ -290,16 +293,17 @@ Decision Communicator::make_decision(const CallKind& kind) {
     return decision;
   }
   decision.algorithm = std::move(algorithm);
-  decision.prepared = process_schedules().get(
-      *choice.algorithm, {.collective = kind.collective,
-                          .procs = procs_,
-                          .rank = rank_,
-                          .root = kind.root,
-                          .in_place = kind.in_place,
-                          .parameters = choice.parameters,
-                          .nodes = minds_nodes(*choice.algorithm) ? node_of_rank_ : std::vector<Rank>{},
-                          .graph = is_neighborhood(kind.collective) ? neighbors().graph : nullptr,
-                          .commutative = kind.commutative});
+  const Call call{.collective = kind.collective,
+                  .procs = procs_,
+                  .rank = rank_,
+                  .root = kind.root,
+                  .in_place = kind.in_place,
+                  .parameters = choice.parameters,
+                  .nodes = minds_nodes(*choice.algorithm) ? node_of_rank_ : std::vector<Rank>{},
+                  .graph = is_neighborhood(kind.collective) ? neighbors().graph : nullptr,
+                  .commutative = kind.commutative};
+  decision.shared_places = shared_places(*choice.algorithm, call);
+  decision.prepared = process_schedules().get(*choice.algorithm, call);
   return decision;
 }
 
@@ -346,7 +350,8 @@ Choice Communicator::choose(const CallKind& kind) {
                                         .node_of_rank = node_of_rank_,
                                         .commutative = kind.commutative,
                                         .reproducible = settings().reproducible,
-                                        .has_native = kind.has_native});
+                                        .has_native = kind.has_native,
+                                        .may_share = kind.is_blocking ? settings().shared_bytes : 0});
     if (!choice.declared.empty()) Ledger::instance().declare(choice.declared);
     return choice;
   } catch (const Error& error) {
@@ -417,6 +422,29 @@ bool Communicator::make_own() {
   mpi.Comm_set_errhandler(own->comm, MPI_ERRORS_RETURN);
   own_ = std::move(own);
   return true;
+}
+
+SharedMemory* Communicator::share(std::uint64_t bytes) {
+  if (shared_memory_ && shared_memory_->capacity() >= bytes) return shared_memory_.get();
+  if (sharing_refused_) return nullptr;
+  constexpr std::uint64_t least = 32 * 1024;
+  const std::uint64_t before = shared_memory_ ? shared_memory_->capacity() : 0;
+  const ErrorsReturned scope(comm_);
+  meet();
+  for (const std::uint64_t wanted : {std::max({bytes, 2 * before, least}), bytes}) {
+    auto made = share_memory(comm_, rank_, node_of_rank_, wanted);
+    if (!on_all_ranks(made != nullptr, comm_)) continue;
+    repeat_.decision = nullptr;  // its binding has the memory before
+    shared_memory_ = std::move(made);
+    return shared_memory_.get();
+  }
+  sharing_refused_ = true;  // what there is goes on
+  Ledger::instance().declare(
+      "a communicator of " + std::to_string(procs_) +
+      " processes stays with algorithms that send messages: the ranks of a node could not "
+      "share " +
+      std::to_string(bytes) + " bytes of memory");
+  return nullptr;
 }
 
 /// Which ranks share a node, as the MPI says it; where it has no communicator left to find out, nobody knows. Collective;

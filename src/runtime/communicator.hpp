@@ -26,6 +26,7 @@
 #include "execute/arena.hpp"
 #include "execute/executor.hpp"
 #include "execute/mpi.hpp"
+#include "execute/shared_memory.hpp"
 #include "runtime/account.hpp"
 #include "runtime/arguments.hpp"
 #include "runtime/neighbors.hpp"
@@ -44,6 +45,7 @@ struct CallKind {
   bool commutative = true;        ///< of a reduction: its operator
   std::uint64_t total_bytes = 0;  ///< equal on all ranks
   bool may_block = true;          ///< a non-blocking call may not wait for other ranks
+  bool is_blocking = true;        ///< neither non-blocking nor persistent: one at a time
   bool has_native = true;         ///< the MPI has such a call of its own
 };
 
@@ -52,10 +54,12 @@ struct Decision {
   Collective collective = Collective::allgather;
   Rank root = 0;
   bool in_place = false, commutative = true, has_native = true;
-  bool any_size = false;          ///< decided without looking at the size
+  bool depends_on_form = false, is_blocking = true;  ///< only for calls that block, or only for others
+  bool any_size = false;                             ///< decided without looking at the size
   bool wants_nodes = false;       ///< might be another one if the nodes, or all neighbours, were known
   std::uint64_t total_bytes = 0;  ///< else the size that it is for
   std::shared_ptr<const Prepared> prepared;  ///< null: the MPI's own
+  std::uint64_t shared_places = 0;           ///< that the ranks of the fullest node share
   Program program;                           ///< bound to the sizes of the last call
   std::string algorithm, reason;
   Record* record = nullptr;  ///< of the size class that was counted last
@@ -63,6 +67,7 @@ struct Decision {
   bool is_for(const CallKind& kind) const {
     return collective == kind.collective && root == kind.root && in_place == kind.in_place &&
            commutative == kind.commutative && has_native == kind.has_native &&
+           (!depends_on_form || is_blocking == kind.is_blocking) &&
            (any_size || total_bytes == kind.total_bytes);
   }
 };
@@ -195,6 +200,10 @@ class Communicator {
   const Recording* recording() const { return recording_.get(); }
   void record_in(std::unique_ptr<Recording> recording) { recording_ = std::move(recording); }
 
+  /// At least so many bytes that the ranks of this node share; null where there is none to be had, on all ranks then.
+  /// Collective where there is no such memory yet, or less.
+  SharedMemory* share(std::uint64_t bytes);
+
   /// Convene's own communicator, made if need be: null where there is none to be had. Collective, and may wait for others.
   MPI_Comm own_if_possible() { return ensure_own() ? own() : MPI_COMM_NULL; }
 
@@ -244,7 +253,8 @@ class Communicator {
   std::uint32_t collective_number_ = 0, persistent_number_ = 0;
   bool is_inter_ = false;
   bool has_seen_operations_ = false;
-  bool own_refused_ = false;  // equal on all ranks
+  bool own_refused_ = false, sharing_refused_ = false;  // equal on all ranks
+  std::unique_ptr<SharedMemory> shared_memory_;
   std::unique_ptr<Selection> own_selection_;
   std::vector<Decision> decisions_;  // the latest ones; most recently made last
   Repeat repeat_;

@@ -214,6 +214,7 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   const std::uint64_t total = arguments.total_bytes();
   CallKind kind = kind_of(arguments, total);
   kind.has_native = form.operation || mpi_has_persistent();
+  kind.is_blocking = false;
   Decision& decision = communicator.decide(kind);
   const std::uint32_t number = decision.prepared ? communicator.next_persistent() : 0;
   if (number == 0) return leave_to_mpi(native, form, &arguments);

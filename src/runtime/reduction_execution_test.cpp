@@ -5,11 +5,13 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "collective/algorithm.hpp"
 #include "execute/executor.hpp"
 #include "execute/fake_mpi_for_test.hpp"
+#include "execute/threads_memory_for_test.hpp"
 #include "select/spec.hpp"
 
 namespace convene {
@@ -80,8 +82,12 @@ class Participant {
     binding_.op = {apply, &commutes_};
   }
 
+  /// Has the ranks share memory.
+  void share(const ThreadsMemory& memory) { share_.emplace(memory, schedule_.rank()); }
+
   int run(bool compiled) {
     arena_.reset();
+    if (share_) share_->begin(binding_);
     bind_scratch(schedule_, binding_.buffers, arena_);
     if (!compiled) return run_dynamic(binding_, Limits{}, arena_);
     program_.bind(schedule_, compile_order(schedule_), binding_.buffers, 0, arena_);
@@ -104,6 +110,7 @@ class Participant {
   Program program_;
   Binding binding_;
   Arena arena_;
+  std::optional<ThreadsMemory::Share> share_;
 };
 
 void expect_result(const Algorithm& algorithm, Call call, bool compiled, unsigned seed) {
@@ -115,6 +122,11 @@ void expect_result(const Algorithm& algorithm, Call call, bool compiled, unsigne
   std::vector<std::unique_ptr<Participant>> all;
   for (call.rank = 0; call.rank < call.procs; ++call.rank)
     all.push_back(std::make_unique<Participant>(algorithm, call, wanted));
+  if (algorithm.shared_places) {
+    const ThreadsMemory memory(call.procs, algorithm.shared_places(call.procs, call.parameters),
+                               elements * sizeof(Element));
+    for (const auto& one : all) one->share(memory);
+  }
   std::vector<std::thread> threads;
   for (Rank rank = 0; rank < call.procs; ++rank)
     threads.emplace_back([&, rank] {

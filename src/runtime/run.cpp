@@ -77,6 +77,19 @@ void await_turn(const Communicator& communicator, std::uint32_t number) {
   progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
 }
 
+/// Whether there is memory for the ranks of a node to share, where a decision wants some: the same on all ranks. If not,
+/// it becomes one for the MPI's own.
+bool has_shared_memory(Decision& decision, const Arguments& arguments, Communicator& communicator) {
+  if (decision.shared_places == 0) return true;
+  const std::uint64_t place = shared_place_bytes(arguments, *decision.prepared);
+  if (communicator.share(decision.shared_places * place)) return true;
+  decision.prepared = nullptr;
+  decision.record = nullptr;
+  decision.algorithm = "native";
+  decision.reason = "no shared memory";
+  return false;
+}
+
 int run_prepared(Decision& decision, const Arguments& arguments, Communicator& communicator) {
   Arena& arena = communicator.arena();
   arena.reset();
@@ -86,8 +99,12 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
   await_turn(communicator, number);
   int code = MPI_SUCCESS;
   if (call.must_agree()) code = agree(call, communicator.shared_own()->turns);
+  if (decision.shared_places > 0) call.share(*communicator.share(0));
   if (code == MPI_SUCCESS) code = call.prepare(arena);
-  if (code == MPI_SUCCESS) code = execute(decision, call, arena);
+  if (code == MPI_SUCCESS)
+    code = execute(decision, call, arena);
+  else if (SharedMemory* const shared = call.binding().shared_memory)
+    shared->end();  // runs are counted on all ranks alike
   if (code == MPI_SUCCESS) code = call.finish();
   // Beside others a call runs without its program, which then may be of another size, or of none.
   const bool has_program = !decision.prepared->is_dynamic && decision.program.fits(call.binding().buffers);
@@ -128,6 +145,8 @@ int run_program_again(const void* input, void* output, Communicator& communicato
   last.binding.buffers.output.rebase(output);
   last.binding.collective_number = communicator.next_collective();
   await_turn(communicator, last.binding.collective_number);
+  if (SharedMemory* const shared = last.binding.shared_memory)
+    last.binding.buffers.shared.rebase(shared->begin());
   arena.reset();
   bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
   const int code = run_program(last.binding, last.decision->program, arena);
@@ -145,7 +164,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   const bool is_watched = watch && Undeclared::watches(decided, kind, communicator);
   Decision& decision = is_watched ? watch->choose(decided, kind, communicator, start) : decided;
   int code;
-  if (decision.prepared) {
+  if (decision.prepared && has_shared_memory(decision, arguments, communicator)) {
     code = run_prepared(decision, arguments, communicator);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
   } else {
@@ -175,7 +194,7 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
   if (!arguments.are_sound() || !request || !progress::can_go_on()) return native({.request = request});
   const std::uint64_t start = ticks(), total = arguments.total_bytes();
   CallKind kind = kind_of(arguments, total);
-  kind.may_block = false;
+  kind.may_block = kind.is_blocking = false;
   Decision& decision = communicator.decide(kind);
   if (decision.prepared) {
     const int code = start_operation(arguments, communicator, decision, request);

@@ -92,6 +92,7 @@ Settings read_settings() {
       number("CONVENE_COMMUNICATORS", static_cast<std::uint64_t>(result.communicators));
   result.communicators = static_cast<int>(std::min<std::uint64_t>(communicators, INT_MAX));
   result.cache_bytes = bytes("CONVENE_CACHE", result.cache_bytes);
+  result.shared_bytes = bytes("CONVENE_SHARED_MEMORY", result.shared_bytes);
   result.shuffle = number("CONVENE_SHUFFLE", 0);
   result.watches_arrivals = one_of("CONVENE_ARRIVALS", {"none", "auto"}) == 1;
   result.progress_thread = one_of("CONVENE_PROGRESS_THREAD", {"0", "1"}) == 1;

@@ -25,12 +25,13 @@ struct Settings {
   std::string machine, mapping;                ///< CONVENE_MACHINE, CONVENE_MAPPING
   bool check_agreement = false;                ///< CONVENE_CHECK=agreement
   bool reproducible = false;                   ///< CONVENE_REPRODUCIBLE=yes: equal bits from run to run
-  int communicators = 1000;             ///< CONVENE_COMMUNICATORS: duplicates held at one time, at most
-  std::size_t cache_bytes = 64u << 20;  ///< CONVENE_CACHE: bytes of cached schedules, at most
-  bool watches_arrivals = false;        ///< CONVENE_ARRIVALS=auto
-  bool progress_thread = false;         ///< CONVENE_PROGRESS_THREAD=1: progress in the background
-  int progress_core = -1;               ///< CONVENE_PROGRESS_CORE: where that thread stays; -1: anywhere
-  std::uint64_t shuffle = 0;            ///< CONVENE_SHUFFLE: a seed; ready steps are issued in random order
+  int communicators = 1000;              ///< CONVENE_COMMUNICATORS: duplicates held at one time, at most
+  std::size_t cache_bytes = 64u << 20;   ///< CONVENE_CACHE: bytes of cached schedules, at most
+  std::size_t shared_bytes = 64u << 20;  ///< CONVENE_SHARED_MEMORY: that the ranks of a node share, at most
+  bool watches_arrivals = false;         ///< CONVENE_ARRIVALS=auto
+  bool progress_thread = false;          ///< CONVENE_PROGRESS_THREAD=1: progress in the background
+  int progress_core = -1;                ///< CONVENE_PROGRESS_CORE: where that thread stays; -1: anywhere
+  std::uint64_t shuffle = 0;             ///< CONVENE_SHUFFLE: a seed; ready steps are issued in random order
 
   /// Whether the nodes of MPI_COMM_WORLD's ranks are declared; and which they are. Throws Error.
   bool has_declared_nodes() const { return !machine.empty() || !mapping.empty(); }

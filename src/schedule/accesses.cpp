@@ -26,14 +26,18 @@ void Accesses::clear() {
 
 void Accesses::declare(Buffer buffer, std::uint32_t places) {
   base_[index(buffer)] = static_cast<std::uint32_t>(writer_.size());
-  places_[index(buffer)] = 0;
-  grow(buffer, places);
+  places_[index(buffer)] = places;
+  writer_.resize(writer_.size() + places, none);
+  readers_.resize(readers_.size() + places, none);
 }
 
 void Accesses::grow(Buffer buffer, std::uint32_t more) {
+  const std::uint32_t end = base_[index(buffer)] + places_[index(buffer)];
+  writer_.insert(writer_.begin() + end, more, none);
+  readers_.insert(readers_.begin() + end, more, none);
+  for (unsigned b = 0; b < max_buffers; ++b)
+    if (b != index(buffer) && base_[b] >= end) base_[b] += more;
   places_[index(buffer)] += more;
-  writer_.resize(writer_.size() + more, none);
-  readers_.resize(readers_.size() + more, none);
 }
 
 void Accesses::alias(Buffer alias, Buffer of, Place first) {

@@ -18,7 +18,7 @@ class Accesses {
 
   /// Declares a buffer; its places lie behind those of all before.
   void declare(Buffer buffer, std::uint32_t places);
-  /// More places for the buffer that was declared last.
+  /// More places for a buffer.
   void grow(Buffer buffer, std::uint32_t more);
   /// Place i of `alias` is place `first` + i of `of`.
   void alias(Buffer alias, Buffer of, Place first);

@@ -25,12 +25,13 @@ constexpr bool is_local(StepKind kind) { return kind == StepKind::copy || kind =
 struct Traffic {
   std::uint32_t messages = 0;
   StepId last = none, one_window_back = none;
+  StepId last_signal = none;
 };
 
 }  // namespace
 
 struct Builder::Work {
-  Rank procs = 0, rank = 0;
+  Rank procs = 0, rank = 0, first_sharer = 0;
   std::uint32_t round = 0, rounds = 0;
   Accesses accesses;
   bool signals = false;
@@ -50,7 +51,9 @@ struct Builder::Work {
   std::vector<StepId> next_of_kind;     // by message: the next one the same way to the same peer
 
   Buffer add_scratch(std::size_t level, std::span<const Place> wanted);
-  std::pair<Buffer, Place> add_shared_scratch(std::span<const Place> wanted);
+  std::pair<Buffer, Place> add_common_scratch(std::span<const Place> wanted);
+  void note_sharers();
+  Place add_shared(std::size_t level, std::uint32_t wanted);
   void step(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
             Transfer transfer);
   void add_in_parts(StepKind kind, std::span<const Range> from, std::span<const Range> to);
@@ -80,6 +83,7 @@ void Builder::begin(Rank procs, Rank rank) {
   Work& w = *work_;
   w.procs = procs;
   w.rank = rank;
+  w.first_sharer = 0;
   w.round = w.rounds = 0;
   w.accesses.clear();
   w.signals = false;
@@ -98,6 +102,11 @@ void Builder::begin(Rank procs, Rank rank) {
 }
 
 void Builder::buffer(Buffer buffer, std::uint32_t places) { work_->accesses.declare(buffer, places); }
+
+void Builder::share(std::uint32_t places) {
+  work_->note_sharers();
+  work_->add_shared(work_->inner.size(), places);
+}
 
 void Builder::alias(Buffer alias, Buffer of, Place first) { work_->accesses.alias(alias, of, first); }
 
@@ -156,13 +165,42 @@ void Builder::leave() { work_->inner.pop_back(); }
 
 /// Scratch of inner schedules, of which there may be more than a range can name buffers: where in which buffer it begins. One
 /// buffer grows as long as none was declared behind it.
-std::pair<Buffer, Place> Builder::Work::add_shared_scratch(std::span<const Place> wanted) {
+std::pair<Buffer, Place> Builder::Work::add_common_scratch(std::span<const Place> wanted) {
   if (for_inner == Buffer::input || index(for_inner) + 1 != index(convene::scratch(scratches)))
     return {for_inner = add_scratch(0, wanted), 0};
   const Place first = accesses.places(for_inner);
   accesses.grow(for_inner, static_cast<std::uint32_t>(wanted.size()));
   like.insert(like.end(), wanted.begin(), wanted.end());
   return {for_inner, first};
+}
+
+/// The ranks of the innermost schedule share places: which is the lowest of them?
+void Builder::Work::note_sharers() {
+  Rank first = 0;
+  if (!inner.empty()) {
+    std::vector<Rank> ranks = inner.back().view().ranks;
+    for (std::size_t level = inner.size() - 1; level > 0; --level)
+      for (Rank& each : ranks) each = inner[level - 1].view().ranks[each];
+    first = *std::min_element(ranks.begin(), ranks.end());
+  }
+  if (accesses.places(Buffer::shared) > 0 && first_sharer != first)
+    throw std::logic_error("a rank shares places with different groups");
+  first_sharer = first;
+}
+
+/// Shared places of the schedule at a level; returns the first of them there. One inside is as many outside as its blocks are.
+Place Builder::Work::add_shared(std::size_t level, std::uint32_t wanted) {
+  if (level > 0) {
+    Inner& around = inner[level - 1];
+    const std::uint32_t each = around.places_of_a_block();
+    return around.add_shared(add_shared(level - 1, wanted * each), wanted, each);
+  }
+  const Place first = accesses.places(Buffer::shared);
+  if (first > 0)
+    accesses.grow(Buffer::shared, wanted);
+  else
+    accesses.declare(Buffer::shared, wanted);
+  return first;
 }
 
 /// A scratch buffer of the schedule at a level: 0 is the outermost. Inner ones are places of the level below.
@@ -182,7 +220,7 @@ Buffer Builder::Work::add_scratch(std::size_t level, std::span<const Place> want
       for (const Range& range : block)
         for_each_place(range, any_places, [&](Place place) { outer.push_back(place); });
     auto [made, next] =
-        level == 1 ? add_shared_scratch(outer) : std::pair{add_scratch(level - 1, outer), Place{0}};
+        level == 1 ? add_common_scratch(outer) : std::pair{add_scratch(level - 1, outer), Place{0}};
     for (View::Places& block : where) {
       std::uint32_t count = 0;
       for (const Range& range : block) count += range.count();
@@ -271,24 +309,37 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
     }
   } else {
     require_other_rank(peer);
+    const bool touches_shared = (touches & touch_bit(Range(Buffer::shared, 0))) != 0;
+    if (touches_shared && touches != touch_bit(Range(Buffer::shared, 0)))
+      throw std::logic_error("a message of shared places and of others");
   }
 
   const std::span<const Range> mine(ranges.data() + first_range, ranges.size() - first_range);
+  // Places that are handed over are out of reach on either side: as if both wrote them.
+  const bool is_signal = !is_local(kind) && touches == touch_bit(Range(Buffer::shared, 0));
+  const std::size_t only_read = is_signal ? 0 : from_taken;
   accesses.start();
-  for (const Range& range : mine.first(from_taken)) accesses.read(range);
-  for (const Range& range : mine.subspan(from_taken)) accesses.write(range);
+  for (const Range& range : mine.first(only_read)) accesses.read(range);
+  for (const Range& range : mine.subspan(only_read)) accesses.write(range);
   const std::uint32_t match = is_local(kind) ? 0 : number_message(kind, peer);
+  if (is_signal && match + 1 >= 1u << signal_bits)
+    throw std::logic_error("more messages between two ranks than a signal can count");
+  if (is_signal && kind == StepKind::send) accesses.depend(sent[peer].last_signal);
   share_large_set(first_range);
 
   const StepId id = commit(kind, peer, transfer, match, first_range, from_taken, touches);
-  for (const Range& range : mine.first(from_taken)) accesses.note_read(range, id);
-  for (const Range& range : mine.subspan(from_taken)) accesses.note_write(range, id);
+  if (is_signal && kind == StepKind::send) sent[peer].last_signal = id;
+  for (const Range& range : mine.first(only_read)) accesses.note_read(range, id);
+  for (const Range& range : mine.subspan(only_read)) accesses.note_write(range, id);
   return id;
 }
 
 /// The same for a message of one range, as most are: a quarter of the work.
 StepId Builder::Work::add_message(StepKind kind, Rank peer, const Range& given, Transfer transfer) {
   if (given.count() == 0) return none;
+  if (given.buffer() == Buffer::shared)
+    return kind == StepKind::send ? add(kind, peer, std::span(&given, 1), {}, transfer)
+                                  : add(kind, peer, {}, std::span(&given, 1), transfer);
   require_other_rank(peer);
   const Range range = accesses.normalised(given);
   const auto first_range = static_cast<std::uint32_t>(ranges.size());
@@ -403,6 +454,7 @@ Schedule Builder::finish() {
   Schedule schedule;
   schedule.procs_ = w.procs;
   schedule.rank_ = w.rank;
+  schedule.first_sharer_ = w.first_sharer;
   schedule.rounds_ = w.rounds;
   schedule.signals_ = w.signals;
   schedule.like_ = w.like;

@@ -28,6 +28,11 @@ class Builder {
   /// Declares the next scratch buffer: by place, the place of the collective's blocks whose size it has.
   Buffer scratch(std::span<const Place> like);
 
+  /// Declares so many more places that all ranks of the (innermost) schedule share: Buffer::shared. Nothing stands in them
+  /// at first. Before a rank reads what another one wrote there, or writes over what another one read, this one must have
+  /// told it by a signal: a send of these places, in shared memory.
+  void share(std::uint32_t places);
+
   /// MPI_IN_PLACE: place i of `alias` *is* place `first` + i of `of`. Call it after both are declared.
   void alias(Buffer alias, Buffer of, Place first);
 

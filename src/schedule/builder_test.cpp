@@ -16,8 +16,13 @@ namespace convene {
 namespace {
 
 constexpr Rank procs = 4;
-constexpr std::uint32_t sizes[] = {3, 7, 5, 1};  // input, output, scratch 0, scratch 1
-constexpr auto buffers = static_cast<int>(std::size(sizes));
+constexpr std::uint32_t sizes[] = {3, 7, 5, 1, 4};
+constexpr Buffer names[] = {Buffer::input, Buffer::output, scratch(0), scratch(1), Buffer::shared};
+constexpr auto buffers = static_cast<int>(std::size(sizes)), shared_places = buffers - 1;
+
+std::uint32_t size_of(Buffer buffer) {
+  return sizes[std::find(std::begin(names), std::end(names), buffer) - std::begin(names)];
+}
 
 /// Something that is asked of the builder.
 struct Wish {
@@ -33,14 +38,15 @@ rc::Gen<Range> range_in(int buffer) {
     const auto first = *rc::gen::inRange(0u, 3 * places);
     const auto stride = *rc::gen::inRange(1u, 3 * places);
     const std::uint32_t distinct = places / std::gcd(places, stride);
-    return Range(static_cast<Buffer>(buffer), first, *rc::gen::inRange(0u, distinct + 1), stride);
+    return Range(names[buffer], first, *rc::gen::inRange(0u, distinct + 1), stride);
   });
 }
 
-/// Ranges of different buffers, so that no place occurs twice.
+/// Ranges of different buffers, so that no place occurs twice: of shared places (then it is a signal) or of others.
 std::vector<Range> some_ranges(int first_buffer) {
   std::vector<Range> ranges;
-  for (int buffer = first_buffer; buffer < buffers; ++buffer)
+  if (*rc::gen::inRange(0, 4) == 0) return {*range_in(shared_places)};
+  for (int buffer = first_buffer; buffer < shared_places; ++buffer)
     if (*rc::gen::inRange(0, 3) == 0) ranges.push_back(*range_in(buffer));
   return ranges;
 }
@@ -60,7 +66,8 @@ rc::Gen<Wish> any_wish() {
         break;
       case Wish::copy:
       case Wish::combine: {
-        const Range from = *range_in(*rc::gen::inRange(0, 2)), to = *range_in(2);
+        const Range from = *range_in(*rc::gen::inRange(0, 2)),
+                    to = *range_in(*rc::gen::element(2, shared_places));
         const std::uint32_t count = std::min(from.count(), to.count());
         wish.from.emplace_back(from.buffer(), from.first, count, from.stride);
         wish.to.emplace_back(to.buffer(), to.first, count, to.stride);
@@ -76,7 +83,8 @@ rc::Gen<Wish> any_wish() {
 
 void begin(Builder& builder) {
   builder.begin(procs, 0);
-  for (unsigned b = 0; b < buffers; ++b) builder.buffer(static_cast<Buffer>(b), sizes[b]);
+  for (int b = 0; b < shared_places; ++b) builder.buffer(names[b], sizes[b]);
+  builder.share(sizes[shared_places]);
 }
 
 Schedule build(Builder& builder, const std::vector<Wish>& wishes) {
@@ -153,7 +161,7 @@ RC_GTEST_PROP(Builder, KeepsEverySlotInItsOrder, ()) {
     for (const auto* ranges : {&wish.from, &wish.to})
       for (const Range& range : *ranges)
         for (std::uint64_t i = 0; i < range.count(); ++i)
-          slots.emplace_back(range.buffer(), (range.first + i * range.stride) % sizes[index(range.buffer())]);
+          slots.emplace_back(range.buffer(), (range.first + i * range.stride) % size_of(range.buffer()));
     if (!slots.empty()) wanted.push_back(slots);  // nothing to do makes no step
   }
   for (StepId id = 0; id < schedule.size(); ++id) {
@@ -198,12 +206,17 @@ RC_GTEST_PROP(Order, IssuesEveryStepOnceAndInOrder, ()) {
     if (op.action() == Action::wait_all) {
       for (StepId id = 0; id < schedule.size(); ++id) complete[id] = complete[id] || issued[id];
     } else if (op.action() == Action::wait) {
-      RC_ASSERT(issued[op.step()] && !complete[op.step()]);
+      // A signal is only waited for.
+      if (schedule[op.step()].is_signal())
+        for (StepId b : before[op.step()]) RC_ASSERT(is_complete(is_complete, b));
+      else
+        RC_ASSERT(issued[op.step()]);
+      RC_ASSERT(!complete[op.step()]);
       complete[op.step()] = true;
     } else {
       RC_ASSERT(!issued[op.step()]);
       issued[op.step()] = true;
-      complete[op.step()] = !schedule[op.step()].is_message();
+      complete[op.step()] = !schedule[op.step()].is_in_flight();
       for (StepId b : before[op.step()]) RC_ASSERT(is_complete(is_complete, b));
     }
   }
@@ -372,6 +385,38 @@ TEST(Builder, RefusesWhatCannotBe) {
   EXPECT_THROW(builder.copy(Range(Buffer::input, 0, 2), Range(Buffer::output, 0, 1)), std::logic_error);
   EXPECT_THROW(builder.combine(Range(Buffer::input, 0, 2), Range(Buffer::output, 0, 1)), std::logic_error);
   EXPECT_THROW(builder.combine(Range(Buffer::output, 1), Range(Buffer::output, 1)), std::logic_error);
+}
+
+TEST(Builder, MessagesAreOfSharedPlacesOrOfOthers) {
+  Builder builder;
+  builder.begin(2, 0);
+  builder.buffer(Buffer::input, 1);
+  builder.share(1);
+  EXPECT_THROW(builder.send(1, {Range(Buffer::input, 0), Range(Buffer::shared, 0)}), std::logic_error);
+}
+
+TEST(Builder, SharedPlacesOfAnInnerScheduleAreAsManyAsItsBlocks) {
+  Builder builder;
+  builder.begin(4, 3);
+  builder.buffer(Buffer::output, 4);
+  View view;
+  view.rank = 1;
+  view.ranks = {2, 3};
+  view.output = view.blocks = {{Range(Buffer::output, 0, 2)}, {Range(Buffer::output, 2, 2)}};
+  builder.enter(view);
+  builder.share(3);
+  builder.recv(0, Range(Buffer::shared, 1));
+  builder.copy(Range(Buffer::shared, 1), Range(Buffer::output, 1));
+  builder.leave();
+  const Schedule schedule = builder.finish();
+  EXPECT_EQ(schedule.places(Buffer::shared), 6u);
+  EXPECT_EQ(schedule.first_sharer(), 2u);
+  ASSERT_EQ(schedule.size(), 2u);
+  EXPECT_TRUE(schedule[0].is_signal());
+  EXPECT_EQ(schedule[0].peer, 2u);
+  EXPECT_EQ(schedule.ranges(0)[0], Range(Buffer::shared, 2, 2));
+  EXPECT_EQ(schedule.from(1)[0], Range(Buffer::shared, 2, 2));
+  EXPECT_EQ(schedule.to(1)[0], Range(Buffer::output, 2, 2));
 }
 
 }  // namespace

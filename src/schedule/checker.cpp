@@ -10,6 +10,7 @@
 #include "schedule/describe.hpp"
 #include "schedule/links.hpp"
 #include "schedule/progress.hpp"
+#include "schedule/races.hpp"
 
 namespace convene {
 namespace {
@@ -68,6 +69,14 @@ std::string find_malformed(const Plan& plan) {
       return fmt::format("rank {}: its schedule is that of rank {} of {}, in a plan of {} ranks", rank,
                          schedule.rank(), schedule.procs(), plan.size());
     if (std::string why = find_malformed(schedule); !why.empty()) return why;
+    const std::uint32_t shared = schedule.places(Buffer::shared);
+    const Rank first = schedule.first_sharer();
+    if (shared > 0 && first <= rank && plan[first].first_sharer() != first)
+      return fmt::format("rank {}: shares places with rank {}, which shares with rank {}", rank, first,
+                         plan[first].first_sharer());
+    if (shared > 0 && (first > rank || plan[first].places(Buffer::shared) != shared))
+      return fmt::format("rank {}: shares {} places with rank {}, which has {}", rank, shared, first,
+                         first < plan.size() ? plan[first].places(Buffer::shared) : 0);
   }
   return "";
 }
@@ -100,19 +109,22 @@ std::string find_fault(const Plan& plan, const Contract& contract, const Limits&
   if (!links.fault.empty()) return links.fault;
   if (const Delivery delivery(plan, links, contract); !delivery.fault().empty()) return delivery.fault();
   if (std::string why = find_conflict(plan); !why.empty()) return why;
+  if (std::string why = find_race(plan, links); !why.empty()) return why;
   return find_deadlock(plan, links, limits);
 }
 
 /// What one rank sends and receives.
 struct Traffic {
   std::uint64_t messages_sent = 0, blocks_sent = 0, messages_received = 0, blocks_received = 0,
-                blocks_combined = 0;
+                blocks_combined = 0, signals = 0;
 };
 
 Traffic traffic(const Schedule& schedule) {
   Traffic result;
   for (StepId id = 0; id < schedule.size(); ++id) {
-    if (schedule[id].kind == StepKind::send) {
+    if (schedule[id].is_signal()) {
+      result.signals += schedule[id].kind == StepKind::send;
+    } else if (schedule[id].kind == StepKind::send) {
       ++result.messages_sent;
       result.blocks_sent += places(schedule.ranges(id));
     } else if (schedule[id].kind == StepKind::recv) {
@@ -141,6 +153,7 @@ Statistics statistics(const Plan& plan) {
     result.rounds = std::max(result.rounds, schedule.rounds());
     result.messages += mine.messages_sent;
     result.blocks += mine.blocks_sent;
+    result.signals += mine.signals;
     result.most_messages_sent = std::max(result.most_messages_sent, mine.messages_sent);
     result.most_blocks_sent = std::max(result.most_blocks_sent, mine.blocks_sent);
     result.most_messages_received = std::max(result.most_messages_received, mine.messages_received);

@@ -43,6 +43,7 @@ struct Statistics {
   std::uint32_t rounds = 0;
   std::uint64_t messages = 0;                                          ///< of all ranks together
   std::uint64_t blocks = 0;                                            ///< sent, of all ranks together
+  std::uint64_t signals = 0;                                           ///< in shared memory, likewise
   std::uint64_t most_messages_sent = 0, most_blocks_sent = 0;          ///< of the busiest rank
   std::uint64_t most_messages_received = 0, most_blocks_received = 0;  ///< of the busiest rank
   std::uint64_t most_blocks_combined = 0;                              ///< of the rank that combines most
@@ -61,8 +62,8 @@ struct Verdict {
 
 /// Three questions. (i) One play to the fixpoint: every place holds what the contract wants, nothing is delivered
 /// or combined twice, no message is left over. (A fixed schedule with numbered messages is confluent: one play is exact for all
-/// timings.) (ii) For every place, any two accesses of which one writes are connected in the graph. (iii) The play
-/// again, as the executor would run it: in the compiled order and in the dynamic one, with `limits` on the steps in
+/// timings.) (ii) For every place, any two accesses of which one writes are connected in the graph, for shared places by
+/// signals. (iii) The play again, as the executor would run it: in the compiled order and in the dynamic one, with `limits` on the steps in
 /// flight and sends that complete only when their receive is posted.
 Verdict check(const Plan& plan, const Contract& contract, const Limits& limits = {});
 

@@ -272,5 +272,91 @@ TEST(Progress, FindsADeadlockThatOnlyTheLimitsMake) {
   EXPECT_THAT(stuck, AllOf(HasSubstr("rank 0, step 0"), HasSubstr("rank 1, step 1"), HasSubstr("never")));
 }
 
+constexpr Range shared(Place first, std::uint32_t count = 1) { return Range(Buffer::shared, first, count); }
+
+/// Rank 0 writes a block where rank 1 reads it, and then another one.
+Plan handing_over(bool tells, bool waits, Place about = 0) {
+  return plan_of(
+      2,
+      [=](Builder& b) {
+        b.share(2);
+        b.copy(in(0), shared(0));
+        if (tells) b.send(1, shared(0));
+        if (waits) b.recv(1, shared(about));
+        b.copy(in(1), shared(0));
+      },
+      [=](Builder& b) {
+        b.share(2);
+        if (tells) b.recv(0, shared(0));
+        b.copy(shared(0), out(0));
+        if (waits) b.send(0, shared(0));
+      });
+}
+
+TEST(Checker, SharedPlacesAreHandedOverBySignals) {
+  const Verdict verdict = check(handing_over(true, true), anything(handing_over(true, true)));
+  EXPECT_EQ(verdict.why, "");
+  EXPECT_EQ(verdict.statistics.messages, 0u);
+  EXPECT_EQ(verdict.statistics.signals, 2u);
+  EXPECT_EQ(verdict.statistics.scratch, 0u);
+}
+
+TEST(Checker, FindsAReadThatNoSignalOrders) {
+  EXPECT_THAT(
+      why(handing_over(true, false)),
+      AllOf(HasSubstr("copy shared 0 to output 0"), HasSubstr("copy input 1 to shared 0"),
+            HasSubstr("both touch shared place 0, one of them writes it, and no signal orders them")));
+}
+
+TEST(Checker, FindsAWriteThatNoSignalOrders) { EXPECT_NE(why(handing_over(false, true)), ""); }
+
+TEST(Checker, FindsASignalAboutAnotherPlace) {
+  EXPECT_THAT(why(handing_over(true, true, 1)), HasSubstr("which is about other places"));
+}
+
+TEST(Checker, AMessageOrdersNothingInSharedMemory) {
+  const Plan plan = plan_of(
+      2,
+      [](Builder& b) {
+        b.share(1);
+        b.copy(in(0), shared(0));
+        b.join({shared(0), in(1)});
+        b.send(1, in(1));
+      },
+      [](Builder& b) {
+        b.share(1);
+        b.recv(0, out(1));
+        b.join({out(1), shared(0)});
+        b.copy(shared(0), out(0));
+      });
+  EXPECT_NE(why(plan), "");
+}
+
+TEST(Checker, FindsSignalsInNoOrder) {
+  Plan plan = plan_of(
+      2,
+      [](Builder& b) {
+        b.share(2);
+        b.send(1, shared(0));
+        b.send(1, shared(1));
+      },
+      [](Builder& b) {
+        b.share(2);
+        b.recv(0, shared(0));
+        b.recv(0, shared(1));
+      });
+  EXPECT_EQ(why(plan), "");
+  Mutation mutation(plan[0]);
+  mutation.drop_dependency(0, 1);
+  plan[0] = mutation.schedule();
+  EXPECT_THAT(why(plan), HasSubstr("signals to one rank, and nothing keeps them in order"));
+}
+
+TEST(Checker, FindsRanksThatShareDifferently) {
+  const Plan plan = plan_of(
+      2, [](Builder& b) { b.share(2); }, [](Builder& b) { b.share(3); });
+  EXPECT_EQ(why(plan), "rank 1: shares 3 places with rank 0, which has 2");
+}
+
 }  // namespace
 }  // namespace convene

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "schedule/describe.hpp"
 
@@ -25,6 +26,7 @@ class Conflicts {
       asked_.clear();
       access(id);
       if (windowed_) require_window(id);
+      require_signals_in_order(id);
       require_connected(id);
     }
     return std::move(fault_);
@@ -76,7 +78,8 @@ class Conflicts {
   void access(StepId id) {
     switch (schedule_[id].kind) {
       case StepKind::send:
-        return read(id, schedule_.ranges(id));
+        if (!schedule_[id].is_signal()) return read(id, schedule_.ranges(id));
+        return write(id, schedule_.ranges(id));  // hands them over
       case StepKind::recv:
         return write(id, schedule_.ranges(id));
       case StepKind::copy:
@@ -135,6 +138,18 @@ class Conflicts {
                            describe(schedule_, earlier), describe(schedule_, id));
   }
 
+  /// A signal stands for all that went to the same rank before it.
+  void require_signals_in_order(StepId id) {
+    const Step& step = schedule_[id];
+    if (!step.is_signal() || step.kind != StepKind::send || !fault_.empty()) return;
+    const auto [last, is_first] = last_signal_.try_emplace(step.peer, id);
+    if (is_first) return;
+    const StepId before = std::exchange(last->second, id);
+    if (schedule_[before].match > step.match || !is_reached(before, id))
+      fault_ = fmt::format("{} and {}: signals to one rank, and nothing keeps them in order",
+                           describe(schedule_, before), describe(schedule_, id));
+  }
+
   static std::uint64_t key(const Step& step, std::uint64_t match) {
     return (match << 32 | step.peer) * 2 + (step.kind == StepKind::send);
   }
@@ -185,6 +200,7 @@ class Conflicts {
   std::vector<StepId> asked_by_, reached_by_;  // by step: the last step that asked about it, that reaches it
   std::vector<Question> asked_;
   std::unordered_map<std::uint64_t, StepId> message_;
+  std::unordered_map<Rank, StepId> last_signal_;  // by the rank that it goes to
   bool windowed_ = false;
   std::string fault_;
 };

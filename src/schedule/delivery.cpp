@@ -53,7 +53,9 @@ void Delivery::lay_out(const Contract& contract) {
   for (const Schedule& schedule : plan_)
     for (unsigned b = 0; b < max_buffers; ++b) {
       first_place_[schedule.rank() * max_buffers + b] = total;
-      total += schedule.places(static_cast<Buffer>(b));
+      const auto buffer = static_cast<Buffer>(b);
+      if (buffer != Buffer::shared || schedule.first_sharer() == schedule.rank())
+        total += schedule.places(buffer);
     }
   held_.assign(total, nothing);
   for (Rank rank = 0; rank < plan_.size(); ++rank) {
@@ -102,7 +104,7 @@ bool Delivery::execute(Rank rank, StepId id) {
   switch (schedule[id].kind) {
     case StepKind::send: {
       payload_at_[index] = payload_.size();
-      gather(schedule, id, schedule.ranges(id), payload_);
+      if (!schedule[id].is_signal()) gather(schedule, id, schedule.ranges(id), payload_);
       const PlanStep partner = links_.partner[index];
       const Rank peer = schedule[id].peer;
       if (missing_[partner] == 0) todo_.push_back({peer, links_.step(peer, partner)});  // it waited
@@ -111,6 +113,7 @@ bool Delivery::execute(Rank rank, StepId id) {
     case StepKind::recv: {
       const std::size_t payload = payload_at_[links_.partner[index]];
       if (payload == not_sent || missing_[index] == done) return false;
+      if (schedule[id].is_signal()) return true;
       write(schedule, id, schedule.ranges(id), payload_.data() + payload);
       return true;
     }
@@ -251,7 +254,8 @@ void Delivery::compare(const Contract& contract) {
 }
 
 std::span<const Content> Delivery::carried(Rank rank, StepId send) const {
-  if (plan_[rank][send].kind != StepKind::send || payload_at_.empty()) return {};
+  const Step& step = plan_[rank][send];
+  if (step.kind != StepKind::send || step.is_signal() || payload_at_.empty()) return {};
   const std::size_t payload = payload_at_[links_.at(rank, send)];
   if (payload == not_sent) return {};
   return {payload_.data() + payload, static_cast<std::size_t>(places(plan_[rank].ranges(send)))};

@@ -38,7 +38,10 @@ class Delivery {
     StepId step;
   };
 
-  std::size_t at(Rank rank, Buffer buffer) const { return first_place_[rank * max_buffers + index(buffer)]; }
+  std::size_t at(Rank rank, Buffer buffer) const {
+    if (buffer == Buffer::shared) rank = plan_[rank].first_sharer();
+    return first_place_[rank * max_buffers + index(buffer)];
+  }
   void lay_out(const Contract& contract);
   void fill(Rank rank, Buffer buffer, const std::vector<Content>& contents);
   void start();

@@ -5,6 +5,11 @@
 
 namespace convene {
 
+std::string_view name(const Step& step) {
+  if (step.is_signal()) return step.kind == StepKind::send ? "signal" : "await";
+  return name(step.kind);
+}
+
 std::string_view name(StepKind kind) {
   switch (kind) {
     case StepKind::send:
@@ -27,6 +32,8 @@ std::string name(Buffer buffer) {
       return "input";
     case Buffer::output:
       return "output";
+    case Buffer::shared:
+      return "shared";
     default:
       return fmt::format("scratch{}", index(buffer) - index(Buffer::scratch));
   }
@@ -62,6 +69,10 @@ std::string describe(const Schedule& schedule, std::span<const Range> ranges) {
 std::string describe(const Schedule& schedule, StepId id) {
   const Step& step = schedule[id];
   const std::string where = fmt::format("rank {}, step {} (round {}, ", schedule.rank(), id, step.round);
+  if (step.is_signal())
+    return fmt::format("{}{} {} rank {} about {})", where, name(step),
+                       step.kind == StepKind::send ? "to" : "from", step.peer,
+                       describe(schedule, schedule.ranges(id)));
   switch (step.kind) {
     case StepKind::send:
       return fmt::format("{}send message {} to rank {} from {})", where, step.match, step.peer,

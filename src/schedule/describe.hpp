@@ -13,6 +13,8 @@ namespace convene {
 
 /// "send", "recv", "copy", "combine" or "join".
 std::string_view name(StepKind kind);
+/// Likewise, but "signal" and "await" for the ends of a signal.
+std::string_view name(const Step& step);
 
 /// "input", "output", "scratch0", …
 std::string name(Buffer buffer);

@@ -17,7 +17,10 @@ class Player {
     if (!links_.fault.empty()) throw Error("this plan cannot be drawn: " + links_.fault);
     for (const Schedule& schedule : plan) {
       Memories& memory = memory_.emplace_back();
-      for (unsigned b = 0; b < max_buffers; ++b) memory[b].resize(schedule.places(static_cast<Buffer>(b)));
+      for (unsigned b = 0; b < max_buffers; ++b)
+        if (const auto buffer = static_cast<Buffer>(b);
+            buffer != Buffer::shared || schedule.first_sharer() == schedule.rank())
+          memory[b].resize(schedule.places(buffer));
       fill(memory[index(Buffer::input)], contract[schedule.rank()].input);
       fill(memory[index(Buffer::output)], contract[schedule.rank()].output);
       for (StepId id = 0; id < schedule.size(); ++id) missing_.push_back(schedule[id].predecessors);
@@ -102,7 +105,9 @@ class Player {
   void execute(const Schedule& schedule, StepId id, Frame* frame) {
     const PlanStep at = links_.at(schedule.rank(), id);
     const Step& step = schedule[id];
-    if (step.kind == StepKind::send) {
+    if (step.is_signal()) {
+      if (step.kind == StepKind::send) ++arrow(schedule.rank(), step.peer, *frame).signals;
+    } else if (step.kind == StepKind::send) {
       carried_[at] = gather(schedule, schedule.ranges(id));
       note(schedule.rank(), step.peer, carried_[at], *frame);
     } else if (step.kind == StepKind::recv) {
@@ -126,10 +131,15 @@ class Player {
     scatter(schedule, schedule.to(id), right, Change::combined);
   }
 
+  /// In whose column a place is drawn.
+  static Rank owner(const Schedule& schedule, const Range& range) {
+    return range.buffer() == Buffer::shared ? schedule.first_sharer() : schedule.rank();
+  }
+
   std::vector<Content> gather(const Schedule& schedule, std::span<const Range> from) const {
     std::vector<Content> contents;
     for (const Range& range : from) {
-      const std::vector<Cell>& cells = memory_[schedule.rank()][index(range.buffer())];
+      const std::vector<Cell>& cells = memory_[owner(schedule, range)][index(range.buffer())];
       for_each_place(range, schedule.places(range.buffer()),
                      [&](Place place) { contents.push_back(cells[place].content); });
     }
@@ -140,19 +150,24 @@ class Player {
                Change how) {
     std::size_t next = 0;
     for (const Range& range : to) {
-      std::vector<Cell>& cells = memory_[schedule.rank()][index(range.buffer())];
+      std::vector<Cell>& cells = memory_[owner(schedule, range)][index(range.buffer())];
       for_each_place(range, schedule.places(range.buffer()), [&](Place place) {
         cells[place] = {contents[next++], how};
       });
     }
   }
 
-  static void note(Rank from, Rank to, const std::vector<Content>& contents, Frame& frame) {
-    auto arrow = std::find_if(frame.arrows.begin(), frame.arrows.end(),
+  static Arrow& arrow(Rank from, Rank to, Frame& frame) {
+    auto found = std::find_if(frame.arrows.begin(), frame.arrows.end(),
                               [&](const Arrow& a) { return a.from == from && a.to == to; });
-    if (arrow == frame.arrows.end()) arrow = frame.arrows.insert(arrow, Arrow{from, to, 0, {}});
-    ++arrow->messages;
-    arrow->contents.insert(arrow->contents.end(), contents.begin(), contents.end());
+    if (found == frame.arrows.end()) found = frame.arrows.insert(found, Arrow{.from = from, .to = to});
+    return *found;
+  }
+
+  static void note(Rank from, Rank to, const std::vector<Content>& contents, Frame& frame) {
+    Arrow& way = arrow(from, to, frame);
+    ++way.messages;
+    way.contents.insert(way.contents.end(), contents.begin(), contents.end());
   }
 
   void keep_all() {

@@ -18,8 +18,10 @@ namespace convene {
 /// All that one rank sends to another in one round.
 struct Arrow {
   Rank from = 0, to = 0;
-  std::uint32_t messages = 0;
+  std::uint32_t messages = 0, signals = 0;
   std::vector<Content> contents;
+
+  bool is_signal() const { return messages == 0; }
 };
 
 enum class Change : std::uint8_t { kept, received, copied, combined };

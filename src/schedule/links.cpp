@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "schedule/describe.hpp"
 
 namespace convene {
@@ -101,6 +103,16 @@ class Pairing {
     if (wanted != sent) {
       links_.fault = fmt::format("{}: takes {} blocks, but {} sends {}", describe(schedule, id), wanted,
                                  describe(plan_[step.peer], sent_by), sent);
+      return;
+    }
+    if (step.is_signal() != plan_[step.peer][sent_by].is_signal()) {
+      links_.fault = fmt::format("{}: is the other end of {}, though one of them is a signal",
+                                 describe(schedule, id), describe(plan_[step.peer], sent_by));
+      return;
+    }
+    if (step.is_signal() && !std::ranges::equal(schedule.ranges(id), plan_[step.peer].ranges(sent_by))) {
+      links_.fault = fmt::format("{}: is the other end of {}, which is about other places",
+                                 describe(schedule, id), describe(plan_[step.peer], sent_by));
       return;
     }
     links_.partner[send] = links_.at(target, id);

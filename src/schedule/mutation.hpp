@@ -122,7 +122,7 @@ inline std::vector<std::vector<Access>> all_accesses(const Schedule& schedule) {
   for (StepId id = 0; id < schedule.size(); ++id) {
     const auto ranges = schedule.ranges(id);
     for (std::size_t r = 0; r < ranges.size(); ++r) {
-      const bool writes = schedule[id].kind == StepKind::recv ||
+      const bool writes = schedule[id].kind == StepKind::recv || schedule[id].is_signal() ||
                           ((schedule[id].kind == StepKind::copy || schedule[id].kind == StepKind::combine) &&
                            r >= schedule[id].from_ranges);
       for (std::uint64_t i = 0; i < ranges[r].count(); ++i)
@@ -144,7 +144,8 @@ inline std::set<std::pair<StepId, StepId>> all_conflicts(const Schedule& schedul
   for (StepId a = 0; a < schedule.size(); ++a)
     for (StepId b = a + 1; b < schedule.size() && schedule[a].is_message(); ++b)
       if (schedule[b].kind == schedule[a].kind && schedule[b].peer == schedule[a].peer &&
-          schedule[b].match == schedule[a].match + match_window)
+          (schedule[b].match == schedule[a].match + match_window ||
+           (schedule[a].kind == StepKind::send && schedule[a].is_signal() && schedule[b].is_signal())))
         result.emplace(a, b);
   return result;
 }

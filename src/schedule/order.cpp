@@ -40,6 +40,10 @@ class Compiler {
  private:
   /// A step whose predecessors are all complete. Joins are complete at once.
   void ready(StepId id) {
+    if (schedule_[id].is_signal()) {
+      schedule_[id].kind == StepKind::send ? ready_local_.push(id) : receives_.push(id);
+      return;
+    }
     switch (schedule_[id].kind) {
       case StepKind::recv:
         ready_receives_.push(id);
@@ -76,17 +80,18 @@ class Compiler {
     if (ready.empty() || in_flight >= limit) return false;
     if (in_flight + 1 < limit) return true;
     StepId& first = first_[kind == StepKind::send];
-    while (schedule_[first].kind != kind || issued_[first]) ++first;
+    while (schedule_[first].kind != kind || issued_[first] || schedule_[first].is_signal()) ++first;
     return ready.top() == first;
   }
   bool may_send() { return may_issue(ready_sends_, StepKind::send, sends(), limits_.sends); }
   bool may_receive() {
-    return may_issue(ready_receives_, StepKind::recv, receives_.size(), limits_.receives);
+    return may_issue(ready_receives_, StepKind::recv, receives_in_flight_, limits_.receives);
   }
 
   bool issue_one() {
     if (may_receive()) {
       receives_.push(issue(ready_receives_));
+      ++receives_in_flight_;
     } else if (may_send()) {
       const StepId id = issue(ready_sends_);
       if (const auto next = schedule_.successors(id); !next.empty())
@@ -120,6 +125,7 @@ class Compiler {
     StepId id = earliest;
     if (earliest == receive) {
       receives_.pop();
+      receives_in_flight_ -= !schedule_[id].is_signal();
     } else if (earliest == free_send) {
       free_sends_.pop();
     } else {
@@ -140,7 +146,8 @@ class Compiler {
   StepId first_[2] = {0, 0};                // of receives, of sends: none before it has not been issued
   Earliest ready_receives_, ready_sends_, ready_local_;
   // In flight. Free: nothing depends on it.
-  Earliest receives_, free_sends_;
+  Earliest receives_, free_sends_;  // and signals that are awaited
+  std::size_t receives_in_flight_ = 0;
   std::set<Awaited> awaited_sends_;
   Order order_;
 };

@@ -18,6 +18,9 @@ std::uint64_t bytes(std::span<const Range> ranges, const PlanInfo& info, const G
 
 std::string action(const Schedule& schedule, StepId id, const PlanInfo& info, const GoalOptions& options) {
   const Step& step = schedule[id];
+  if (step.is_signal())
+    return fmt::format("{} 0b {} {} tag {}", step.kind == StepKind::send ? "send" : "recv",
+                       step.kind == StepKind::send ? "to" : "from", step.peer, step.match);
   switch (step.kind) {
     case StepKind::send:
       return fmt::format("send {}b to {} tag {}", bytes(schedule.ranges(id), info, options), step.peer,

@@ -75,7 +75,7 @@ class Writer {
 
   void write(const Schedule& schedule, StepId id, const std::vector<StepId>& after) {
     const Step& step = schedule[id];
-    put("  {{\"id\": {}, \"kind\": \"{}\", ", id, name(step.kind));
+    put("  {{\"id\": {}, \"kind\": \"{}\", ", id, name(step));
     if (step.is_message()) put("\"peer\": {}, \"match\": {}, ", step.peer, step.match);
     put("\"round\": {}, ", step.round);
     if (step.is_message()) write("slots", schedule, schedule.ranges(id));

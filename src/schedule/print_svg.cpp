@@ -141,8 +141,8 @@ void Painter::tile(const Tile& tile, double left, double top, double above, bool
 
 /// What a legend has to explain.
 struct Used {
-  bool copied = false, combined = false, several_messages = false, labels = false, counts = false,
-       unlabelled = false, rings = false;
+  bool copied = false, combined = false, received = false, messages = false, signals = false,
+       several_messages = false, labels = false, counts = false, unlabelled = false, rings = false;
 
   explicit Used(const std::vector<Tile>& tiles) {
     for (const Tile& tile : tiles) {
@@ -150,9 +150,13 @@ struct Used {
         for (const Cell& cell : column) {
           copied |= cell.change == Change::copied;
           combined |= cell.change == Change::combined;
+          received |= cell.change == Change::received;
         }
       rings |= !tile.rings.sizes.empty();
-      for (const Arrow& arrow : tile.frame.arrows) several_messages |= arrow.messages > 1;
+      for (const Arrow& arrow : tile.frame.arrows) {
+        several_messages |= arrow.messages > 1;
+        (arrow.is_signal() ? signals : messages) = true;
+      }
       for (const ArrowLook& look : tile.looks) {
         labels |= !look.label.empty();
         counts |= look.label.starts_with("×");
@@ -196,7 +200,7 @@ double Painter::legend(double y, double width) {
   const Used used(layout_.tiles());
   const Hue& first = layout_.hues()[0];
   cell(layout_.sample_name() + ", held before", first.light, thin, false);
-  cell("arrives in this round", first.full, strong(1.4), true);
+  if (used.received || !used.signals) cell("arrives in this round", first.full, strong(1.4), true);
   if (used.combined) cell("combined", first.full, strong(2.8), true);
   if (used.copied) cell("copied locally", first.full, strong(1.4, "2.5 2"), true);
   std::string what = used.several_messages ? "messages of a pair" : "message";
@@ -207,13 +211,17 @@ double Painter::legend(double y, double width) {
   if (layout_.has_nodes()) {
     arrow(what + ", within a node", {.colour = local_line, .width = 1.1});
     arrow("between nodes (heavy)", {.colour = layout_.has_rings() ? ink : accent, .width = 2.0});
-  } else {
+  } else if (used.messages || !used.signals) {
     arrow(what, strong(1.1));
   }
+  if (used.signals) arrow("signal", strong(1.1, signal_dashes));
   if (layout_.has_rings() && used.rings)
     arrow("one colour and line: one ring", {layout_.hues()[layout_.procs() / 2].line, 1.4, dashes[1]});
   const std::string_view axes = "columns: ranks, rows: places of the output";
-  item(0, layout_.shows_only_output() ? std::string(axes) : fmt::format("{} (in: input, s: scratch)", axes),
+  item(0,
+       layout_.shows_only_output()
+           ? std::string(axes)
+           : fmt::format("{} (in: input, {}s: scratch)", axes, used.signals ? "sh: shared, " : ""),
        [](const Box&) {});
   return y + 14;
 }

@@ -37,9 +37,10 @@ std::string headline(const Plan& plan, const PlanInfo& info) {
   if (!parameters.empty()) parameters += ")";
   const char* unit = info.unit();
   return fmt::format(
-      "{} by {}{}, {}: {}, {}, {}; the busiest rank sends {} in {}\n", info.collective, info.algorithm,
+      "{} by {}{}, {}: {}, {}, {}{}; the busiest rank sends {} in {}\n", info.collective, info.algorithm,
       parameters, info.procs == 1 ? "1 process" : fmt::format("{} processes", info.procs),
       plural(counts.rounds, "round"), plural(counts.messages, "message"), plural(counts.blocks, unit),
+      counts.signals > 0 ? ", " + plural(counts.signals, "signal") : "",
       plural(counts.most_blocks_sent, unit), plural(counts.most_messages_sent, "message"));
 }
 
@@ -89,9 +90,11 @@ class Rounds {
   std::string messages(const Schedule& schedule, std::uint32_t round, StepKind kind) {
     std::string text;
     for (StepId id = 0; id < schedule.size(); ++id) {
-      if (schedule[id].round != round || schedule[id].kind != kind) continue;
-      text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", blocks(schedule, id),
-                          kind == StepKind::send ? "to" : "from", schedule[id].peer);
+      const Step& step = schedule[id];
+      if (step.round != round || step.kind != kind) continue;
+      text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ",
+                          step.is_signal() ? "a signal" : blocks(schedule, id),
+                          kind == StepKind::send ? "to" : "from", step.peer);
     }
     return text;
   }
@@ -146,6 +149,9 @@ class Rounds {
 
 std::string action(const Schedule& schedule, StepId id) {
   const Step& step = schedule[id];
+  if (step.is_signal())
+    return fmt::format("{}  {} {} rank {}, message {}", name(step), describe(schedule, schedule.ranges(id)),
+                       step.kind == StepKind::send ? "to" : "from", step.peer, step.match);
   switch (step.kind) {
     case StepKind::send:
       return fmt::format("send  {} to rank {}, message {}", describe(schedule, schedule.ranges(id)),

@@ -80,7 +80,8 @@ class Compiled {
     if (state_[index] != State::idle) return fail(rank, id, "is issued a second time by the compiled order");
     if (missing_[index] > 0)
       return fail(rank, id, "is issued by the compiled order before what it depends on");
-    if (!schedule[id].is_message()) return complete(rank, id);
+    if (schedule[id].is_signal()) runnable_.push_back(schedule[id].peer);
+    if (!schedule[id].is_in_flight()) return complete(rank, id);
     in_flight_[rank].steps.push_back(id);
     const bool sends = schedule[id].kind == StepKind::send;
     const std::uint32_t count = ++(sends ? in_flight_[rank].sends : in_flight_[rank].receives);
@@ -94,7 +95,14 @@ class Compiled {
   }
 
   bool wait(Rank rank, StepId id) {
-    const State state = state_[links_.at(rank, id)];
+    const PlanStep index = links_.at(rank, id);
+    const State state = state_[index];
+    if (plan_[rank][id].is_signal() && state == State::idle) {
+      if (missing_[index] > 0) fail(rank, id, "is awaited by the compiled order before what it depends on");
+      const bool has_come = state_[links_.partner[index]] == State::complete;
+      if (has_come) complete(rank, id);
+      return has_come;
+    }
     if (state == State::idle) fail(rank, id, "is waited for by the compiled order before it is issued");
     if (state == State::complete) fail(rank, id, "is waited for a second time by the compiled order");
     if (state == State::matched) retire(rank, id);
@@ -224,9 +232,25 @@ class Dynamic {
   }
 
   void ready(Rank rank, StepId id) {
-    if (!plan_[rank][id].is_message()) return local_.push_back({rank, id});
+    const Step& step = plan_[rank][id];
+    if (step.is_signal() && step.kind == StepKind::recv) return await(rank, id);
+    if (!step.is_in_flight()) return local_.push_back({rank, id});
     window(rank, id).waiting.push(id);
     issue_some(rank, plan_[rank][id].kind);
+  }
+
+  /// A signal that may have come already.
+  void await(Rank rank, StepId id) {
+    const PlanStep index = links_.at(rank, id);
+    state_[index] = State::issued;
+    if (state_[links_.partner[index]] == State::complete) completions_.push_back({rank, id});
+  }
+
+  /// Whoever awaits a signal sees it now.
+  void give(Rank rank, StepId id) {
+    const PlanStep partner = links_.partner[links_.at(rank, id)];
+    const Rank peer = plan_[rank][id].peer;
+    if (state_[partner] == State::issued) completions_.push_back({peer, links_.step(peer, partner)});
   }
 
   /// Ready messages of one kind, by number, while the window allows. Its last place is kept for the first message that
@@ -242,7 +266,8 @@ class Dynamic {
     if (mine.in_flight >= limit || mine.waiting.empty()) return;
     const Schedule& schedule = plan_[rank];
     const auto passed = [&](StepId id) {
-      return schedule[id].kind != kind || state_[links_.at(rank, id)] == State::complete;
+      return schedule[id].kind != kind || schedule[id].is_signal() ||
+             state_[links_.at(rank, id)] == State::complete;
     };
     while (mine.first < schedule.size() && passed(mine.first)) ++mine.first;
     if (mine.first < schedule.size() && is_ready(rank, mine.first)) issue(rank, mine.first, mine);
@@ -267,7 +292,8 @@ class Dynamic {
     state_[links_.at(rank, id)] = State::complete;
     for (StepId next : plan_[rank].successors(id))
       if (--missing_[links_.at(rank, next)] == 0) ready(rank, next);
-    if (!plan_[rank][id].is_message()) return;
+    if (plan_[rank][id].is_signal() && plan_[rank][id].kind == StepKind::send) give(rank, id);
+    if (!plan_[rank][id].is_in_flight()) return;
     --window(rank, id).in_flight;
     issue_some(rank, plan_[rank][id].kind);
   }

@@ -14,10 +14,15 @@ namespace convene {
 
 using StepId = std::uint32_t;
 
+/// A message whose slots are shared moves nothing: its send is a *signal*, by which a rank hands places of the node's
+/// memory over to another one, and its receive *awaits* that. From the one step on the places are the other rank's: to read
+/// what stands there, or to write it.
 enum class StepKind : std::uint8_t {
   send,  ///< the slots, in order, as one message to `peer`
   recv,  ///< one message from `peer` into the slots, in order
-  copy,  ///< from the first slots to the second, place by place
+  /// From the first slots to the second, place by place. A shared place has room for the collective's largest one: as
+  /// much is copied (and combined) as the smaller of both places holds.
+  copy,
   /// right = left ∘ right, place by place, as MPI_Reduce_local does it: the first slots are the left operand and only
   /// read, the second the right one, read and written. What runs a schedule gives places whole elements of the operation's
   /// type, hands the operator left and right in this order, and lets no two combines of a user's operation run at once.
@@ -46,6 +51,10 @@ struct Step {
       0;  ///< bit b: touches buffer b directly (input and output have a moment: DESIGN "available-from")
 
   bool is_message() const { return kind == StepKind::send || kind == StepKind::recv; }
+  /// Whether it takes one of the places that there are for messages in flight.
+  bool is_in_flight() const { return is_message() && !is_signal(); }
+  /// A message that moves nothing: a signal, or its other end. The one is given at once, the other one only looked for.
+  bool is_signal() const { return is_message() && touches == 1u << index(Buffer::shared); }
 };
 
 inline constexpr std::size_t most_from_ranges = 255;  // of a copy or combine
@@ -53,6 +62,9 @@ inline constexpr std::size_t most_from_ranges = 255;  // of a copy or combine
 /// Messages n and n + match_window between two ranks may carry the same tag, so the later one waits for the earlier.
 inline constexpr std::uint32_t match_bits = 8;
 inline constexpr std::uint32_t match_window = 1u << match_bits;
+
+/// Signals are told apart by the number of messages of their pair, which has so many bits.
+inline constexpr unsigned signal_bits = 20;
 
 class Schedule {
  public:
@@ -66,6 +78,9 @@ class Schedule {
 
   /// For each place of a scratch buffer the place of the collective's blocks whose size it has.
   std::span<const Place> like(Buffer scratch_buffer) const;
+
+  /// Of a schedule that uses shared places: the lowest of the ranks that share them.
+  Rank first_sharer() const { return first_sharer_; }
 
   /// Whether messages are sent although they carry no bytes: their arrival is what counts.
   bool signals() const { return signals_; }
@@ -106,7 +121,7 @@ class Schedule {
     return step.is_message() ? (step.kind == StepKind::send ? ranges(id).size() : 0) : step.from_ranges;
   }
 
-  Rank procs_ = 0, rank_ = 0;
+  Rank procs_ = 0, rank_ = 0, first_sharer_ = 0;
   std::uint32_t rounds_ = 0;
   unsigned buffers_ = 0;
   bool signals_ = false;

@@ -10,15 +10,16 @@ namespace convene {
 using Rank = std::uint32_t;
 using Place = std::uint32_t;
 
-/// Which memory a slot is in. `input` and `output` are the caller's; scratch k is Convene's own.
-enum class Buffer : std::uint8_t { input, output, scratch };  // scratch k is Buffer(scratch + k)
+/// Which memory a slot is in. `input` and `output` are the caller's, the others Convene's own: `shared` is that of the
+/// node, which all its ranks read and write, scratch k this rank's.
+enum class Buffer : std::uint8_t { input, output, shared, scratch };  // scratch k is Buffer(scratch + k)
 
 constexpr Buffer scratch(unsigned k) {
   return static_cast<Buffer>(static_cast<unsigned>(Buffer::scratch) + k);
 }
 constexpr unsigned index(Buffer buffer) { return static_cast<unsigned>(buffer); }
 
-/// The most buffers that one schedule may name: input, output and 14 scratch buffers.
+/// The most buffers that one schedule may name: input, output, shared and 13 scratch buffers.
 inline constexpr unsigned max_buffers = 16;
 
 /// The places first, first + stride, … (count of them), each modulo the number of places of the buffer.

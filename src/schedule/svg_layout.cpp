@@ -204,15 +204,18 @@ LineStyle Layout::line_of(const Tile& tile, std::size_t arrow) const {
     line.dashes = dashes[ring % std::size(dashes)];
     line.width = crossing ? 2.4 : 1.4;
   }
+  if (tile.frame.arrows[arrow].is_signal()) line.dashes = signal_dashes;
   return line;
 }
 
 std::string Layout::amount_of(const std::vector<Arrow>& arrows) const {
-  std::uint64_t messages = 0, contents = 0;
+  std::uint64_t messages = 0, contents = 0, signals = 0;
   for (const Arrow& arrow : arrows) {
     messages += arrow.messages;
     contents += arrow.contents.size();
+    signals += arrow.signals;
   }
+  if (messages == 0 && signals > 0) return plural(signals, "signal");
   return plural(messages, "message") + ", " + plural(contents, unit());
 }
 
@@ -276,6 +279,7 @@ std::string Layout::row_label(std::size_t row) const {
   const auto [buffer, place] = rows_[row];
   if (buffer == Buffer::input)
     return rows_[row + 1].buffer == Buffer::input || place > 0 ? fmt::format("in {}", place) : "in";
+  if (buffer == Buffer::shared) return fmt::format("sh {}", place);
   if (buffer != Buffer::output) return fmt::format("s{}.{}", index(buffer) - index(Buffer::scratch), place);
   if (expressions_) return fmt::format("{}", place);
   if (info_.naming == Naming::target) return info_.segments == 1 ? "out" : fmt::format("out {}", place);
@@ -305,6 +309,7 @@ std::string Layout::description() const {
   std::string text =
       fmt::format("{} · {} · {} · {}", procs_ == 1 ? "1 process" : fmt::format("{} processes", procs_),
                   plural(all.rounds, "round"), plural(all.messages, "message"), plural(all.blocks, unit()));
+  if (all.signals > 0) text += " · " + plural(all.signals, "signal");
   if (has_nodes()) text += " · between nodes: " + amount_of(crossing(tiles_));
   for (const auto& [name, value] : info_.parameters) text += fmt::format(" · {}={}", name, value);
   return text;

@@ -25,6 +25,7 @@ struct Tile {
 };
 
 /// The line types that tell rings apart where colours can't.
+inline constexpr std::string_view signal_dashes = "1.5 2.5";
 inline constexpr std::string_view dashes[] = {"", "5 2.5", "1.8 2.2", "7 2 1.8 2"};
 
 class Layout {

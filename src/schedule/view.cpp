@@ -39,19 +39,50 @@ Buffer Inner::add_scratch(std::vector<View::Places> where) {
   return convene::scratch(static_cast<unsigned>(scratch_.size()) - 1);
 }
 
+std::uint32_t Inner::places_of_a_block() const {
+  const auto number = [](const View::Places& places) {
+    std::uint32_t total = 0;
+    for (const Range& range : places) total += range.count();
+    return total;
+  };
+  if (view_.blocks.empty()) return 1;
+  const std::uint32_t each = number(view_.blocks.front());
+  for (const View::Places& block : view_.blocks)
+    if (number(block) != each) throw std::logic_error("shared places of a view whose blocks are not alike");
+  return each;
+}
+
+Place Inner::add_shared(Place first, std::uint32_t places, std::uint32_t each) {
+  const auto inner = static_cast<Place>(shared_.size());
+  for (std::uint32_t i = 0; i < places; ++i)
+    shared_.push_back({Range(Buffer::shared, first + i * each, each)});
+  return inner;
+}
+
+const std::vector<View::Places>& Inner::places_of(Buffer buffer) const {
+  switch (buffer) {
+    case Buffer::input:
+      return view_.input;
+    case Buffer::output:
+      return view_.output;
+    case Buffer::shared:
+      return shared_;
+    default:
+      return scratch_[index(buffer) - index(Buffer::scratch)];
+  }
+}
+
 View::Places Inner::lowered(std::span<const Range> given, const Rank* receiver) const {
   View::Places result;
   for (const Range& range : given) {
-    const bool is_scratch = index(range.buffer()) >= index(Buffer::scratch);
-    const auto& map = is_scratch ? scratch_[index(range.buffer()) - index(Buffer::scratch)]
-                      : range.buffer() == Buffer::input ? view_.input
-                                                        : view_.output;
+    const auto& map = places_of(range.buffer());
+    const bool may_be_there = receiver && view_.has && range.buffer() != Buffer::shared;
     const auto n = static_cast<std::uint32_t>(map.size());
     if (n == 0) throw std::logic_error("an inner schedule names a buffer that its view does not have");
     const Range within(range.buffer(), range.first % n, range.count(), range.stride % n);
     for_each_place(within, n, [&](Place place) {
       for (const Range& outer : map[place])
-        if (!receiver || !view_.has || !view_.has(*receiver, outer)) append(result, outer);
+        if (!may_be_there || !view_.has(*receiver, outer)) append(result, outer);
     });
   }
   return result;

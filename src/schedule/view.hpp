@@ -39,13 +39,21 @@ class Inner {
   /// The next scratch buffer, by place; returns its name in the inner schedule.
   Buffer add_scratch(std::vector<View::Places> where);
 
+  /// How many outer places a block is, where all are as many. Throws std::logic_error where they are not.
+  std::uint32_t places_of_a_block() const;
+  /// Shared places of the inner schedule, from an outer one on, each of them so many; returns the first inner one.
+  Place add_shared(Place first, std::uint32_t places, std::uint32_t each);
+
   /// Places of the inner schedule as those of the one around it, without what the receiver (null: there is none) has
   /// already.
   View::Places lowered(std::span<const Range> given, const Rank* receiver) const;
 
  private:
   View view_;
+  const std::vector<View::Places>& places_of(Buffer buffer) const;
+
   std::vector<std::vector<View::Places>> scratch_;  // by inner scratch buffer and place
+  std::vector<View::Places> shared_;                // by inner place
 };
 
 }  // namespace convene

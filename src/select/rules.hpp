@@ -29,6 +29,8 @@ struct Situation {
   bool commutative = true;              ///< of a reduction: its operator
   bool reproducible = false;            ///< equal bits are wanted from run to run
   bool has_native = true;               ///< the MPI has such a call of its own
+  std::uint64_t may_share =
+      UINT64_MAX;  ///< bytes that the ranks of a node may share; 0: not in this form of call
 
   /// Bytes per block; of the mean block where blocks differ. A bcast has but one, the vector; so have reductions, but for
   /// reduce_scatter.

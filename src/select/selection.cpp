@@ -35,13 +35,29 @@ std::string obstacle(const Spec& spec, const Situation& situation) {
             .parameters = spec.parameters,
             .nodes = situation.node_of_rank};
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
-    return unmet + "; this communicator has " + std::to_string(situation.procs);
+    return unmet + (spec.algorithm->shared_places
+                        ? "; those of this communicator are on several"
+                        : "; this communicator has " + std::to_string(situation.procs));
   call.commutative = situation.commutative;
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     return unmet + ", and this call's is none";
   if (situation.reproducible && depends_on_arrivals(*spec.algorithm))
     return "sums up in an order that depends on when ranks arrive, and reproducible results were asked for";
   return "";
+}
+
+/// What is in the way of an algorithm whose ranks share memory: likewise.
+std::string lacks_memory(const Spec& spec, const Situation& situation) {
+  if (!shares_memory(*spec.algorithm, spec.parameters)) return "";
+  if (situation.may_share == 0) return "shares memory between ranks, which only blocking calls can";
+  const Call call{.collective = situation.collective,
+                  .procs = situation.procs,
+                  .parameters = spec.parameters,
+                  .nodes = situation.node_of_rank};
+  const std::uint64_t wanted = shared_bytes(*spec.algorithm, call, situation.block_bytes(), 1);
+  if (wanted <= situation.may_share) return "";
+  return "would share " + std::to_string(wanted) + " bytes on each node, and CONVENE_SHARED_MEMORY allows " +
+         std::to_string(situation.may_share);
 }
 
 Choice choose_forced(const Spec& spec, const Situation& situation) {
@@ -54,13 +70,15 @@ Choice choose_forced(const Spec& spec, const Situation& situation) {
             true};
   if (const std::string unmet = obstacle(spec, situation); !unmet.empty())
     throw Error(std::string(name(situation.collective)) + "=" + text(spec) + " " + unmet);
+  if (const std::string why = lacks_memory(spec, situation); !why.empty())
+    return {&native(situation.collective), {}, "no shared memory", text(spec) + " " + why, false};
   return {spec.algorithm, spec.parameters, "forced", "", false};
 }
 
 /// The first algorithm that runs anywhere and needs to know nothing of nodes, neighbours or arrivals.
 const Algorithm& plainest(const Situation& situation) {
   for (const Algorithm* algorithm : catalogue(situation.collective)) {
-    const bool is_plain = !algorithm->is_native() && !algorithm->is_composed() &&
+    const bool is_plain = !algorithm->is_native() && !algorithm->is_composed() && !algorithm->shared_places &&
                           !algorithm->needs_whole_graph && algorithm->learns == Learns::none;
     if (is_plain && obstacle({algorithm, algorithm->default_parameters()}, situation).empty())
       return *algorithm;
@@ -103,6 +121,13 @@ bool Selection::needs_topology() const {
                      [&](const Rule& rule) { return rule.needs_topology() && !forced(rule.collective); });
 }
 
+bool Selection::may_share_memory(Collective collective) const {
+  const auto shares = [](const Spec& spec) { return shares_memory(*spec.algorithm, spec.parameters); };
+  if (const Spec* spec = forced(collective)) return shares(*spec);
+  return std::any_of(rules_.begin(), rules_.end(),
+                     [&](const Rule& rule) { return rule.collective == collective && shares(rule.use); });
+}
+
 Choice Selection::choose(const Situation& situation) const {
   Choice choice = choose_any(situation);
   if (situation.has_native || !choice.algorithm->is_native()) return choice;
@@ -123,7 +148,9 @@ Choice Selection::choose_by_rules(const Situation& situation) const {
   for (const Rule& rule : rules_) {
     if (!rule.fits(situation)) continue;
     const std::string reason = "rule " + std::to_string(rule.number) + " of " + rules_name_;
-    const std::string unmet = obstacle(rule.use, situation);
+    std::string unmet = obstacle(rule.use, situation);
+    if (unmet.empty() && lacks_nodes(rule.use, situation)) unmet = "needs to know which ranks share a node";
+    if (unmet.empty()) unmet = lacks_memory(rule.use, situation);
     if (unmet.empty()) return {rule.use.algorithm, rule.use.parameters, reason, skipped, wants_nodes};
     wants_nodes = wants_nodes || lacks_nodes(rule.use, situation);
     if (!skipped.empty()) skipped += "; ";

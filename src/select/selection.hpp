@@ -35,6 +35,8 @@ class Selection {
   bool always_native(Collective collective) const;
   bool all_native() const;
 
+  /// Whether ranks may come to share memory: then a decision depends on whether the call blocks, and on its size.
+  bool may_share_memory(Collective collective) const;
   /// Whether nodes and ranks per node must be found before choose() can answer.
   bool needs_topology() const;
 

@@ -151,5 +151,44 @@ TEST(Selection, KnowsWhatIsAlwaysNative) {
   EXPECT_TRUE(from_rules(R"({"collective": "allgather", "use": "ring"})", "allgather=native").all_native());
 }
 
+TEST(Selection, RanksShareMemoryInBlockingCallsOfOneNode) {
+  const Selection selection = Selection::from("bcast=shared;segments=4", "");
+  EXPECT_TRUE(selection.may_share_memory(Collective::bcast));
+  EXPECT_FALSE(selection.may_share_memory(Collective::allgather));
+  Situation there{.collective = Collective::bcast,
+                  .procs = 4,
+                  .total_bytes = 1000,
+                  .nodes = 1,
+                  .ranks_per_node = 4,
+                  .node_of_rank = {0, 0, 0, 0}};
+  EXPECT_EQ(selection.choose(there).reason, "forced");
+
+  there.may_share = 0;
+  const Choice other = selection.choose(there);
+  EXPECT_TRUE(other.algorithm->is_native());
+  EXPECT_EQ(other.reason, "no shared memory");
+  EXPECT_EQ(other.declared, "shared shares memory between ranks, which only blocking calls can");
+
+  there.may_share = 1000;  // two parents with two places each, of 250 bytes in four cache lines
+  EXPECT_EQ(selection.choose(there).declared,
+            "shared would share 1024 bytes on each node, and CONVENE_SHARED_MEMORY allows 1000");
+  there.may_share = 1024;
+  EXPECT_EQ(selection.choose(there).reason, "forced");
+
+  there.node_of_rank = {0, 0, 1, 1};
+  EXPECT_THROW(selection.choose(there), Error);
+}
+
+TEST(Selection, RulesSkipWhatCannotShareMemory) {
+  const Selection selection = from_rules(R"({"collective": "barrier", "use": "shared"})");
+  Situation there{.collective = Collective::barrier, .procs = 2, .nodes = 1, .ranks_per_node = 2};
+  there.node_of_rank = {0, 0};
+  EXPECT_EQ(selection.choose(there).algorithm->name, "shared");
+  there.may_share = 0;
+  const Choice other = selection.choose(there);
+  EXPECT_TRUE(other.algorithm->is_native());
+  EXPECT_NE(other.declared.find("which only blocking calls can"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace convene

@@ -106,9 +106,10 @@ void Source::set_bytes(const Bytes& bytes, Empty empty) {
       const StepKind kind = schedule[id].kind;
       const bool has_source = kind == StepKind::copy || kind == StepKind::combine;
       Move& move = moves_[next];
-      move.bytes = bytes(schedule, has_source ? schedule.from(id) : schedule.ranges(id));
-      move.left_out =
-          empty == Empty::left_out && schedule[id].is_message() && move.bytes == 0 && !schedule.signals();
+      const bool is_signal = schedule[id].is_signal();
+      move.bytes = is_signal ? 0 : bytes(schedule, has_source ? schedule.from(id) : schedule.ranges(id));
+      move.left_out = empty == Empty::left_out && schedule[id].is_message() && move.bytes == 0 &&
+                      !schedule.signals() && !is_signal;
     }
   };
   if (one_) return set(*one_);

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from convene import _core
+from convene.shapes import Algorithm
 
 from tests.conformance.stacks import Stack, all_stacks
 
@@ -59,10 +60,16 @@ class Result:
     problem: str = ""
 
 
+def known_algorithms() -> list[Algorithm]:
+    """Those of allgather and allgatherv, in every form of call. (shared is for blocking allgathers alone:
+    tests/test_mpi_shared.py.)"""
+    return [known for known in _core.algorithms("allgather") if not known["shares_memory"]]
+
+
 def specs() -> list[str]:
     """Every algorithm with every sample of its parameters, as the checker tries them too."""
     found = []
-    for algorithm in _core.algorithms("allgather"):
+    for algorithm in known_algorithms():
         found += [_core.spec("allgather", spec) for spec in _core.samples("allgather", algorithm["name"])]
     # Communicators of the program have nodes of one rank, where there cannot be several leaders.
     return [spec for spec in dict.fromkeys(found) if "leaders" not in spec]
@@ -70,7 +77,7 @@ def specs() -> list[str]:
 
 def usual_specs() -> list[str]:
     """Every algorithm with the parameters that it has if one gives none; `native` first."""
-    return [_core.spec("allgather", algorithm["name"]) for algorithm in _core.algorithms("allgather")]
+    return [_core.spec("allgather", algorithm["name"]) for algorithm in known_algorithms()]
 
 
 def needs_even(spec: str) -> bool:
@@ -156,7 +163,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--algorithm",
         action="append",
         default=[],
-        choices=[known["name"] for known in _core.algorithms("allgather")],
+        choices=[known["name"] for known in known_algorithms()],
     )
     parser.add_argument("--usual", action="store_true", help="only each algorithm's usual parameters")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and repetitions")

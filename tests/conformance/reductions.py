@@ -18,8 +18,9 @@ REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "
 GRID, RANDOM = "reduction_grid", "random_reductions"
 
 
-def specs(program: str) -> str:
-    """All algorithms with the parameters that checks try, a line each; for random calls also their needs."""
+def specs(program: str, nodes: str = "") -> str:
+    """All algorithms with the parameters that checks try, a line each; for random calls also their needs.
+    `nodes`: only those that can run on ranks that are there."""
     lines = []
     for collective in REDUCTIONS:
         for algorithm in _core.algorithms(collective):
@@ -28,18 +29,27 @@ def specs(program: str) -> str:
             needs = "" if keeps_order or program != RANDOM else " commutative"
             spec = ["native"] if algorithm["native"] else _core.samples(collective, name)
             # Communicators of one rank have one leader.
-            lines += [f"{collective} {each}{needs}" for each in spec if "leaders" not in each]
+            able = [each for each in spec if "leaders" not in each]
+            if nodes:
+                procs = nodes.count(",") + 1
+                able = [each for each in able if not _core.unmet(collective, each, procs, "", nodes)]
+            lines += [f"{collective} {each}{needs}" for each in able]
     return "\n".join(lines)
 
 
 def problem_of(
-    stack: Stack, program: str, procs: int, options: Sequence[str] = (), timeout: float = 300
+    stack: Stack,
+    program: str,
+    procs: int,
+    options: Sequence[str] = (),
+    timeout: float = 300,
+    nodes: str = "",
 ) -> str:
     """What went wrong; empty where all results were equal."""
     done = stack.run(
         procs,
         [program_of(stack, program), *options],
-        {"CONVENE_TEST_SPECS": specs(program)},
+        {"CONVENE_TEST_SPECS": specs(program, nodes)} | ({"CONVENE_MAPPING": nodes} if nodes else {}),
         preload=False,
         timeout=timeout,
     )

@@ -105,6 +105,22 @@ static void first_call_is_non_blocking(void) {
   }
 }
 
+/* A large message whose receiver asks for it between short collectives, which its sender has nothing to wait in. */
+static void ask_between_collectives(void) {
+  const int bytes = 4 << 20, last = procs - 1;
+  char* message = calloc((size_t)bytes, 1);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int done = 0;
+  if (rank == 0 && procs > 1) MPI_Isend(message, bytes, MPI_CHAR, last, 4, MPI_COMM_WORLD, &request);
+  if (rank == last && procs > 1) MPI_Irecv(message, bytes, MPI_CHAR, 0, 4, MPI_COMM_WORLD, &request);
+  while (!done) {
+    if (rank == last) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    MPI_Bcast(&done, 1, MPI_INT, last, MPI_COMM_WORLD);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  free(message);
+}
+
 int main(int argc, char** argv) {
   MPI_Comm other;
   MPI_Init(&argc, &argv);
@@ -119,6 +135,7 @@ int main(int argc, char** argv) {
 #endif
   for (int times = 0; times < 5; ++times) freed_while_pending();
   for (int times = 0; times < 5; ++times) first_call_between();
+  for (int times = 0; times < 5; ++times) ask_between_collectives();
   MPI_Comm_free(&other);
   if (rank == 0) printf("all legal programs have ended\n");
   MPI_Finalize();

@@ -45,6 +45,8 @@ def _print_one(output: Console, algorithm: Algorithm, served: list[str]) -> None
     needs = REQUIREMENTS.get(algorithm["requirement"], algorithm["requirement"])
     if algorithm["parts"]:
         needs = "what its parts need, and the nodes of ranks"
+    if algorithm["shares_memory"]:
+        needs += " on one node"
     if algorithm["commutative_only"]:
         needs += ", a commutative operator"
     some = [name for name in served if name in algorithm["collectives"]]

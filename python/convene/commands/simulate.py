@@ -414,6 +414,11 @@ def run(
     if critical_path and engine == "smpi":
         raise RequestError("SMPI does not say what the critical path is: leave out --critical-path")
     make, others = choose_engine(engine, name, procs, machine, rivals)
+    specs = [*choose_algorithms(name, procs, algorithms), *others]
+    if engine == "smpi" and any(_core.shares_memory(name, spec) for spec in specs if spec not in others):
+        raise RequestError(
+            "ranks share no memory in SMPI: leave such algorithms out, or take --engine player"
+        )
     cases = [
         make(
             name,
@@ -428,7 +433,7 @@ def run(
             root,
             simulation.parse_noise(noise, seed),
         )
-        for spec in [*choose_algorithms(name, procs, algorithms), *others]
+        for spec in specs
     ]
     options = {
         "engine": engine,

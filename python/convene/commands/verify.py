@@ -287,7 +287,7 @@ class Grid:
         if _core.is_neighborhood(sample.collective):
             return self.graphs_of(sample, procs)
         if not sample.composed:
-            return [NOWHERE]
+            return [self.mapping if _core.shares_memory(sample.collective, sample.spec) else NOWHERE]
         if self.mapping != NOWHERE:
             return [self.mapping]
         found = representative_mappings(procs)

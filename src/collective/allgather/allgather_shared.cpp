@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Allgather through shared memory: every rank writes its block into one of its two shared places; when all have done so,
+// which they tell each other by dissemination, it copies the blocks of all others.
+//
+// Source:   Graham and Shipman 2008 (collectives in shared memory on multi-core nodes).
+// Requires: all processes on one node.
+// Cost:     no message; N(⌈log₂P⌉ + 1) rounds with N segments, with one signal per rank in each but the last: each rank
+//           copies its block once more and P − 1 others once; 2P shared places.
+//
+//            before      round 2 (behind two rounds of signals)
+//   rank     0 1 2 3     0 1 2 3
+//   block 0  0 . . .     0 * * *
+//   block 1  . 1 . .     * 1 * *
+//   block 2  . . 2 .     * * 2 *
+//   block 3  . . . 3     * * * 3       (* is copied in this round)
+//
+//   P = 5 has a third round of signals.
+#include "collective/shared.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) {
+  const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
+  Rank round = 0;
+  for (std::uint32_t segment = 0; segment < segments; ++segment) {
+    const auto at = [&](Rank rank, Rank count) {
+      return Range(Buffer::output, rank * segments + segment, count, segments);
+    };
+    const auto from = [&](Rank rank, Rank count) {
+      return Range(Buffer::shared, rank * turns + segment % turns, count, turns);
+    };
+    builder.round(round);
+    builder.copy(Range(Buffer::input, segment), from(call.rank, 1));
+    builder.copy(Range(Buffer::input, segment), Range(Buffer::output, call.rank * segments + segment));
+    round = signal_around(call, turns, round, builder);
+    builder.round(round++);
+    builder.copy(from(0, call.rank), at(0, call.rank));
+    builder.copy(from(call.rank + 1, call.procs - call.rank - 1),
+                 at(call.rank + 1, call.procs - call.rank - 1));
+  }
+}
+
+std::uint32_t places(Rank procs, std::span<const std::int64_t>) { return turns * procs; }
+
+}  // namespace
+
+extern const Algorithm allgather_shared = {
+    .name = "shared",
+    .summary = "All write their block into shared places, tell each other, and copy those of the others.",
+    .source = "Graham and Shipman 2008",
+    .collectives = {Collective::allgather},
+    .rounds = "N(⌈log₂P⌉ + 1), N segments",
+    .parameters = {shared_segments(1, "how many parts a block is cut into")},
+    .shared_places = places,
+    .generate = generate,
+};
+
+}  // namespace convene

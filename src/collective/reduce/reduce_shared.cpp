@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Linear reduce through shared memory: every rank but the root writes its vector into its two shared places in turn, and
+// the root combines from there, from the last rank to the first, so that the order is kept.
+//
+// Source:   Rico-Gallego (τ-Lop), section 4.7.3 and equation 4.55 (Open MPI's reduction in shared memory).
+// Requires: all processes on one node. Keeps the order.
+// Cost:     no message; 2N rounds with N segments; P − 1 combines at the root; 2(P − 1) shared places.
+//
+//   root 1, P = 4: output = place of x₃; then place of x₂ ∘, x₁ ∘ (the root's own), place of x₀ ∘: x₀x₁x₂x₃
+//   P = 5 begins with x₄.
+#include <numeric>
+#include <vector>
+
+#include "collective/shared.hpp"
+
+namespace convene {
+namespace {
+
+/// The place of a rank that is not the root.
+Range place_of(Rank rank, std::uint32_t segment, const Call& call) {
+  return shared_place(rank < call.root ? rank : rank - 1, segment);
+}
+
+void put(std::uint32_t segment, const Call& call, Builder& builder) {
+  const Range place = place_of(call.rank, segment, call);
+  builder.round(2 * segment);
+  if (segment >= turns) builder.recv(call.root, place);
+  builder.copy(Range(Buffer::input, segment), place);
+  builder.send(call.root, place);
+}
+
+/// `own`: where the root's contribution is.
+void take(std::uint32_t segment, std::uint32_t segments, const Range& own, const Call& call,
+          Builder& builder) {
+  const Range sum(Buffer::output, segment);
+  builder.round(2 * segment + 1);
+  for (Rank rank = call.procs; rank-- > 0;) {
+    const Range from = rank == call.root ? own : place_of(rank, segment, call);
+    if (rank != call.root) builder.recv(rank, from);
+    rank + 1 == call.procs ? builder.copy(from, sum) : builder.combine(from, sum);
+    if (rank != call.root && comes_again(segment, segments)) builder.send(rank, from);
+  }
+}
+
+/// The root's contribution: elsewhere where the output is needed before its turn comes.
+Buffer own_buffer(std::uint32_t segments, const Call& call, Builder& builder) {
+  if (!call.in_place || call.rank + 1 == call.procs) return Buffer::input;
+  std::vector<Place> like(segments);
+  std::iota(like.begin(), like.end(), 0);
+  const Buffer copied = builder.scratch(like);
+  builder.copy(Range(Buffer::input, 0, segments), Range(copied, 0, segments));
+  return copied;
+}
+
+void generate(const Call& call, Builder& builder) {
+  const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
+  const Buffer own = call.is_root() ? own_buffer(segments, call, builder) : Buffer::input;
+  for (std::uint32_t segment = 0; segment < segments; ++segment)
+    call.is_root() ? take(segment, segments, Range(own, segment), call, builder)
+                   : put(segment, call, builder);
+}
+
+std::uint32_t places(Rank procs, std::span<const std::int64_t>) { return turns * (procs - 1); }
+
+}  // namespace
+
+extern const Algorithm reduce_shared = {
+    .name = "shared",
+    .summary = "All write their vector into shared places, from which the root combines it in order.",
+    .source = "Rico-Gallego 2016 (τ-Lop), section 4.7.3",
+    .collectives = {Collective::reduce},
+    .rounds = "2N, N segments",
+    .parameters = {shared_segments(4, "how many parts the vector is cut into")},
+    .shared_places = places,
+    .generate = generate,
+};
+
+}  // namespace convene

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory that the ranks of a node share: places for data, and words by which they signal to each other.
+//
+// Design notes on threads
+// - One run at a time uses it, the same on all ranks and in the same order: runs are numbered. Run n has the half of the
+//   data that run n − 2 had, so it begins when all ranks have ended run n − 2 (each says so in a word of its own).
+// - A signal is a word for each pair of ranks, written by the one and read by the other: the number of the run and, below
+//   it, how many messages it stands for. It only grows, so whoever looks late misses nothing; signals to one rank are
+//   given in order (the checker sees to that).
+// - Written with release, read with acquire: what a rank wrote before its signal is seen by whoever has awaited it.
+// - Who waits polls, lets the MPI make progress now and then (a legal program may need that, so every few runs, too, where
+//   no wait is long), and gives way to others.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "execute/mpi.hpp"
+#include "schedule/schedule.hpp"
+
+namespace convene {
+
+class SharedMemory {
+ public:
+  /// How many bytes so many ranks need that share `data` bytes for each run.
+  static std::size_t bytes(std::size_t ranks, std::size_t data);
+
+  /// For `data` bytes a run in memory of bytes() that all of these ranks have mapped, in order, and that was all zero.
+  /// They are ranks of the communicator whose runs use it.
+  SharedMemory(std::shared_ptr<std::byte> memory, std::vector<Rank> ranks, Rank own, std::size_t data);
+
+  std::size_t capacity() const { return data_; }
+  /// Which run is on.
+  std::uint64_t run() const { return run_; }
+
+  /// The next run is this rank's: where its data are.
+  std::byte* begin();
+  /// Whether it may go on: the run before last is over on all ranks.
+  bool is_free();
+  void end();
+
+  /// Both count the messages of a pair from 0, as Step::match does.
+  void signal(Rank to, std::uint32_t match);
+  bool has_come(Rank from, std::uint32_t match) const;
+
+ private:
+  // One cache line each.
+  struct alignas(64) Word {
+    std::atomic<std::uint64_t> value;
+  };
+  static_assert(sizeof(Word) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
+
+  Word& word(std::size_t from, std::size_t to) const { return words_[from * ranks_.size() + to]; }
+  /// The number of the last run that a rank has ended: in the place of its signals to itself.
+  Word& ended(std::size_t rank) const { return word(rank, rank); }
+  std::uint64_t stamp(std::uint32_t match) const { return run_ << signal_bits | (match + 1); }
+
+  std::shared_ptr<std::byte> memory_;
+  std::vector<Rank> ranks_;            // in order
+  std::vector<std::uint32_t> number_;  // by rank of the communicator: where it stands in `ranks_`
+  std::size_t own_ = 0, data_;
+  Word* words_;
+  std::uint64_t run_ = 0, free_until_ = 2;  // runs up to this one may go on
+};
+
+/// Has the MPI make progress, without waiting. Returns MPI_SUCCESS or its error.
+int let_mpi_progress(MPI_Comm comm);
+
+}  // namespace convene

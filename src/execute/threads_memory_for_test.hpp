@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// For tests only: memory that ranks share which are threads of one process.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "execute/executor.hpp"
+#include "execute/shared_memory.hpp"
+
+namespace convene {
+
+class ThreadsMemory {
+ public:
+  /// For so many places of so many bytes each.
+  ThreadsMemory(Rank procs, std::uint32_t places, std::size_t place_bytes)
+      : ranks_(procs), data_(places * place_bytes), place_bytes_(place_bytes) {
+    std::iota(ranks_.begin(), ranks_.end(), 0);
+    const std::size_t bytes = SharedMemory::bytes(procs, data_);
+    auto* const memory = static_cast<std::byte*>(std::aligned_alloc(64, bytes));
+    std::fill_n(memory, bytes, std::byte{0});
+    memory_ = {memory, [](std::byte* at) { std::free(at); }};
+  }
+
+  /// A rank's view of it.
+  class Share {
+   public:
+    Share(const ThreadsMemory& all, Rank rank)
+        : memory_(all.memory_, all.ranks_, rank, all.data_), place_bytes_(all.place_bytes_) {}
+    /// To be called before each run.
+    void begin(Binding& binding) {
+      binding.shared_memory = &memory_;
+      binding.buffers.shared = Memory::uniform(memory_.begin(), place_bytes_);
+    }
+
+   private:
+    SharedMemory memory_;
+    std::size_t place_bytes_;
+  };
+
+ private:
+  std::shared_ptr<std::byte> memory_;
+  std::vector<Rank> ranks_;
+  std::size_t data_, place_bytes_;
+};
+
+}  // namespace convene

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Algorithms whose ranks share memory, on every stack."""
+
+from pathlib import Path
+
+import pytest
+from convene import _core
+
+from tests.conformance import random_calls
+from tests.conformance.stacks import Stack, all_stacks
+
+STACKS = ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpich5-abi", "impi"]
+SPECS = {
+    "random_conformance": [
+        "bcast shared;segments=3",
+        "bcast shared;segments=2;degree=3",
+        "allgather shared",
+        "allgather shared;segments=3",
+        "barrier shared",
+    ],
+    "random_reductions": ["reduce shared;segments=3", "reduce in_situ", "allreduce in_situ"],
+}
+
+
+def present(name: str) -> Stack:
+    stack = all_stacks()[name]
+    if not stack.is_here():
+        pytest.skip(f"the MPI stack {name} is not installed here")
+    return stack
+
+
+def left_over() -> list[Path]:
+    return list(Path("/dev/shm").glob("convene-*"))
+
+
+@pytest.mark.parametrize("name", STACKS)
+@pytest.mark.parametrize("reduce", ["shared", "in_situ"])
+@pytest.mark.parametrize("procs", [2, 5])
+def test_whoever_is_late(name: str, reduce: str, procs: int) -> None:
+    """Blocking calls share memory; the non-blocking ones between them are the MPI's own, and that is said."""
+    stack = present(name)
+    variables = {"CONVENE_USE": f"reduce={reduce},bcast=shared;segments=5", "CONVENE_LOG": "info"}
+    rounds = "150"
+    done = stack.run(procs, [stack.program("deciding"), rounds], variables, timeout=120)
+    assert done.status == 0, done.output
+    assert f"{rounds} rounds, 0 failures" in done.output
+    assert done.algorithms("reduce") == {_core.spec("reduce", reduce), "native"}
+    assert done.algorithms("bcast") == {"shared;segments=5", "native"}
+    assert "shares memory between ranks, which only blocking calls can" in done.output
+    assert not left_over()
+
+
+@pytest.mark.parametrize("name", STACKS)
+@pytest.mark.parametrize("mode", ["compiled", "dynamic", "shuffled"])
+@pytest.mark.parametrize("program", SPECS)
+def test_random_calls(name: str, mode: str, program: str) -> None:
+    stack = present(name)
+    if (name, program) == ("mpich4", "random_reductions"):
+        pytest.skip("MPICH 4.0's own MPI_Reduce, with which results are compared, crashes")
+    variables = {"CONVENE_SHUFFLE": "7"} if mode == "shuffled" else {"CONVENE_EXECUTE": mode}
+    done = stack.run(
+        4,
+        [random_calls.program_of(stack, program), "--calls", "300", "--seed", "5"],
+        {"CONVENE_TEST_SPECS": "\n".join(SPECS[program]), **variables},
+        preload=False,
+        timeout=120,
+    )
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+
+
+@pytest.mark.parametrize("name", ["openmpi5", "mpich5"])
+def test_no_more_memory_than_allowed(name: str) -> None:
+    stack = present(name)
+    variables = {
+        "CONVENE_USE": "bcast=shared;segments=3",
+        "CONVENE_SHARED_MEMORY": "4KiB",
+        "CONVENE_LOG": "info",
+    }
+    done = stack.run(4, [stack.program("deciding"), "60"], variables, timeout=120)
+    assert "60 rounds, 0 failures" in done.output
+    assert "and CONVENE_SHARED_MEMORY allows 4096" in done.output
+    assert done.algorithms("bcast") == {"shared;segments=3", "native"}  # small ones, and the others
+
+
+@pytest.mark.parametrize("name", ["openmpi5", "mpich5"])
+def test_ranks_on_several_nodes(name: str) -> None:
+    """Within nodes as part of a composition; a whole communicator that has several is refused."""
+    stack = present(name)
+    nodes = {"CONVENE_MAPPING": "0,0,0,1,1"}
+    use = "bcast=hier(binomial,shared),reduce=hier(binomial,shared),allreduce=hier(ring,in_situ,shared)"
+    done = stack.run(5, [stack.program("deciding"), "60"], {"CONVENE_USE": use, **nodes}, timeout=120)
+    assert "60 rounds, 0 failures" in done.output, done.output
+    assert "native" in done.algorithms("bcast")
+    assert any("shared" in each for each in done.algorithms("bcast"))
+    done = stack.run(
+        5, [stack.program("deciding"), "60"], {"CONVENE_USE": "bcast=shared", **nodes}, timeout=120
+    )
+    assert done.status != 0
+    assert "bcast=shared needs all processes on one node" in done.output
+
+
+@pytest.mark.parametrize("name", STACKS)
+@pytest.mark.parametrize("procs", [2, 3])
+def test_legal_programs_end(name: str, procs: int) -> None:
+    """The MPI's own traffic goes on, though ranks wait in memory."""
+    stack = present(name)
+    use = "bcast=shared;segments=1,allgather=shared,allreduce=in_situ"
+    done = stack.run(procs, [stack.program("legal_programs")], {"CONVENE_USE": use}, timeout=60)
+    assert done.status == 0, done.output
+    assert "all legal programs have ended" in done.output
+
+
+def test_parts_of_parts_share_memory() -> None:
+    """A composition within another: on each node, its ranks."""
+    for collective, spec, mapping in [
+        ("bcast", "remap(hier(binomial,shared))", "0,0,1,1,1"),
+        ("reduce", "hier(binomial,in_situ)", "0,1,0,1,0,1,0,1"),
+        ("allreduce", "hier(ring,in_situ,shared)", "0,0,0,1,1,1,1,1"),
+    ]:
+        procs = mapping.count(",") + 1
+        assert not _core.unmet(collective, spec, procs, "", mapping)
+        verdict = _core.check(collective, spec, procs, placement=mapping)
+        assert verdict["ok"], verdict
