@@ -15,23 +15,23 @@ namespace {
 
 constexpr Rank procs = 1024, rank = 317;
 
-Call call_of(const Algorithm& algorithm, Rank of_procs, Rank of_rank) {
+Call call_of(const Spec& spec, Rank of_procs, Rank of_rank) {
   return {.collective = Collective::allgather,
           .procs = of_procs,
           .rank = of_rank,
-          .parameters = algorithm.default_parameters()};
+          .parameters = spec.parameters};
 }
 
-void build(benchmark::State& state, const Algorithm& algorithm) {
-  const Call call = call_of(algorithm, procs, rank);
+void build(benchmark::State& state, const Spec& spec) {
+  const Call call = call_of(spec, procs, rank);
   Builder builder;
-  for (auto _ : state) benchmark::DoNotOptimize(build_schedule(algorithm, call, builder));
-  state.counters["steps"] = build_schedule(algorithm, call, builder).size();
+  for (auto _ : state) benchmark::DoNotOptimize(build_schedule(*spec.algorithm, call, builder));
+  state.counters["steps"] = build_schedule(*spec.algorithm, call, builder).size();
 }
 
-void order(benchmark::State& state, const Algorithm& algorithm) {
+void order(benchmark::State& state, const Spec& spec) {
   Builder builder;
-  const Schedule schedule = build_schedule(algorithm, call_of(algorithm, procs, rank), builder);
+  const Schedule schedule = build_schedule(*spec.algorithm, call_of(spec, procs, rank), builder);
   for (auto _ : state) benchmark::DoNotOptimize(compile_order(schedule));
 }
 
@@ -44,7 +44,8 @@ double memory_of(const Schedule& schedule) {
 
 /// The most bytes a step, edges and order included, over all samples of the parameters and P = 2 … 1024; what every
 /// schedule has once, whatever its length, is counted apart.
-void memory(benchmark::State& state, const Algorithm& algorithm) {
+void memory(benchmark::State& state, const Spec& spec) {
+  const Algorithm& algorithm = *spec.algorithm;
   Builder builder;
   const double fixed = sizeof(Schedule) + sizeof(Order);
   double most = 0;
@@ -52,27 +53,31 @@ void memory(benchmark::State& state, const Algorithm& algorithm) {
     for (Rank p = 2; p <= procs; p += std::max<Rank>(1, p / 4)) {
       if (!unmet_requirement(algorithm, p).empty()) continue;
       for (auto& parameters : algorithm.sample_parameters()) {
-        Call call = call_of(algorithm, p, p / 3);
-        call.parameters = parameters;
+        const Call call = call_of({&algorithm, parameters}, p, p / 3);
         const Schedule schedule = build_schedule(algorithm, call, builder);
         most = std::max(most, (memory_of(schedule) - fixed) / schedule.size());
       }
     }
   }
   state.counters["bytes_per_step"] = most;
-  const Schedule usual = build_schedule(algorithm, call_of(algorithm, procs, rank), builder);
+  const Schedule usual = build_schedule(algorithm, call_of(spec, procs, rank), builder);
   state.counters["fixed"] = fixed;
   state.counters["bytes"] = memory_of(usual);
 }
 
+void add(const Spec& spec) {
+  const std::string name = spec_text(*spec.algorithm, spec.parameters);
+  benchmark::RegisterBenchmark(("build/" + name).c_str(), build, spec);
+  benchmark::RegisterBenchmark(("order/" + name).c_str(), order, spec);
+  benchmark::RegisterBenchmark(("memory/" + name).c_str(), memory, spec)->Iterations(1);
+}
+
+/// Every algorithm as it comes, and Sparbit with as many messages as rounds, too.
 void add_all() {
-  for (const Algorithm* algorithm : catalogue(Collective::allgather)) {
-    if (algorithm->is_native() || algorithm->is_composed()) continue;
-    const std::string name(algorithm->name);
-    benchmark::RegisterBenchmark(("build/" + name).c_str(), build, *algorithm);
-    benchmark::RegisterBenchmark(("order/" + name).c_str(), order, *algorithm);
-    benchmark::RegisterBenchmark(("memory/" + name).c_str(), memory, *algorithm)->Iterations(1);
-  }
+  for (const Algorithm* algorithm : catalogue(Collective::allgather))
+    if (!algorithm->is_native() && !algorithm->is_composed())
+      add({algorithm, algorithm->default_parameters()});
+  add(parse_spec(Collective::allgather, "sparbit;send=joined"));
 }
 
 }  // namespace

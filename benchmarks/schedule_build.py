@@ -30,7 +30,7 @@ def measure_schedules(repetitions: int) -> list[dict[str, Any]]:
                 name: entry[name] for name in ("steps", "bytes", "bytes_per_step", "fixed") if name in entry
             }
     order = [algorithm["name"] for algorithm in _core.algorithms("allgather")]
-    return sorted(rows.values(), key=lambda row: order.index(row["algorithm"]))
+    return sorted(rows.values(), key=lambda row: order.index(row["algorithm"].partition(";")[0]))
 
 
 def measure_communicators() -> list[dict[str, Any]]:

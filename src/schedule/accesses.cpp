@@ -46,17 +46,17 @@ void Accesses::alias(Buffer alias, Buffer of, Place first) {
   alias_first_ = first;
 }
 
-Range Accesses::normalised(Range range) const {
+Range Accesses::brought_below(Range range) const {
   if (alias_ != alias_of_ && range.buffer() == alias_)
     range = Range(alias_of_, range.first % places(alias_) + alias_first_, range.count(), range.stride);
   const std::uint32_t n = places(range.buffer());
   if (n == 0) throw std::logic_error("a step names a buffer that was not declared");
-  if (range.first >= n) range.first %= n;
-  if (range.stride >= n) range.stride %= n;
+  range.first %= n;
+  range.stride %= n;
   return range;
 }
 
-void Accesses::read(const Range& range) {
+void Accesses::read_many(const Range& range) {
   const StepId* from = writer_.data() + base_[index(range.buffer())];
   StepId last = none;  // runs of places mostly have one writer
   for_each_place(range, places(range.buffer()), [&](Place place) {
@@ -64,12 +64,9 @@ void Accesses::read(const Range& range) {
   });
 }
 
-void Accesses::write(const Range& range) {
-  const std::uint32_t at = base_[index(range.buffer())];
-  for_each_place(range, places(range.buffer()), [&](Place place) {
-    depend(writer_[at + place]);
-    for (std::uint32_t r = readers_[at + place]; r != none; r = pool_[r].next) depend(pool_[r].step);
-  });
+void Accesses::write_many(const Range& range) {
+  const std::uint32_t base = base_[index(range.buffer())];
+  for_each_place(range, places(range.buffer()), [&](Place place) { write_one(base + place); });
   for (const WideRead& wide : wide_reads_)
     if (overlap(wide.range, range)) depend(wide.step);
 }
@@ -92,23 +89,17 @@ bool Accesses::overlap(const Range& wide, const Range& other) const {
   return shared;
 }
 
-void Accesses::note_read(const Range& range, StepId step) {
+void Accesses::note_read_of_many(const Range& range, StepId step) {
   const bool wide = range.stride == 1 && range.count() >= wide_from &&
                     range.count() <= places(range.buffer()) && wide_reads_.size() < most_wide_reads;
   if (wide) return wide_reads_.push_back({step, range});
-  std::uint32_t* heads = readers_.data() + base_[index(range.buffer())];
-  for_each_place(range, places(range.buffer()), [&](Place place) {
-    pool_.push_back({step, heads[place]});
-    heads[place] = static_cast<std::uint32_t>(pool_.size() - 1);
-  });
+  const std::uint32_t base = base_[index(range.buffer())];
+  for_each_place(range, places(range.buffer()), [&](Place place) { note_read_of_one(base + place, step); });
 }
 
-void Accesses::note_write(const Range& range, StepId step) {
-  const std::uint32_t at = base_[index(range.buffer())];
-  for_each_place(range, places(range.buffer()), [&](Place place) {
-    writer_[at + place] = step;
-    readers_[at + place] = none;
-  });
+void Accesses::note_write_of_many(const Range& range, StepId step) {
+  const std::uint32_t base = base_[index(range.buffer())];
+  for_each_place(range, places(range.buffer()), [&](Place place) { note_write_of_one(base + place, step); });
 }
 
 void Accesses::note_writer(const Range& range, StepId step) {

@@ -25,7 +25,11 @@ class Accesses {
   std::uint32_t places(Buffer buffer) const { return places_[index(buffer)]; }
 
   /// The range with its places below the buffer's number, and on the other buffer where this one is an alias of it.
-  Range normalised(Range range) const;
+  Range normalised(Range range) const {
+    const bool is_alias = alias_ != alias_of_ && range.buffer() == alias_;
+    const std::uint32_t n = places(range.buffer());
+    return range.first < n && range.stride < n && !is_alias ? range : brought_below(range);
+  }
 
   /// Starts the set of steps that the next one depends on.
   void start() { depends_.clear(); }
@@ -35,21 +39,30 @@ class Accesses {
     seen_[on] = next();
     depends_.push_back(on);
   }
-  /// Adds what a reader (a writer) of these places depends on.
-  void read(const Range& range);
-  void write(const Range& range);
+  /// Adds what a reader (a writer) of these places depends on. Most ranges are one place: those are short ways.
+  void read(const Range& range) {
+    if (range.count() != 1) return read_many(range);
+    depend(writer_[base_[index(range.buffer())] + range.first]);
+  }
+  void write(const Range& range) {
+    if (range.count() != 1 || !wide_reads_.empty()) return write_many(range);
+    write_one(base_[index(range.buffer())] + range.first);
+  }
   std::vector<StepId>& depends() { return depends_; }
   /// Takes the set back: no step comes of it.
   void forget();
 
-  /// Counts a step and returns its number.
-  StepId add_step() {
-    seen_.push_back(none);
-    return static_cast<StepId>(seen_.size() - 1);
-  }
+  /// Counts a step.
+  void add_step() { seen_.push_back(none); }
   /// Remembers that a step reads (writes) these places.
-  void note_read(const Range& range, StepId step);
-  void note_write(const Range& range, StepId step);
+  void note_read(const Range& range, StepId step) {
+    if (range.count() != 1) return note_read_of_many(range, step);
+    note_read_of_one(base_[index(range.buffer())] + range.first, step);
+  }
+  void note_write(const Range& range, StepId step) {
+    if (range.count() != 1) return note_write_of_many(range, step);
+    note_write_of_one(base_[index(range.buffer())] + range.first, step);
+  }
   /// From here on the step counts as their writer, and who read them is still known.
   void note_writer(const Range& range, StepId step);
 
@@ -67,6 +80,26 @@ class Accesses {
   };
 
   StepId next() const { return static_cast<StepId>(seen_.size()); }
+  Range brought_below(Range range) const;
+
+  // `at`: where a place stands in `writer_` and `readers_`.
+  void write_one(std::uint32_t at) {
+    depend(writer_[at]);
+    for (std::uint32_t r = readers_[at]; r != none; r = pool_[r].next) depend(pool_[r].step);
+  }
+  void note_read_of_one(std::uint32_t at, StepId step) {
+    pool_.push_back({step, readers_[at]});
+    readers_[at] = static_cast<std::uint32_t>(pool_.size() - 1);
+  }
+  void note_write_of_one(std::uint32_t at, StepId step) {
+    writer_[at] = step;
+    readers_[at] = none;
+  }
+  void read_many(const Range& range);
+  void write_many(const Range& range);
+  void note_read_of_many(const Range& range, StepId step);
+  void note_write_of_many(const Range& range, StepId step);
+
   bool overlap(const Range& wide, const Range& other) const;
 
   std::uint32_t places_[max_buffers] = {};

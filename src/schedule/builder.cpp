@@ -15,10 +15,6 @@ constexpr std::uint32_t any_places = 0xffffffffu;  // a number of places that no
 // nothing.
 constexpr std::size_t join_from = 4;
 
-struct Edge {
-  StepId from, to;
-};
-
 constexpr bool is_local(StepKind kind) { return kind == StepKind::copy || kind == StepKind::combine; }
 
 // The messages between this rank and another one, in one direction.
@@ -43,9 +39,9 @@ struct Builder::Work {
 
   std::vector<Step> steps;
   std::vector<Range> ranges;
-  std::vector<Edge> edges;
-  std::vector<StepId> last_large;  // the last large set of predecessors
-  StepId last_join = none;         // the join step that stands for it
+  std::vector<StepId> predecessors;  // of step 0, then of step 1, …: Step::predecessors of each
+  std::vector<StepId> last_large;    // the last large set of predecessors
+  StepId last_join = none;           // the join step that stands for it
 
   std::vector<Traffic> sent, received;  // by peer
   std::vector<StepId> next_of_kind;     // by message: the next one the same way to the same peer
@@ -59,7 +55,7 @@ struct Builder::Work {
   void add_in_parts(StepKind kind, std::span<const Range> from, std::span<const Range> to);
   StepId add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
              Transfer transfer);
-  StepId add_message(StepKind kind, Rank peer, const Range& range, Transfer transfer);
+  StepId add_message(StepKind kind, Rank peer, Range range, Transfer transfer);
   StepId commit(StepKind kind, Rank peer, Transfer transfer, std::uint32_t match, std::uint32_t first_range,
                 std::size_t from_ranges, std::uint8_t touches);
   void require_other_rank(Rank peer) const {
@@ -70,7 +66,7 @@ struct Builder::Work {
     return static_cast<std::uint8_t>(1u << std::min(7u, index(range.buffer())));
   }
   void share_large_set(std::uint32_t first_range);
-  StepId add_step(Step step);
+  Step& add_step(std::uint32_t first_range);
   StepId add_join(std::uint32_t first_range);
   std::uint32_t number_message(StepKind kind, Rank peer);
   void note_message(StepKind kind, Rank peer, StepId id);
@@ -93,7 +89,7 @@ void Builder::begin(Rank procs, Rank rank) {
   w.inner.clear();
   w.steps.clear();
   w.ranges.clear();
-  w.edges.clear();
+  w.predecessors.clear();
   w.last_large.clear();
   w.last_join = none;
   w.sent.assign(procs, {});
@@ -112,10 +108,9 @@ void Builder::alias(Buffer alias, Buffer of, Place first) { work_->accesses.alia
 
 void Builder::signals() { work_->signals = true; }
 
-/// Replaces a large set of predecessors that the step before had too by one join step that stands for it.
+/// Replaces a set of predecessors, a large one, that the step before had too by one join step that stands for it.
 void Builder::Work::share_large_set(std::uint32_t first_range) {
   std::vector<StepId>& depends = accesses.depends();
-  if (depends.size() < join_from) return;
   if (depends != last_large) {
     last_large = depends;
     last_join = none;
@@ -125,22 +120,23 @@ void Builder::Work::share_large_set(std::uint32_t first_range) {
   depends.assign(1, last_join);
 }
 
-/// Counts a step, with what it depends on before it.
-StepId Builder::Work::add_step(Step step) {
-  const StepId id = accesses.add_step();
-  for (StepId on : accesses.depends()) edges.push_back({on, id});
-  step.predecessors = static_cast<std::uint32_t>(accesses.depends().size());
-  steps.push_back(step);
+/// Counts a step, a join so far, with what it depends on before it.
+Step& Builder::Work::add_step(std::uint32_t first_range) {
+  accesses.add_step();
+  const std::vector<StepId>& on = accesses.depends();
+  for (StepId each : on) predecessors.push_back(each);
   next_of_kind.push_back(none);
-  return id;
+  Step& step = steps.emplace_back();
+  step.round = round;
+  step.ranges = first_range;
+  step.predecessors = static_cast<std::uint32_t>(on.size());
+  return step;
 }
 
 /// A step that does nothing and is complete when all that it depends on are.
 StepId Builder::Work::add_join(std::uint32_t first_range) {
-  Step join;
-  join.round = round;
-  join.ranges = first_range;
-  return add_step(join);
+  add_step(first_range);
+  return static_cast<StepId>(steps.size() - 1);
 }
 
 Buffer Builder::scratch(std::span<const Place> like) { return work_->add_scratch(work_->inner.size(), like); }
@@ -325,7 +321,7 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
   if (is_signal && match + 1 >= 1u << signal_bits)
     throw std::logic_error("more messages between two ranks than a signal can count");
   if (is_signal && kind == StepKind::send) accesses.depend(sent[peer].last_signal);
-  share_large_set(first_range);
+  if (accesses.depends().size() >= join_from) share_large_set(first_range);
 
   const StepId id = commit(kind, peer, transfer, match, first_range, from_taken, touches);
   if (is_signal && kind == StepKind::send) sent[peer].last_signal = id;
@@ -335,7 +331,7 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
 }
 
 /// The same for a message of one range, as most are: a quarter of the work.
-StepId Builder::Work::add_message(StepKind kind, Rank peer, const Range& given, Transfer transfer) {
+StepId Builder::Work::add_message(StepKind kind, Rank peer, Range given, Transfer transfer) {
   if (given.count() == 0) return none;
   if (given.buffer() == Buffer::shared)
     return kind == StepKind::send ? add(kind, peer, std::span(&given, 1), {}, transfer)
@@ -347,7 +343,7 @@ StepId Builder::Work::add_message(StepKind kind, Rank peer, const Range& given, 
   accesses.start();
   sends ? accesses.read(range) : accesses.write(range);
   const std::uint32_t match = number_message(kind, peer);
-  share_large_set(first_range);
+  if (accesses.depends().size() >= join_from) share_large_set(first_range);
   ranges.push_back(range);
   const StepId id = commit(kind, peer, transfer, match, first_range, sends, touch_bit(range));
   sends ? accesses.note_read(range, id) : accesses.note_write(range, id);
@@ -359,16 +355,14 @@ StepId Builder::Work::commit(StepKind kind, Rank peer, Transfer transfer, std::u
                              std::uint32_t first_range, std::size_t from_ranges, std::uint8_t touches) {
   if (from_ranges > most_from_ranges && is_local(kind))
     throw std::logic_error("a copy or combine from more ranges than a step can count");
-  const StepId id = add_step({.peer = peer,
-                              .match = match,
-                              .round = round,
-                              .ranges = first_range,
-                              .edges = 0,
-                              .predecessors = 0,
-                              .kind = kind,
-                              .transfer = transfer,
-                              .from_ranges = static_cast<std::uint8_t>(is_local(kind) ? from_ranges : 0),
-                              .touches = touches});
+  const auto id = static_cast<StepId>(steps.size());
+  Step& step = add_step(first_range);
+  step.peer = peer;
+  step.match = match;
+  step.kind = kind;
+  step.transfer = transfer;
+  step.from_ranges = static_cast<std::uint8_t>(is_local(kind) ? from_ranges : 0);
+  step.touches = touches;
   if (!is_local(kind)) {
     rounds = std::max(rounds, round + 1);
     note_message(kind, peer, id);
@@ -396,14 +390,14 @@ void Builder::Work::note_message(StepKind kind, Rank peer, StepId id) {
   traffic.last = id;
 }
 
-void Builder::send(Rank peer, const Range& what, Transfer transfer) {
+void Builder::send(Rank peer, Range what, Transfer transfer) {
   if (work_->inner.empty())
     work_->add_message(StepKind::send, peer, what, transfer);
   else
     work_->step(StepKind::send, peer, std::span(&what, 1), {}, transfer);
 }
 
-void Builder::recv(Rank peer, const Range& where, Transfer transfer) {
+void Builder::recv(Rank peer, Range where, Transfer transfer) {
   if (work_->inner.empty())
     work_->add_message(StepKind::recv, peer, where, transfer);
   else
@@ -422,7 +416,7 @@ void Builder::copy(std::span<const Range> from, std::span<const Range> to) {
   work_->step(StepKind::copy, 0, from, to, Transfer::automatic);
 }
 
-void Builder::copy(const Range& from, const Range& to) {
+void Builder::copy(Range from, Range to) {
   work_->step(StepKind::copy, 0, std::span(&from, 1), std::span(&to, 1), Transfer::automatic);
 }
 
@@ -430,7 +424,7 @@ void Builder::combine(std::span<const Range> left, std::span<const Range> right)
   work_->step(StepKind::combine, 0, left, right, Transfer::automatic);
 }
 
-void Builder::combine(const Range& left, const Range& right) {
+void Builder::combine(Range left, Range right) {
   work_->step(StepKind::combine, 0, std::span(&left, 1), std::span(&right, 1), Transfer::automatic);
 }
 
@@ -472,7 +466,7 @@ Schedule Builder::finish() {
 
   // Edges by their first step: count, add up, place (a counting sort).
   std::vector<Step>& steps = schedule.steps_;
-  for (const Edge& edge : w.edges) ++steps[edge.from].edges;
+  for (StepId on : w.predecessors) ++steps[on].edges;
   std::uint32_t total = 0;
   for (Step& step : steps) {
     const std::uint32_t count = step.edges;
@@ -480,7 +474,9 @@ Schedule Builder::finish() {
     total += count;
   }
   schedule.edges_.resize(total);
-  for (const Edge& edge : w.edges) schedule.edges_[steps[edge.from].edges++] = edge.to;
+  const StepId* on = w.predecessors.data();
+  for (StepId id = 0; id < n; ++id)
+    for (std::uint32_t k = 0; k < w.steps[id].predecessors; ++k) schedule.edges_[steps[*on++].edges++] = id;
   for (std::size_t id = n; id > 0; --id) steps[id].edges = steps[id - 1].edges;
   steps[0].edges = 0;
   return schedule;

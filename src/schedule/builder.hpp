@@ -55,10 +55,10 @@ class Builder {
   /// right = left ∘ right. Reads both, writes the right one.
   void combine(std::span<const Range> left, std::span<const Range> right);
 
-  void send(Rank peer, const Range& what, Transfer transfer = Transfer::automatic);
-  void recv(Rank peer, const Range& where, Transfer transfer = Transfer::automatic);
-  void copy(const Range& from, const Range& to);
-  void combine(const Range& left, const Range& right);
+  void send(Rank peer, Range what, Transfer transfer = Transfer::automatic);
+  void recv(Rank peer, Range where, Transfer transfer = Transfer::automatic);
+  void copy(Range from, Range to);
+  void combine(Range left, Range right);
   void send(Rank peer, std::initializer_list<Range> what) {
     send(peer, std::span(what.begin(), what.size()));
   }

@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
-#include <set>
+
+#include "schedule/step_set.hpp"
 
 namespace convene {
 namespace {
 
 constexpr StepId never = 0xffffffffu;
-
-using Earliest = std::priority_queue<StepId, std::vector<StepId>, std::greater<>>;
 
 /// A send that is out, and the first step that depends on it.
 struct Awaited {
@@ -41,19 +40,19 @@ class Compiler {
   /// A step whose predecessors are all complete. Joins are complete at once.
   void ready(StepId id) {
     if (schedule_[id].is_signal()) {
-      schedule_[id].kind == StepKind::send ? ready_local_.push(id) : receives_.push(id);
+      schedule_[id].kind == StepKind::send ? ready_local_.insert(id) : receives_.insert(id);
       return;
     }
     switch (schedule_[id].kind) {
       case StepKind::recv:
-        ready_receives_.push(id);
+        ready_receives_.insert(id);
         break;
       case StepKind::send:
-        ready_sends_.push(id);
+        ready_sends_.insert(id);
         break;
       case StepKind::copy:
       case StepKind::combine:
-        ready_local_.push(id);
+        ready_local_.insert(id);
         break;
       case StepKind::join:
         complete(id);
@@ -66,9 +65,9 @@ class Compiler {
       if (--waiting_for_[next] == 0) ready(next);
   }
 
-  StepId issue(Earliest& queue) {
-    const StepId id = queue.top();
-    queue.pop();
+  StepId issue(StepSet& ready) {
+    const StepId id = ready.first();
+    ready.erase(id);
     issued_[id] = true;
     order_.emplace_back(Action::issue, id);
     return id;
@@ -76,12 +75,12 @@ class Compiler {
 
   /// Whether the earliest ready message of a kind may go. The last place of a window is kept for the first one that is
   /// not yet out: messages of later rounds could fill the window, while at their receiver those of earlier ones do.
-  bool may_issue(const Earliest& ready, StepKind kind, std::size_t in_flight, std::uint32_t limit) {
+  bool may_issue(const StepSet& ready, StepKind kind, std::size_t in_flight, std::uint32_t limit) {
     if (ready.empty() || in_flight >= limit) return false;
     if (in_flight + 1 < limit) return true;
     StepId& first = first_[kind == StepKind::send];
     while (schedule_[first].kind != kind || issued_[first] || schedule_[first].is_signal()) ++first;
-    return ready.top() == first;
+    return ready.first() == first;
   }
   bool may_send() { return may_issue(ready_sends_, StepKind::send, sends(), limits_.sends); }
   bool may_receive() {
@@ -90,14 +89,14 @@ class Compiler {
 
   bool issue_one() {
     if (may_receive()) {
-      receives_.push(issue(ready_receives_));
+      receives_.insert(issue(ready_receives_));
       ++receives_in_flight_;
     } else if (may_send()) {
       const StepId id = issue(ready_sends_);
       if (const auto next = schedule_.successors(id); !next.empty())
-        awaited_sends_.insert({*std::min_element(next.begin(), next.end()), id});
+        await(id, *std::min_element(next.begin(), next.end()));
       else
-        free_sends_.push(id);
+        free_sends_.insert(id);
     } else if (!ready_local_.empty()) {
       complete(issue(ready_local_));
     } else {
@@ -113,28 +112,33 @@ class Compiler {
   /// receiver may have to hear of others first.
   bool wait_for_one() {
     const bool sends_block = !ready_sends_.empty() && !may_send();
-    auto send = awaited_sends_.begin();
-    if (sends_block)
-      send = std::min_element(awaited_sends_.begin(), awaited_sends_.end(),
-                              [](const Awaited& a, const Awaited& b) { return a.id < b.id; });
-    const StepId before_send = send == awaited_sends_.end() ? never : sends_block ? send->id : send->before;
-    const StepId receive = receives_.empty() ? never : receives_.top();
-    const StepId free_send = free_sends_.empty() || !sends_block ? never : free_sends_.top();
+    while (!by_dependent_.empty() && !awaited_sends_.contains(by_dependent_.top().id)) by_dependent_.pop();
+    const StepId send = awaited_sends_.empty() ? never
+                        : sends_block          ? awaited_sends_.first()
+                                               : by_dependent_.top().id;
+    const StepId before_send = send == never || sends_block ? send : by_dependent_.top().before;
+    const StepId receive = receives_.empty() ? never : receives_.first();
+    const StepId free_send = free_sends_.empty() || !sends_block ? never : free_sends_.first();
     const StepId earliest = std::min({before_send, receive, free_send});
     if (earliest == never) return false;
     StepId id = earliest;
     if (earliest == receive) {
-      receives_.pop();
+      receives_.erase(id);
       receives_in_flight_ -= !schedule_[id].is_signal();
     } else if (earliest == free_send) {
-      free_sends_.pop();
+      free_sends_.erase(id);
     } else {
-      id = send->id;
-      awaited_sends_.erase(send);
+      id = send;
+      awaited_sends_.erase(id);
     }
     order_.emplace_back(Action::wait, id);
     complete(id);
     return true;
+  }
+
+  void await(StepId send, StepId before) {
+    awaited_sends_.insert(send);
+    by_dependent_.push({before, send});
   }
 
   std::size_t sends() const { return awaited_sends_.size() + free_sends_.size(); }
@@ -144,11 +148,13 @@ class Compiler {
   std::vector<std::uint32_t> waiting_for_;  // by step: predecessors that are not complete
   std::vector<bool> issued_;                // by step
   StepId first_[2] = {0, 0};                // of receives, of sends: none before it has not been issued
-  Earliest ready_receives_, ready_sends_, ready_local_;
+  StepSet ready_receives_{schedule_.size()}, ready_sends_{schedule_.size()}, ready_local_{schedule_.size()};
   // In flight. Free: nothing depends on it.
-  Earliest receives_, free_sends_;  // and signals that are awaited
+  StepSet receives_{schedule_.size()};  // and signals that are awaited
+  StepSet free_sends_{schedule_.size()}, awaited_sends_{schedule_.size()};
   std::size_t receives_in_flight_ = 0;
-  std::set<Awaited> awaited_sends_;
+  // The awaited sends by what depends on them, and some that are not awaited any more.
+  std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> by_dependent_;
   Order order_;
 };
 

@@ -25,15 +25,16 @@ inline constexpr unsigned max_buffers = 16;
 /// The places first, first + stride, … (count of them), each modulo the number of places of the buffer.
 /// 12 bytes: schedules of a million steps keep one or two of these a step.
 struct Range {
-  std::uint32_t first = 0;
+  // In this order: the first two are mostly known when a program is compiled, and travel as one word.
   std::uint32_t stride = 1;
   std::uint32_t packed = 0;  // buffer in the top 4 bits, count in the rest
+  std::uint32_t first = 0;
 
   static constexpr std::uint32_t max_count = (1u << 28) - 1;
 
   constexpr Range() = default;
   constexpr Range(Buffer buffer, Place first_place, std::uint32_t count = 1, std::uint32_t stride_ = 1)
-      : first(first_place), stride(stride_), packed(index(buffer) << 28 | count) {}
+      : stride(stride_), packed(index(buffer) << 28 | count), first(first_place) {}
 
   constexpr Buffer buffer() const { return static_cast<Buffer>(packed >> 28); }
   constexpr std::uint32_t count() const { return packed & max_count; }

@@ -26,7 +26,10 @@ void generate(const Call& call, Builder& builder) {
   place_own_block(call, builder);
   for (Rank round = 0; round + 1 < call.procs; ++round) {
     builder.round(round);
-    builder.send(call.up(), round == 0 ? own_block() : blocks(call.down(round)));
+    if (round == 0)
+      builder.send(call.up(), own_block());
+    else
+      builder.send(call.up(), blocks(call.down(round)));
     builder.recv(call.down(), blocks(call.down(round + 1)));
   }
 }
