@@ -16,10 +16,8 @@ namespace {
 constexpr Rank procs = 1024, rank = 317;
 
 Call call_of(const Spec& spec, Rank of_procs, Rank of_rank) {
-  return {.collective = Collective::allgather,
-          .procs = of_procs,
-          .rank = of_rank,
-          .parameters = spec.parameters};
+  return {
+      .collective = Collective::allgather, .procs = of_procs, .rank = of_rank, .parameters = spec.parameters};
 }
 
 void build(benchmark::State& state, const Spec& spec) {

@@ -5,7 +5,7 @@ The whole is `python -m tests.conformance.reductions`."""
 
 import pytest
 
-from tests.conformance import reductions
+from tests.conformance import large, reductions
 from tests.conformance.random_calls import program_of
 from tests.conformance.stacks import Stack, all_stacks
 
@@ -45,6 +45,30 @@ def test_reductions_of_an_unmodified_program(name: str) -> None:
     for choice in USE.split(","):
         collective, algorithm = choice.split("=", 1)
         assert algorithm in done.algorithms(collective)
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "openmpi5"])
+def test_wrong_arguments_reach_the_error_handler(name: str) -> None:
+    """With the class of the MPI's own error, and right calls behind them work. (The MPICHs here look at no
+    arguments at all.)"""
+    stack = present(name)
+    done = stack.run(2, [stack.program("reduction_errors")], {"CONVENE_USE": USE}, timeout=60)
+    assert done.status == 0, done.output
+    assert ", 0 failures" in done.output
+    assert {"two_tree;segments=3"} == done.algorithms("reduce")
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich5", "mpich5-abi"])
+@pytest.mark.parametrize("kind", ["words", "bytes", "items"])
+def test_large_reductions_in_little(name: str, kind: str) -> None:
+    """The whole, with vectors above 2^31 bytes, is `python -m tests.conformance.large --reductions`."""
+    stack = present(name)
+    if kind not in large.reduction_kinds(name):
+        pytest.skip("this MPI has no form for large counts")
+    done = stack.run(2, [stack.program("large_reductions"), kind, "6"], {"CONVENE_USE": USE}, timeout=60)
+    assert done.status == 0, done.output
+    assert "2 ranks, 6 MiB each, 0 wrong" in done.output
+    assert done.algorithms("reduce") == {"two_tree;segments=3"}
 
 
 @pytest.mark.parametrize("name", ["openmpi4", "mpich5"])

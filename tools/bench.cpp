@@ -24,10 +24,10 @@ namespace {
 
 using nlohmann::json;
 
-std::vector<Contender> make_contenders(const Options& options, Forcing& forcing) {
+std::vector<Contender> make_contenders(const Options& options, Forcing& forcing, std::size_t patterns) {
   std::vector<Contender> contenders;
   for (const std::string& name : options.contenders)
-    contenders.emplace_back(name, options.collective, forcing);
+    contenders.emplace_back(name, options.collective, forcing, patterns);
   return contenders;
 }
 
@@ -130,7 +130,7 @@ void measure(const Options& options, int procs, int rank) {
                {"crowded", clock.is_crowded()},
                {"selectable", forcing.names()}};
   if (options.footprint) head["footprint"] = footprint();
-  std::vector<Contender> contenders = make_contenders(options, forcing);
+  std::vector<Contender> contenders = make_contenders(options, forcing, patterns.size());
   output.write(head);
   for (std::size_t done = 0; done < options.sizes.size(); ++done) {
     Data data({.collective = collective_of(options.collective),

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <string>
+#include <vector>
 
 #include "bench_collective.hpp"
 #include "bench_data.hpp"
@@ -19,36 +20,64 @@ inline MPI_Comm duplicate_of_world() {
   return comm;
 }
 
+/// What an algorithm is told of the arrivals that are to come. `average`: the mean of each rank's last five delays. `mirrored`:
+/// a wrong one, in which the first rank has the last one's delay, and so on.
+enum class Forecast { none, truth, average, mirrored };
+
 class Contender {
  public:
   /// By name: native (the MPI's own choice), intercepted (as a program calls it), mpi:NAME (one of the MPI's own
-  /// algorithms), or an algorithm of Convene's with its parameters. Collective.
-  Contender(std::string name, const std::string& collective, Forcing& forcing)
+  /// algorithms), or an algorithm of Convene's with its parameters, and @KIND where it is given a forecast. With one it has a
+  /// communicator for each of so many patterns, so that a forecast that stays is told once. Collective.
+  Contender(std::string name, const std::string& collective, Forcing& forcing, std::size_t patterns)
       : name_(std::move(name)), forcing_(&forcing) {
     const std::string own = "mpi:";
     const bool is_convene = name_ != "native" && name_ != "intercepted" && !name_.starts_with(own);
     if (name_ == "intercepted") door_ = &program_door;
     if (name_.starts_with(own)) value_ = forced_value(name_.substr(own.size()), collective);
     if (is_convene) door_ = &convene_door;
+    const std::size_t at = is_convene ? name_.find('@') : std::string::npos;
+    if (at != std::string::npos) forecast_ = forecast_of(name_.substr(at + 1));
     if (forcing.is_by_communicator()) forcing.choose(value_);
-    comm_ = is_neighborhood(collective_of(collective)) ? make_plane() : duplicate_of_world();
+    for (std::size_t i = 0; i < (has_forecast() ? patterns : 1); ++i)
+      comms_.push_back(is_neighborhood(collective_of(collective)) ? make_plane() : duplicate_of_world());
     if (forcing.is_by_communicator()) forcing.choose(0);
-    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    if (is_convene && convene_use(comm_, (collective + "=" + name_).c_str()) != MPI_SUCCESS)
-      throw RequestError(convene_error());
+    const std::string use = collective + "=" + name_.substr(0, at);
+    for (const MPI_Comm comm : comms_) {
+      MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+      if (is_convene && convene_use(comm, use.c_str()) != MPI_SUCCESS) throw RequestError(convene_error());
+    }
   }
 
   const std::string& name() const { return name_; }
-  void free() { MPI_Comm_free(&comm_); }
+  void free() {
+    for (MPI_Comm& comm : comms_) MPI_Comm_free(&comm);
+  }
+
+  bool has_forecast() const { return forecast_ != Forecast::none; }
+  Forecast forecast() const { return forecast_; }
+  /// When each rank will come under a pattern, in seconds; empty: nobody knows.
+  void expect(std::size_t pattern, const std::vector<double>& seconds) const {
+    convene_expect(comm(pattern), seconds.empty() ? nullptr : seconds.data());
+  }
 
   /// To be called before a batch of calls: what the MPI has to be told for them.
   void prepare() const {
     if (!forcing_->is_by_communicator()) forcing_->choose(value_);
   }
 
-  int call(Data& data) const { return data.call(*door_, comm_); }
+  int call(Data& data, std::size_t pattern) const { return data.call(*door_, comm(pattern)); }
 
  private:
+  MPI_Comm comm(std::size_t pattern) const { return comms_[has_forecast() ? pattern : 0]; }
+
+  static Forecast forecast_of(const std::string& kind) {
+    if (kind == "truth") return Forecast::truth;
+    if (kind == "average") return Forecast::average;
+    if (kind == "mirrored") return Forecast::mirrored;
+    throw RequestError("there is no forecast '" + kind + "'; there are truth, average and mirrored");
+  }
+
   int forced_value(const std::string& wanted, const std::string& collective) const {
     if (const auto value = forcing_->value_of(wanted)) return *value;
     std::string known;
@@ -63,7 +92,8 @@ class Contender {
   Forcing* forcing_;
   const Door* door_ = &own_door;
   int value_ = 0;
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  Forecast forecast_ = Forecast::none;
+  std::vector<MPI_Comm> comms_;
 };
 
 }  // namespace convene::bench

@@ -95,15 +95,41 @@ class Measurement {
     }
   }
 
+  std::vector<Time> delays(std::size_t pattern, int repetition) const {
+    return patterns_[pattern].delays(static_cast<std::uint32_t>(procs_), options_.seed,
+                                     static_cast<std::uint64_t>(repetition));
+  }
+
+  /// What a contender that is given a forecast is told before a repetition, in seconds; empty: nothing. The same on all
+  /// ranks.
+  std::vector<double> foresee(Forecast forecast, std::size_t pattern, int repetition) const {
+    constexpr int window = 5;  // as in the source, Marendic et al. 2016, section 6
+    const int first = forecast == Forecast::average ? std::max(0, repetition - window) : repetition;
+    const int last = forecast == Forecast::average ? repetition : repetition + 1;
+    std::vector<double> seconds(first < last ? static_cast<std::size_t>(procs_) : 0);
+    for (int each = first; each < last; ++each) {
+      const std::vector<Time> late = delays(pattern, each);
+      for (std::size_t i = 0; i < late.size(); ++i)
+        seconds[i] += static_cast<double>(late[i]) * 1e-9 / (last - first);
+    }
+    if (forecast == Forecast::mirrored) std::reverse(seconds.begin(), seconds.end());
+    return seconds;
+  }
+
+  void tell(const Contender& contender, std::size_t pattern, int repetition) const {
+    if (contender.has_forecast())
+      contender.expect(pattern, foresee(contender.forecast(), pattern, repetition));
+  }
+
   /// One observation. One that began too late on some rank is taken again, a few times.
   void repeat(std::size_t which) {
-    const Time delay = patterns_[pattern_of(which)].delays(
-        static_cast<std::uint32_t>(procs_), options_.seed,
-        static_cast<std::uint64_t>(done_))[static_cast<std::size_t>(rank_)];
+    const std::size_t pattern = pattern_of(which);
+    const Time delay = delays(pattern, done_)[static_cast<std::size_t>(rank_)];
+    tell(contender_of(which), pattern, done_);
     constexpr int most_attempts = 4;
     Series& series = series_[which];
     for (int attempt = 1;; ++attempt) {
-      observe(contender_of(which), calls_, delay, series);
+      observe(contender_of(which), pattern, calls_, delay, series);
       if (!options_.has_windows()) return;
       int is_valid = series.valid.back();
       MPI_Allreduce(MPI_IN_PLACE, &is_valid, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -135,7 +161,7 @@ class Measurement {
     return {own, now() < own};
   }
 
-  void observe(const Contender& contender, int calls, Time delay, Series& series) {
+  void observe(const Contender& contender, std::size_t pattern, int calls, Time delay, Series& series) {
     contender.prepare();
     if (options_.checks_always()) data_.spoil();
     evict();
@@ -147,7 +173,7 @@ class Measurement {
     }
     int code = MPI_SUCCESS;
     const Time begin = now();
-    for (int call = 0; call < calls && code == MPI_SUCCESS; ++call) code = contender.call(data_);
+    for (int call = 0; call < calls && code == MPI_SUCCESS; ++call) code = contender.call(data_, pattern);
     const Time end = now();
     if (code != MPI_SUCCESS) fail(contender, code);
     series.usage.add(before, Usage::now());
@@ -158,13 +184,17 @@ class Measurement {
     if (options_.checks_always()) look(contender);
   }
 
-  /// One call of which all ranks look at the result. It is also where schedules and connections are made.
+  /// One call of which all ranks look at the result. It is also where schedules and connections are made, and, with a
+  /// forecast, where it is measured how long a round takes.
   void check(const Contender& contender) {
     contender.prepare();
-    data_.spoil();
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (const int code = contender.call(data_); code != MPI_SUCCESS) fail(contender, code);
-    if (options_.checks()) look(contender);
+    for (std::size_t pattern = 0; pattern < (contender.has_forecast() ? patterns_.size() : 1); ++pattern) {
+      tell(contender, pattern, 1);
+      data_.spoil();
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (const int code = contender.call(data_, pattern); code != MPI_SUCCESS) fail(contender, code);
+      if (options_.checks()) look(contender);
+    }
   }
 
   void look(const Contender& contender) const {
@@ -205,8 +235,8 @@ class Measurement {
     double fastest = INFINITY;
     for (const Contender& contender : contenders_) {
       Series trial;
-      observe(contender, options_.warm_up, 0, trial);
-      observe(contender, options_.warm_up, 0, trial);
+      observe(contender, 0, options_.warm_up, 0, trial);
+      observe(contender, 0, options_.warm_up, 0, trial);
       double took = static_cast<double>(trial.end[1] - trial.begin[1]) * 1e-9, slowest = 0;
       MPI_Allreduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
       fastest = std::min(fastest, slowest / options_.warm_up);

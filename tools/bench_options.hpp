@@ -62,10 +62,11 @@ inline std::vector<std::string> type_names() {
 inline void declare_subject(Options& options, CLI::App& app) {
   app.add_option("collective", options.collective)->required()->check(CLI::IsMember(collective_names()));
   app.add_option("--sizes", options.sizes, "Bytes per block, or of the vector")->delimiter(',');
-  app.add_option(
-      "--contenders", options.contenders,
-      "Algorithms of Convene's (sparbit;send=packed), native, mpi:NAME for one of the MPI's own, or "
-      "intercepted: the call as a program makes it, for runs with the drop-in library");
+  app.add_option("--contenders", options.contenders,
+                 "Algorithms of Convene's (sparbit;send=packed; clairvoyant@truth, @average, @mirrored: with "
+                 "a forecast of "
+                 "arrivals), native, mpi:NAME for one of the MPI's own, or "
+                 "intercepted: the call as a program makes it, for runs with the drop-in library");
   app.add_option("--type", options.type, "Of the items")
       ->check(CLI::IsMember(type_names()))
       ->capture_default_str();

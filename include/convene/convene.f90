@@ -17,7 +17,7 @@ module convene
     type(c_ptr) :: handle = c_null_ptr
   end type
 
-  public :: convene_use, convene_error
+  public :: convene_use, convene_expect, convene_error
   public :: convene_allgather_init, convene_allgatherv_init, convene_reduce_init, convene_allreduce_init
   public :: convene_start, convene_free
   public :: convene_phase_init, convene_phase_begin, convene_phase_edge, convene_phase_end
@@ -27,6 +27,12 @@ module convene
       import
       integer(c_int), value :: comm
       character(kind=c_char), intent(in) :: uses(*)
+      integer(c_int) :: code
+    end function
+    function c_expect(comm, seconds, procs) bind(C, name="convene_fortran_expect") result(code)
+      import
+      integer(c_int), value :: comm, procs
+      real(c_double), intent(in) :: seconds(*)
       integer(c_int) :: code
     end function
     function c_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, operation) &
@@ -118,6 +124,15 @@ contains
     character(*), intent(in) :: uses
     integer, optional, intent(out) :: ierror
     call finish(c_use(comm, trim(uses) // c_null_char), ierror)
+  end subroutine
+
+  ! When each rank is expected in the blocking calls that follow: seconds after a common moment, for every rank of the
+  ! communicator; of size 0: nobody knows.
+  subroutine convene_expect(comm, seconds, ierror)
+    integer, intent(in) :: comm
+    real(c_double), intent(in) :: seconds(:)
+    integer, optional, intent(out) :: ierror
+    call finish(c_expect(comm, seconds, size(seconds)), ierror)
   end subroutine
 
   subroutine convene_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, operation, ierror)

@@ -403,8 +403,15 @@ int convene_phase_end(convene_operation operation);
  * text. Returns MPI_SUCCESS, or MPI_ERR_ARG and leaves everything as it was: convene_error() then says why. */
 int convene_use(MPI_Comm comm, const char* uses);
 
-/* Why the last convene_use(), convene_phase_…(), convene_start() or convene_free() of this thread was refused: one
- * sentence. */
+/* When each rank is expected in the blocking collectives that follow on this communicator: seconds[r] after a moment that is
+ * the same for all, such as the end of the last step; until it is said anew, and NULL: nobody knows. An algorithm that
+ * uses forecasts makes its schedule of it; the others don't mind. All ranks must give the same numbers. It waits for nobody;
+ * the next call of each size that uses the forecast for the first time does, to measure how long a round takes. A wrong
+ * forecast costs time and nothing else. Returns MPI_SUCCESS, or MPI_ERR_ARG and leaves everything as it was. */
+int convene_expect(MPI_Comm comm, const double seconds[]);
+
+/* Why the last convene_use(), convene_expect(), convene_phase_…(), convene_start() or convene_free() of this thread was
+ * refused: one sentence. */
 const char* convene_error(void);
 
 /* Fills in what the last collective on this communicator did. Returns MPI_ERR_ARG where there was none. */

@@ -20,6 +20,12 @@ from convene.stacks import Launcher
 
 NATIVE = "native"
 INTERCEPTED = "intercepted"
+# What an algorithm can be told of arrivals, behind an @.
+FORECASTS = {
+    "truth": "the delays that come",
+    "average": "the mean of each rank's last five",
+    "mirrored": "those of the opposite ranks, so a wrong one",
+}
 OWN = "mpi:"  # before the name of one of the MPI's own algorithms
 
 MOST_SIZE = (1 << 31) - 1
@@ -375,10 +381,28 @@ def check_contender(collective: str, procs: int, name: str) -> str:
     """The contender's name in its proper form. Which names follow "mpi:", only the MPI itself can say."""
     if name == INTERCEPTED or name.startswith(OWN):
         return name
+    name, at, forecast = name.partition("@")
     spec = _core.spec(collective, name)
+    if at:
+        check_forecast(collective, spec, forecast)
     why = _core.unmet(collective, spec, procs)
     if why:
         raise RequestError(
             f"{collective} algorithm {spec} {why}, not {procs}; leave it out, or take another number"
         )
-    return spec
+    return spec + at + forecast
+
+
+def check_forecast(collective: str, spec: str, forecast: str) -> None:
+    """Whether an algorithm can be given this forecast of arrivals."""
+    if forecast not in FORECASTS:
+        raise RequestError(
+            _core.no_such("forecast", forecast, list(FORECASTS)) + f" (behind the @ of {collective}={spec}@…)"
+        )
+    known = {each["name"]: each["learns"] for each in _core.algorithms(collective)}
+    if known[spec.partition(";")[0].partition("(")[0]] != "forecast":
+        users = ", ".join(name for name, learns in known.items() if learns == "forecast")
+        raise RequestError(
+            f"{collective}={spec} makes no use of a forecast; leave out @{forecast}, or take "
+            + (f"one that does: {users}" if users else "another collective")
+        )

@@ -103,6 +103,18 @@ class Operation:
         check(library().convene_free(ctypes.byref(self._operation)))
 
 
+def expect(comm: MPI.Comm, seconds: Sequence[float] | None) -> None:
+    """When each rank is expected in the blocking collectives that follow on `comm`: seconds after a moment
+    that is the same for all, one number for each rank, equal on all of them; None: nobody knows."""
+    if seconds is None:
+        check(library().convene_expect(_handle(comm), None))
+        return
+    if len(seconds) != comm.Get_size():
+        raise ValueError(f"{len(seconds)} arrivals are expected, of {comm.Get_size()} ranks")
+    arrivals = np.ascontiguousarray(seconds, dtype=np.double)
+    check(library().convene_expect(_handle(comm), _pointer(arrivals)))
+
+
 def allgather(comm: MPI.Comm, mine: Array, everything: Array, use: str | None = None) -> Operation:
     """`mine` is of the same size everywhere, and `everything` as large as those of all ranks together."""
     _require_same_type(mine, everything)

@@ -171,9 +171,9 @@ def can_run(collective: str, text: str) -> Callable[[int], list[str]]:
     names = bench.split_names(text)
 
     def choose(procs: int) -> list[str]:
+        specs = [_core.spec(collective, name) for name in names if name != "all"]
         if "all" in names:
             return bench.choose_algorithms(collective, procs, text)
-        specs = [_core.spec(collective, name) for name in names]
         found = [spec for spec in specs if not _core.unmet(collective, spec, procs)]
         if not found:
             raise RequestError(f"none of {', '.join(names)} can run on {procs} processes; name another one")

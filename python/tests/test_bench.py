@@ -352,3 +352,22 @@ def test_a_study_beside_its_source(
     told = convene("bench", "--study", "allgatherv", "-n", "3", "--launcher", make_launcher(OPEN_MPI))
     assert "Sparbit is the best here in 100 % (broadcast)" in told.out
     assert "nowhere within 10 points" in told.out
+
+
+def test_forecasts_that_nobody_can_be_given(convene: Convene) -> None:
+    def complaint(collective: str, algorithms: str) -> str:
+        done = convene("bench", collective, "-n", 2, "--algorithms", algorithms)
+        assert done.status == 2
+        return str(done.complaint)
+
+    assert "did you mean truth" in complaint("reduce", "clairvoyant@trth")
+    assert "reduce=binomial makes no use of a forecast" in complaint("reduce", "binomial@truth")
+    assert "one that does: clairvoyant" in complaint("reduce", "binomial@truth")
+    assert "take another collective" in complaint("alltoall", "bruck@average")
+    assert "native" in complaint("reduce", "native@truth")
+
+
+def test_predictions_are_given_no_forecast(convene: Convene) -> None:
+    for algorithms in ("bdr@truth", "all,bdr@truth"):
+        done = convene("predict", "allgather", "--winners", "--algorithms", algorithms)
+        assert done.status == 2, done

@@ -64,6 +64,23 @@ def test_the_mpi_really_takes_what_is_chosen(convene: Convene, launcher: str, st
     assert "recursive_doubling" in unknown.complaint
 
 
+def test_algorithms_with_a_forecast(convene: Convene, tmp_path: Path) -> None:
+    """Results are checked; the truth helps more than an error of this size can hide."""
+    real_program("openmpi")
+    file = tmp_path / "told.json"
+    kinds = [f"clairvoyant{told}" for told in ("", "@truth", "@average", "@mirrored")]
+    done = convene(
+        *("bench", "reduce", "-n", 3, "--launcher", launcher_of("mpirun.openmpi"), "--sizes", "64KiB"),
+        *("--arrivals", "late:2:3ms,uniform:2ms", "--algorithms", ",".join(kinds), "--repetitions", 8),
+        *("--type", "int", "-o", file, "--json"),
+    )
+    assert done.status == 0, done
+    assert {row["algorithm"] for row in done.json["summary"]} == {"native", *kinds}
+    page = convene("report", file)
+    assert page.status == 0, page
+    assert "clairvoyant@mirrored" in file.with_suffix(".html").read_text()
+
+
 ALL_IN_ONE = {
     "barrier": "dissemination",
     "neighbor_allgather": "combining",

@@ -49,5 +49,8 @@ class DeclaredPhase {
 /// for those who are there, and schedules need not be made for it.
 std::vector<std::int32_t> arrivals_in_rounds(const std::vector<std::int64_t>& arrivals_ns,
                                              std::int64_t round_ns, std::int32_t widest_gap);
+/// Likewise, with gaps in which all blocks that are there can come everywhere.
+std::vector<std::int32_t> arrivals_in_rounds(const std::vector<std::int64_t>& arrivals_ns,
+                                             std::int64_t round_ns);
 
 }  // namespace convene

@@ -121,6 +121,15 @@ CONVENE_API int convene_use(MPI_Comm comm, const char* uses) {
   }
 }
 
+CONVENE_API int convene_expect(MPI_Comm comm, const double seconds[]) {
+  return convene::guarded([&] {
+    Communicator* handle = handle_of(comm);
+    if (!handle) throw convene::Error("convene_expect needs a communicator of an initialized MPI");
+    handle->expect(seconds ? std::span(seconds, handle->procs()) : std::span<const double>());
+    return MPI_SUCCESS;
+  });
+}
+
 CONVENE_API const char* convene_error(void) { return last_error().c_str(); }
 
 CONVENE_API int convene_last(MPI_Comm comm, convene_account* account) {

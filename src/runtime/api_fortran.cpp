@@ -35,6 +35,11 @@ CONVENE_API int convene_fortran_use(int comm, const char* uses) {
   return convene_use(comm_of(comm), uses);
 }
 
+CONVENE_API int convene_fortran_expect(int comm, const double* seconds, int procs) {
+  convene::need_mpi();
+  return convene_expect(comm_of(comm), procs > 0 ? seconds : nullptr);
+}
+
 CONVENE_API int convene_fortran_allgather_init(const void* sendbuf, int sendcount, int sendtype,
                                                void* recvbuf, int recvcount, int recvtype, int comm,
                                                convene_operation* operation) {

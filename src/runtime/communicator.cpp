@@ -8,12 +8,14 @@
 #include <mutex>
 #include <numeric>
 
+#include "arrival/declared_phase.hpp"
 #include "base/error.hpp"
 #include "execute/tags.hpp"
 #include "runtime/background.hpp"
 #include "runtime/node_memory.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/recorder.hpp"
+#include "runtime/rounds.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/undeclared.hpp"
 
@@ -247,6 +249,38 @@ void Communicator::use(Selection selection) {
   repeat_.decision = nullptr;
 }
 
+void Communicator::expect(std::span<const double> seconds) {
+  constexpr double longest = 1e8;  // some three years
+  std::vector<std::int64_t> expected;
+  for (const double each : seconds) {
+    if (!(each >= 0 && each <= longest))
+      throw Error("a rank is expected after " + std::to_string(each) +
+                  " seconds; that has to be a time from 0 on (convene_expect)");
+    expected.push_back(static_cast<std::int64_t>(each * 1e9));
+  }
+  if (expected == expected_) return;
+  expected_ = std::move(expected);
+  decisions_.clear();
+  repeat_.decision = nullptr;
+}
+
+/// The expected arrivals in rounds of an algorithm. Collective where nobody has measured such rounds yet.
+std::vector<std::int32_t> Communicator::expected_in(const Algorithm& algorithm, const Call& call,
+                                                    std::uint64_t total_bytes) {
+  const std::uint64_t block = has_one_vector(call.collective) ? total_bytes : total_bytes / procs_;
+  const std::uint64_t bytes = round_bytes(algorithm, call, block);
+  std::string told = std::string(algorithm.name) + " and expects ranks after";
+  for (const std::int64_t each : expected_) told += " " + std::to_string(each) + " ns";
+  check_agreement(call.collective, total_bytes, told);
+  const auto known =
+      std::ranges::find(round_of_bytes_, bytes, &std::pair<std::uint64_t, std::int64_t>::first);
+  if (known != round_of_bytes_.end()) return arrivals_in_rounds(expected_, known->second);
+  const std::int64_t round = measure_round(*this, bytes);
+  if (round_of_bytes_.size() == most_decisions) round_of_bytes_.erase(round_of_bytes_.begin());
+  round_of_bytes_.emplace_back(bytes, round);
+  return arrivals_in_rounds(expected_, round);
+}
+
 Decision& Communicator::decide(const CallKind& kind) {
   for (Decision& decision : decisions_) {
     if (!decision.is_for(kind) || (decision.wants_nodes && kind.may_block)) continue;
@@ -293,15 +327,20 @@ Decision Communicator::make_decision(const CallKind& kind) {
     return decision;
   }
   decision.algorithm = std::move(algorithm);
-  const Call call{.collective = kind.collective,
-                  .procs = procs_,
-                  .rank = rank_,
-                  .root = kind.root,
-                  .in_place = kind.in_place,
-                  .parameters = choice.parameters,
-                  .nodes = minds_nodes(*choice.algorithm) ? node_of_rank_ : std::vector<Rank>{},
-                  .graph = is_neighborhood(kind.collective) ? neighbors().graph : nullptr,
-                  .commutative = kind.commutative};
+  Call call{.collective = kind.collective,
+            .procs = procs_,
+            .rank = rank_,
+            .root = kind.root,
+            .in_place = kind.in_place,
+            .parameters = choice.parameters,
+            .nodes = minds_nodes(*choice.algorithm) ? node_of_rank_ : std::vector<Rank>{},
+            .graph = is_neighborhood(kind.collective) ? neighbors().graph : nullptr,
+            .commutative = kind.commutative};
+  if (!expected_.empty() && choice.algorithm->learns == Learns::forecast) {
+    decision.any_size = false;
+    decision.depends_on_form = true;
+    if (kind.is_blocking) call.arrivals = expected_in(*choice.algorithm, call, kind.total_bytes);
+  }
   decision.shared_places = shared_places(*choice.algorithm, call);
   decision.prepared = process_schedules().get(*choice.algorithm, call);
   return decision;

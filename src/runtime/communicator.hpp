@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -181,6 +182,10 @@ class Communicator {
   /// Replaces the process's selection on this communicator.
   void use(Selection selection);
 
+  /// When each rank is expected in the blocking calls that follow: seconds after a common moment, equal on all ranks;
+  /// empty: nobody knows. Local. Throws Error for what is no time.
+  void expect(std::span<const double> seconds);
+
   /// What a call may leave for the next one; forgotten whenever decisions change.
   Repeat& repeat() { return repeat_; }
 
@@ -235,6 +240,8 @@ class Communicator {
   Decision make_decision(const CallKind& kind);
   Choice choose(const CallKind& kind);
   bool ensure_own();
+  std::vector<std::int32_t> expected_in(const Algorithm& algorithm, const Call& call,
+                                        std::uint64_t total_bytes);
   void meet() const;
   bool make_own();
   void find_topology();
@@ -256,6 +263,9 @@ class Communicator {
   bool own_refused_ = false, sharing_refused_ = false;  // equal on all ranks
   std::unique_ptr<SharedMemory> shared_memory_;
   std::unique_ptr<Selection> own_selection_;
+  std::vector<std::int64_t> expected_;  // nanoseconds, by rank; empty: nobody knows
+  std::vector<std::pair<std::uint64_t, std::int64_t>>
+      round_of_bytes_;               // nanoseconds, where somebody has asked
   std::vector<Decision> decisions_;  // the latest ones; most recently made last
   Repeat repeat_;
   std::shared_ptr<LiveAccount> account_ = std::make_shared<LiveAccount>();

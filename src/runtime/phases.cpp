@@ -23,8 +23,6 @@ double seconds_now() { return static_cast<double>(monotonic_ns()) * 1e-9; }
 
 std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9 + 0.5); }
 
-bool uses_forecasts(const Spec& spec) { return spec.algorithm->learns == Learns::forecast; }
-
 /// How far the clock of rank 0 is before this rank's. Collective; it waits.
 std::int64_t measure_offset(Communicator& communicator) {
   CommonClock clock;
@@ -133,11 +131,7 @@ class PhasedRuns : public Phases, public Requested {
     offset_ns_ = offset_ns;
     round_ns_ = round_ns;
   }
-  /// Bytes of what a round moves.
-  std::uint64_t round_bytes() const {
-    const bool whole = spec_.algorithm->cut == Cut::tiny_first;
-    return block_bytes_ / (whole ? 1 : segments(*spec_.algorithm, call()));
-  }
+  std::uint64_t bytes_of_round() const { return round_bytes(*spec_.algorithm, call(), block_bytes_); }
 
   bool runs() const override { return true; }
   bool is_bound() const override { return has_told_; }
@@ -279,10 +273,7 @@ class PhasedRuns : public Phases, public Requested {
 
   int build() {
     Call call = this->call();
-    // Between two arrivals all blocks that are there can be everywhere in fewer rounds than this.
-    const std::int32_t gap = std::min<std::int32_t>(static_cast<std::int32_t>(2 * call.procs + 64),
-                                                    INT32_MAX / static_cast<std::int32_t>(call.procs));
-    call.arrivals = arrivals_in_rounds(exchange_.all(), round_ns_, gap);
+    call.arrivals = arrivals_in_rounds(exchange_.all(), round_ns_);
     prepared_ = process_schedules().get(*spec_.algorithm, call);
     arena_.reset();
     call_.emplace(arguments_, *prepared_, own_->comm, 0, arena_, true);
@@ -400,7 +391,7 @@ std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& co
   if (!std::isfinite(round_seconds))
     throw Error("the seconds of a round are not a number (convene_phase_init)");
   Spec spec = parse_spec(arguments.collective, algorithm);
-  if (!uses_forecasts(spec) || arguments.procs < 2) return std::make_unique<Phases>();
+  if (spec.algorithm->learns != Learns::forecast || arguments.procs < 2) return std::make_unique<Phases>();
   const std::uint32_t number = communicator.next_persistent(), exchange = communicator.next_persistent();
   if (number == 0 || exchange == 0) {
     Ledger::instance().declare("an operation runs without forecasts: the MPI has no tags left for them");
@@ -411,7 +402,7 @@ std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& co
   const std::int64_t offset = measure_offset(communicator);
   std::int64_t round = greatest(to_ns(std::clamp(round_seconds, 0., 1e6)),
                                 communicator);  // ranks may have said different ones
-  if (round == 0) round = measure_round(communicator, runs->round_bytes());
+  if (round == 0) round = measure_round(communicator, runs->bytes_of_round());
   runs->set_clock(offset, std::max<std::int64_t>(round, 1));
   return runs;
 }

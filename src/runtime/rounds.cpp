@@ -35,6 +35,10 @@ std::int64_t greatest(std::int64_t mine, const Communicator& communicator) {
   return all;
 }
 
+std::uint64_t round_bytes(const Algorithm& algorithm, const Call& call, std::uint64_t block_bytes) {
+  return block_bytes / (algorithm.cut == Cut::tiny_first ? 1 : segments(algorithm, call));
+}
+
 std::int64_t measure_round(Communicator& communicator, std::uint64_t bytes) {
   constexpr int repetitions = 5;
   constexpr std::uint64_t most = 64u << 20;  // of a message; beyond that time is in proportion

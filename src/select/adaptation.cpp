@@ -71,9 +71,7 @@ bool SiteAdaptation::is_promising(std::span<const SiteReport> reports, std::int6
   // Who comes last is in the call for at least a few rounds; so a round is no longer than that.
   const std::int64_t round = round_ns > 0 ? round_ns : std::max<std::int64_t>(1, quickest / procs_);
   if (apart < 2 * round) return false;
-  arrivals_ =
-      arrivals_in_rounds(arrivals, std::max<std::int64_t>(round, 1),
-                         static_cast<std::int32_t>(std::min<std::uint32_t>(2 * procs_ + 64, 1u << 14)));
+  arrivals_ = arrivals_in_rounds(arrivals, std::max<std::int64_t>(round, 1));
   return true;
 }
 

@@ -19,6 +19,7 @@ static void without_mpi(const char* when) {
   convene_footprint footprint;
   expect(convene_use(MPI_COMM_WORLD, "allgather=ring") == MPI_ERR_ARG, when);
   expect(strstr(convene_error(), "initialized") != NULL, convene_error());
+  expect(convene_expect(MPI_COMM_WORLD, NULL) == MPI_ERR_ARG, when);
   expect(convene_last(MPI_COMM_WORLD, &account) == MPI_ERR_ARG, when);
   expect(convene_memory(MPI_COMM_WORLD, &footprint) == MPI_ERR_ARG, when);
 }

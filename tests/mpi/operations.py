@@ -45,6 +45,10 @@ def main() -> None:
     own, parts = np.zeros(counts[rank]), np.zeros(sum(counts))
     vector, total = np.zeros(ITEMS), np.zeros(ITEMS)
 
+    operations.expect(comm, [0.001 * one for one in range(procs)])
+    operations.expect(comm, None)
+    expect("arrivals" in refused(lambda: operations.expect(comm, [0.0] * (procs + 1))), "one rank too many")
+    expect("convene_expect" in refused(lambda: operations.expect(comm, [-1.0] * procs)), "a negative time")
     gather = operations.allgather(comm, mine, everything, use="bdr")
     irregular = operations.allgatherv(comm, own, parts, counts, use="list_scheduled")
     reduce = operations.reduce(comm, vector, total, root=procs - 1, use="clairvoyant")

@@ -24,6 +24,11 @@ program phases_fortran
   call expect(code /= MPI_SUCCESS, 'a refusal')
   call expect(index(convene_error(), 'no_such_thing') > 0, 'its sentence')
 
+  call convene_expect(comm, [(1d-3 * i, i = 1, procs)])
+  call convene_expect(comm, [(1d-3, i = 0, -1)])
+  call convene_expect(comm, [(-1d0, i = 1, procs)], code)
+  call expect(code /= MPI_SUCCESS .and. index(convene_error(), 'convene_expect') > 0, 'no time')
+
   call convene_allgather_init(mine, items, MPI_INTEGER, all, items, MPI_INTEGER, comm, operation)
   call convene_phase_init(operation, 0d0)
   call check_gathers('allgather')

@@ -77,7 +77,7 @@ def sentences(rows: Rows) -> list[str]:
     )
     return [
         f"Sparbit is the best here in {here} of the cases, in the source in {there}: {verdict}. Where it "
-        "wins depends on the distance between nodes, of which a single machine has none."
+        "wins depends on the distance between nodes; a single machine has none."
     ]
 
 

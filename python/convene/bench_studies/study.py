@@ -28,14 +28,18 @@ class Part:
     type: str = ""  # of the items; else as usual
 
     def requests(self, procs: int, course: dict[str, Any]) -> list[bench.Request]:
-        contenders = [spec for spec in self.algorithms if not _core.unmet(self.collective, spec, procs)]
+        contenders = [
+            name
+            for name in self.algorithms
+            if not _core.unmet(self.collective, name.partition("@")[0], procs)
+        ]
         patterns = [_core.arrival_pattern(text, procs) for text in self.arrivals(procs)]
         return [
             bench.Request(
                 self.collective,
                 procs,
                 self.sizes(procs),
-                [_core.spec(self.collective, spec) for spec in contenders],
+                [bench.check_contender(self.collective, procs, name) for name in contenders],
                 distribution=distribution,
                 arrivals=tuple(dict.fromkeys([bench.BALANCED, *patterns])),
                 **course,

@@ -44,6 +44,8 @@ its own algorithms is mpi:NAME, where the MPI lets it be chosen.
 
   convene bench allgather -n 8 --sizes 64KiB --arrivals uniform:5ms,late:any:10ms --metric elapsed
 
+  convene bench reduce -n 8 --sizes 2MiB --arrivals late:7:5ms --algorithms clairvoyant@truth,binomial
+
   convene bench --study allgatherv -o allgatherv.json
 
   convene bench allgatherv -n 6 --distributions regular,spike --launcher 'mpirun --hostfile hosts' --json
@@ -57,6 +59,14 @@ OF_MEASUREMENTS = (
     *("sizes", "algorithms", "against", "metric", "arrivals", "distributions"),
     *("item_type", "operation", "root"),
 )
+
+
+def complete_contenders(context: typer.Context, incomplete: str) -> list[str]:
+    """The last name of a list, and behind its @ what an algorithm that uses forecasts can be told."""
+    begun, at, _ = incomplete.rpartition("@")
+    if not at or "," in incomplete[len(begun) :]:
+        return arguments.complete_algorithms(context, incomplete)
+    return [f"{begun}@{kind}" for kind in bench.FORECASTS if f"{begun}@{kind}".startswith(incomplete)]
 
 
 def check_output(path: Path) -> None:
@@ -134,8 +144,10 @@ def run(
         str,
         typer.Option(
             metavar="all|LIST",
-            help="Such as ring,sparbit; all are Convene's that can run on so many ranks.",
-            autocompletion=arguments.complete_algorithms,
+            help="Such as ring,sparbit; all are Convene's that can run on so many ranks. One that uses "
+            "forecasts can be told of the --arrivals: clairvoyant@truth, @average (of the last five) or "
+            "@mirrored (a wrong one).",
+            autocompletion=complete_contenders,
         ),
     ] = "all",
     against: Annotated[

@@ -23,14 +23,14 @@ PUBLISHED = {"binomial": 13.88, "local_redirect": 13.04, AVERAGE: 12.94, TRUTH: 
 Pattern = tuple[float, ...]
 
 
-def trace(procs: int = PROCS, iterations: int = ITERATIONS) -> list[Pattern]:
+def trace(procs: int = PROCS, iterations: int = ITERATIONS, spread: float = SPREAD) -> list[Pattern]:
     """When ranks come, in seconds: a row for each iteration."""
     generator = random.Random(SEED)
-    levels = [generator.uniform(0, SPREAD) for _ in range(procs)]
+    levels = [generator.uniform(0, spread) for _ in range(procs)]
     rows = []
     for _ in range(iterations):
-        levels = [max(0.0, level + generator.gauss(0, DRIFT * SPREAD)) for level in levels]
-        rows.append(tuple(max(0.0, level + generator.gauss(0, JITTER * SPREAD)) for level in levels))
+        levels = [max(0.0, level + generator.gauss(0, DRIFT * spread)) for level in levels]
+        rows.append(tuple(max(0.0, level + generator.gauss(0, JITTER * spread)) for level in levels))
     return rows
 
 
