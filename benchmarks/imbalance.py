@@ -36,6 +36,7 @@ TOLD, UNTOLD, MISLED, AVERAGE = (
     "clairvoyant@mirrored",
     "clairvoyant@average",
 )
+BY_NODES = "hier(clairvoyant,linear)@truth"  # where there are several nodes
 RIVALS = (
     *("native", "linear", "binomial", "binary", "butterfly", "ring", "radix_k", "pipeline", "two_tree"),
     "local_redirect",
@@ -110,7 +111,7 @@ def measure_late(setting: bench.Setting, options: argparse.Namespace, size: int)
     (alone,) = observe(setting, request_of(options, size, [UNTOLD], repetitions=10))
     run_time = float(np.median(alone[UNTOLD]))
     late = [f"late:{options.procs - 1}:{each * run_time * 1e6:.0f}us" for each in DELAYS if each > 0]
-    names = (TOLD, UNTOLD, MISLED, *RIVALS)
+    names = (TOLD, UNTOLD, MISLED, *([BY_NODES] if options.within else []), *RIVALS)
     found = observe(setting, request_of(options, size, names, arrivals=(bench.BALANCED, *late)))
     return [Cell(size, run_time, times, each) for times, each in zip(DELAYS, found, strict=True)]
 
@@ -118,7 +119,8 @@ def measure_late(setting: bench.Setting, options: argparse.Namespace, size: int)
 def measure_trace(setting: bench.Setting, options: argparse.Namespace) -> dict[str, Any]:
     """Sums of run times over all iterations, of vectors in one piece."""
     size = bench.parse_sizes(options.traced)[0]
-    names = [name.replace(UNTOLD, f"{UNTOLD};segments=1") for name in TRACED]
+    told = (*TRACED, BY_NODES) if options.within else TRACED
+    names = [name.replace(UNTOLD, f"{UNTOLD};segments=1") for name in told]
     (alone,) = observe(setting, request_of(options, size, ["binomial"], repetitions=10))
     binomial = float(np.median(alone["binomial"]))
     rows = atomic.trace(options.procs, options.iterations, binomial)
@@ -149,10 +151,12 @@ def as_time(seconds: float) -> str:
 
 
 def late_table(cells: list[Cell]) -> str:
+    has_nodes = BY_NODES in cells[0].observed
     lines = [
         "| bytes | late by | Clairvoyant | best of the others | its time over Clairvoyant's | p "
-        "| without forecast | with a wrong one | absorbs | others, most |",
-        "|---:|---:|---:|---|---|---:|---:|---:|---:|---:|",
+        f"| without forecast | with a wrong one {'| between nodes ' if has_nodes else ''}"
+        "| absorbs | others, most |",
+        f"|---:|---:|---:|---|---|---:|---:|---:|{'---:|' if has_nodes else ''}---:|---:|",
     ]
     balanced = {cell.size: cell for cell in cells if cell.times == 0}
     for cell in cells:
@@ -166,7 +170,9 @@ def late_table(cells: list[Cell]) -> str:
             f"| {as_time(cell.median(TOLD))} | {best}, {as_time(cell.median(best))} "
             f"| {gain.value:.2f} ({gain.low:.2f} … {gain.high:.2f}) | {p:.2g} "
             f"| {cell.median(UNTOLD) / cell.median(TOLD):.2f} "
-            f"| {cell.median(MISLED) / cell.median(TOLD):.2f} | {hidden} |"
+            f"| {cell.median(MISLED) / cell.median(TOLD):.2f} "
+            + (f"| {cell.median(BY_NODES) / cell.median(TOLD):.2f} " if has_nodes else "")
+            + f"| {hidden} |"
         )
     return "\n".join(lines) + "\n"
 

@@ -27,6 +27,20 @@ def test_whatever_is_expected_results_are_right(name: str, procs: int, uses: str
     assert "expected arrivals: 0 failures" in done.output
 
 
+@pytest.mark.parametrize("name", ["openmpi4", "mpich5-abi"])
+def test_nodes_and_arrivals_together(name: str) -> None:
+    """Parts of compositions that use forecasts are told when their ranks come."""
+    uses = (
+        "allgather=hier(list_scheduled,sls,list_scheduled),gather=hier(bsbn,sbn),scatter=hier(sln,sbn),"
+        "reduce=hier(clairvoyant;segments=5,clairvoyant;segments=3),bcast=remap(list_scheduled),"
+        "allreduce=hier(prr,clairvoyant,list_scheduled),barrier=hier(adaptive_tree,sls,list_scheduled)"
+    )
+    program = [present(name).program("expected"), uses]
+    done = present(name).run(5, program, {"CONVENE_MAPPING": "0,0,1,1,2"}, preload=False, timeout=60)
+    assert done.status == 0, done.output
+    assert "expected arrivals: 0 failures" in done.output
+
+
 def test_ranks_that_expect_different_arrivals_are_told() -> None:
     stack = present("openmpi4")
     variables = {"CONVENE_CHECK": "agreement"}

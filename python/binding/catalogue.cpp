@@ -134,6 +134,11 @@ bool has_graph(const std::string& collective) { return is_neighborhood(parse_col
 
 bool combines(const std::string& collective) { return is_reduction(parse_collective(collective)); }
 
+nb::str learns_of(const std::string& collective, const std::string& text) {
+  const Spec spec = parse_spec(parse_collective(collective), text);
+  return str(word(learns(*spec.algorithm, spec.parameters)));
+}
+
 bool has_root(const std::string& collective) { return is_rooted(parse_collective(collective)); }
 
 std::string unmet(const std::string& collective, const std::string& text, Rank procs,
@@ -169,6 +174,8 @@ void add_catalogue(nb::module_& module) {
   module.def("collectives", &collectives, "The names of all collectives.");
   module.def("shares_memory", &shares_memory, nb::arg("collective"), nb::arg("spec"),
              "Whether ranks share memory under an algorithm, or a part of it.");
+  module.def("learns", &learns_of, nb::arg("collective"), nb::arg("spec"),
+             "How an algorithm, or a part of it, learns of arrivals: none, forecast or messages.");
   module.def("is_neighborhood", &has_graph, nb::arg("collective"),
              "Whether a collective is one of neighbours in a graph.");
   module.def("is_rooted", &has_root, nb::arg("collective"), "Whether a collective's calls have a root.");

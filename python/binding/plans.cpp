@@ -46,9 +46,10 @@ Naming naming(Collective collective) {
 using Arrivals = std::vector<std::int32_t>;
 
 /// The arrivals that a call is to carry: one for each rank, and an algorithm that minds them.
-void check_arrivals(const Arrivals& arrivals, Collective collective, const Algorithm& algorithm, Rank procs) {
+void check_arrivals(const Arrivals& arrivals, Collective collective, const Spec& spec, Rank procs) {
   if (arrivals.empty()) return;
-  if (algorithm.learns == Learns::none) {
+  const Algorithm& algorithm = *spec.algorithm;
+  if (learns(algorithm, spec.parameters) == Learns::none) {
     std::vector<std::string_view> users;
     for (const Algorithm* each : catalogue(collective))
       if (each->learns != Learns::none) users.push_back(each->name);
@@ -89,7 +90,7 @@ struct Request {
     call.parameters = spec.parameters;
     call.nodes = nodes_of(*spec.algorithm, procs, machine, placement);
     require_met(spec, call);
-    check_arrivals(arrivals, call.collective, *spec.algorithm, procs);
+    check_arrivals(arrivals, call.collective, spec, procs);
     call.arrivals = arrivals;
     if (is_neighborhood(call.collective) && !graph.empty())
       call.graph = std::make_shared<const Graph>(Graph::parse(graph, procs));

@@ -260,7 +260,7 @@ struct Simulation {
 
   /// Throws Error where lists do not belong together.
   void require_fitting(std::size_t sizes) const {
-    if (!forecasts.empty() && spec.algorithm->learns != Learns::forecast)
+    if (!forecasts.empty() && learns(*spec.algorithm, spec.parameters) != Learns::forecast)
       throw Error(std::string(spec.algorithm->name) + " uses no forecast of arrivals");
     if ((!forecasts.empty() && forecasts.size() != arrivals.size()) ||
         (!begins.empty() && begins.size() != arrivals.size()))

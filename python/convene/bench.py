@@ -399,9 +399,9 @@ def check_forecast(collective: str, spec: str, forecast: str) -> None:
         raise RequestError(
             _core.no_such("forecast", forecast, list(FORECASTS)) + f" (behind the @ of {collective}={spec}@…)"
         )
-    known = {each["name"]: each["learns"] for each in _core.algorithms(collective)}
-    if known[spec.partition(";")[0].partition("(")[0]] != "forecast":
-        users = ", ".join(name for name, learns in known.items() if learns == "forecast")
+    if _core.learns(collective, spec) != "forecast":
+        known = _core.algorithms(collective)
+        users = ", ".join(each["name"] for each in known if each["learns"] == "forecast")
         raise RequestError(
             f"{collective}={spec} makes no use of a forecast; leave out @{forecast}, or take "
             + (f"one that does: {users}" if users else "another collective")

@@ -210,8 +210,7 @@ class Player:
 
     def __init__(self, program: Program, call: Call, spec: str) -> None:
         self.program, self.call, self.spec = program, call, spec
-        known = {each["name"]: each["learns"] for each in _core.algorithms(call.collective)}
-        self.forecasts = known[spec.partition(";")[0].partition("(")[0]] == "forecast"
+        self.forecasts = _core.learns(call.collective, spec) == "forecast"
         self.seen: deque[list[float]] = deque(maxlen=WINDOW)
         segments = int(_core.parameters(call.collective, spec).get("segments", 1))
         self.round = (

@@ -248,6 +248,17 @@ def test_compositions_are_played_on_several_mappings(convene: Convene) -> None:
     assert {plan["parameters"]["leaders"] for plan in plans} == {1, 2, 3}
 
 
+def test_compositions_are_told_of_arrivals(convene: Convene) -> None:
+    done = convene("verify", "reduce", "hier(clairvoyant,linear)", "-p", "2-8", "--arrivals", "random:2")
+    assert done.status == 0, done
+    refused = convene("verify", "reduce", "hier(binomial,linear)", "-p", "4", "--arrivals", "random:2")
+    assert refused.status in (0, 2)  # played without, or said to be idle
+    nodes = ("-p", 8, "--mapping", "node:4 core:2", "--arrivals", "0,0,0,9,0,0,0,0")
+    shown = convene("show", "reduce", "hier(clairvoyant;segments=4,linear)", *nodes)
+    assert "round 13" in shown.out
+    assert "does not mind arrivals" in convene("show", "reduce", "hier(binomial,linear)", *nodes).complaint
+
+
 def test_a_composition_on_one_mapping(convene: Convene) -> None:
     spec = "hier(ring,linear;leaders=2)"
     given = ("--mapping", "node:3 core:4", "--placement", "cyclic")

@@ -147,8 +147,17 @@ bool uses_nodes(const Algorithm& algorithm) { return algorithm.is_composed() || 
 
 bool minds_nodes(const Algorithm& algorithm) { return uses_nodes(algorithm) || algorithm.needs_whole_graph; }
 
-bool depends_on_arrivals(const Algorithm& algorithm) {
-  return algorithm.learns != Learns::none &&
+Learns learns(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
+  if (!algorithm.is_composed()) return algorithm.learns;
+  const auto parts = parts_of(algorithm, parameters);
+  const bool from_forecast = std::any_of(parts.begin(), parts.end(), [](const Part& part) {
+    return learns(*part.algorithm, part.parameters) == Learns::forecast;
+  });
+  return from_forecast ? Learns::forecast : Learns::none;
+}
+
+bool depends_on_arrivals(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
+  return learns(algorithm, parameters) != Learns::none &&
          std::any_of(algorithm.collectives.begin(), algorithm.collectives.end(), is_reduction);
 }
 

@@ -151,7 +151,10 @@ bool uses_nodes(const Algorithm& algorithm);
 bool minds_nodes(const Algorithm& algorithm);
 
 /// Whether the bits of its result may depend on when ranks arrive: of a reduction that learns who comes late.
-bool depends_on_arrivals(const Algorithm& algorithm);
+bool depends_on_arrivals(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
+
+/// How it learns who comes late; a composed one by forecast where one of its parts does.
+Learns learns(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
 
 /// Algorithm::decide, for a decider that is made of the call.
 template <class OfOneRank>

@@ -110,6 +110,50 @@ TEST_P(Composed, IsCorrectForUpTo24ProcessesOnAllPlacements) {
   EXPECT_GT(played, 150u);  // remap of alltoallv refuses half of its parameters
 }
 
+/// Parts that use forecasts are told of them, in compositions of compositions, too.
+TEST_P(Composed, IsCorrectWhateverIsForetold) {
+  std::mt19937 random(17);
+  const auto grid = algorithm().sample_parameters();
+  std::size_t told = 0;
+  for (const Rank procs : {1, 2, 5, 8, 13, 20})
+    for (const Nodes& nodes : placements(procs))
+      for (const auto& parameters : grid) {
+        if (learns(algorithm(), parameters) != Learns::forecast) continue;
+        Call of = call(nodes, static_cast<Rank>(random() % procs), parameters, random() % 2 == 0);
+        for (Rank rank = 0; rank < procs; ++rank)
+          of.arrivals.push_back(random() % 3 == 0 ? 0 : static_cast<std::int32_t>(random() % 60));
+        told += play(of);
+        if (HasFailure()) return;
+      }
+  const auto known = catalogue(GetParam().collective);
+  const bool has_some = std::any_of(known.begin(), known.end(),
+                                    [](const Algorithm* each) { return each->learns == Learns::forecast; });
+  if (!has_some) GTEST_SKIP() << "no algorithm with forecasts";
+  EXPECT_GT(told, 20u);
+}
+
+TEST(Hierarchy, LateNodesAreForeseenBetweenNodes) {
+  // Ranks 0 to 3 on one node, 4 to 7 on another, and 8 to 11; rank 5 is late. Between nodes its leader is.
+  const auto all = catalogue(Collective::reduce);
+  const Algorithm& hier = **std::ranges::find(all, "hier", &Algorithm::name);
+  std::vector<std::int64_t> parameters = {1};
+  const auto named = [](std::string_view name) {
+    for (const Algorithm* each : catalogue(Collective::reduce))
+      if (each->name == name) return Part{each, each->default_parameters()};
+    throw std::logic_error("no such part");
+  };
+  append_parts(parameters, {named("clairvoyant"), named("linear")});
+  Call of{
+      .collective = Collective::reduce, .procs = 12, .parameters = parameters, .nodes = sequential(12, 4)};
+  const Plan even = build_plan(hier, of);
+  of.arrivals.assign(12, 0);
+  of.arrivals[5] = 30;
+  const Plan late = build_plan(hier, of);
+  EXPECT_GT(late[0].rounds(), even[0].rounds() + 20);
+  of.arrivals.assign(12, 7);  // all at once, later
+  EXPECT_EQ(build_plan(hier, of)[0].rounds(), even[0].rounds());
+}
+
 TEST_P(Composed, IsCorrectForAllRoots) {
   if (!is_rooted(GetParam().collective)) GTEST_SKIP() << "no root";
   unsigned turn = 0;

@@ -18,23 +18,27 @@ inline void gather_by_nodes(const Algorithm& algorithm, const Call& call, Builde
   const auto own = at.own(Buffer::input), all = at.all(Buffer::output);
 
   if (group.size() > 1)
-    at.run(up, {.collective = Collective::gather,
-                .ranks = group,
-                .root = number_in(group, leader),
-                .input = {at.block(own, call.rank)},
-                .output = leads ? at.each(all, group) : std::vector<View::Places>{},
-                .blocks = at.each(all, group)});
+    at.run(up,
+           {.collective = Collective::gather,
+            .ranks = group,
+            .root = number_in(group, leader),
+            .input = {at.block(own, call.rank)},
+            .output = leads ? at.each(all, group) : std::vector<View::Places>{},
+            .blocks = at.each(all, group)},
+           When::comes);
   if (!leads || group.size() == 1) builder.copy(at.block(own, call.rank), at.block(all, call.rank));
-  at.pass(up, Collective::gather, Among::group);
+  at.pass(up, Collective::gather, Among::group, When::comes);
 
   const Collective part = algorithm.composition->parts[between].collective;
   if (leads && nodes.nodes() > 1)
-    at.run(between, {.collective = part,
-                     .ranks = nodes.leaders_of_lane(nodes.own_lane()),
-                     .input = {at.blocks(all, group)},
-                     .output = at.by_node(all, nodes.own_lane()),
-                     .blocks = at.by_node(all, nodes.own_lane())});
-  at.pass(between, part, Among::nodes);
+    at.run(between,
+           {.collective = part,
+            .ranks = nodes.leaders_of_lane(nodes.own_lane()),
+            .input = {at.blocks(all, group)},
+            .output = at.by_node(all, nodes.own_lane()),
+            .blocks = at.by_node(all, nodes.own_lane())},
+           When::node_has_come);
+  at.pass(between, part, Among::nodes, When::node_has_come);
 
   const Ranks& members = nodes.own_members();
   for (Rank lane = 0; lane < nodes.lanes() && members.size() > 1; ++lane)

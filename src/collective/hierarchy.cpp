@@ -15,15 +15,34 @@ constexpr Rank no_rank = 0xffffffffu;
 /// How many ranks a phase has, and the root's number among them.
 using Shape = std::pair<Rank, Rank>;
 
+/// The ranks of a part's phase, and the root's number among them.
+struct Team {
+  Ranks ranks;
+  Rank root;
+};
+
+/// Those of all its phases.
+std::vector<Team> teams(const Hierarchy& hierarchy, Among among) {
+  std::vector<Team> result;
+  for (Rank lane = 0; lane < hierarchy.lanes(); ++lane) {
+    if (among == Among::nodes) {
+      result.push_back({hierarchy.leaders_of_lane(lane), hierarchy.root_node()});
+      continue;
+    }
+    for (Rank node = 0; node < hierarchy.nodes(); ++node) {
+      const Ranks ranks = among == Among::node ? hierarchy.members(node) : hierarchy.group(node, lane);
+      result.push_back({ranks, number_in(ranks, hierarchy.leader(node, lane))});
+    }
+  }
+  return result;
+}
+
 /// The shapes of a part's phases on all nodes, each once.
 std::set<Shape> shapes(const Hierarchy& hierarchy, Among among) {
-  std::set<Shape> result;
   if (among == Among::nodes) return {{hierarchy.nodes(), hierarchy.root_node()}};
-  for (Rank node = 0; node < hierarchy.nodes(); ++node)
-    for (Rank lane = 0; lane < hierarchy.lanes(); ++lane) {
-      const Ranks ranks = among == Among::node ? hierarchy.members(node) : hierarchy.group(node, lane);
-      result.emplace(static_cast<Rank>(ranks.size()), number_in(ranks, hierarchy.leader(node, lane)));
-    }
+  std::set<Shape> result;
+  for (const Team& team : teams(hierarchy, among))
+    result.emplace(static_cast<Rank>(team.ranks.size()), team.root);
   return result;
 }
 
@@ -167,10 +186,32 @@ View::Places HierarchicalCall::scratch_of_lane(Rank of) const {
   return {Range(builder_.scratch(like), 0, each)};
 }
 
-void HierarchicalCall::pass(std::size_t slot, Collective collective, Among among) {
+std::vector<std::int32_t> HierarchicalCall::arrivals(const Ranks& ranks, When when) const {
+  std::vector<std::int32_t> result;
+  if (call_.arrivals.empty() || when == When::unknown) return result;
+  for (const Rank rank : ranks) {
+    std::int32_t latest = call_.arrivals[rank];
+    for (Rank other = 0; when == When::node_has_come && other < call_.procs; ++other)
+      if (call_.nodes[other] == call_.nodes[rank]) latest = std::max(latest, call_.arrivals[other]);
+    result.push_back(latest);
+  }
+  return result;
+}
+
+void HierarchicalCall::pass(std::size_t slot, Collective collective, Among among, When when) {
+  const Part& part = parts_[slot];
   std::uint32_t most = 0;
-  for (const Shape& shape : shapes(hierarchy_, among))
-    most = std::max(most, rounds_of(parts_[slot], call_of(parts_[slot], collective, shape, among, call_)));
+  if (call_.arrivals.empty() || learns(*part.algorithm, part.parameters) != Learns::forecast) {
+    for (const Shape& shape : shapes(hierarchy_, among))
+      most = std::max(most, rounds_of(part, call_of(part, collective, shape, among, call_)));
+  } else {
+    for (const Team& team : teams(hierarchy_, among)) {
+      const Shape shape{static_cast<Rank>(team.ranks.size()), team.root};
+      Call call = call_of(part, collective, shape, among, call_);
+      call.arrivals = arrivals(team.ranks, when);
+      most = std::max(most, rounds_of(part, std::move(call)));
+    }
+  }
   round_ += most;
 }
 

@@ -54,6 +54,9 @@ class Hierarchy {
   Rank own_node_ = 0, own_lane_ = 0, root_node_ = 0;
 };
 
+/// From when on a rank can take part in a phase: nobody knows; when it comes; when all ranks of its node have come.
+enum class When : std::uint8_t { unknown, comes, node_has_come };
+
 /// A hierarchical call at work: its part 0 runs between nodes, the others within them. Generators run phases of parts
 /// one after the other. All ranks pass the same phases, whether they take part or not, so that they agree on rounds.
 class HierarchicalCall {
@@ -86,15 +89,18 @@ class HierarchicalCall {
   std::uint32_t segments() const { return segments_; }
   std::uint32_t round() const { return round_; }
 
-  void run(std::size_t slot, Phase phase) const {
+  void run(std::size_t slot, Phase phase, When when = When::unknown) const {
+    phase.arrivals = arrivals(phase.ranks, when);
     run_phase(parts_[slot], std::move(phase), call_, round_, builder_);
   }
   /// What comes next is behind the phases of a part between nodes, on all nodes or in all groups; or behind one of it
   /// on these ranks with this root.
-  void pass(std::size_t slot, Collective collective, Among among);
+  void pass(std::size_t slot, Collective collective, Among among, When when = When::unknown);
   void pass(std::size_t slot, Collective collective, const Ranks& ranks, Rank root);
 
  private:
+  std::vector<std::int32_t> arrivals(const Ranks& ranks, When when) const;
+
   const Call& call_;
   Builder& builder_;
   Hierarchy hierarchy_;

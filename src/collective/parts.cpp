@@ -108,6 +108,7 @@ void run_phase(const Part& part, Phase phase, const Call& outer, std::uint32_t f
             .root = phase.root,
             .in_place = phase.in_place,
             .parameters = part.parameters,
+            .arrivals = std::move(phase.arrivals),
             .commutative = outer.commutative};
   if (uses_nodes(*part.algorithm))
     for (const Rank rank : phase.ranks) call.nodes.push_back(outer.nodes[rank]);

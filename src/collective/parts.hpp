@@ -48,6 +48,8 @@ struct Phase {
   std::vector<View::Places> blocks = {};
   /// See View::has; `rank` is a number.
   std::function<bool(Rank rank, const Range& outer)> has = nullptr;
+  /// When its ranks are expected, as Call::arrivals.
+  std::vector<std::int32_t> arrivals = {};
 };
 
 /// Has a part write this rank's steps of a phase, from a round on. `outer`: the call of the whole. Where the part cuts

@@ -14,13 +14,15 @@ inline void reduce_in_node(HierarchicalCall& at, std::size_t slot, const Call& c
   const View::Places mine = at.lane(Buffer::input, lane);
   if (members.size() == 1) return builder.copy(mine, sum);
   const Rank leader = nodes.leader(nodes.own_node(), lane);
-  at.run(slot, {.collective = Collective::reduce,
-                .ranks = members,
-                .root = number_in(members, leader),
-                .in_place = in_place,
-                .input = {mine},
-                .output = leader == call.rank ? std::vector<View::Places>{sum} : std::vector<View::Places>{},
-                .blocks = {at.lane(Buffer::output, lane)}});
+  at.run(slot,
+         {.collective = Collective::reduce,
+          .ranks = members,
+          .root = number_in(members, leader),
+          .in_place = in_place,
+          .input = {mine},
+          .output = leader == call.rank ? std::vector<View::Places>{sum} : std::vector<View::Places>{},
+          .blocks = {at.lane(Buffer::output, lane)}},
+         When::comes);
 }
 
 }  // namespace convene

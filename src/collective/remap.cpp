@@ -120,6 +120,8 @@ class Remapped {
                 .ranks = ranks_,
                 .root = is_rooted(call_.collective) ? number_in(ranks_, call_.root) : 0,
                 .in_place = call_.in_place};
+    if (!call_.arrivals.empty())
+      for (const Rank rank : ranks_) phase.arrivals.push_back(call_.arrivals[rank]);
     phase.blocks = has_blocks ? in_new_order(Buffer::output) : whole(Buffer::output, segments_);
     phase.input = many_in ? in_new_order(Buffer::input) : whole(Buffer::input, size.input);
     phase.output = many_out ? in_new_order(Buffer::output) : whole(Buffer::output, size.output);

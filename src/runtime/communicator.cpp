@@ -336,7 +336,7 @@ Decision Communicator::make_decision(const CallKind& kind) {
             .nodes = minds_nodes(*choice.algorithm) ? node_of_rank_ : std::vector<Rank>{},
             .graph = is_neighborhood(kind.collective) ? neighbors().graph : nullptr,
             .commutative = kind.commutative};
-  if (!expected_.empty() && choice.algorithm->learns == Learns::forecast) {
+  if (!expected_.empty() && learns(*choice.algorithm, choice.parameters) == Learns::forecast) {
     decision.any_size = false;
     decision.depends_on_form = true;
     if (kind.is_blocking) call.arrivals = expected_in(*choice.algorithm, call, kind.total_bytes);

@@ -41,7 +41,7 @@ std::string obstacle(const Spec& spec, const Situation& situation) {
   call.commutative = situation.commutative;
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     return unmet + ", and this call's is none";
-  if (situation.reproducible && depends_on_arrivals(*spec.algorithm))
+  if (situation.reproducible && depends_on_arrivals(*spec.algorithm, spec.parameters))
     return "sums up in an order that depends on when ranks arrive, and reproducible results were asked for";
   return "";
 }

@@ -338,7 +338,7 @@ def samples_of(collective: str, algorithm: str | None, segments: list[int]) -> l
             of=of[name],
             rooted=rooted,
             composed=bool(known[name]["parts"]),
-            learns=known[name]["learns"] != "none",
+            learns=_core.learns(collective, spec) != "none",
         )
         for turn, (spec, name) in enumerate(zip(specs, names, strict=True))
     ]
@@ -389,7 +389,7 @@ def play(case: Case) -> Result:
         verdict["why"] = f"with MPI_IN_PLACE: {in_place['why']}" if in_place["why"] else ""
     for number in range(case.forecasts if verdict["ok"] else 0):
         arrivals = random_forecast(case.procs, number)
-        forecast = _core.check(*call, in_place=number % 2 == 1, arrivals=arrivals, **operator)
+        forecast = _core.check(*call, in_place=number % 2 == 1, arrivals=arrivals, **where, **operator)
         if not forecast["ok"]:
             verdict["ok"] = False
             verdict["why"] = f"with --arrivals {','.join(map(str, arrivals))}: {forecast['why']}"

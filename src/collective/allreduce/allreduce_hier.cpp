@@ -24,16 +24,18 @@ void generate(const Call& call, Builder& builder) {
   const View::Places sum = at.lane(Buffer::output, own);
   for (Rank lane = 0; lane < nodes.lanes(); ++lane)
     reduce_in_node(at, up, call, builder, lane, at.lane(Buffer::output, lane), call.in_place);
-  at.pass(up, Collective::reduce, Among::node);
+  at.pass(up, Collective::reduce, Among::node, When::comes);
 
   if (nodes.is_leader() && nodes.nodes() > 1)
-    at.run(between, {.collective = Collective::allreduce,
-                     .ranks = nodes.leaders_of_lane(own),
-                     .in_place = true,
-                     .input = {sum},
-                     .output = {sum},
-                     .blocks = {sum}});
-  at.pass(between, Collective::allreduce, Among::nodes);
+    at.run(between,
+           {.collective = Collective::allreduce,
+            .ranks = nodes.leaders_of_lane(own),
+            .in_place = true,
+            .input = {sum},
+            .output = {sum},
+            .blocks = {sum}},
+           When::node_has_come);
+  at.pass(between, Collective::allreduce, Among::nodes, When::node_has_come);
 
   const Ranks& members = nodes.own_members();
   for (Rank lane = 0; lane < nodes.lanes() && members.size() > 1; ++lane)

@@ -23,11 +23,13 @@ void generate(const Call& call, Builder& builder) {
   const View::Places vector = {Range(Buffer::output, 0, at.segments())};
   const auto hand_on = [&](Rank root, const View::Places& what) {
     if (members.size() > 1)
-      at.run(within, {.collective = Collective::bcast,
-                      .ranks = members,
-                      .root = number_in(members, root),
-                      .output = {what},
-                      .blocks = {what}});
+      at.run(within,
+             {.collective = Collective::bcast,
+              .ranks = members,
+              .root = number_in(members, root),
+              .output = {what},
+              .blocks = {what}},
+             When::comes);
   };
   const bool root_node_first = nodes.lanes() > 1;
 
@@ -38,13 +40,15 @@ void generate(const Call& call, Builder& builder) {
   }
   if (nodes.is_leader() && nodes.nodes() > 1) {
     const View::Places lane = at.lane(Buffer::output, nodes.own_lane());
-    at.run(between, {.collective = Collective::bcast,
-                     .ranks = nodes.leaders_of_lane(nodes.own_lane()),
-                     .root = nodes.root_node(),
-                     .output = {lane},
-                     .blocks = {lane}});
+    at.run(between,
+           {.collective = Collective::bcast,
+            .ranks = nodes.leaders_of_lane(nodes.own_lane()),
+            .root = nodes.root_node(),
+            .output = {lane},
+            .blocks = {lane}},
+           When::comes);
   }
-  at.pass(between, Collective::bcast, Among::nodes);
+  at.pass(between, Collective::bcast, Among::nodes, When::comes);
   if (root_node_first && nodes.is_on_root_node()) return;
   for (Rank lane = 0; lane < nodes.lanes(); ++lane)
     hand_on(nodes.leader(nodes.own_node(), lane), at.lane(Buffer::output, lane));

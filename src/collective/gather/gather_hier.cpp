@@ -37,24 +37,28 @@ void generate(const Call& call, Builder& builder) {
                       : leads && !is_alone                      ? at.scratch(group)
                                                                 : own;
   if (!is_alone)
-    at.run(within, {.collective = Collective::gather,
-                    .ranks = group,
-                    .root = number_in(group, nodes.leader(nodes.own_node(), lane)),
-                    .input = {at.block(own, call.rank)},
-                    .output = leads ? at.each(groups, group) : std::vector<View::Places>{},
-                    .blocks = at.each(sizes, group)});
+    at.run(within,
+           {.collective = Collective::gather,
+            .ranks = group,
+            .root = number_in(group, nodes.leader(nodes.own_node(), lane)),
+            .input = {at.block(own, call.rank)},
+            .output = leads ? at.each(groups, group) : std::vector<View::Places>{},
+            .blocks = at.each(sizes, group)},
+           When::comes);
   else if (call.is_root())
     builder.copy(at.block(own, call.rank), at.block(groups, call.rank));
-  at.pass(within, Collective::gather, Among::group);
+  at.pass(within, Collective::gather, Among::group, When::comes);
 
   if (leads && nodes.nodes() > 1)
-    at.run(between, {.collective = Collective::gather,
-                     .ranks = leaders,
-                     .root = nodes.root_node(),
-                     .input = {at.blocks(groups, group)},
-                     .output = collects ? at.by_node(lanes, lane) : std::vector<View::Places>{},
-                     .blocks = at.by_node(sizes, lane)});
-  at.pass(between, Collective::gather, Among::nodes);
+    at.run(between,
+           {.collective = Collective::gather,
+            .ranks = leaders,
+            .root = nodes.root_node(),
+            .input = {at.blocks(groups, group)},
+            .output = collects ? at.by_node(lanes, lane) : std::vector<View::Places>{},
+            .blocks = at.by_node(sizes, lane)},
+           When::node_has_come);
+  at.pass(between, Collective::gather, Among::nodes, When::node_has_come);
 
   const Ranks last = nodes.leaders_of_node(nodes.root_node());
   if (leads && nodes.is_on_root_node() && last.size() > 1)

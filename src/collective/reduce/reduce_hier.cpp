@@ -30,7 +30,7 @@ void generate(const Call& call, Builder& builder) {
     if (!is_alone || call.is_root())
       reduce_in_node(at, within, call, builder, lane, sum,
                      call.in_place && nodes.leader(nodes.own_node(), lane) == call.root);
-  at.pass(within, Collective::reduce, Among::node);
+  at.pass(within, Collective::reduce, Among::node, When::comes);
 
   if (leads && nodes.nodes() > 1)
     at.run(between,
@@ -40,8 +40,9 @@ void generate(const Call& call, Builder& builder) {
             .in_place = true,  // its node's sum is where all nodes' will be
             .input = {sum},
             .output = nodes.is_on_root_node() ? std::vector<View::Places>{sum} : std::vector<View::Places>{},
-            .blocks = {at.lane(Buffer::output, own)}});
-  at.pass(between, Collective::reduce, Among::nodes);
+            .blocks = {at.lane(Buffer::output, own)}},
+           When::node_has_come);
+  at.pass(between, Collective::reduce, Among::nodes, When::node_has_come);
 
   if (!leads || !nodes.is_on_root_node()) return;
   builder.round(at.round());

@@ -46,21 +46,25 @@ void generate(const Call& call, Builder& builder) {
   if (first.size() > 1) at.pass(within, Collective::scatter, first, number_in(first, call.root));
 
   if (leads && nodes.nodes() > 1)
-    at.run(between, {.collective = Collective::scatter,
-                     .ranks = leaders,
-                     .root = nodes.root_node(),
-                     .input = distributes ? at.by_node(lanes, lane) : std::vector<View::Places>{},
-                     .output = {at.blocks(groups, group)},
-                     .blocks = at.by_node(sizes, lane)});
-  at.pass(between, Collective::scatter, Among::nodes);
+    at.run(between,
+           {.collective = Collective::scatter,
+            .ranks = leaders,
+            .root = nodes.root_node(),
+            .input = distributes ? at.by_node(lanes, lane) : std::vector<View::Places>{},
+            .output = {at.blocks(groups, group)},
+            .blocks = at.by_node(sizes, lane)},
+           When::comes);
+  at.pass(between, Collective::scatter, Among::nodes, When::comes);
 
   if (!is_alone)
-    at.run(within, {.collective = Collective::scatter,
-                    .ranks = group,
-                    .root = number_in(group, nodes.leader(nodes.own_node(), lane)),
-                    .input = leads ? at.each(groups, group) : std::vector<View::Places>{},
-                    .output = {at.block(own, call.rank)},
-                    .blocks = at.each(sizes, group)});
+    at.run(within,
+           {.collective = Collective::scatter,
+            .ranks = group,
+            .root = number_in(group, nodes.leader(nodes.own_node(), lane)),
+            .input = leads ? at.each(groups, group) : std::vector<View::Places>{},
+            .output = {at.block(own, call.rank)},
+            .blocks = at.each(sizes, group)},
+           When::comes);
   else
     builder.copy(at.block(groups, call.rank), at.block(own, call.rank));
 }
