@@ -35,8 +35,8 @@ def test_nodes_and_arrivals_together(name: str) -> None:
         "reduce=hier(clairvoyant;segments=5,clairvoyant;segments=3),bcast=remap(list_scheduled),"
         "allreduce=hier(prr,clairvoyant,list_scheduled),barrier=hier(adaptive_tree,sls,list_scheduled)"
     )
-    program = [present(name).program("expected"), uses]
-    done = present(name).run(5, program, {"CONVENE_MAPPING": "0,0,1,1,2"}, preload=False, timeout=60)
+    stack, nodes = present(name), {"CONVENE_MAPPING": "0,0,1,1,2"}
+    done = stack.run(5, [stack.program("expected"), uses], nodes, preload=False, timeout=60)
     assert done.status == 0, done.output
     assert "expected arrivals: 0 failures" in done.output
 
