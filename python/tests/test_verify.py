@@ -85,9 +85,8 @@ def test_random_forecasts(convene: Convene) -> None:
     found = convene(*arguments, "--json").json
     assert all(plan["ok"] for plan in found)
     tried = {plan["algorithm"] for plan in found if plan.get("forecasts") == 20}
-    assert tried == {
-        known["name"] for known in _core.algorithms("allgather") if known["learns"] == "forecast"
-    }
+    learning = {known["name"] for known in _core.algorithms("allgather") if known["learns"] == "forecast"}
+    assert tried == learning | {"hier", "remap"}  # which may have such parts
     row = next(line for line in convene(*arguments).out.splitlines() if " bdr " in line)
     assert str(9 * (2 + 20)) in row
 

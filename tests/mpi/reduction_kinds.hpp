@@ -172,10 +172,16 @@ inline std::vector<ItemType> predefined_types() {
   add("MPI_2REAL", MPI_2REAL, fill_pair_of<float>, Class::pair);
   add("MPI_2DOUBLE_PRECISION", MPI_2DOUBLE_PRECISION, fill_pair_of<double>, Class::pair);
   add("MPI_FLOAT_INT", MPI_FLOAT_INT, fill_pair<float>, Class::pair);
-  add("MPI_DOUBLE_INT", MPI_DOUBLE_INT, fill_pair<double>, Class::pair);
-  add("MPI_LONG_INT", MPI_LONG_INT, fill_pair<long>, Class::pair);
+  // Intel MPI's own reductions write what lies between or behind the two, on some processors.
+  const std::size_t behind_double = sizeof(Pair<double>) - sizeof(double) - sizeof(int);
+  const std::size_t behind_long = sizeof(Pair<long>) - sizeof(long) - sizeof(int);
+  add_padded("MPI_DOUBLE_INT", MPI_DOUBLE_INT, fill_pair<double>, Class::pair,
+             {{sizeof(double) + sizeof(int), behind_double}});
+  add_padded("MPI_LONG_INT", MPI_LONG_INT, fill_pair<long>, Class::pair,
+             {{sizeof(long) + sizeof(int), behind_long}});
   add("MPI_2INT", MPI_2INT, fill_pair<int>, Class::pair);
-  add("MPI_SHORT_INT", MPI_SHORT_INT, fill_pair<short>, Class::pair);
+  add_padded("MPI_SHORT_INT", MPI_SHORT_INT, fill_pair<short>, Class::pair,
+             {{sizeof(short), offsetof(Pair<short>, index) - sizeof(short)}});
   return all;
 }
 
