@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "error_notes.hpp"
 #include "gather_check.hpp"
 #include "gather_shapes.hpp"
 
@@ -278,20 +279,6 @@ void attributes(const Run& run) {
   run.tally.expect(copies == 1 && deletions == 2,
                    "two communicators freed, " + std::to_string(deletions) + " deletions");
   MPI_Comm_free_keyval(&keyval);
-}
-
-int handled = 0;
-MPI_Comm handled_comm = MPI_COMM_NULL;
-
-void count_error(MPI_Comm* comm, int*, ...) {
-  ++handled;
-  handled_comm = *comm;
-}
-
-int class_of(int code) {
-  int result = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &result);
-  return result;
 }
 
 /// Wrong arguments: the program's error handler hears of them, and the communicator works afterwards.

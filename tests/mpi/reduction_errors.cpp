@@ -8,27 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "error_notes.hpp"
+
 namespace {
 
-int rank = 0, size = 1, failures = 0, calls = 0, handled = 0;
-MPI_Comm handled_comm = MPI_COMM_NULL;
+int rank = 0, size = 1, failures = 0, calls = 0;
 
 void expect(bool holds, const std::string& what) {
   ++calls;
   if (holds) return;
   ++failures;
   std::printf("FAILED: rank %d: %s\n", rank, what.c_str());
-}
-
-void note_error(MPI_Comm* comm, int*, ...) {
-  ++handled;
-  handled_comm = *comm;
-}
-
-int class_of(int code) {
-  int result = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &result);
-  return result;
 }
 
 struct Arguments {
@@ -110,7 +100,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(returning, MPI_ERRORS_RETURN);
   MPI_Comm_dup(MPI_COMM_WORLD, &handling);
   MPI_Errhandler handler;
-  MPI_Comm_create_errhandler(note_error, &handler);
+  MPI_Comm_create_errhandler(count_error, &handler);
   MPI_Comm_set_errhandler(handling, handler);
 
   const std::vector<std::pair<std::string, Arguments>> mistakes = {
