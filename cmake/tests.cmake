@@ -68,7 +68,7 @@ function(convene_add_fortran_program source stack wrapper)
   add_custom_command(
     OUTPUT ${folder}/${name}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}/modules-${name}
-    COMMAND ${wrapper} -g -O1 -std=legacy -w -J ${folder}/modules-${name} -o ${folder}/${name} ${sources} ${library}
+    COMMAND ${wrapper} -DCONVENE_STACK_${stack} -g -O1 -std=legacy -w -J ${folder}/modules-${name} -o ${folder}/${name} ${sources} ${library}
     DEPENDS ${sources} ${fortran_parts} $<$<BOOL:${uses_convene}>:convene-${stack}>
     VERBATIM COMMAND_EXPAND_LISTS)
   add_custom_target(${name}_${stack} ALL DEPENDS ${folder}/${name})

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conformance import arrival_storm
 from tests.conformance.stacks import Done, Stack, all_stacks
 
 EVERY_BUILD = ["openmpi4", "mpich4", "mpich5-abi"]  # one stack for each library
@@ -76,3 +77,39 @@ def test_what_is_chosen_or_small_is_left_alone() -> None:
     done = stack.run(4, [program, "60", "4096", "5", "1"], {**AUTO, "CONVENE_USE": "allgather=ring"})
     assert done.status == 0, done.output
     assert set(calls(done, "allgather")) == {("ring", "forced")}
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_an_allgather_begins_before_it_is_called(name: str) -> None:
+    """What ranks that have come send travels while the late one computes; whatever comes instead is right."""
+    stack = present(name)
+    procs = 3 if stack.spins else 4
+    environment = {**AUTO, "CONVENE_PROGRESS_THREAD": "1"}
+    done = stack.run(procs, [stack.program("ahead"), "60", "4096"], environment, timeout=180)
+    assert done.status == 0, done.output
+    assert "192 calls, all right" in done.output
+    tallies = [
+        tally
+        for account in done.accounts
+        for communicator in account["communicators"]
+        for tally in communicator["phases"]
+        if tally["collective"] == "allgather"
+    ]
+    # Whether a trial begins is a matter of times where idle ranks spin; else it does.
+    if not stack.spins:
+        assert sum(tally["early_messages"] for tally in tallies) > 0
+    without = stack.run(procs, [stack.program("ahead"), "30", "4096"], AUTO, timeout=180)
+    assert without.status == 0, without.output
+    assert all(
+        tally["early_messages"] == 0
+        for account in without.accounts
+        for communicator in account["communicators"]
+        for tally in communicator["phases"]
+    )
+
+
+@pytest.mark.parametrize("mode", arrival_storm.MODES)
+@pytest.mark.parametrize(("name", "procs"), [("openmpi4", 3), ("openmpi5", 5), ("mpich5", 4), ("mpich4", 2)])
+def test_everything_at_the_same_time(name: str, procs: int, mode: str) -> None:
+    """The whole is `python -m tests.conformance.arrival_storm`."""
+    assert arrival_storm.problem_of(present(name), procs, mode, 0.05, procs) == ""

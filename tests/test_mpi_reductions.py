@@ -105,3 +105,17 @@ def test_fortran(name: str, binding: str, procs: int) -> None:
     for choice in USE.split(","):
         collective, algorithm = choice.split("=", 1)
         assert algorithm in done.algorithms(collective)
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich4"])
+@pytest.mark.parametrize("procs", [1, 2, 4])
+def test_requests_of_a_fortran_2008_program(name: str, procs: int) -> None:
+    """MPICH's mpi_f08 calls what is beneath the C names wherever there is no buffer."""
+    stack = present(name)
+    uses = {"allreduce": "ring", "barrier": "dissemination"}
+    variables = {"CONVENE_USE": ",".join(f"{collective}={name}" for collective, name in uses.items())}
+    done = stack.run(procs, [stack.program("requests_f08")], variables, timeout=60)
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    for collective, algorithm in uses.items():
+        assert done.algorithms(collective) == {algorithm}

@@ -129,6 +129,7 @@ class Measurement {
     constexpr int most_attempts = 4;
     Series& series = series_[which];
     for (int attempt = 1;; ++attempt) {
+      const Usage before = series.usage;
       observe(contender_of(which), pattern, calls_, delay, series);
       if (!options_.has_windows()) return;
       int is_valid = series.valid.back();
@@ -139,6 +140,7 @@ class Measurement {
       window_ = std::min(2 * window_, longest_window);
       if (attempt == most_attempts) return;
       ++missed_;
+      series.usage = before;
       series.begin.pop_back();
       series.end.pop_back();
       series.wanted.pop_back();

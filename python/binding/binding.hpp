@@ -30,6 +30,10 @@ BuiltPlan build(const std::string& collective, const std::string& spec, Rank pro
 /// The nodes of ranks for a call, where the algorithm looks at them; else none.
 std::vector<Rank> nodes_of(const Algorithm& algorithm, Rank procs, const std::string& machine,
                            const std::string& placement);
+/// How many steps one rank has, and about how many all ranks have together, by the schedules of a few.
+std::uint64_t steps_of(const Algorithm& algorithm, Call call, Rank rank);
+std::uint64_t expected_steps(const Algorithm& algorithm, const Call& call);
+
 /// Throws Error where an algorithm's requirement does not hold for a call.
 void require_met(const Spec& spec, const Call& call);
 void add_simulation(nanobind::module_& module);

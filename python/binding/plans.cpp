@@ -112,9 +112,7 @@ struct Request {
   Contract contract() const { return convene::contract(call, segments()); }
 
   void require_few_steps() const {
-    Builder builder;
-    const std::uint64_t steps =
-        std::uint64_t{call.procs} * build_schedule(*spec.algorithm, call, builder).size();
+    const std::uint64_t steps = expected_steps(*spec.algorithm, call);
     if (steps > most_steps)
       throw Error("this plan would have about " + std::to_string(steps) + " steps, more than " +
                   std::to_string(most_steps) + "; take fewer processes");
@@ -220,6 +218,23 @@ std::string svg(const std::string& collective, const std::string& spec, Rank pro
 }
 
 }  // namespace
+
+std::uint64_t steps_of(const Algorithm& algorithm, Call call, Rank rank) {
+  Builder builder;
+  call.rank = rank;
+  return build_schedule(algorithm, call, builder).size();
+}
+
+/// Rank 0 and the root may have more to do than all others.
+std::uint64_t expected_steps(const Algorithm& algorithm, const Call& call) {
+  const Rank root = is_rooted(call.collective) ? call.root : 0, special = root == 0 ? 1 : 2;
+  std::uint64_t steps = steps_of(algorithm, call, root) + (root == 0 ? 0 : steps_of(algorithm, call, 0));
+  if (call.procs <= special) return steps;
+  Rank usual = call.procs / 2;
+  if (usual == root || usual == 0) usual = call.procs - 1 == root ? call.procs - 2 : call.procs - 1;
+  steps += std::uint64_t{call.procs - special} * steps_of(algorithm, call, usual);
+  return steps;
+}
 
 BuiltPlan build(const std::string& collective, const std::string& spec, Rank procs, Rank root,
                 const std::string& machine, const std::string& placement) {

@@ -78,16 +78,10 @@ struct Extent {
   }
 };
 
-Extent extent_of(const Algorithm& algorithm, Call call) {
-  Builder builder;
-  const auto steps_of = [&](Rank rank) {
-    call.rank = rank;
-    return build_schedule(algorithm, call, builder).size();
-  };
-  // Rank 0 may be a root, which has more to do than all others.
-  const std::uint64_t first = steps_of(0), steps = first + (call.procs - 1) * steps_of(call.procs / 2);
-  const bool is_alike =
-      steps > most_steps && algorithm.symmetry != Symmetry::none && steps_of(call.procs - 1) == first;
+Extent extent_of(const Algorithm& algorithm, const Call& call) {
+  const std::uint64_t steps = expected_steps(algorithm, call);
+  const bool is_alike = steps > most_steps && algorithm.symmetry != Symmetry::none &&
+                        steps_of(algorithm, call, call.procs - 1) == steps_of(algorithm, call, 0);
   return {steps, is_alike};
 }
 
@@ -112,7 +106,20 @@ class Played {
   }
 
   /// Blocks of equal size.
-  void set_bytes(double per_block, std::uint32_t segments) { source_->set_bytes(per_block / segments); }
+  void set_bytes(double per_block, std::uint32_t segments) {
+    if (!plan_ || per_block >= segments || per_block != std::floor(per_block))
+      return source_->set_bytes(per_block / segments);
+    // Fewer bytes than segments: some of these are empty, and no messages of theirs are sent.
+    source_->set_bytes(
+        [&](const Schedule& schedule, std::span<const Range> ranges) {
+          double sum = 0;
+          for (const Range& range : ranges)
+            for_each_place(range, schedule.places(range.buffer()),
+                           [&](Place place) { sum += bytes_of_part(per_block, place % segments, segments); });
+          return sum;
+        },
+        Source::Empty::left_out);
+  }
 
   /// Blocks of these sizes, by rank; messages without bytes are left out, as when the schedule is executed.
   void set_blocks(const std::vector<double>& blocks, const Algorithm& algorithm, std::uint32_t segments) {
@@ -126,7 +133,13 @@ class Played {
   const Source& source() const { return *source_; }
   std::uint32_t rounds() const { return std::max(one_->rounds(), 1u); }
 
+
  private:
+  /// As the executor cuts a block (execute/memory.hpp).
+  static double bytes_of_part(double block, std::uint32_t part, std::uint32_t parts) {
+    return std::floor(block * (part + 1) / parts) - std::floor(block * part / parts);
+  }
+
   std::unique_ptr<Schedule> one_;
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Source> source_;
@@ -235,7 +248,7 @@ struct Simulation {
       bool is_sized = false;
       PlayOptions each = options;
       double round = 0;  // seconds, of an algorithm that decides as it runs
-      for (std::size_t i = 0; i < arrivals.size(); ++i, ++each.noise.seed) {
+      for (std::size_t i = 0; i < arrivals.size(); ++i, ++each.noise.stream) {
         std::vector<std::int32_t> expected = forecasts.empty() ? current.arrivals : forecasts[i];
         if (decides) {
           if (round == 0) round = balanced_round(sizes[size], seating);
@@ -312,7 +325,7 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
                   const std::vector<double>& sizes, const std::string& platform, const std::string& file,
                   const std::string& placement, const Rows& arrivals, bool exact, bool critical_path,
                   Rank root, const std::string& noise, double mean, double shape, std::uint64_t seed,
-                  const Forecasts& forecasts, const Rows& begins, const Rows& blocks, bool exits) {
+                  std::uint64_t stream,                  const Forecasts& forecasts, const Rows& begins, const Rows& blocks, bool exits) {
   Simulation simulation = make_simulation(collective, spec, procs, platform, file, placement);
   if (root >= procs)
     throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
@@ -320,7 +333,7 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
   simulation.call.root = root;
   simulation.options = {.contention = exact ? Contention::maxmin : Contention::sharing,
                         .critical_path = critical_path,
-                        .noise = {parse_noise(noise), mean, shape, seed}};
+                        .noise = {parse_noise(noise), mean, shape, seed, stream}};
   simulation.options.noise.validate();
   simulation.arrivals = arrivals;
   simulation.forecasts = forecasts;
@@ -340,10 +353,12 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
 
 /// Why an algorithm cannot be simulated on so many processes; empty where it can, and where only a play would tell.
 std::string refusal(const std::string& collective, const std::string& spec, Rank procs,
-                    const std::string& platform, const std::string& file, const std::string& placement) {
+                    const std::string& platform, const std::string& file, const std::string& placement,
+                    Rank root) {
   Simulation simulation = make_simulation(collective, spec, procs, platform, file, placement);
   std::any kept;
   simulation.call.kept = &kept;
+  simulation.call.root = root;
   if (simulation.spec.algorithm->decides()) return "";
   return extent_of(*simulation.spec.algorithm, simulation.call).refusal(simulation.spec, procs);
 }
@@ -385,13 +400,13 @@ void add_simulation(nb::module_& module) {
   module.def("simgrid_platform", &simgrid, nb::arg("text"), nb::arg("file"), nb::arg("placement"),
              nb::arg("procs"), "A platform with so many ranks, as XML for SimGrid.");
   module.def("simulation_refusal", &refusal, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
-             nb::arg("platform"), nb::arg("file"), nb::arg("placement"),
+             nb::arg("platform"), nb::arg("file"), nb::arg("placement"), nb::arg("root") = 0,
              "Why an algorithm cannot be simulated on so many processes; empty where it can.");
   module.def("simulate", &simulate, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("sizes"), nb::arg("platform"), nb::arg("file"), nb::arg("placement"),
              nb::arg("arrivals"), nb::arg("exact") = false, nb::arg("critical_path") = false,
              nb::arg("root") = 0, nb::arg("noise") = "none", nb::arg("noise_mean") = 0.0,
-             nb::arg("noise_shape") = 0.0, nb::arg("seed") = 1, nb::arg("forecasts") = Forecasts{},
+             nb::arg("noise_shape") = 0.0, nb::arg("seed") = 1, nb::arg("stream") = 0, nb::arg("forecasts") = Forecasts{},
              nb::arg("begins") = Rows{}, nb::arg("blocks") = Rows{}, nb::arg("exits") = false,
              "Plays an algorithm: one dictionary for each pattern of arrivals, for each size. By pattern: a "
              "forecast "

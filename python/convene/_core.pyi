@@ -207,7 +207,7 @@ def simulated_machine(text: str, file: str) -> SimulatedMachine: ...
 def simulated_nodes(text: str, file: str, placement: str, procs: int) -> list[int]: ...
 def simgrid_platform(text: str, file: str, placement: str, procs: int) -> str: ...
 def simulation_refusal(
-    collective: str, spec: str, procs: int, platform: str, file: str, placement: str
+    collective: str, spec: str, procs: int, platform: str, file: str, placement: str, root: int = 0
 ) -> str: ...
 def simulate(
     collective: str,
@@ -225,6 +225,7 @@ def simulate(
     noise_mean: float = 0.0,
     noise_shape: float = 0.0,
     seed: int = 1,
+    stream: int = 0,
     forecasts: Sequence[Sequence[int]] = (),
     begins: Sequence[Sequence[float]] = (),
     blocks: Sequence[Sequence[float]] = (),

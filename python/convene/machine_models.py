@@ -12,8 +12,7 @@ FAR = "the network: as between the two nodes that are farthest from each other"
 def model_platform(text: str) -> str:
     """A platform of the models, as JSON, for one of convene simulate, which has been checked."""
     machine = json.loads(text)
-    processor = machine["processor"]
-    inner_first = [level.partition(":")[0] for level in machine["machine"].split()][::-1]
+    inner_first = [level.partition(":")[0] for level in machine["machine"].replace(",", " ").split()][::-1]
     channels = [
         channel(level, [machine["within"][level]], machine, "zero_copy") | {"within": level}
         for level in inner_first
@@ -21,6 +20,7 @@ def model_platform(text: str) -> str:
     ]
     channels.append(channel("network", farthest_way(machine["network"]), machine, "rdma"))
     known = {name: machine[name] for name in ("name", "description", "source", "machine") if name in machine}
+    processor = machine.get("processor", {})
     model = {
         "time_unit": "s",
         "copy": line(0, processor.get("copy", 0)),
@@ -34,7 +34,7 @@ def model_platform(text: str) -> str:
 def farthest_way(network: dict[str, Any]) -> list[dict[str, Any]]:
     """The links between two nodes that have the most between them."""
     node = network["node"]
-    match network["shape"]:
+    match network.get("shape", "one_switch"):
         case "tree":
             between = [network["uplink"]] * 2
         case "fat_tree":
@@ -51,9 +51,9 @@ def line(fixed: float, per_byte: float) -> dict[str, float]:
 
 
 def channel(name: str, way: list[dict[str, Any]], machine: dict[str, Any], transport: str) -> dict[str, Any]:
-    processor = machine["processor"]
+    processor = machine.get("processor", {})
     send, recv = processor.get("send", 0), processor.get("recv", 0)
-    latency = sum(link["latency"] for link in way)
+    latency = sum(link.get("latency", 0) for link in way)
     per_byte = max(1 / link["bandwidth"] for link in way)
     fixed = send + latency + recv
     gap = max(machine.get("gap", 0), send, recv)

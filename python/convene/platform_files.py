@@ -50,7 +50,7 @@ def load(wanted: str) -> PlatformFile:
             return PlatformFile(machine_models.model_platform(simulation.load_platform(wanted).text), wanted)
         path = FOLDER / f"{wanted}.json"
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{path} cannot be read: {getattr(error, 'strerror', 'it is no text')}") from None
     if simulation.is_platform(text):

@@ -32,10 +32,14 @@ class Platform:
     def name(self) -> str:
         return _core.simulated_machine(self.text, self.file)["name"]
 
+    @property
+    def nodes(self) -> int:
+        return _core.simulated_machine(self.text, self.file)["nodes"]
+
     def with_nodes(self, nodes: int) -> "Platform":
         """The same with another number of nodes on one switch."""
         changed = json.loads(self.text)
-        levels = changed["machine"].split()
+        levels = changed["machine"].replace(",", " ").split()
         changed["machine"] = " ".join(
             f"node:{nodes}" if level.startswith("node:") else level for level in levels
         )
@@ -77,7 +81,7 @@ class Case:
     def refusal(self) -> str:
         """Why there are too many processes; empty where there are not. Takes no time to speak of."""
         place = self.platform.text, self.platform.file, self.mapping
-        return _core.simulation_refusal(self.collective, self.spec, self.procs, *place)
+        return _core.simulation_refusal(self.collective, self.spec, self.procs, *place, self.root)
 
     def play(self) -> list[list[Simulated]]:
         """By size, then by pattern of arrivals."""
@@ -94,6 +98,7 @@ class Case:
             self.critical_path,
             self.root,
             *self.noise,
+            0,
             self.forecasts,
             self.begins,
             self.blocks,
@@ -112,7 +117,7 @@ def load_platform(name: str) -> Platform:
     if path.suffix != ".json" and not path.is_file():
         raise RequestError(_core.no_such("platform", name, known_platforms()) + "; or name a .json file")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise RequestError(f"{path} cannot be read: {why}") from None
@@ -172,9 +177,9 @@ def parse_noise(text: str, seed: int) -> tuple[str, float, float, int]:
 
 def round_seconds(platform: Platform, size: float) -> float:
     """τ: how long it takes two nodes to swap one block of so many bytes."""
-    nodes = "0,1"
+    nodes = "0,1" if platform.nodes > 1 else "0,0"
     (run,) = _core.simulate("allgather", "ring", 2, [size], platform.text, platform.file, nodes, [[0.0, 0.0]])
-    return run["seconds"]
+    return max(run["seconds"], 1e-12)  # a platform may have no costs
 
 
 def make_arrivals(text: str, procs: int, repetitions: int, seed: int) -> list[list[float]]:

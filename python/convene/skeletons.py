@@ -70,7 +70,7 @@ class Fields:
 
 def read(path: Path) -> Skeleton:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise RequestError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError as error:
@@ -116,6 +116,8 @@ def read_step(fields: Fields) -> Compute | Call:
         spec = _core.spec(collective, algorithm) if algorithm else ""
     except RequestError as error:
         raise RequestError(f"{fields.where}: {error}") from None
+    if not 0 <= root < 2**31:
+        raise RequestError(f"{fields.where}: root {root} is no rank")
     if bytes_per_block < 0 or (root and not _core.is_rooted(collective)):
         what = f"bytes cannot be {size}" if bytes_per_block < 0 else f"{collective} has no root"
         raise RequestError(f"{fields.where}: {what}")
@@ -160,13 +162,16 @@ class Program(simulation.Case):
     def refusal(self) -> str:
         place = self.platform.text, self.platform.file, self.mapping
         asked = zip(self.skeleton.calls, self.specs, strict=True)
-        found = (_core.simulation_refusal(call.collective, spec, self.procs, *place) for call, spec in asked)
+        found = (
+            _core.simulation_refusal(call.collective, spec, self.procs, *place, call.root)
+            for call, spec in asked
+        )
         return next(filter(None, found), "")
 
     def play(self) -> list[list[Simulated]]:
         specs = iter(self.specs)
         steps: list[Player | Work] = [
-            Player(self, step, next(specs)) if isinstance(step, Call) else Work(self, step, number)
+            Player(self, step, next(specs), number) if isinstance(step, Call) else Work(self, step, number)
             for number, step in enumerate(self.skeleton.loop)
         ]
         now, done = [0.0] * self.procs, []
@@ -208,8 +213,8 @@ class Work:
 class Player:
     """A call of a program. An algorithm that uses a forecast gets the mean of what was seen."""
 
-    def __init__(self, program: Program, call: Call, spec: str) -> None:
-        self.program, self.call, self.spec = program, call, spec
+    def __init__(self, program: Program, call: Call, spec: str, number: int) -> None:
+        self.program, self.call, self.spec, self.number = program, call, spec, number
         self.forecasts = _core.learns(call.collective, spec) == "forecast"
         self.seen: deque[list[float]] = deque(maxlen=WINDOW)
         segments = int(_core.parameters(call.collective, spec).get("segments", 1))
@@ -236,7 +241,8 @@ class Player:
             kind,
             mean,
             shape,
-            seed + iteration,
+            seed,
+            iteration * len(program.skeleton.loop) + self.number,
             [self.expected()] if self.seen else (),
             exits=True,
         )

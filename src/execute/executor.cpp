@@ -282,6 +282,14 @@ class DynamicRun {
       if ((schedule_[id].touches & came) && --waiting_for_[id] == 0) ready(id);
   }
 
+  void cancel() {
+    for (std::uint32_t i = 0; i < in_flight_; ++i) {
+      mpi.Cancel(&requests_[i]);
+      mpi.Wait(&requests_[i], MPI_STATUS_IGNORE);
+    }
+    in_flight_ = 0;
+  }
+
   std::uint64_t messages_done() const { return messages_done_; }
   std::uint64_t early_messages() const { return early_messages_; }
 
@@ -538,6 +546,8 @@ void StepwiseRun::come() { deciding_run_ ? deciding_run_->begin() : run_->come()
 int StepwiseRun::advance(bool& done) {
   return deciding_run_ ? deciding_run_->advance(done) : run_->advance(done);
 }
+
+void StepwiseRun::cancel() { run_->cancel(); }
 
 std::uint64_t StepwiseRun::messages() const {
   return deciding_run_ ? deciding_run_->messages() : run_->messages_done();

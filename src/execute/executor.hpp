@@ -67,6 +67,9 @@ class StepwiseRun {
   /// the run is over; `done` tells that all is done.
   int advance(bool& done);
 
+  /// Ends a run of which nothing has come, since nobody takes part: its receives are cancelled. Not for deciders.
+  void cancel();
+
   /// How many messages are complete, and how many of these while a buffer was awaited.
   std::uint64_t messages() const;
   std::uint64_t early_messages() const;

@@ -48,7 +48,8 @@ namespace convene {
   X(Ineighbor_allgather_c) X(Ineighbor_allgatherv_c) X(Neighbor_allgather_c) X(Neighbor_allgatherv_c) \
   X(Allreduce_c) X(Exscan_c) X(Iallreduce_c) X(Iexscan_c) X(Ireduce_c) X(Ireduce_scatter_block_c) \
   X(Ireduce_scatter_c) X(Iscan_c) X(Iscatter_c) X(Iscatterv_c) X(Reduce_c) X(Reduce_scatter_block_c) \
-  X(Reduce_scatter_c) X(Scan_c) X(Scatter_c) X(Scatterv_c) X(Type_get_contents_c) X(Type_get_envelope_c)
+  X(Reduce_scatter_c) X(Scan_c) X(Scatter_c) X(Scatterv_c) X(Type_get_contents_c) X(Type_get_envelope_c) \
+  X(Pack_c) X(Unpack_c)
 #else
 #define CONVENE_MPI_LARGE_FUNCTIONS(X)
 #endif

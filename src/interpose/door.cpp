@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "interpose/door.hpp"
 
+#include <dlfcn.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,6 +21,21 @@ bool is_first_process() {
 }
 
 }  // namespace
+
+void* symbol_seen_by(const void* caller, const char* name) {
+  Dl_info info{};
+  if (dladdr(caller, &info) == 0 || !info.dli_fname) return nullptr;
+  void* module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (!module) return nullptr;
+  void* found = dlsym(module, name);
+  dlclose(module);  // it stays: the caller is in it
+  return found;
+}
+
+void* symbol_beyond(const char* name, const void* caller) {
+  void* found = dlsym(RTLD_NEXT, name);
+  return found ? found : symbol_seen_by(caller, name);
+}
 
 bool decide_door() {
   const MpiFit fit = find_mpi();

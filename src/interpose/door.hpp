@@ -28,4 +28,13 @@ inline bool door_is_open() {
   return state == 1 || (state == 0 && decide_door());
 }
 
+/// What would be called if this library were not there. A program that was loaded privately, as Python loads modules, sees
+/// libraries of its own: they are looked for behind its caller's address. Null where there is none.
+void* symbol_beyond(const char* name, const void* caller);
+/// A symbol as the caller's own module sees it.
+void* symbol_seen_by(const void* caller, const char* name);
+
+/// Whether the MPI is to be initialised for several threads, since progress in the background was asked for.
+bool wants_threads();
+
 }  // namespace convene

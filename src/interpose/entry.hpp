@@ -28,11 +28,15 @@ class Init {
 
 /// Defines one MPI function: its name, its parameters, its arguments as they came (for an MPI that passes by; it exists
 /// there, since the program is linked with it), and the call of Convene's.
-#define CONVENE_ENTRY(name, parameters, as_they_came, call)                                        \
+#define CONVENE_ENTRY(name, parameters, as_they_came, call) \
+  CONVENE_ENTRY_IF(true, name, parameters, as_they_came, call)
+
+/// Likewise; where the condition does not hold the MPI has its own words for that.
+#define CONVENE_ENTRY_IF(condition, name, parameters, as_they_came, call)                          \
   extern "C" int convene_entry_##name parameters __asm__("MPI_" #name)                             \
       __attribute__((visibility("default")));                                                      \
   extern "C" int convene_entry_##name parameters {                                                 \
-    if (!convene::door_is_open())                                                                  \
+    if (!convene::door_is_open() || !(condition))                                                  \
       return reinterpret_cast<int(*) parameters>(convene::mpi_symbol("PMPI_" #name)) as_they_came; \
     convene::recorder::note_caller(__builtin_return_address(0));                                   \
     return convene::call;                                                                          \
@@ -44,11 +48,13 @@ class Init {
 /// The blocking form's arguments as they came, and as Convene takes them; the last argument are its parameters.
 #define CONVENE_FORMS(Name, name, suffix, as_they_came, arguments, ...)                                      \
   CONVENE_ENTRY(Name##suffix, (__VA_ARGS__), as_they_came, name arguments)                                   \
-  CONVENE_ENTRY(I##name##suffix, (__VA_ARGS__, MPI_Request * request), (CONVENE_LIST as_they_came, request), \
-                name(CONVENE_LIST arguments, convene::Form{request}))                                        \
-  CONVENE_ENTRY(Name##_init##suffix, (__VA_ARGS__, HandleWord info, MPI_Request * request),                  \
-                (CONVENE_LIST as_they_came, info, request),                                                  \
-                name(CONVENE_LIST arguments, convene::entry::Init(info, request).form()))
+  CONVENE_ENTRY_IF(request != nullptr, I##name##suffix, (__VA_ARGS__, MPI_Request * request),                \
+                   (CONVENE_LIST as_they_came, request),                                                     \
+                   name(CONVENE_LIST arguments, convene::Form{request}))                                     \
+  CONVENE_ENTRY_IF(request != nullptr, Name##_init##suffix,                                                  \
+                   (__VA_ARGS__, HandleWord info, MPI_Request * request),                                    \
+                   (CONVENE_LIST as_they_came, info, request),                                               \
+                   name(CONVENE_LIST arguments, convene::entry::Init(info, request).form()))
 
 /// Likewise in both widths, where the stack has large counts; `PARAMETERS(Count, Displacement)` are the parameters.
 #if MPI_VERSION >= 4

@@ -2,10 +2,13 @@
 // Fortran under Open MPI. Its bindings call PMPI_ functions directly, so a Fortran program never reaches the C names
 // and its own ones are wrapped: mpif.h and `use mpi` call mpi_x_ (in four spellings, by compiler), `use mpi_f08`
 // calls mpi_x_f08_. Both pass everything by address; handles are integers, and MPI_IN_PLACE and MPI_BOTTOM are the
-// addresses of two common blocks. (MPICH's bindings call the C names: nothing to do there.)
+// addresses of two common blocks. (For MPICH's bindings see interpose/fortran_2008_mpich.cpp.)
 #pragma once
 
 #include <dlfcn.h>
+
+#include <algorithm>
+#include <iterator>
 
 #include "interpose/door.hpp"
 #include "runtime/arguments.hpp"
@@ -13,22 +16,42 @@
 
 namespace convene::fortran {
 
-/// The address of a common block of Open MPI's, in whichever spelling the compiler gave it.
-inline const void* common_block(const char* const (&spellings)[4]) {
-  for (const char* spelling : spellings)
-    if (const void* address = dlsym(RTLD_DEFAULT, spelling)) return address;
-  return nullptr;
+/// The address of a common block of Open MPI's, in whichever spelling the compiler gave it. Several libraries define it, and
+/// where they were loaded privately (by Python, say) the module that calls does not see the one that others see.
+class CommonBlock {
+ public:
+  explicit CommonBlock(const char* const (&spellings)[4]) {
+    for (const char* spelling : spellings)
+      for (const void* address : {dlsym(RTLD_DEFAULT, spelling), mpi_symbol(spelling),
+                                  symbol_seen_by(recorder::caller, spelling)})
+        if (address && count_ < std::size(addresses_)) addresses_[count_++] = address;
+  }
+  bool is_at(const void* address) const {
+    return std::find(addresses_, addresses_ + count_, address) != addresses_ + count_;
+  }
+
+ private:
+  const void* addresses_[12];
+  std::size_t count_ = 0;
+};
+
+/// A buffer as C has it; of the module that has called.
+inline void* translated(const void* buffer) {
+  static const CommonBlock in_place(
+      {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"});
+  static const CommonBlock bottom(
+      {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"});
+  if (in_place.is_at(buffer)) return MPI_IN_PLACE;
+  if (bottom.is_at(buffer)) return MPI_BOTTOM;
+  return const_cast<void*>(buffer);
 }
 
-/// A buffer as C has it.
-inline void* translated(const void* buffer) {
-  static const void* const in_place = common_block(
-      {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"});
-  static const void* const bottom = common_block(
-      {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"});
-  if (buffer && buffer == in_place) return MPI_IN_PLACE;
-  if (buffer && buffer == bottom) return MPI_BOTTOM;
-  return const_cast<void*>(buffer);
+/// Where a call goes that does not concern Convene: to the profiling name, else to what stands behind this library.
+template <class Function>
+Function passed_by(const char* profiling_name, const char* name, const void* caller) {
+  void* found = dlsym(RTLD_DEFAULT, profiling_name);
+  if (!found) found = mpi_symbol(profiling_name);
+  return reinterpret_cast<Function>(found ? found : symbol_beyond(name, caller));
 }
 
 /// Handles as C has them; Open MPI's integers are indices into its tables.
@@ -77,7 +100,8 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
   extern "C" void convene_fortran_##id parameters __asm__(name) __attribute__((visibility("default"))); \
   extern "C" void convene_fortran_##id parameters {                                                     \
     if (!door_is_open())                                                                                \
-      return reinterpret_cast<void(*) parameters>(dlsym(RTLD_DEFAULT, "p" name)) as_they_came;          \
+      return fortran::passed_by<void(*) parameters>("p" name, name, __builtin_return_address(0))        \
+          as_they_came;                                                                                 \
     recorder::note_caller(__builtin_return_address(0));                                                 \
     give_back(ierror, call);                                                                            \
   }
@@ -85,7 +109,8 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
   extern "C" void convene_fortran_##id parameters __asm__(name) __attribute__((visibility("default"))); \
   extern "C" void convene_fortran_##id parameters {                                                     \
     if (!door_is_open())                                                                                \
-      return reinterpret_cast<void(*) parameters>(dlsym(RTLD_DEFAULT, "P" name)) as_they_came;          \
+      return fortran::passed_by<void(*) parameters>("P" name, name, __builtin_return_address(0))        \
+          as_they_came;                                                                                 \
     recorder::note_caller(__builtin_return_address(0));                                                 \
     give_back(ierror, call);                                                                            \
   }

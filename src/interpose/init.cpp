@@ -7,13 +7,15 @@
 
 #include "interpose/door.hpp"
 
+/// The settings themselves are read after MPI_Init: what is wrong in them is said through the MPI.
+bool convene::wants_threads() {
+  const char* value = std::getenv("CONVENE_PROGRESS_THREAD");
+  return value && std::strcmp(value, "1") == 0 && find_mpi() == MpiFit::fits;
+}
+
 namespace {
 
-/// The settings themselves are read after MPI_Init: what is wrong in them is said through the MPI.
-bool wants_threads() {
-  const char* value = std::getenv("CONVENE_PROGRESS_THREAD");
-  return value && std::strcmp(value, "1") == 0 && convene::find_mpi() == convene::MpiFit::fits;
-}
+using convene::wants_threads;
 
 template <class Function>
 Function beyond(const char* name) {

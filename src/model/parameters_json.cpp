@@ -167,8 +167,9 @@ class ModelReader {
     return {.L = time(field["L"]),
             .g = time(field["g"]),
             .free = field["f"].whole(0),
-            .send_overhead = function(field["o_s"]),
-            .recv_overhead = function(field["o_r"])};
+            // They fall to a least value, and no further.
+            .send_overhead = function(field["o_s"]).levelled(),
+            .recv_overhead = function(field["o_r"]).levelled()};
   }
 
   PLogP plogp(const Field& field) const {
@@ -268,6 +269,8 @@ Platform parse_platform(std::string_view text, std::string_view origin) {
     root = json::parse(text);
   } catch (const json::parse_error& error) {
     throw Error(fmt::format("{}: is not JSON: at byte {}", origin, error.byte));
+  } catch (const json::out_of_range&) {
+    throw Error(fmt::format("{}: has a number that is too large for any computer", origin));
   }
   const Field file(root, origin, "");
   if (!root.is_object()) file.refuse("is not an object");

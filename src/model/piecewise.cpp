@@ -53,6 +53,14 @@ Piecewise Piecewise::scaled(double factor) const {
   return result;
 }
 
+Piecewise Piecewise::levelled() const {
+  if (points_.size() == 1) return *this;
+  Piecewise result = *this;
+  const Point last = points_.back();
+  result.points_.push_back({last.at + 1, last.value});
+  return result;
+}
+
 bool Piecewise::never_falls() const {
   return std::is_sorted(points_.begin(), points_.end(),
                         [](const Point& a, const Point& b) { return a.value < b.value; });

@@ -26,6 +26,8 @@ class Piecewise {
 
   double operator()(double at) const;
 
+  /// The same, but level beyond the last point.
+  Piecewise levelled() const;
   /// The same points, with every value times `factor`.
   Piecewise scaled(double factor) const;
   bool never_falls() const;

@@ -35,6 +35,12 @@ inline Form init_form(convene_operation* operation) {
   return {.operation = reinterpret_cast<Persistent**>(operation)};
 }
 
+/// What a call has no place for was null.
+inline int lacks_result(const char* function, const char* result) {
+  last_error() = std::string(function) + " needs a place for " + result + ", and was given a null pointer";
+  return MPI_ERR_ARG;
+}
+
 }  // namespace convene
 
 #define CONVENE_LIST(...) __VA_ARGS__
@@ -49,11 +55,14 @@ inline Form init_form(convene_operation* operation) {
   }                                                                                          \
   CONVENE_API int convene_i##name##suffix(__VA_ARGS__, MPI_Request* request) {               \
     convene::need_mpi();                                                                     \
+    if (!request) return convene::lacks_result("convene_i" #name #suffix, "a request");      \
     convene::recorder::note_caller(__builtin_return_address(0));                             \
     return convene::name(CONVENE_LIST arguments, convene::Form{request});                    \
   }                                                                                          \
   CONVENE_API int convene_##name##_init##suffix(__VA_ARGS__, convene_operation* operation) { \
     convene::need_mpi();                                                                     \
+    if (!operation)                                                                          \
+      return convene::lacks_result("convene_" #name "_init" #suffix, "an operation");        \
     convene::recorder::note_caller(__builtin_return_address(0));                             \
     return convene::name(CONVENE_LIST arguments, convene::init_form(operation));             \
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the Fortran module (include/convene/convene.f90) calls: persistent operations and their phases, with Fortran's
 // handles: whole numbers, as large as an int.
+#include <string>
 #include <type_traits>
 
 #include "runtime/api.hpp"
@@ -37,7 +38,13 @@ CONVENE_API int convene_fortran_use(int comm, const char* uses) {
 
 CONVENE_API int convene_fortran_expect(int comm, const double* seconds, int procs) {
   convene::need_mpi();
-  return convene_expect(comm_of(comm), procs > 0 ? seconds : nullptr);
+  return convene::guarded([&] {
+    int needed = 0;
+    if (procs > 0 && convene::mpi.Comm_size(comm_of(comm), &needed) == MPI_SUCCESS && procs != needed)
+      throw convene::Error("convene_expect was given " + std::to_string(procs) + " times for " +
+                           std::to_string(needed) + " ranks; give one for each");
+    return convene_expect(comm_of(comm), procs > 0 ? seconds : nullptr);
+  });
 }
 
 CONVENE_API int convene_fortran_allgather_init(const void* sendbuf, int sendcount, int sendtype,

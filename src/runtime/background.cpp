@@ -77,6 +77,11 @@ void wake() {
   if (Poller* poller = running.load(std::memory_order_acquire)) poller->wake();
 }
 
+bool is_available() {
+  if (!is_settled.load(std::memory_order_acquire)) start();
+  return running.load(std::memory_order_acquire) != nullptr;
+}
+
 void stop() {
   State& here = state();
   const std::lock_guard lock(here.mutex);

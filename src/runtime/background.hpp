@@ -18,6 +18,9 @@ namespace convene::background {
 /// Something is outstanding now. Starts the thread if it is wanted and not there yet.
 void wake();
 
+/// Whether there is such a thread, or will be as soon as something is outstanding.
+bool is_available();
+
 /// Ends it, and keeps what usage() tells.
 void stop();
 

@@ -269,9 +269,6 @@ std::vector<std::int32_t> Communicator::expected_in(const Algorithm& algorithm, 
                                                     std::uint64_t total_bytes) {
   const std::uint64_t block = has_one_vector(call.collective) ? total_bytes : total_bytes / procs_;
   const std::uint64_t bytes = round_bytes(algorithm, call, block);
-  std::string told = std::string(algorithm.name) + " and expects ranks after";
-  for (const std::int64_t each : expected_) told += " " + std::to_string(each) + " ns";
-  check_agreement(call.collective, total_bytes, told);
   const auto known =
       std::ranges::find(round_of_bytes_, bytes, &std::pair<std::uint64_t, std::int64_t>::first);
   if (known != round_of_bytes_.end()) return arrivals_in_rounds(expected_, known->second);
@@ -284,7 +281,7 @@ std::vector<std::int32_t> Communicator::expected_in(const Algorithm& algorithm, 
 Decision& Communicator::decide(const CallKind& kind) {
   for (Decision& decision : decisions_) {
     if (!decision.is_for(kind) || (decision.wants_nodes && kind.may_block)) continue;
-    if (!is_inter_ && kind.may_block) check_agreement(kind.collective, kind.total_bytes, decision.algorithm);
+    if (!is_inter_ && kind.may_block) check_agreement(kind, decision.chosen);
     return decision;
   }
   repeat_.decision = nullptr;  // decisions are about to move
@@ -311,7 +308,8 @@ Decision Communicator::make_decision(const CallKind& kind) {
   decision.reason = choice.reason;
   decision.wants_nodes = choice.wants_nodes && !kind.may_block;  // a blocking call has looked
   std::string algorithm = spec_text(*choice.algorithm, choice.parameters);
-  if (kind.may_block) check_agreement(kind.collective, kind.total_bytes, algorithm);
+  decision.chosen = algorithm;
+  if (kind.may_block) check_agreement(kind, algorithm);
   decision.depends_on_form = selection().may_share_memory(kind.collective);
   decision.is_blocking = kind.is_blocking;
   decision.any_size = decision.any_size || (choice.reason == "forced" && !decision.depends_on_form);
@@ -400,16 +398,18 @@ Choice Communicator::choose(const CallKind& kind) {
 
 /// In the debug mode: all ranks must have decided the same for the same call. On the program's communicator and before
 /// anything is done, since a rank that has the MPI's own would come to nothing else.
-void Communicator::check_agreement(Collective collective, std::uint64_t total_bytes,
-                                   const std::string& algorithm) const {
+void Communicator::check_agreement(const CallKind& kind, const std::string& algorithm) const {
   if (!settings().check_agreement) return;
-  const std::size_t hash = std::hash<std::string>{}(algorithm) ^ total_bytes * 0x9e3779b97f4a7c15ull;
+  std::string told = algorithm;
+  if (!expected_.empty()) told += " and expects ranks after";
+  for (const std::int64_t each : expected_) told += " " + std::to_string(each) + " ns";
+  const std::size_t hash = std::hash<std::string>{}(told) ^ kind.total_bytes * 0x9e3779b97f4a7c15ull;
   unsigned long long mine[2] = {hash, ~static_cast<unsigned long long>(hash)}, least[2];
   meet();
   mpi.Allreduce(mine, least, 2, MPI_UNSIGNED_LONG_LONG, MPI_MIN, comm_);
   if (least[0] == ~least[1]) return;
-  refuse("the ranks of a communicator disagree about a call of " + std::string(name(collective)) + ": rank " +
-             std::to_string(rank_) + " has " + algorithm + " for " + std::to_string(total_bytes) +
+  refuse("the ranks of a communicator disagree about a call of " + std::string(name(kind.collective)) +
+             ": rank " + std::to_string(rank_) + " has " + told + " for " + std::to_string(kind.total_bytes) +
              " bytes; do all ranks see the same CONVENE_* variables, rules and sizes?",
          true);
 }
@@ -470,7 +470,8 @@ SharedMemory* Communicator::share(std::uint64_t bytes) {
   const std::uint64_t before = shared_memory_ ? shared_memory_->capacity() : 0;
   const ErrorsReturned scope(comm_);
   meet();
-  for (const std::uint64_t wanted : {std::max({bytes, 2 * before, least}), bytes}) {
+  const std::uint64_t ample = std::min<std::uint64_t>(std::max(2 * before, least), settings().shared_bytes);
+  for (const std::uint64_t wanted : {std::max(bytes, ample), bytes}) {
     auto made = share_memory(comm_, rank_, node_of_rank_, wanted);
     if (!on_all_ranks(made != nullptr, comm_)) continue;
     repeat_.decision = nullptr;  // its binding has the memory before

@@ -63,6 +63,7 @@ struct Decision {
   std::uint64_t shared_places = 0;           ///< that the ranks of the fullest node share
   Program program;                           ///< bound to the sizes of the last call
   std::string algorithm, reason;
+  std::string chosen;        ///< what was to run, with its parameters, and may have met an obstacle
   Record* record = nullptr;  ///< of the size class that was counted last
 
   bool is_for(const CallKind& kind) const {
@@ -249,7 +250,7 @@ class Communicator {
   std::string obstacle_to(const Algorithm& algorithm, bool may_block);
   void declared_topology();
   void note_topology(std::vector<Rank> node_of_rank);
-  void check_agreement(Collective collective, std::uint64_t total_bytes, const std::string& algorithm) const;
+  void check_agreement(const CallKind& kind, const std::string& algorithm) const;
 
   MPI_Comm comm_;
   std::shared_ptr<OwnCommunicator> own_;

@@ -164,7 +164,10 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   const bool is_watched = watch && Undeclared::watches(decided, kind, communicator);
   Decision& decision = is_watched ? watch->choose(decided, kind, communicator, start) : decided;
   int code;
-  if (decision.prepared && has_shared_memory(decision, arguments, communicator)) {
+  if (Ahead* const ahead = is_watched ? watch->ahead() : nullptr) {
+    code = ahead->run(arguments);
+    if (code != MPI_SUCCESS) report_failure(code, communicator);
+  } else if (decision.prepared && has_shared_memory(decision, arguments, communicator)) {
     code = run_prepared(decision, arguments, communicator);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
   } else {

@@ -135,9 +135,11 @@ const Settings& settings() {
 void refuse(const std::string& why, bool speaks) {
   constexpr unsigned head_start_us = 2'000'000;  // for the rank that speaks: the first abort ends all
   constexpr unsigned to_be_heard_us = 200'000;   // some launchers drop what they have not passed on by then
-  if (speaks) std::fprintf(stderr, "convene: %s\n", why.c_str());
+  if (!speaks) usleep(head_start_us);
+  // Who is still there then is the only one whom it concerns.
+  std::fprintf(stderr, "convene: %s\n", why.c_str());
   std::fflush(stderr);
-  usleep(speaks ? to_be_heard_us : head_start_us);
+  usleep(to_be_heard_us);
   if (mpi.Abort) mpi.Abort(MPI_COMM_WORLD, 2);
   std::_Exit(2);
 }

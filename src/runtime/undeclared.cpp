@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "runtime/background.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/rounds.hpp"
 #include "runtime/settings.hpp"
@@ -16,6 +17,10 @@ namespace {
 constexpr std::uint64_t least_bytes = 4096;  // of a block: below, a call is over before a forecast could help
 constexpr Rank least_procs = 3;
 constexpr std::size_t most_sites = 32;
+constexpr std::uint64_t most_bytes_ahead = 64 << 20;  // of all blocks: they stand in staging
+/// Calls at other places after which one that has begun is not expected any more: meanwhile the MPI's waiting calls cost
+/// more.
+constexpr std::uint32_t most_patience = 64;
 
 /// The algorithms with forecasts that are tried for a collective. Few: every one makes the trial longer. (BDR is better than
 /// the list schedule nowhere before the call itself.)
@@ -66,7 +71,32 @@ struct Undeclared::Site {
   std::int64_t round_ns = 0;
   bool is_refused = false;  // no communicator of Convene's own: equal on all ranks
   Decision decision;        // with the forecast that holds
+  bool may_go_ahead = false;       // equal on all ranks
+  AheadPointer ahead;
+
+  void decide(std::uint32_t candidate, bool in_place, const Communicator& communicator);
 };
+
+/// The decision for the next calls by a candidate.
+void Undeclared::Site::decide(std::uint32_t candidate, bool in_place, const Communicator& communicator) {
+  if (!adaptation.has_changed() && decision.prepared && decision.in_place == in_place) return;
+  const Spec spec = parse_spec(kind.collective, names[candidate]);
+  const Call call{.collective = kind.collective,
+                  .procs = communicator.procs(),
+                  .rank = communicator.rank(),
+                  .root = kind.root,
+                  .in_place = in_place,
+                  .parameters = spec.parameters,
+                  .arrivals = adaptation.arrivals(),
+                  .commutative = kind.commutative};
+  decision = Decision{};
+  decision.collective = kind.collective;
+  decision.in_place = in_place;
+  decision.algorithm = spec_text(*spec.algorithm, spec.parameters);
+  decision.reason = "forecast";
+  decision.prepared = process_schedules().get(*spec.algorithm, call);
+  adaptation.take();
+}
 
 Undeclared::Undeclared() = default;
 Undeclared::~Undeclared() = default;
@@ -87,35 +117,29 @@ Undeclared::Site* Undeclared::find(const CallKind& kind, Communicator& communica
 Decision& Undeclared::choose(Decision& regular, const CallKind& kind, Communicator& communicator,
                              std::uint64_t now) {
   arrival_ = now;
+  was_ahead_ = false;
   current_ = find(kind, communicator);
   if (!current_ || current_->is_refused) return regular;
   const auto candidate = current_->adaptation.candidate();
   if (!candidate) return regular;
   Site& site = *current_;
-  if (site.adaptation.has_changed() || !site.decision.prepared || site.decision.in_place != kind.in_place) {
-    const Spec spec = parse_spec(kind.collective, site.names[*candidate]);
-    const Call call{.collective = kind.collective,
-                    .procs = communicator.procs(),
-                    .rank = communicator.rank(),
-                    .root = kind.root,
-                    .in_place = kind.in_place,
-                    .parameters = spec.parameters,
-                    .arrivals = site.adaptation.arrivals(),
-                    .commutative = kind.commutative};
-    site.decision = Decision{};
-    site.decision.collective = kind.collective;
-    site.decision.in_place = kind.in_place;
-    site.decision.algorithm = spec_text(*spec.algorithm, spec.parameters);
-    site.decision.reason = "forecast";
-    site.decision.prepared = process_schedules().get(*spec.algorithm, call);
-    site.adaptation.take();
-  }
+  was_ahead_ = ahead() != nullptr;
+  if (!was_ahead_) site.decide(*candidate, kind.in_place, communicator);
   ++site.tally.runs;
   return site.decision;
 }
 
+Ahead* Undeclared::ahead() {
+  Ahead* const ahead = current_ ? current_->ahead.get() : nullptr;
+  return ahead && ahead->is_started() ? ahead : nullptr;
+}
+
 void Undeclared::note(Communicator& communicator, std::uint64_t now) {
   Site* site = current_;
+  if (const Ahead* const run = was_ahead_ && site ? site->ahead.get() : nullptr) {
+    site->tally.messages += run->messages();
+    site->tally.early_messages += run->early_messages();
+  }
   current_ = nullptr;
   if (site && !site->is_refused) {
     const double per_tick = seconds_per_tick();
@@ -131,15 +155,16 @@ void Undeclared::note(Communicator& communicator, std::uint64_t now) {
       site->tally.error_seconds += site->adaptation.error_seconds() - before;
     }
     if (site->adaptation.is_due()) exchange(*site, communicator);
+    begin_ahead(*site, communicator);
   }
   last_exit_ = ticks();
 }
 
 /// Collective, right after a call.
 void Undeclared::exchange(Site& site, Communicator& communicator) {
-  constexpr int numbers = 3;
+  constexpr int numbers = 4;
   const SiteReport own = site.adaptation.report();
-  const std::int64_t mine[numbers] = {own.computes, own.error, own.elapsed};
+  const std::int64_t mine[numbers] = {own.computes, own.error, own.elapsed, background::is_available()};
   std::vector<std::int64_t> all(std::size_t{numbers} * communicator.procs());
   MPI_Request request = MPI_REQUEST_NULL;
   int code = mpi.Iallgather(mine, numbers, MPI_INT64_T, all.data(), numbers, MPI_INT64_T, communicator.comm(),
@@ -150,13 +175,39 @@ void Undeclared::exchange(Site& site, Communicator& communicator) {
     return;
   }
   std::vector<SiteReport> reports;
-  for (std::size_t i = 0; i < all.size(); i += numbers) reports.push_back({all[i], all[i + 1], all[i + 2]});
+  site.may_go_ahead =
+      site.kind.collective == Collective::allgather && site.kind.total_bytes <= most_bytes_ahead;
+  for (std::size_t i = 0; i < all.size(); i += numbers) {
+    reports.push_back({all[i], all[i + 1], all[i + 2]});
+    site.may_go_ahead = site.may_go_ahead && all[i + 3] != 0;
+  }
   site.adaptation.agree(reports, site.round_ns);
   if (!site.adaptation.wants_round()) return;
   if (communicator.own_if_possible() == MPI_COMM_NULL)
     site.is_refused = true;
   else
     site.round_ns = measure_round(communicator, round_bytes(site.kind, communicator.procs()));
+}
+
+/// The next call at a place begins, where a forecast is used for it.
+void Undeclared::begin_ahead(Site& site, Communicator& communicator) {
+  const auto candidate = site.adaptation.candidate();
+  if (!candidate || !site.may_go_ahead || site.is_refused) return;
+  site.decide(*candidate, false, communicator);
+  if (!site.ahead) {
+    const std::uint32_t number = communicator.next_persistent();
+    site.may_go_ahead = number != 0;
+    if (number == 0) return;
+    site.ahead.reset(new Ahead(communicator, number, site.kind.total_bytes / communicator.procs()));
+  }
+  site.ahead->start(site.decision.prepared);
+  patience_ = most_patience;
+}
+
+/// Equal on all ranks: all have made the same calls.
+void Undeclared::cancel_ahead() {
+  for (const auto& site : sites_)
+    if (site->ahead) site->ahead->cancel();
 }
 
 }  // namespace convene

@@ -10,12 +10,15 @@
 // - Every so many calls, right after one, the ranks exchange what they expect and what they have seen, by a small collective
 //   on the program's communicator: between two calls of the program all ranks are at the same place there.
 //   select/adaptation.hpp decides from that, equally on all ranks, and what it decides holds from the next call on.
+// - With a thread for the background on every rank, allgathers under a forecast begin ahead (runtime/ahead.hpp): as soon as
+//   the one before is over.
 // - Only blocking calls that nobody has chosen an algorithm for, of blocks that are worth it, on enough ranks.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "runtime/ahead.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/run.hpp"
 #include "select/adaptation.hpp"
@@ -34,19 +37,28 @@ class Undeclared {
 
   /// Which decision runs this call: `regular`, or one of a forecast. Arrival at `now`, in ticks.
   Decision& choose(Decision& regular, const CallKind& kind, Communicator& communicator, std::uint64_t now);
+  /// The run that has begun ahead of this call, where one has: it is to run the call.
+  Ahead* ahead();
   /// It is over: to be called after every call for which choose() was, with the ticks of its end.
   void note(Communicator& communicator, std::uint64_t now);
   /// The end of any call on the communicator.
-  void leave(std::uint64_t now) { last_exit_ = now; }
+  void leave(std::uint64_t now) {
+    last_exit_ = now;
+    if (patience_ > 0 && --patience_ == 0) cancel_ahead();
+  }
 
  private:
   struct Site;
   Site* find(const CallKind& kind, Communicator& communicator);
   void exchange(Site& site, Communicator& communicator);
+  void begin_ahead(Site& site, Communicator& communicator);
+  void cancel_ahead();
 
   std::vector<std::unique_ptr<Site>> sites_;
   Site* current_ = nullptr;  // of the call that is running
+  bool was_ahead_ = false;   // whether that had begun before
   std::uint64_t last_exit_ = 0, arrival_ = 0;
+  std::uint32_t patience_ = 0;  // further calls after which what has begun ahead is cancelled; 0: nothing has
 };
 
 }  // namespace convene

@@ -196,6 +196,13 @@ bool Rule::fits(const Situation& situation) const {
          ranks_per_node.hold(situation.ranks_per_node);
 }
 
+bool Rule::may_fit_later(const Situation& situation) const {
+  if (situation.nodes != 0) return false;
+  Rule rest = *this;
+  rest.nodes = rest.ranks_per_node = {};
+  return rest.fits(situation);
+}
+
 std::vector<Rule> parse_rules(std::string_view text, const std::string& file) {
   return RulesReader(file).read(parse_lined_json(text, file));
 }

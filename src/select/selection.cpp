@@ -146,7 +146,10 @@ Choice Selection::choose_by_rules(const Situation& situation) const {
   std::string skipped;
   bool wants_nodes = false;
   for (const Rule& rule : rules_) {
-    if (!rule.fits(situation)) continue;
+    if (!rule.fits(situation)) {
+      wants_nodes = wants_nodes || rule.may_fit_later(situation);
+      continue;
+    }
     const std::string reason = "rule " + std::to_string(rule.number) + " of " + rules_name_;
     std::string unmet = obstacle(rule.use, situation);
     if (unmet.empty() && lacks_nodes(rule.use, situation)) unmet = "needs to know which ranks share a node";

@@ -25,8 +25,8 @@ double uniform(std::uint64_t& state) { return 1 - static_cast<double>(step(state
 
 void Noise::validate() const {
   if (!std::isfinite(mean) || mean < 0) throw Error(fmt::format("noise of {} s: it must be from 0 on", mean));
-  if (kind == NoiseKind::pareto && !(shape > 1))
-    throw Error(fmt::format("Pareto noise with a shape of {} has no mean: take one above 1", shape));
+  if (kind == NoiseKind::pareto && !(shape > 1 && std::isfinite(shape)))
+    throw Error(fmt::format("Pareto noise needs a finite shape above 1, not {}", shape));
   if (kind == NoiseKind::bernoulli && !(shape >= 0 && shape <= 1))
     throw Error(fmt::format("noise with a probability of {}: it must be from 0 to 1", shape));
 }
@@ -37,7 +37,7 @@ NoiseSource::NoiseSource(const Noise& noise, Rank procs) : noise_(noise) {
   state_.resize(procs);
   // Starts that are far apart: the generator's own output for a start of the seed's.
   std::uint64_t seed = noise.seed;
-  seed = step(seed);
+  seed = step(seed) + noise.stream;
   for (std::uint64_t& state : state_) state = step(seed);
 }
 

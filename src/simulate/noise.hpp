@@ -22,6 +22,7 @@ struct Noise {
   double mean = 0;   ///< seconds from 0 on
   double shape = 0;  ///< pareto: above 1; bernoulli: 0 … 1
   std::uint64_t seed = 1;
+  std::uint64_t stream = 0;  ///< of the seed: each is a series of its own
 
   /// Throws Error where a number does not fit.
   void validate() const;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "simulate/network.hpp"
 
 namespace convene {
 namespace {
@@ -24,6 +25,10 @@ void validate_fat_tree(const NetworkSpec& network, std::uint32_t nodes) {
         fmt::format("\"network.up\" has {} counts; a fat tree with {} in \"network.down\" needs {}, one for "
                     "each level but the last",
                     network.up.size(), network.down.size(), network.down.size() - 1));
+  constexpr std::size_t most_levels = Path::most_channels / 2;  // a way goes up all of them and down again
+  if (network.down.size() > most_levels)
+    throw Error(fmt::format("\"network.down\" has {} levels; a fat tree has at most {}", network.down.size(),
+                            most_levels));
 }
 
 /// How many ranks each node gets where the cores are not enough: equal shares, the first nodes one more.

@@ -238,6 +238,8 @@ Platform parse_platform(std::string_view text, const std::string& file) {
   } catch (const Json::parse_error& error) {
     throw Error(fmt::format("{}: this is not JSON (at byte {}); a platform is an object in braces", file,
                             error.byte));
+  } catch (const Json::out_of_range&) {
+    throw Error(file + ": has a number that is too large for any computer");
   }
   const Fields fields(root, "", file);
   require_version(fields, file);

@@ -34,15 +34,15 @@ struct Task {
   Rank from = 0, to = 0;
   StepId send = 0, recv = 0;  // copy: `send`
   double bytes = 0;
-  double latency = 0;
+  double latency = 0;      // of its way; once it is there: how long the receiver's processor needs for it
   double asked = 0;        // rendezvous: when the request reached the receiver
-  std::uint32_t next = 0;  // behind this one at the sender's port
+  std::uint32_t next = 0;  // behind this one: at the sender's port, or at the receiver's processor
   std::uint8_t parts = 0;  // of its way that have not carried it yet
   State state = sending;
   bool rendezvous = false, late = false;  // late: came before its receive was ready
 };
 
-constexpr std::uint32_t no_task = 0xffffffffu;
+constexpr std::uint32_t no_task = 0xffffffffu, no_core = 0xffffffffu;
 
 /// What is known of a receive.
 constexpr std::uint32_t nothing_yet = 0xffffffffu,
@@ -64,10 +64,22 @@ struct Held {
   std::vector<StepId> steps;
 };
 
+/// Tasks that wait for something, in order.
+struct Line {
+  std::uint32_t first = no_task, last = no_task;
+
+  bool empty() const { return first == no_task; }
+};
+
 struct Port {
   std::uint32_t busy = 0;
-  std::uint32_t first = no_task, last = no_task;  // waiting
-  double next = 0;                                // with a gap: when the next message may go
+  Line line;
+  double next = 0;  // with a gap: when the next message may go
+};
+
+struct Core {
+  double free = 0;  // when it will have done all that it has to do
+  Line landed;      // messages that it has yet to look at
 };
 
 template <class Sharers>
@@ -85,7 +97,7 @@ class Player {
         history_(options.critical_path ? source.steps() : 0),
         noise_(options.noise, source.procs()) {
     const Rank procs = source.procs();
-    cpu_free_.assign(*std::max_element(cpu_.begin(), cpu_.end()) + 1, 0);
+    core_.resize(*std::max_element(cpu_.begin(), cpu_.end()) + 1);
     computing_.assign(procs, 0);
     if (has_ports()) port_.resize(procs);
     if (!options.begins.empty()) held_.resize(procs);
@@ -109,6 +121,7 @@ class Player {
       now_ = event.seconds();
       dispatch(event);
       release_successors();
+      if (idle_ != no_core) look_at_landed();
     }
     if (left_ > 0) explain_stuck();
     return finish_outcome();
@@ -240,6 +253,7 @@ class Player {
   /// The processor has done what it had to do for a copy, a send or a receive.
   void on_computed(std::uint32_t id) {
     const Task& task = tasks_[id];
+    idle_ = cpu_[task.state == Task::receiving ? task.to : task.from];
     if (task.state == Task::sending) return on_issued(id);
     const bool is_copy = task.state == Task::copying;
     const Rank rank = is_copy ? task.from : task.to;
@@ -287,10 +301,7 @@ class Player {
     if (!has_ports()) return transfer(id);
     Port& port = port_[tasks_[id].from];
     if (platform_.ports > 0 && port.busy == platform_.ports) {
-      tasks_[id].next = no_task;
-      (port.first == no_task ? port.first : tasks_[port.last].next) = id;
-      port.last = id;
-      return;
+      return queue(port.line, id);
     }
     ++port.busy;
     const double at = std::max(now_, port.next);
@@ -304,10 +315,7 @@ class Player {
   void leave_port(Rank rank) {
     Port& port = port_[rank];
     --port.busy;
-    if (port.first == no_task) return;
-    const std::uint32_t next = port.first;
-    port.first = tasks_[next].next;
-    submit(next);
+    if (!port.line.empty()) submit(take_first(port.line));
   }
 
   // ---- Messages, in the network
@@ -369,12 +377,37 @@ class Player {
     task.state = Task::receiving;
     const bool scattered = source_.move(task.to, task.recv).scattered;
     const double copied = buffered + (scattered ? task.bytes : 0);
-    const double done = occupy(task.to, platform_.cpu.recv + copied * platform_.cpu.copy);
+    task.latency = platform_.cpu.recv + copied * platform_.cpu.copy;
+    if (Core& core = core_[cpu_[task.to]]; core.free > now_ || !core.landed.empty())
+      return queue(core.landed, id);
+    look_at(id);
+  }
+
+  void look_at(std::uint32_t id) {
+    const double done = occupy(tasks_[id].to, tasks_[id].latency);
     if (done > now_)
       events_.push(done, computed | id);
     else
       on_computed(id);
   }
+
+  /// A processor has done a piece of work: unless that has led to more, it turns to what has landed meanwhile.
+  void look_at_landed() {
+    Core& core = core_[std::exchange(idle_, no_core)];
+    while (core.free <= now_ && !core.landed.empty()) {
+      look_at(take_first(core.landed));
+      release_successors();
+    }
+    idle_ = no_core;
+  }
+
+  void queue(Line& line, std::uint32_t id) {
+    tasks_[id].next = no_task;
+    (line.empty() ? line.first : tasks_[line.last].next) = id;
+    line.last = id;
+  }
+
+  std::uint32_t take_first(Line& line) { return std::exchange(line.first, tasks_[line.first].next); }
 
   // ---- Resources
 
@@ -382,7 +415,7 @@ class Player {
   /// already; returns when it is done.
   double occupy(Rank rank, double seconds) {
     seconds += noise_.draw(rank);
-    double& free = cpu_free_[cpu_[rank]];
+    double& free = core_[cpu_[rank]].free;
     if (seconds == 0 && free <= now_) return now_;
     free = on_grid(std::max(free, now_) + seconds);
     if (!lacks_input(rank)) computing_[rank] += seconds;
@@ -442,7 +475,8 @@ class Player {
   std::vector<Finished> done_;    // steps whose successors have not been told
   std::vector<Task> tasks_;
   std::vector<std::uint32_t> free_;  // tasks that may be used again
-  std::vector<double> cpu_free_;     // by core: when it will have done all that it has to do
+  std::vector<Core> core_;           // by core
+  std::uint32_t idle_ = no_core;     // the core that has just done a piece of work
   std::vector<double> computing_;    // by rank
   std::vector<Port> port_;           // by rank, where ports matter
   std::vector<Held> held_;           // by rank, where ranks begin at another moment than they arrive

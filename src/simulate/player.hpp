@@ -3,8 +3,9 @@
 // equal answers, to the last bit.
 //
 // What a message costs. The sender's processor is busy for `send` seconds (and packs, where the blocks are scattered);
-// one rank's work is done one after the other, and so is that of ranks that share a core. Then the message enters the
-// network, at once or, with a gap or a limit of ports, when it may. All channels on its way carry it at the same time;
+// one rank's work is done one after the other, and so is that of ranks that share a core. What is ready to be sent, copied
+// or combined comes before messages that have landed, as in the executor, which issues all it can before it looks for
+// further messages. Then the message enters the network, at once or, with a gap or a limit of ports, when it may. All channels on its way carry it at the same time;
 // when the slowest has, it arrives after the way's latency. Then the receiver's processor is busy for `recv` seconds
 // (and unpacks). A message of at most `eager` bytes is sent without asking, and its send is complete when the processor
 // is done with it; one that comes before its receive is ready is copied once more. A larger one asks first (the way's
