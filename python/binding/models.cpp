@@ -98,7 +98,7 @@ model::Transport transport(const std::string& memory, const std::string& network
                            const std::string& origin) {
   model::Transport result;
   if (!text.empty())
-    result.network_channel = model::network_channel(model::parse_platform(text, origin).channels.size());
+    result.network_channel = model::network_channel(model::parse_platform(text, origin).channels);
   result.memory = model::parse_memory(memory);
   result.network = model::parse_network(network);
   return result;

@@ -133,7 +133,6 @@ class Played {
   const Source& source() const { return *source_; }
   std::uint32_t rounds() const { return std::max(one_->rounds(), 1u); }
 
-
  private:
   /// As the executor cuts a block (execute/memory.hpp).
   static double bytes_of_part(double block, std::uint32_t part, std::uint32_t parts) {
@@ -325,7 +324,8 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
                   const std::vector<double>& sizes, const std::string& platform, const std::string& file,
                   const std::string& placement, const Rows& arrivals, bool exact, bool critical_path,
                   Rank root, const std::string& noise, double mean, double shape, std::uint64_t seed,
-                  std::uint64_t stream,                  const Forecasts& forecasts, const Rows& begins, const Rows& blocks, bool exits) {
+                  std::uint64_t stream, const Forecasts& forecasts, const Rows& begins, const Rows& blocks,
+                  bool exits) {
   Simulation simulation = make_simulation(collective, spec, procs, platform, file, placement);
   if (root >= procs)
     throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
@@ -406,8 +406,9 @@ void add_simulation(nb::module_& module) {
              nb::arg("sizes"), nb::arg("platform"), nb::arg("file"), nb::arg("placement"),
              nb::arg("arrivals"), nb::arg("exact") = false, nb::arg("critical_path") = false,
              nb::arg("root") = 0, nb::arg("noise") = "none", nb::arg("noise_mean") = 0.0,
-             nb::arg("noise_shape") = 0.0, nb::arg("seed") = 1, nb::arg("stream") = 0, nb::arg("forecasts") = Forecasts{},
-             nb::arg("begins") = Rows{}, nb::arg("blocks") = Rows{}, nb::arg("exits") = false,
+             nb::arg("noise_shape") = 0.0, nb::arg("seed") = 1, nb::arg("stream") = 0,
+             nb::arg("forecasts") = Forecasts{}, nb::arg("begins") = Rows{}, nb::arg("blocks") = Rows{},
+             nb::arg("exits") = false,
              "Plays an algorithm: one dictionary for each pattern of arrivals, for each size. By pattern: a "
              "forecast "
              "(rounds), and when ranks begin (seconds; in the background, or late). By size: each rank's "

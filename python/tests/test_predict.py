@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from convene import _core, platform_files, simulation
+from convene.machine_models import model_platform
 
 Convene = Any
 
@@ -449,3 +450,25 @@ def test_the_shared_reduction_costs_what_equation_4_55_says(convene: Convene, pr
     first = "2L⁰(m, 1)" if procs == 2 else f"L⁰(m, {procs - 1}) + L⁰(m, 1)"
     times = "" if procs == 2 else str(procs - 1)
     assert derived == f"{first} + {times}γ(m, 1)"
+
+
+def test_a_platform_for_simulations_may_leave_out_what_is_optional(convene: Convene, tmp_path: Path) -> None:
+    path = tmp_path / "plain.json"
+    link = {"bandwidth": 1e9}
+    machine = {
+        "convene_platform": 1,
+        "name": "plain",
+        "machine": "node:2,socket:2,core:2",
+        "network": {"node": link},
+    }
+    path.write_text(json.dumps(machine | {"within": {"node": link, "socket": link}}), encoding="utf-8-sig")
+    done = convene("predict", "allgather", "--platform", path, "-p", 4, "--nodes", 2, "--json")
+    assert done.status == 0, done.err
+    assert convene("simulate", "allgather", "--platform", path, "-p", 4).status == 0
+    assert [
+        one["name"] for one in json.loads(model_platform(path.read_text("utf-8-sig")))["model"]["channels"]
+    ] == [
+        "socket",
+        "node",
+        "network",
+    ]

@@ -168,3 +168,30 @@ def test_any_json_is_a_skeleton_or_an_error(tmp_path: Path, others: dict[str, An
     path.write_text(json.dumps(others | head | {"loop": loop}))
     with suppress(RequestError):
         assert skeletons.read(path).calls
+
+
+def test_one_node_is_enough(convene: Convene, tmp_path: Path) -> None:
+    path = write(tmp_path, {"collective": "allgather", "bytes": "1KiB"})
+    platform = tmp_path / "one.json"
+    link = {"latency": 1e-7, "bandwidth": 1e10}
+    platform.write_text(
+        json.dumps(
+            {
+                "convene_platform": 1,
+                "name": "one",
+                "machine": "node:1 core:8",
+                "within": {"node": link},
+                "network": {"shape": "one_switch", "node": link},
+            }
+        )
+    )
+    done = convene("simulate", "--skeleton", path, "--platform", platform, "-p", 8, "--json")
+    assert done.status == 0, done.err
+    assert "bdr" in " ".join(contender["name"] for contender in done.json["sizes"][0]["contenders"])
+
+
+def test_a_root_that_is_none_is_named(convene: Convene, tmp_path: Path) -> None:
+    path = write(tmp_path, {"collective": "bcast", "bytes": 8, "root": -1})
+    done = convene("simulate", "--skeleton", path, "--platform", "tryton", "-p", 4)
+    assert done.status == 2
+    assert "root -1 is no rank" in done.err

@@ -46,14 +46,14 @@ class Init {
 
 /// Defines a collective's three forms: MPI_<Name>, MPI_I<name> and MPI_<Name>_init, each with the suffix (_c or nothing).
 /// The blocking form's arguments as they came, and as Convene takes them; the last argument are its parameters.
-#define CONVENE_FORMS(Name, name, suffix, as_they_came, arguments, ...)                                      \
-  CONVENE_ENTRY(Name##suffix, (__VA_ARGS__), as_they_came, name arguments)                                   \
-  CONVENE_ENTRY_IF(request != nullptr, I##name##suffix, (__VA_ARGS__, MPI_Request * request),                \
-                   (CONVENE_LIST as_they_came, request),                                                     \
-                   name(CONVENE_LIST arguments, convene::Form{request}))                                     \
-  CONVENE_ENTRY_IF(request != nullptr, Name##_init##suffix,                                                  \
-                   (__VA_ARGS__, HandleWord info, MPI_Request * request),                                    \
-                   (CONVENE_LIST as_they_came, info, request),                                               \
+#define CONVENE_FORMS(Name, name, suffix, as_they_came, arguments, ...)                       \
+  CONVENE_ENTRY(Name##suffix, (__VA_ARGS__), as_they_came, name arguments)                    \
+  CONVENE_ENTRY_IF(request != nullptr, I##name##suffix, (__VA_ARGS__, MPI_Request * request), \
+                   (CONVENE_LIST as_they_came, request),                                      \
+                   name(CONVENE_LIST arguments, convene::Form{request}))                      \
+  CONVENE_ENTRY_IF(request != nullptr, Name##_init##suffix,                                   \
+                   (__VA_ARGS__, HandleWord info, MPI_Request * request),                     \
+                   (CONVENE_LIST as_they_came, info, request),                                \
                    name(CONVENE_LIST arguments, convene::entry::Init(info, request).form()))
 
 /// Likewise in both widths, where the stack has large counts; `PARAMETERS(Count, Displacement)` are the parameters.

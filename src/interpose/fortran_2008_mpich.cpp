@@ -105,79 +105,69 @@ void give_back(int* ierror, int code) {
 }  // namespace convene
 
 /// Defines one function: what it does first, in which it may return; then the MPI's own of this name is called.
-#define CONVENE_F08(name, parameters, as_they_came, first)                                               \
-  extern "C" void convene_f08_##name parameters __asm__("mpi_" #name "_f08_")                            \
-      __attribute__((visibility("default")));                                                            \
-  extern "C" void convene_f08_##name parameters {                                                        \
-    using namespace convene;                                                                             \
-    static const auto beyond = reinterpret_cast<void(*) parameters>(                                     \
-        symbol_beyond("mpi_" #name "_f08_", __builtin_return_address(0)));                               \
-    first;                                                                                               \
-    beyond as_they_came;                                                                                 \
+#define CONVENE_F08(name, parameters, as_they_came, first)                    \
+  extern "C" void convene_f08_##name parameters __asm__("mpi_" #name "_f08_") \
+      __attribute__((visibility("default")));                                 \
+  extern "C" void convene_f08_##name parameters {                             \
+    using namespace convene;                                                  \
+    static const auto beyond = reinterpret_cast<void(*) parameters>(          \
+        symbol_beyond("mpi_" #name "_f08_", __builtin_return_address(0)));    \
+    first;                                                                    \
+    beyond as_they_came;                                                      \
   }
 
 // Completion. Statuses and logical values are Fortran's, and pass through.
-CONVENE_F08(wait, (int * request, void* status, int* ierror), (request, status, ierror),
-            until_all(1, request))
+CONVENE_F08(wait, (int* request, void* status, int* ierror), (request, status, ierror), until_all(1, request))
 CONVENE_F08(waitall, (const int* count, int* requests, void* statuses, int* ierror),
             (count, requests, statuses, ierror), until_all(*count, requests))
-CONVENE_F08(waitany,
-            (const int* count, int* requests, int* index, void* status, int* ierror),
+CONVENE_F08(waitany, (const int* count, int* requests, int* index, void* status, int* ierror),
             (count, requests, index, status, ierror), until_any(*count, requests))
 CONVENE_F08(waitsome,
-            (const int* count, int* requests, int* completed, int* indices, void* statuses,
-             int* ierror),
+            (const int* count, int* requests, int* completed, int* indices, void* statuses, int* ierror),
             (count, requests, completed, indices, statuses, ierror), until_any(*count, requests))
-CONVENE_F08(test, (int * request, void* flag, void* status, int* ierror),
-            (request, flag, status, ierror), once())
+CONVENE_F08(test, (int* request, void* flag, void* status, int* ierror), (request, flag, status, ierror),
+            once())
 CONVENE_F08(testall, (const int* count, int* requests, void* flag, void* statuses, int* ierror),
             (count, requests, flag, statuses, ierror), once())
-CONVENE_F08(testany,
-            (const int* count, int* requests, int* index, void* flag, void* status,
-             int* ierror),
+CONVENE_F08(testany, (const int* count, int* requests, int* index, void* flag, void* status, int* ierror),
             (count, requests, index, flag, status, ierror), once())
 CONVENE_F08(testsome,
-            (const int* count, int* requests, int* completed, int* indices, void* statuses,
-             int* ierror),
+            (const int* count, int* requests, int* completed, int* indices, void* statuses, int* ierror),
             (count, requests, completed, indices, statuses, ierror), once())
 CONVENE_F08(request_get_status, (const int* request, void* flag, void* status, int* ierror),
             (request, flag, status, ierror), once())
-CONVENE_F08(probe,
-            (const int* source, const int* tag, const int* comm, void* status, int* ierror),
+CONVENE_F08(probe, (const int* source, const int* tag, const int* comm, void* status, int* ierror),
             (source, tag, comm, status, ierror), until_probed(source, tag, comm))
 CONVENE_F08(mprobe,
-            (const int* source, const int* tag, const int* comm, int* message, void* status,
-             int* ierror),
+            (const int* source, const int* tag, const int* comm, int* message, void* status, int* ierror),
             (source, tag, comm, message, status, ierror), until_probed(source, tag, comm))
 CONVENE_F08(iprobe,
-            (const int* source, const int* tag, const int* comm, void* flag, void* status,
-             int* ierror),
+            (const int* source, const int* tag, const int* comm, void* flag, void* status, int* ierror),
             (source, tag, comm, flag, status, ierror), once())
 CONVENE_F08(improbe,
-            (const int* source, const int* tag, const int* comm, void* flag, int* message,
-             void* status, int* ierror),
+            (const int* source, const int* tag, const int* comm, void* flag, int* message, void* status,
+             int* ierror),
             (source, tag, comm, flag, message, status, ierror), once())
 
 // Requests that may stand for persistent operations.
-CONVENE_F08(start, (int * request, int* ierror), (request, ierror), {
+CONVENE_F08(start, (int* request, int* ierror), (request, ierror), {
   int code = MPI_SUCCESS;
   if (convene::start(request, code)) return give_back(ierror, code);
 })
-CONVENE_F08(startall, (const int* count, int* requests, int* ierror),
-            (count, requests, ierror), {
-              if (may_be_ours()) {
-                static const auto one = reinterpret_cast<int (*)(MPI_Request*)>(mpi_symbol("PMPI_Start"));
-                int code = MPI_SUCCESS;
-                for (int i = 0; i < *count && code == MPI_SUCCESS; ++i) {
-                  if (convene::start(requests + i, code)) continue;
-                  MPI_Request request = request_of(requests[i]);
-                  code = one(&request);
-                  requests[i] = integer_of(request);
-                }
-                return give_back(ierror, code);
-              }
-            })
-CONVENE_F08(request_free, (int * request, int* ierror), (request, ierror), {
+CONVENE_F08(startall, (const int* count, int* requests, int* ierror), (count, requests, ierror), {
+  if (may_be_ours()) {
+    static const auto one = reinterpret_cast<int (*)(MPI_Request*)>(mpi_symbol("PMPI_Start"));
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < *count && code == MPI_SUCCESS; ++i) {
+      if (convene::start(requests + i, code)) continue;
+      MPI_Request request = request_of(requests[i]);
+      code = one(&request);
+      requests[i] = integer_of(request);
+    }
+    return give_back(ierror, code);
+  }
+})
+CONVENE_F08(request_free, (int* request, int* ierror), (request, ierror), {
   if (may_be_ours()) forget_persistent_request(request_of(*request));
 })
 
@@ -185,13 +175,14 @@ CONVENE_F08(request_free, (int * request, int* ierror), (request, ierror), {
 CONVENE_F08(init_thread, (const int* required, int* provided, int* ierror),
             (wants_threads() ? &multiple : required, provided, ierror),
             static const int multiple = MPI_THREAD_MULTIPLE)
-CONVENE_F08(init, (int * ierror), (ierror), if (wants_threads()) {
-  int provided = 0;
-  static const int multiple = MPI_THREAD_MULTIPLE;
-  static const auto for_threads = reinterpret_cast<void (*)(const int*, int*, int*)>(
-      symbol_beyond("mpi_init_thread_f08_", __builtin_return_address(0)));
-  return for_threads(&multiple, &provided, ierror);
-})
+CONVENE_F08(
+    init, (int* ierror), (ierror), if (wants_threads()) {
+      int provided = 0;
+      static const int multiple = MPI_THREAD_MULTIPLE;
+      static const auto for_threads = reinterpret_cast<void (*)(const int*, int*, int*)>(
+          symbol_beyond("mpi_init_thread_f08_", __builtin_return_address(0)));
+      return for_threads(&multiple, &provided, ierror);
+    })
 
 // Collectives without a buffer, and the operator of one that may be outstanding.
 CONVENE_F08(barrier, (const int* comm, int* ierror), (comm, ierror), {
@@ -215,7 +206,7 @@ CONVENE_F08(barrier_init, (const int* comm, const int* info, int* request, int* 
                 return give_back(ierror, code);
               }
             })
-CONVENE_F08(op_free, (int * op, int* ierror), (op, ierror), {
+CONVENE_F08(op_free, (int* op, int* ierror), (op, ierror), {
   if (door_is_open()) {
     MPI_Op freed = op_of(*op);
     const int code = HeldOperator::free(&freed);

@@ -22,8 +22,8 @@ class CommonBlock {
  public:
   explicit CommonBlock(const char* const (&spellings)[4]) {
     for (const char* spelling : spellings)
-      for (const void* address : {dlsym(RTLD_DEFAULT, spelling), mpi_symbol(spelling),
-                                  symbol_seen_by(recorder::caller, spelling)})
+      for (const void* address :
+           {dlsym(RTLD_DEFAULT, spelling), mpi_symbol(spelling), symbol_seen_by(recorder::caller, spelling)})
         if (address && count_ < std::size(addresses_)) addresses_[count_++] = address;
   }
   bool is_at(const void* address) const {

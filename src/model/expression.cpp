@@ -8,10 +8,6 @@
 
 namespace convene::model {
 
-std::uint32_t network_channel(std::size_t channels) {
-  return channels < 2 ? 1 : static_cast<std::uint32_t>(channels) - 1;
-}
-
 Expression::Expression() : Expression(Node{}) {}
 Expression::Expression(Atom atom) : Expression(Node{.form = Form::atom, .atom = std::move(atom)}) {}
 Expression::Expression(Node node) : node_(std::make_shared<const Node>(std::move(node))) {}

@@ -62,9 +62,6 @@ struct Transport {
   std::uint32_t network_channel = 1;  ///< this channel and those above are networks; at least 1
 };
 
-/// The platform's last channel is its network, unless it is the only one.
-std::uint32_t network_channel(std::size_t channels);
-
 /// What simplify() does besides the rules that always hold.
 struct Simplification {
   bool linear = true;            ///< (g) L(A·m, τ) = A·L(m, τ)

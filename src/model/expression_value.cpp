@@ -22,6 +22,7 @@ class Evaluation {
       : platform_(platform),
         transport_(transport),
         bytes_(bytes),
+        longest_piece_(segment > 0 ? segment : INFINITY),
         segment_(segment > 0 ? std::min(segment, bytes) : bytes) {}
 
   double of(const Expression& e, std::uint32_t concurrency = 1) const {
@@ -106,15 +107,17 @@ class Evaluation {
   /// (3.2) and (3.7); in both, a message of one segment is an ordinary one.
   double segmented(const TauLop& way, Kind kind, double bytes, std::uint32_t tau) const {
     const double overhead = way.overhead(bytes);
-    if (bytes <= segment_) return overhead + 2 * way.L(bytes, tau);
-    const double pieces = std::ceil(bytes / segment_);
-    if (kind == Kind::send_receive) return overhead + 2 * pieces * way.L(segment_, tau);
-    return overhead + 2 * way.L(segment_, tau) + (pieces - 1) * way.L(segment_, 2 * tau);
+    if (bytes <= longest_piece_) return overhead + 2 * way.L(bytes, tau);
+    const double pieces = std::ceil(bytes / longest_piece_);
+    if (kind == Kind::send_receive) return overhead + 2 * pieces * way.L(longest_piece_, tau);
+    return overhead + 2 * way.L(longest_piece_, tau) + (pieces - 1) * way.L(longest_piece_, 2 * tau);
   }
 
   const Platform& platform_;
   const Transport transport_;
-  const double bytes_, segment_;
+  const double bytes_;
+  const double longest_piece_;  // of a message
+  const double segment_;        // S, where an expression is written in segments of m
 };
 
 }  // namespace

@@ -34,6 +34,12 @@ double at(const ByTau& table, double bytes, std::uint32_t tau) {
   return std::max(from, from + share * (to - from));
 }
 
+std::uint32_t network_channel(std::span<const Channel> channels) {
+  for (std::uint32_t i = 0; i < channels.size(); ++i)
+    if (channels[i].within == "node") return i + 1;
+  return channels.size() < 2 ? 1 : static_cast<std::uint32_t>(channels.size()) - 1;
+}
+
 Platform Platform::two_channels() {
   Platform platform;
   platform.name = "two channels";
@@ -44,7 +50,8 @@ Platform Platform::two_channels() {
   return platform;
 }
 
-ChannelMap::ChannelMap(std::span<const Channel> channels, const Mapping& mapping) : mapping_(mapping) {
+ChannelMap::ChannelMap(std::span<const Channel> channels, const Mapping& mapping)
+    : mapping_(mapping), network_(network_channel(channels)) {
   for (const Channel& channel : channels.first(channels.size() - 1))
     seats_.push_back(seats_of_unit(mapping.machine(), channel.within));
 }
@@ -57,7 +64,7 @@ std::size_t ChannelMap::between(std::uint32_t a, std::uint32_t b) const {
 }
 
 std::uint32_t ChannelMap::unit(std::size_t channel, std::uint32_t rank) const {
-  const bool has_unit = channel < seats_.size() && seats_[channel] > 0;
+  const bool has_unit = channel < std::min<std::size_t>(network_, seats_.size()) && seats_[channel] > 0;
   return has_unit ? mapping_.seat_of(rank) / seats_[channel] : mapping_.node_of(rank);
 }
 

@@ -77,6 +77,10 @@ struct Channel {
   std::optional<TauLop> taulop;
 };
 
+/// The first channel between nodes: the one behind that of all ranks of a node. Where there is none for all ranks of a node,
+/// the last channel; at least 1, so that a platform's only channel is memory.
+std::uint32_t network_channel(std::span<const Channel> channels);
+
 struct Platform {
   std::string name, description, source;
   std::vector<std::string> assumed;  ///< what the source does not say
@@ -97,12 +101,13 @@ class ChannelMap {
 
   std::size_t channels() const { return seats_.size() + 1; }
   std::size_t between(std::uint32_t a, std::uint32_t b) const;
-  /// The unit of a channel in which a rank sits: ranks of one unit contend in that channel. For the last channel, the
+  /// The unit of a channel in which a rank sits: ranks of one unit contend in that channel. For channels between nodes, the
   /// rank's node: there, messages contend that come to the same node.
   std::uint32_t unit(std::size_t channel, std::uint32_t rank) const;
 
  private:
   const Mapping& mapping_;
+  std::uint32_t network_;  // the first channel between nodes
   std::vector<std::uint32_t>
       seats_;  // by channel but the last: seats of a unit; 0 where the machine has no such level
 };

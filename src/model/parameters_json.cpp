@@ -261,6 +261,31 @@ void read_channels(Platform& platform, const Field& list, const ModelReader& rea
   }
 }
 
+/// How messages travel is taken from the channel of all ranks of a node, and from the last one: others may say nothing else.
+void check_transports(const Platform& platform, const Field& list) {
+  const std::size_t network = network_channel(platform.channels), memory = network - 1;
+  for (std::size_t i = 0; i < platform.channels.size(); ++i) {
+    const auto& taulop = platform.channels[i].taulop;
+    if (!taulop || (taulop->transport.empty() && taulop->segment == 0)) continue;
+    const Field field = list[i]["taulop"];
+    const Channel& leading = i < network ? platform.channels[memory] : platform.channels.back();
+    if (leading.taulop &&
+        (leading.taulop->transport != taulop->transport || leading.taulop->segment != taulop->segment))
+      field.refuse(fmt::format(
+          "has another transport, or other segments, than the channel {}, from which these are taken",
+          in_quotes(leading.name)));
+    if (taulop->transport.empty()) continue;
+    try {
+      if (i < network)
+        parse_memory(taulop->transport);
+      else
+        parse_network(taulop->transport);
+    } catch (const Error& error) {
+      field["transport"].refuse(std::string("is wrong here: ") + error.what());
+    }
+  }
+}
+
 }  // namespace
 
 Platform parse_platform(std::string_view text, std::string_view origin) {
@@ -294,6 +319,7 @@ Platform parse_platform(std::string_view text, std::string_view origin) {
   if (model.has("copy")) platform.copy = reader.by_tau(model["copy"]);
   if (model.has("computation")) platform.computation = reader.by_tau(model["computation"]);
   read_channels(platform, model["channels"], reader);
+  check_transports(platform, model["channels"]);
   return platform;
 }
 

@@ -78,6 +78,7 @@ TEST(PlatformFile, IsReadIntoSecondsAndBytes) {
   EXPECT_DOUBLE_EQ(platform.channels[0].hockney->beta, 5e-7);
   EXPECT_DOUBLE_EQ(platform.channels[0].taulop->L(512, 2), 2e-6);
   EXPECT_DOUBLE_EQ(platform.channels[1].logfp->send_overhead(4), 1e-6);
+  EXPECT_DOUBLE_EQ(platform.channels[1].logfp->send_overhead(400), 1e-6);  // and no less
   EXPECT_DOUBLE_EQ(*platform.channels[2].loggp->synchronous_from, 65536);
   EXPECT_DOUBLE_EQ(platform.channels[2].loggp->recv_overhead, 1e-6);
   EXPECT_EQ(platform.channels[2].lognp->transfers.size(), 3u);
@@ -107,6 +108,21 @@ std::string replaced(const std::string& what, const std::string& with) {
 
 std::string refusal(const std::string& what, const std::string& with) {
   return complaint([&] { parse_platform(replaced(what, with), "FILE"); });
+}
+
+TEST(PlatformFile, ChannelsBehindThatOfANodeAreNetworks) {
+  Platform platform = parse_platform(good, "file");
+  EXPECT_EQ(network_channel(platform.channels), 2u);
+  platform.channels[0].within = "node";
+  platform.channels[1].within = "rack";
+  EXPECT_EQ(network_channel(platform.channels), 1u);
+  // In the network, messages contend that come to the same node.
+  const Mapping mapping = Mapping::sequential(Machine::parse("rack:2 node:2 core:1"), 4);
+  const ChannelMap channels(platform.channels, mapping);
+  EXPECT_EQ(channels.between(0, 1), 1u);
+  EXPECT_NE(channels.unit(1, 0), channels.unit(1, 1));
+  platform.channels.resize(1);
+  EXPECT_EQ(network_channel(platform.channels), 1u);
 }
 
 TEST(PlatformFile, CopiesAndReductionsMayContend) {
@@ -144,6 +160,9 @@ TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {
   EXPECT_THAT(refusal("\"o\": 1,", "\"o\": 1, \"o_s\": 1,"),
               HasSubstr("loggp needs either o, or o_s and o_r"));
   EXPECT_THAT(refusal("node:2 socket", "nod:2 socket"), HasSubstr("FILE: field machine is wrong"));
+  EXPECT_THAT(refusal("\"o\": 0.1,", "\"o\": 0.1, \"transport\": \"rdma\","),
+              HasSubstr("channels[0].taulop.transport is wrong here"));
+  EXPECT_THAT(refusal("\"alpha\": 1", "\"alpha\": 1e999"), HasSubstr("too large for any computer"));
   EXPECT_THAT(complaint([] { load_platform("/no/such/file"); }), HasSubstr("cannot be read"));
 }
 

@@ -38,7 +38,7 @@ auto parse_word(const Words& words, std::string_view kind, std::string_view want
 }
 
 const Channel& memory_channel(const Platform& platform) {
-  return platform.channels[network_channel(platform.channels.size()) - 1];
+  return platform.channels[network_channel(platform.channels) - 1];
 }
 
 bool is_segmented(Memory memory) { return memory == Memory::segments || memory == Memory::long_segments; }
@@ -89,7 +89,7 @@ double segment(const Platform& platform) {
 
 Transport transport(const Platform& platform, double bytes) {
   Transport result;
-  result.network_channel = network_channel(platform.channels.size());
+  result.network_channel = network_channel(platform.channels);
   const Channel &memory = memory_channel(platform), &last = platform.channels.back();
   if (memory.taulop && !memory.taulop->transport.empty())
     result.memory = parse_memory(memory.taulop->transport);
@@ -112,14 +112,19 @@ Predictor::Predictor(const Plan& plan, const Mapping& mapping, const Platform& p
   require_taulop(platform);
   const Transport small = transport(platform, 0), large = transport(platform, INFINITY);
   short_ = derive(plan, mapping, platform.channels, {.transport = small, .place = place});
-  segmented_ = is_segmented(large.memory)
-                   ? derive(plan, mapping, platform.channels, {.transport = large, .place = place})
-                   : short_;
+  if (!is_segmented(large.memory)) return;
+  segmented_ = derive(plan, mapping, platform.channels, {.transport = large, .place = place});
+  const MessageSizes sizes = MessageSizes::uniform(1);
+  for (const Schedule& schedule : plan)
+    for (StepId step = 0; step < schedule.size(); ++step)
+      if (schedule[step].kind == StepKind::send)
+        largest_ = std::max(largest_, sizes.bytes(schedule, step) * place.value());
 }
 
 double Predictor::seconds(double bytes) const {
   if (model_ == taulop) {
-    const Transport way = transport(platform_, bytes);
+    // The largest message decides; in the segmented form those of one segment are as in the other.
+    const Transport way = transport(platform_, bytes * largest_);
     return evaluate(is_segmented(way.memory) ? segmented_ : short_, platform_, bytes, way,
                     segment(platform_));
   }

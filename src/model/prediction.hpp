@@ -24,8 +24,8 @@ std::vector<std::string_view> transport_words();
 Memory parse_memory(std::string_view word);
 Network parse_network(std::string_view word);
 
-/// How messages travel on this platform when m has so many bytes: as its channels say; messages that fit one segment
-/// are not segmented.
+/// How messages of at most so many bytes travel on this platform: as its channels say; those that fit one segment are not
+/// segmented.
 Transport transport(const Platform& platform, double bytes);
 
 /// The largest τ-Lop segment that the platform's memory uses; 0 where it does not say.
@@ -48,6 +48,7 @@ class Predictor {
   const std::string model_;
   const Rational place_;
   Expression short_, segmented_;  ///< τ-Lop: messages as a whole, and in segments
+  double largest_ = 0;            ///< message, in units of m; 0 where nothing is segmented
 };
 
 /// Σ bytes × |node(from) − node(to)| over all messages, where m has so many bytes: the cost of a mapping in the Sparbit

@@ -29,6 +29,18 @@ TEST(Prediction, KnowsWhichModelsAPlatformHas) {
               ElementsAre("hockney", "logp", "loggp", "loggps", "logfp", "plogp", "lognp", "taulop"));
 }
 
+TEST(Prediction, MessagesAreSegmentedByTheirOwnSize) {
+  Platform machine = platform();
+  machine.channels[0].taulop->transport = "segments";
+  machine.channels[0].taulop->segment = 8;
+  const Plan plan = recursive_doubling(4);
+  const Mapping mapping = Mapping::sequential(Machine::parse("node:1 core:4"), 4);
+  // Both rounds' messages fit: o + 2L(4, 4) + o + 2L(8, 4).
+  EXPECT_DOUBLE_EQ(Predictor(plan, mapping, machine, "taulop").seconds(4), 1 + 2 * 9 + 1 + 2 * 17);
+  // The second round's are two segments, which a rank sends and receives: o + 2L(8, 4) + o + 4L(8, 4).
+  EXPECT_DOUBLE_EQ(Predictor(plan, mapping, machine, "taulop").seconds(8), 1 + 2 * 17 + 1 + 4 * 17);
+}
+
 TEST(Prediction, Seconds) {
   const Platform machine = platform();
   const Plan plan = recursive_doubling(4);

@@ -333,7 +333,7 @@ Expression derive(const Plan& plan, const Mapping& mapping, std::span<const Chan
   const ChannelMap ways(channels, mapping);
   const std::string unit = sizes.is_uniform() ? "m" : "";
   Transport transport = how.transport;
-  transport.network_channel = network_channel(channels.size());
+  transport.network_channel = network_channel(channels);
   const StageCost cost(ways, transport, unit);
   Sequence sequence;
   for (const auto& [label, round] : rounds_of(plan, ways, how.place, sizes)) {

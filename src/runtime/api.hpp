@@ -47,24 +47,23 @@ inline int lacks_result(const char* function, const char* result) {
 
 /// Defines a collective's three functions, each with the suffix (_c or nothing): convene_<name>, convene_i<name> and
 /// convene_<name>_init. `arguments` in parentheses are the blocking one's; its parameters come last.
-#define CONVENE_API_FORMS(name, suffix, arguments, ...)                                      \
-  CONVENE_API int convene_##name##suffix(__VA_ARGS__) {                                      \
-    convene::need_mpi();                                                                     \
-    convene::recorder::note_caller(__builtin_return_address(0));                             \
-    return convene::name arguments;                                                          \
-  }                                                                                          \
-  CONVENE_API int convene_i##name##suffix(__VA_ARGS__, MPI_Request* request) {               \
-    convene::need_mpi();                                                                     \
-    if (!request) return convene::lacks_result("convene_i" #name #suffix, "a request");      \
-    convene::recorder::note_caller(__builtin_return_address(0));                             \
-    return convene::name(CONVENE_LIST arguments, convene::Form{request});                    \
-  }                                                                                          \
-  CONVENE_API int convene_##name##_init##suffix(__VA_ARGS__, convene_operation* operation) { \
-    convene::need_mpi();                                                                     \
-    if (!operation)                                                                          \
-      return convene::lacks_result("convene_" #name "_init" #suffix, "an operation");        \
-    convene::recorder::note_caller(__builtin_return_address(0));                             \
-    return convene::name(CONVENE_LIST arguments, convene::init_form(operation));             \
+#define CONVENE_API_FORMS(name, suffix, arguments, ...)                                             \
+  CONVENE_API int convene_##name##suffix(__VA_ARGS__) {                                             \
+    convene::need_mpi();                                                                            \
+    convene::recorder::note_caller(__builtin_return_address(0));                                    \
+    return convene::name arguments;                                                                 \
+  }                                                                                                 \
+  CONVENE_API int convene_i##name##suffix(__VA_ARGS__, MPI_Request* request) {                      \
+    convene::need_mpi();                                                                            \
+    if (!request) return convene::lacks_result("convene_i" #name #suffix, "a request");             \
+    convene::recorder::note_caller(__builtin_return_address(0));                                    \
+    return convene::name(CONVENE_LIST arguments, convene::Form{request});                           \
+  }                                                                                                 \
+  CONVENE_API int convene_##name##_init##suffix(__VA_ARGS__, convene_operation* operation) {        \
+    convene::need_mpi();                                                                            \
+    if (!operation) return convene::lacks_result("convene_" #name "_init" #suffix, "an operation"); \
+    convene::recorder::note_caller(__builtin_return_address(0));                                    \
+    return convene::name(CONVENE_LIST arguments, convene::init_form(operation));                    \
   }
 
 /// Likewise in both widths; `PARAMETERS(Count, Displacement)` are the parameters.

@@ -177,7 +177,8 @@ int for_each_run(const void* at, MPI_Count count, MPI_Datatype type, const TypeF
 
 constexpr std::size_t most_at_once = INT_MAX;
 
-int pack_some(const void* items, int count, MPI_Datatype type, std::byte* to, std::size_t bytes, MPI_Comm comm) {
+int pack_some(const void* items, int count, MPI_Datatype type, std::byte* to, std::size_t bytes,
+              MPI_Comm comm) {
   int position = 0;
   return mpi.Pack(items, count, type, to, static_cast<int>(bytes), &position, comm);
 }

@@ -69,9 +69,9 @@ struct Undeclared::Site {
   SiteAdaptation adaptation;
   PhaseTally& tally;
   std::int64_t round_ns = 0;
-  bool is_refused = false;  // no communicator of Convene's own: equal on all ranks
-  Decision decision;        // with the forecast that holds
-  bool may_go_ahead = false;       // equal on all ranks
+  bool is_refused = false;    // no communicator of Convene's own: equal on all ranks
+  Decision decision;          // with the forecast that holds
+  bool may_go_ahead = false;  // equal on all ranks
   AheadPointer ahead;
 
   void decide(std::uint32_t candidate, bool in_place, const Communicator& communicator);

@@ -80,6 +80,19 @@ TEST(Selection, KnowsWhatItNeeds) {
   EXPECT_FALSE(from_rules(R"({"collective": "allgather", "procs": 2, "use": "ring"})").needs_topology());
 }
 
+TEST(Selection, RulesThatAskForNodesMayFitOnceTheseAreKnown) {
+  const Selection selection = from_rules(
+      R"({"collective": "allgather", "procs": 4, "nodes": {"min": 2}, "use": "ring"},
+         {"collective": "allgather", "use": "bruck"})");
+  const Choice unknown = selection.choose({Collective::allgather, 4, 16});
+  EXPECT_EQ(unknown.algorithm->name, "bruck");
+  EXPECT_TRUE(unknown.wants_nodes);
+  EXPECT_FALSE(selection.choose({Collective::allgather, 5, 16}).wants_nodes);
+  Situation situation{Collective::allgather, 4, 16};
+  situation.nodes = 2;
+  EXPECT_EQ(selection.choose(situation).algorithm->name, "ring");
+}
+
 TEST(Selection, CompositionsAskForNodes) {
   const Selection forced = Selection::from("allgather=hier(sparbit,linear;leaders=2)", "");
   EXPECT_TRUE(forced.needs_topology());

@@ -93,6 +93,11 @@ TEST(Platform, APartOfTheNetworkThatDoesNotFitIsNamed) {
   EXPECT_EQ(
       complaint(replaced(std::string(usual), R"("one_switch")", R"("tree", "leaves": 4, "uplink": )" + link)),
       "p.json: \"network.leaves\" must be a list of whole numbers, not 4");
+  const std::string deep = R"("fat_tree", "down": [4,1,1,1,1,1,1,1,1], "up": [1,1,1,1,1,1,1,1], "uplink": )";
+  EXPECT_EQ(complaint(replaced(std::string(usual), R"("one_switch")", deep + link)),
+            "p.json: \"network.down\" has 9 levels; a fat tree has at most 8");
+  EXPECT_EQ(complaint(replaced(std::string(usual), "\"bandwidth\": 1e9", "\"bandwidth\": 1e999")),
+            "p.json: has a number that is too large for any computer");
 }
 
 TEST(Network, MessagesTakeTheInnermostUnitThatHasBothRanks) {

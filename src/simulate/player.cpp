@@ -78,8 +78,9 @@ struct Port {
 };
 
 struct Core {
-  double free = 0;  // when it will have done all that it has to do
-  Line landed;      // messages that it has yet to look at
+  double free = 0;         // when it will have done all that it has to do
+  std::uint32_t jobs = 0;  // pieces of work that are not done yet
+  Line landed;             // messages that it has yet to look at
 };
 
 template <class Sharers>
@@ -136,7 +137,7 @@ class Player {
       case arrive:
         return start(number);
       case computed:
-        return on_computed(number);
+        return on_job_done(number);
       case answered:
         return submit(number);
       case admitted:
@@ -228,7 +229,7 @@ class Player {
     tasks_[id].from = rank;
     tasks_[id].send = step;
     tasks_[id].state = Task::copying;
-    events_.push(done, computed | id);
+    begin_job(id, done);
   }
 
   // ---- Messages, at the sender
@@ -245,15 +246,30 @@ class Player {
     const double done =
         occupy(rank, platform_.cpu.send + (move.scattered ? move.bytes * platform_.cpu.copy : 0));
     if (done > now_)
-      events_.push(done, computed | id);
+      begin_job(id, done);
     else
       on_issued(id);
+  }
+
+  std::uint32_t core_of(std::uint32_t id) const {
+    const Task& task = tasks_[id];
+    return cpu_[task.state == Task::receiving ? task.to : task.from];
+  }
+
+  void begin_job(std::uint32_t id, double done) {
+    ++core_[core_of(id)].jobs;
+    events_.push(done, computed | id);
+  }
+
+  void on_job_done(std::uint32_t id) {
+    const std::uint32_t core = core_of(id);
+    if (--core_[core].jobs == 0 && !core_[core].landed.empty()) idle_ = core;
+    on_computed(id);
   }
 
   /// The processor has done what it had to do for a copy, a send or a receive.
   void on_computed(std::uint32_t id) {
     const Task& task = tasks_[id];
-    idle_ = cpu_[task.state == Task::receiving ? task.to : task.from];
     if (task.state == Task::sending) return on_issued(id);
     const bool is_copy = task.state == Task::copying;
     const Rank rank = is_copy ? task.from : task.to;
@@ -378,7 +394,8 @@ class Player {
     const bool scattered = source_.move(task.to, task.recv).scattered;
     const double copied = buffered + (scattered ? task.bytes : 0);
     task.latency = platform_.cpu.recv + copied * platform_.cpu.copy;
-    if (Core& core = core_[cpu_[task.to]]; core.free > now_ || !core.landed.empty())
+    // Not whether it is free now: what ends at this moment may lead to more, which comes first.
+    if (Core& core = core_[cpu_[task.to]]; core.jobs > 0 || !core.landed.empty())
       return queue(core.landed, id);
     look_at(id);
   }
@@ -386,7 +403,7 @@ class Player {
   void look_at(std::uint32_t id) {
     const double done = occupy(tasks_[id].to, tasks_[id].latency);
     if (done > now_)
-      events_.push(done, computed | id);
+      begin_job(id, done);
     else
       on_computed(id);
   }
@@ -394,11 +411,10 @@ class Player {
   /// A processor has done a piece of work: unless that has led to more, it turns to what has landed meanwhile.
   void look_at_landed() {
     Core& core = core_[std::exchange(idle_, no_core)];
-    while (core.free <= now_ && !core.landed.empty()) {
+    while (core.jobs == 0 && !core.landed.empty()) {
       look_at(take_first(core.landed));
       release_successors();
     }
-    idle_ = no_core;
   }
 
   void queue(Line& line, std::uint32_t id) {
@@ -476,7 +492,7 @@ class Player {
   std::vector<Task> tasks_;
   std::vector<std::uint32_t> free_;  // tasks that may be used again
   std::vector<Core> core_;           // by core
-  std::uint32_t idle_ = no_core;     // the core that has just done a piece of work
+  std::uint32_t idle_ = no_core;     // a core that has just done all its work, and has messages to look at
   std::vector<double> computing_;    // by rank
   std::vector<Port> port_;           // by rank, where ports matter
   std::vector<Held> held_;           // by rank, where ranks begin at another moment than they arrive

@@ -100,7 +100,8 @@ struct Data {
   void fill(int run, bool is_complete) {
     for (int i = 0; i < n; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      if (kind != Kind::scatter) one[at] = is_complete ? value(kind == Kind::bcast ? root : rank, i, run) : -1;
+      if (kind != Kind::scatter)
+        one[at] = is_complete ? value(kind == Kind::bcast ? root : rank, i, run) : -1;
       for (int to = 0; kind == Kind::scatter && to < procs; ++to)
         all[static_cast<std::size_t>(to * n) + at] = is_complete ? value(to, i, run) : -1;
     }
@@ -190,7 +191,9 @@ struct Data {
 struct Phased {
   Phased(MPI_Comm comm, Random& common) : data(comm, Kind(common.below(kinds)), 1 + common.below(3000), 0) {
     data.root = common.below(data.procs);
-    expect_ok(convene_use(comm, any_algorithm(data.kind, common).c_str()), "convene_use");
+    const std::string algorithm = any_algorithm(data.kind, common);
+    is_native = algorithm.ends_with("native");
+    expect_ok(convene_use(comm, algorithm.c_str()), "convene_use");
     operation = data.make();
     expect_ok(convene_phase_init(operation, common.once_in(2) ? 1e-4 : 0), "convene_phase_init");
   }
@@ -210,6 +213,7 @@ struct Phased {
 
   Data data;
   convene_operation operation{};
+  bool is_native = false;
 };
 
 /// Some calls on three communicators. Which ones is the same on all ranks.
@@ -275,6 +279,10 @@ class Episode {
     for (std::size_t i = order.size(); i > 1; --i)
       std::swap(order[i - 1], order[static_cast<std::size_t>(own_.below(static_cast<int>(i)))]);
     for (const std::size_t which : order) phased_[which]->declare(run_, own_, is_late());
+    // The MPI's own are to be started in the same order on all ranks.
+    std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !phased_[i]->is_native; });
+    std::sort(std::find_if(order.begin(), order.end(), [&](std::size_t i) { return phased_[i]->is_native; }),
+              order.end());
     for (const std::size_t which : order) {
       requests.emplace_back();
       expect_ok(convene_start(phased_[which]->operation, &requests.back()), "convene_start");

@@ -46,6 +46,21 @@ static void between_groups(void) {
   MPI_Comm_free(&mine);
 }
 
+/* Where there is no place for the request or the operation, nothing is called. */
+static void no_place(void) {
+  int mine = 0, procs = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &procs);
+  int* all = malloc(sizeof(int) * (size_t)procs);
+  expect(convene_iallgather(&mine, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, NULL) == MPI_ERR_ARG,
+         "no place for a request");
+  expect(strstr(convene_error(), "convene_iallgather needs a place for a request") != NULL, convene_error());
+  expect(convene_allgather_init(&mine, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, NULL) == MPI_ERR_ARG,
+         "no place for an operation");
+  expect(strstr(convene_error(), "convene_allgather_init needs a place for an operation") != NULL,
+         convene_error());
+  free(all);
+}
+
 /* A program may free its datatype as soon as an operation is made of it, which the MPI itself runs. */
 static void freed_type(void) {
   int rank = 0, procs = 1, mine[2], *all;
@@ -100,6 +115,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   expect(convene_use(MPI_COMM_WORLD, "allgather=ring") == MPI_SUCCESS, "convene_use");
   between_groups();
+  no_place();
   freed_type();
   only_at_the_root();
   int all = 0, rank = 0;
