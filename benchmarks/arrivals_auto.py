@@ -2,8 +2,8 @@
 """What `convene run --arrivals auto` gains where a rank is always late, and costs where none is.
 
 An ordinary program computes, calls and begins again; the same rank computes longer. Every repetition runs
-it once with each contender, in random order: with the MPI's own algorithm, with arrivals watched, and with
-regular algorithms forced; with and without the imbalance. On nodes that are emulated on this machine (root
+it once with each contender, in random order: with the MPI's own algorithm, with arrivals watched (and, of
+allgather, with progress in the background besides), and with regular algorithms forced; with and without the imbalance. On nodes that are emulated on this machine (root
 only) with links of limited rate. Writes all times of the loop and their ratios (JSON), and a table.
 """
 
@@ -20,7 +20,7 @@ from convene.bench_statistics import Estimate, estimate, resample_medians
 
 from benchmarks import common
 
-NATIVE, AUTO = "native", "auto"
+NATIVE, AUTO, AHEAD = "native", "auto", "auto+thread"
 REGULAR = {
     "allgather": "ring,neighbor_exchange,recursive_doubling,sparbit",
     "allreduce": "ring,segmented_ring,rabenseifner,recursive_doubling",
@@ -32,7 +32,11 @@ LOOP = re.compile(r"([\d.]+) s in the loop, ([\d.]+) s in the calls")
 def variables(contender: str, collective: str) -> dict[str, str]:
     if contender == NATIVE:
         return {}
-    return {"CONVENE_ARRIVALS": "auto"} if contender == AUTO else {"CONVENE_USE": f"{collective}={contender}"}
+    if contender == AUTO:
+        return {"CONVENE_ARRIVALS": "auto"}
+    if contender == AHEAD:
+        return {"CONVENE_ARRIVALS": "auto", "CONVENE_PROGRESS_THREAD": "1"}
+    return {"CONVENE_USE": f"{collective}={contender}"}
 
 
 def run_once(where: cluster.Cluster, contender: str, extra: float, options: argparse.Namespace) -> float:
@@ -134,7 +138,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--repetitions", type=int, default=10, help="(default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    options.contenders = options.contenders or f"{NATIVE},{AUTO},{REGULAR[options.collective]}"
+    watched = f"{AUTO},{AHEAD}" if options.collective == "allgather" else AUTO
+    options.contenders = options.contenders or f"{NATIVE},{watched},{REGULAR[options.collective]}"
     return options
 
 

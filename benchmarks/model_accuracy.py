@@ -28,6 +28,8 @@ ALGORITHMS = (
     "allgather=neighbor_exchange",
     "allgather=sparbit",
     "alltoall=pairwise",
+    "reduce=binomial",
+    "reduce=butterfly",
 )
 # LogP and LogfP ignore how large a message is, so there is no sense in asking them about large ones.
 MODELS = ("hockney", "loggp", "loggps", "plogp", "lognp", "taulop")

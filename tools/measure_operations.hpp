@@ -192,6 +192,8 @@ inline int call_collective(const std::string& name, MPI_Comm comm, Buffers& buff
   if (name == "alltoall") return convene_alltoall(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, comm);
   if (name == "bcast") return convene_bcast(to, bytes, MPI_BYTE, 0, comm);
   if (name == "gather") return convene_gather(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, 0, comm);
+  if (name == "reduce")
+    return convene_reduce(from, to, bytes / static_cast<int>(sizeof(double)), MPI_DOUBLE, MPI_SUM, 0, comm);
   return convene_scatter(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, 0, comm);
 }
 

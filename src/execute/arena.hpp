@@ -15,8 +15,8 @@ class Arena {
   /// Memory for `bytes` bytes, aligned to 64, valid until the next reset.
   std::byte* take(std::size_t bytes) {
     bytes = (bytes + alignment - 1) & ~(alignment - 1);
-    if (chunks_.empty() || used_ + bytes > room_) grow(bytes);
-    std::byte* memory = chunks_.back().get() + used_;
+    if (used_ + bytes > room_) grow(bytes);
+    std::byte* memory = last_ + used_;
     used_ += bytes;
     return memory;
   }
@@ -28,12 +28,8 @@ class Arena {
 
   /// Takes everything back. Where the last run needed several chunks, the next one gets a single one of their size.
   void reset() {
-    if (chunks_.size() > 1) {
-      const std::size_t total = total_;
-      chunks_.clear();
-      room_ = total_ = 0;
-      grow(total);
-    }
+    if (total_ != room_) [[unlikely]]
+      join();
     used_ = 0;
   }
 
@@ -47,15 +43,24 @@ class Arena {
     void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{alignment}); }
   };
 
-  void grow(std::size_t bytes) {
+  [[gnu::noinline]] void join() {
+    const std::size_t total = total_;
+    chunks_.clear();
+    room_ = total_ = 0;
+    grow(total);
+  }
+
+  [[gnu::noinline]] void grow(std::size_t bytes) {
     room_ = bytes > least_chunk ? bytes : least_chunk;
     chunks_.emplace_back(static_cast<std::byte*>(::operator new[](room_, std::align_val_t{alignment})));
+    last_ = chunks_.back().get();
     total_ += room_;
     used_ = 0;
   }
 
   std::vector<std::unique_ptr<std::byte[], Free>> chunks_;
-  std::size_t used_ = 0, room_ = 0, total_ = 0;  // used and room of the last chunk; bytes of all
+  std::byte* last_ = nullptr;                    // the last of them
+  std::size_t used_ = 0, room_ = 0, total_ = 0;  // used and room of that; bytes of all
 };
 
 }  // namespace convene

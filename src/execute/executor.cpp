@@ -491,6 +491,7 @@ int await_memory(const Binding& binding) {
 }  // namespace
 
 int run_program(const Binding& binding, const Program& program, Arena& arena) {
+  if (!binding.shared_memory) return ProgramRun(binding, program, arena).run();
   const SharedRun shared(binding);
   const int code = await_memory(binding);
   return code == MPI_SUCCESS ? ProgramRun(binding, program, arena).run() : code;

@@ -35,15 +35,16 @@ int on_progress() {
   return 0;
 }
 
-/// Registers with the MPI's progress, once.
-bool register_hook() {
+std::atomic<bool> is_refused{false};  // the MPI has a hook, and did not take us
+
+/// Registers with the MPI's progress. Not before something is outstanding: each look for messages costs more then.
+void register_hook() {
 #ifdef OPEN_MPI
   using Register = int (*)(int (*)());
   const auto add_callback = reinterpret_cast<Register>(mpi_symbol("opal_progress_register"));
-  return add_callback && add_callback(on_progress) == 0;
+  is_refused = !add_callback || add_callback(on_progress) != 0;
 #else
   static_cast<void>(on_progress);
-  return false;
 #endif
 }
 
@@ -60,8 +61,12 @@ void remove(const Progressing* operation) {
 }  // namespace
 
 bool has_hook() {
-  static const bool has = register_hook();
-  return has;
+#ifdef OPEN_MPI
+  static const bool exists = mpi_symbol("opal_progress_register") != nullptr;
+  return exists && !is_refused.load(std::memory_order_relaxed);
+#else
+  return false;
+#endif
 }
 
 bool can_go_on() {
@@ -72,7 +77,8 @@ bool can_go_on() {
 bool may_block() { return outstanding.load(std::memory_order_relaxed) == 0 || has_hook(); }
 
 void add(Progressing* operation) {
-  has_hook();
+  static const bool once = (register_hook(), true);
+  static_cast<void>(once);
   {
     const std::lock_guard lock(mutex);
     operations().push_back(operation);

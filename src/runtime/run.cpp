@@ -148,7 +148,8 @@ int run_program_again(const void* input, void* output, Communicator& communicato
   if (SharedMemory* const shared = last.binding.shared_memory)
     last.binding.buffers.shared.rebase(shared->begin());
   arena.reset();
-  bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
+  if (last.decision->prepared->has_scratch())
+    bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
   const int code = run_program(last.binding, last.decision->program, arena);
   if (code != MPI_SUCCESS) report_failure(code, communicator);
   return code;
