@@ -3,8 +3,9 @@
 
 An ordinary program computes, calls and begins again; the same rank computes longer. Every repetition runs
 it once with each contender, in random order: with the MPI's own algorithm, with arrivals watched (and, of
-allgather, with progress in the background besides), and with regular algorithms forced; with and without the imbalance. On nodes that are emulated on this machine (root
-only) with links of limited rate. Writes all times of the loop and their ratios (JSON), and a table.
+allgather, with progress in the background besides), and with regular algorithms forced; with and without
+the imbalance. On nodes that are emulated on this machine (root only) with links of limited rate. Writes
+all times of the loop and their ratios (JSON), and a table.
 """
 
 import argparse

@@ -12,9 +12,9 @@ namespace convene {
 
 class Arena {
  public:
-  /// Memory for `bytes` bytes, aligned to 64, valid until the next reset.
+  /// Memory for `bytes` bytes, aligned to 64, valid until the next reset. Never null.
   std::byte* take(std::size_t bytes) {
-    bytes = (bytes + alignment - 1) & ~(alignment - 1);
+    bytes = ((bytes == 0 ? 1 : bytes) + alignment - 1) & ~(alignment - 1);
     if (used_ + bytes > room_) grow(bytes);
     std::byte* memory = last_ + used_;
     used_ += bytes;
