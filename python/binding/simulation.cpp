@@ -88,7 +88,7 @@ Extent extent_of(const Algorithm& algorithm, const Call& call) {
 /// What is played: all ranks' schedules or, where these would be too many and the algorithm has a symmetry, rank 0's.
 class Played {
  public:
-  Played(const Spec& spec, Call call) {
+  Played(const Spec& spec, Call call) : collective_(call.collective) {
     const Algorithm& algorithm = *spec.algorithm;
     std::any kept;  // work for the whole plan is done once
     call.kept = &kept;
@@ -107,15 +107,17 @@ class Played {
 
   /// Blocks of equal size.
   void set_bytes(double per_block, std::uint32_t segments) {
-    if (!plan_ || per_block >= segments || per_block != std::floor(per_block))
+    const double item = item_bytes(per_block), items = per_block / item;
+    if (!plan_ || items >= segments || items != std::floor(items))
       return source_->set_bytes(per_block / segments);
-    // Fewer bytes than segments: some of these are empty, and no messages of theirs are sent.
+    // Fewer items than segments: some of these are empty, and no messages of theirs are sent.
     source_->set_bytes(
         [&](const Schedule& schedule, std::span<const Range> ranges) {
           double sum = 0;
           for (const Range& range : ranges)
-            for_each_place(range, schedule.places(range.buffer()),
-                           [&](Place place) { sum += bytes_of_part(per_block, place % segments, segments); });
+            for_each_place(range, schedule.places(range.buffer()), [&](Place place) {
+              sum += item * items_of_part(items, place % segments, segments);
+            });
           return sum;
         },
         Source::Empty::left_out);
@@ -134,11 +136,18 @@ class Played {
   std::uint32_t rounds() const { return std::max(one_->rounds(), 1u); }
 
  private:
-  /// As the executor cuts a block (execute/memory.hpp).
-  static double bytes_of_part(double block, std::uint32_t part, std::uint32_t parts) {
-    return std::floor(block * (part + 1) / parts) - std::floor(block * part / parts);
+  /// What a block is not cut within. Vectors that are reduced are of doubles, where they can be.
+  double item_bytes(double per_block) const {
+    constexpr double of_double = 8;
+    return is_reduction(collective_) && std::fmod(per_block, of_double) == 0 ? of_double : 1;
   }
 
+  /// As the executor cuts a block (execute/memory.hpp).
+  static double items_of_part(double items, std::uint32_t part, std::uint32_t parts) {
+    return std::floor(items * (part + 1) / parts) - std::floor(items * part / parts);
+  }
+
+  const Collective collective_;
   std::unique_ptr<Schedule> one_;
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Source> source_;

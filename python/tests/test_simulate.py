@@ -300,6 +300,14 @@ def test_segments_without_bytes_are_not_sent(convene: Convene, platform: Path) -
     assert cut["seconds"] == whole["seconds"]
 
 
+def test_vectors_are_cut_between_their_items(convene: Convene, platform: Path) -> None:
+    """One double is one segment, whatever the number of segments; 12 bytes are none of doubles."""
+    arguments = ("-p", 4, "--sizes", "8,16,12", "--algorithms", "pipeline;segments=16")
+    done = convene("simulate", "reduce", "--platform", platform, *arguments, "--json")
+    assert done.status == 0, done.err
+    assert [size["contenders"][0]["messages"] for size in done.json["sizes"]] == [3, 2 * 3, 12 * 3]
+
+
 def test_seeds_have_noise_of_their_own(convene: Convene, platform: Path) -> None:
     common = ("-p", 4, "--sizes", 8, "--algorithms", "ring", "--noise", "exponential:1us", "--repetitions", 4)
     first, second = (

@@ -9,42 +9,33 @@
 #ifndef OPEN_MPI
 
 #include "interpose/door.hpp"
+#include "interpose/fortran_requests.hpp"
+#include "interpose/waiting.hpp"
 #include "runtime/collectives.hpp"
 #include "runtime/operator.hpp"
-#include "runtime/persistent.hpp"
 #include "runtime/progress.hpp"
 
 namespace convene {
 namespace {
+
+using fortran::request_of;
+using fortran::RequestOf;
 
 #ifdef MPI_ABI_VERSION
 template <class Handle>
 Handle from_integer(const char* function, int integer) {
   return reinterpret_cast<Handle (*)(int)>(mpi_symbol(function))(integer);
 }
-MPI_Request request_of(int integer) { return from_integer<MPI_Request>("PMPI_Request_fromint", integer); }
 MPI_Comm comm_of(int integer) { return from_integer<MPI_Comm>("PMPI_Comm_fromint", integer); }
 MPI_Info info_of(int integer) { return from_integer<MPI_Info>("PMPI_Info_fromint", integer); }
 MPI_Op op_of(int integer) { return from_integer<MPI_Op>("PMPI_Op_fromint", integer); }
-template <class Handle>
-int to_integer(const char* function, Handle handle) {
-  return reinterpret_cast<int (*)(Handle)>(mpi_symbol(function))(handle);
-}
-int integer_of(MPI_Request request) { return to_integer("PMPI_Request_toint", request); }
-int integer_of_op(MPI_Op op) { return to_integer("PMPI_Op_toint", op); }
+int integer_of(MPI_Op op) { return reinterpret_cast<int (*)(MPI_Op)>(mpi_symbol("PMPI_Op_toint"))(op); }
 #else
-MPI_Request request_of(int integer) { return integer; }
 MPI_Comm comm_of(int integer) { return integer; }
 MPI_Info info_of(int integer) { return integer; }
 MPI_Op op_of(int integer) { return integer; }
-int integer_of(MPI_Request request) { return request; }
-int integer_of_op(MPI_Op op) { return op; }
+int integer_of(MPI_Op op) { return op; }
 #endif
-
-bool goes_straight() {
-  return progress::outstanding.load(std::memory_order_relaxed) == 0 || !door_is_open() ||
-         progress::may_block();
-}
 
 bool is_complete(int request) {
   static const auto get_status =
@@ -84,17 +75,6 @@ void until_probed(const int* source, const int* tag, const int* comm) {
 }
 void once() {
   if (!goes_straight()) progress::poke();
-}
-
-bool may_be_ours() { return door_state.load(std::memory_order_relaxed) == 1 && has_persistent_requests(); }
-
-/// Starts the operation that a request stands for, where it does.
-bool start(int* index, int& code) {
-  if (!may_be_ours()) return false;
-  MPI_Request request = request_of(*index);
-  if (!start_persistent_request(&request, code)) return false;
-  *index = integer_of(request);
-  return true;
 }
 
 void give_back(int* ierror, int code) {
@@ -151,24 +131,13 @@ CONVENE_F08(improbe,
 
 // Requests that may stand for persistent operations.
 CONVENE_F08(start, (int* request, int* ierror), (request, ierror), {
-  int code = MPI_SUCCESS;
-  if (convene::start(request, code)) return give_back(ierror, code);
+  if (door_is_open()) return give_back(ierror, fortran::start(request));
 })
 CONVENE_F08(startall, (const int* count, int* requests, int* ierror), (count, requests, ierror), {
-  if (may_be_ours()) {
-    static const auto one = reinterpret_cast<int (*)(MPI_Request*)>(mpi_symbol("PMPI_Start"));
-    int code = MPI_SUCCESS;
-    for (int i = 0; i < *count && code == MPI_SUCCESS; ++i) {
-      if (convene::start(requests + i, code)) continue;
-      MPI_Request request = request_of(requests[i]);
-      code = one(&request);
-      requests[i] = integer_of(request);
-    }
-    return give_back(ierror, code);
-  }
+  if (door_is_open()) return give_back(ierror, fortran::start_all(*count, requests));
 })
 CONVENE_F08(request_free, (int* request, int* ierror), (request, ierror), {
-  if (may_be_ours()) forget_persistent_request(request_of(*request));
+  if (door_is_open()) return give_back(ierror, fortran::free_request(request));
 })
 
 // As interpose/init.cpp: what the MPI does beyond initialising itself, it does in its own function.
@@ -189,28 +158,18 @@ CONVENE_F08(barrier, (const int* comm, int* ierror), (comm, ierror), {
   if (door_is_open()) return give_back(ierror, barrier(comm_of(*comm)));
 })
 CONVENE_F08(ibarrier, (const int* comm, int* request, int* ierror), (comm, request, ierror), {
-  if (door_is_open()) {
-    MPI_Request made = MPI_REQUEST_NULL;
-    const int code = barrier(comm_of(*comm), Form{.request = &made});
-    *request = integer_of(made);
-    return give_back(ierror, code);
-  }
+  if (door_is_open()) return give_back(ierror, barrier(comm_of(*comm), RequestOf(request).form()));
 })
 CONVENE_F08(barrier_init, (const int* comm, const int* info, int* request, int* ierror),
             (comm, info, request, ierror), {
-              if (door_is_open()) {
-                MPI_Request made = MPI_REQUEST_NULL;
-                const MPI_Info as = info_of(*info);
-                const int code = barrier(comm_of(*comm), Form{.request = &made, .info = &as});
-                *request = integer_of(made);
-                return give_back(ierror, code);
-              }
+              if (door_is_open())
+                return give_back(ierror, barrier(comm_of(*comm), RequestOf(request).form(info_of(*info))));
             })
 CONVENE_F08(op_free, (int* op, int* ierror), (op, ierror), {
   if (door_is_open()) {
     MPI_Op freed = op_of(*op);
     const int code = HeldOperator::free(&freed);
-    *op = integer_of_op(freed);
+    *op = integer_of(freed);
     return give_back(ierror, code);
   }
 })

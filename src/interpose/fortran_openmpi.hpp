@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "interpose/door.hpp"
+#include "interpose/fortran_requests.hpp"
 #include "runtime/arguments.hpp"
 #include "runtime/caller.hpp"
 
@@ -65,31 +66,14 @@ inline MPI_Comm comm_of(const MPI_Fint* index) {
 inline MPI_Datatype type_of(const MPI_Fint* index) {
   return translated_handle<MPI_Datatype>("PMPI_Type_f2c", *index);
 }
+inline MPI_Info info_of(const MPI_Fint* index) {
+  return translated_handle<MPI_Info>("PMPI_Info_f2c", *index);
+}
 inline MPI_Op op_of(const MPI_Fint* index) { return translated_handle<MPI_Op>("PMPI_Op_f2c", *index); }
 
 inline void give_back(MPI_Fint* ierror, int code) {
   if (ierror) *ierror = code;
 }
-
-/// The request of a non-blocking call: made as C has it, given back as Fortran's integer.
-class RequestOf {
- public:
-  explicit RequestOf(MPI_Fint* index) : index_(index) {}
-  ~RequestOf() {
-    *index_ = reinterpret_cast<MPI_Fint (*)(MPI_Request)>(mpi_symbol("PMPI_Request_c2f"))(request_);
-  }
-  Form form() { return {.request = &request_}; }
-  /// Of a persistent call.
-  Form form(const MPI_Fint* info) {
-    info_ = translated_handle<MPI_Info>("PMPI_Info_f2c", *info);
-    return {.request = &request_, .info = &info_};
-  }
-
- private:
-  MPI_Fint* index_;
-  MPI_Info info_{};
-  MPI_Request request_ = MPI_REQUEST_NULL;
-};
 
 }  // namespace convene::fortran
 
@@ -134,4 +118,4 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
   CONVENE_FORTRAN(name##_init, capitals##_INIT,                                               \
                   (__VA_ARGS__, const MPI_Fint* info, MPI_Fint* request, MPI_Fint* ierror),   \
                   (CONVENE_FORTRAN_LIST as_they_came, info, request, ierror),                 \
-                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form(info)))
+                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form(info_of(info))))

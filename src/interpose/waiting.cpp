@@ -3,8 +3,7 @@
 // outstanding and the MPI has no progress hook, a blocking one becomes its non-blocking form, tested in a loop in which
 // everything goes on: a program may wait in an ordinary receive for what another rank sends after its own collective.
 // Otherwise they cost a test of one counter.
-#include "interpose/door.hpp"
-#include "runtime/progress.hpp"
+#include "interpose/waiting.hpp"
 
 #ifndef OPEN_MPI  // there the hook does it
 
@@ -16,12 +15,6 @@ namespace {
 template <class Handle>
 Handle handle(HandleWord word) {
   return convene::from_word<Handle>(word);
-}
-
-/// Whether a call is to go straight to the MPI.
-bool goes_straight() {
-  return progress::outstanding.load(std::memory_order_relaxed) == 0 || !convene::door_is_open() ||
-         progress::may_block();
 }
 
 /// Starts a request by `start(&request)` and waits for it.
@@ -56,7 +49,7 @@ int test_until_done(Test&& test) {
       __attribute__((visibility("default")));                                                           \
   extern "C" int convene_waiting_##name parameters {                                                    \
     static const auto beyond = reinterpret_cast<int(*) parameters>(convene::mpi_symbol("PMPI_" #name)); \
-    if (goes_straight()) return beyond as_they_came;                                                    \
+    if (convene::goes_straight()) return beyond as_they_came;                                           \
     body                                                                                                \
   }
 

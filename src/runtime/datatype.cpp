@@ -177,33 +177,31 @@ int for_each_run(const void* at, MPI_Count count, MPI_Datatype type, const TypeF
 
 constexpr std::size_t most_at_once = INT_MAX;
 
-int pack_some(const void* items, int count, MPI_Datatype type, std::byte* to, std::size_t bytes,
-              MPI_Comm comm) {
-  int position = 0;
-  return mpi.Pack(items, count, type, to, static_cast<int>(bytes), &position, comm);
-}
-int unpack_some(const std::byte* from, std::size_t bytes, void* items, int count, MPI_Datatype type,
-                MPI_Comm comm) {
-  int position = 0;
-  return mpi.Unpack(from, static_cast<int>(bytes), &position, items, count, type, comm);
-}
+// One item of more bytes than an int counts is for MPI 4 alone.
 
-/// One item of more bytes than an int counts: only MPI 4 packs it.
-int pack_large([[maybe_unused]] const void* item, [[maybe_unused]] MPI_Datatype type,
-               [[maybe_unused]] std::byte* to, [[maybe_unused]] std::size_t bytes,
-               [[maybe_unused]] MPI_Comm comm) {
+int pack_run(const void* items, int count, MPI_Datatype type, std::byte* to, std::size_t bytes,
+             MPI_Comm comm) {
+  if (bytes <= most_at_once) {
+    int position = 0;
+    return mpi.Pack(items, count, type, to, static_cast<int>(bytes), &position, comm);
+  }
 #if MPI_VERSION >= 4
   MPI_Count position = 0;
-  if (mpi.Pack_c) return mpi.Pack_c(item, 1, type, to, static_cast<MPI_Count>(bytes), &position, comm);
+  if (mpi.Pack_c) return mpi.Pack_c(items, count, type, to, static_cast<MPI_Count>(bytes), &position, comm);
 #endif
   return MPI_ERR_COUNT;
 }
-int unpack_large([[maybe_unused]] const std::byte* from, [[maybe_unused]] std::size_t bytes,
-                 [[maybe_unused]] void* item, [[maybe_unused]] MPI_Datatype type,
-                 [[maybe_unused]] MPI_Comm comm) {
+
+int unpack_run(const std::byte* from, std::size_t bytes, void* items, int count, MPI_Datatype type,
+               MPI_Comm comm) {
+  if (bytes <= most_at_once) {
+    int position = 0;
+    return mpi.Unpack(from, static_cast<int>(bytes), &position, items, count, type, comm);
+  }
 #if MPI_VERSION >= 4
   MPI_Count position = 0;
-  if (mpi.Unpack_c) return mpi.Unpack_c(from, static_cast<MPI_Count>(bytes), &position, item, 1, type, comm);
+  if (mpi.Unpack_c)
+    return mpi.Unpack_c(from, static_cast<MPI_Count>(bytes), &position, items, count, type, comm);
 #endif
   return MPI_ERR_COUNT;
 }
@@ -229,8 +227,7 @@ int pack_items(const void* from, MPI_Count count, MPI_Datatype type, const TypeF
   if (facts.size == 0) return MPI_SUCCESS;
   const auto pack = [&](const void* items, int now, MPI_Datatype of_type) {
     const std::size_t bytes = facts.size * static_cast<std::size_t>(now);
-    const int code = bytes > most_at_once ? pack_large(items, of_type, to, bytes, comm)
-                                          : pack_some(items, now, of_type, to, bytes, comm);
+    const int code = pack_run(items, now, of_type, to, bytes, comm);
     to += bytes;
     return code;
   };
@@ -242,9 +239,7 @@ int unpack_items(const std::byte* from, void* to, MPI_Count count, MPI_Datatype 
   if (facts.size == 0) return MPI_SUCCESS;
   const auto unpack = [&](const void* items, int now, MPI_Datatype of_type) {
     const std::size_t bytes = facts.size * static_cast<std::size_t>(now);
-    void* const at = const_cast<void*>(items);
-    const int code = bytes > most_at_once ? unpack_large(from, bytes, at, of_type, comm)
-                                          : unpack_some(from, bytes, at, now, of_type, comm);
+    const int code = unpack_run(from, bytes, const_cast<void*>(items), now, of_type, comm);
     from += bytes;
     return code;
   };

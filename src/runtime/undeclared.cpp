@@ -20,7 +20,7 @@ constexpr std::size_t most_sites = 32;
 constexpr std::uint64_t most_bytes_ahead = 64 << 20;  // of all blocks: they stand in staging
 /// Calls at other places after which one that has begun is not expected any more: meanwhile the MPI's waiting calls cost
 /// more.
-constexpr std::uint32_t most_patience = 64;
+constexpr std::uint32_t most_passed = 64;
 
 /// The algorithms with forecasts that are tried for a collective. Few: every one makes the trial longer. (BDR is better than
 /// the list schedule nowhere before the call itself.)
@@ -73,6 +73,7 @@ struct Undeclared::Site {
   Decision decision;          // with the forecast that holds
   bool may_go_ahead = false;  // equal on all ranks
   AheadPointer ahead;
+  std::uint32_t passed = 0;  // calls at other places since it has begun
 
   void decide(std::uint32_t candidate, bool in_place, const Communicator& communicator);
 };
@@ -136,6 +137,7 @@ Ahead* Undeclared::ahead() {
 
 void Undeclared::note(Communicator& communicator, std::uint64_t now) {
   Site* site = current_;
+  if (has_ahead_) pass_by(site);
   if (const Ahead* const run = was_ahead_ && site ? site->ahead.get() : nullptr) {
     site->tally.messages += run->messages();
     site->tally.early_messages += run->early_messages();
@@ -201,13 +203,19 @@ void Undeclared::begin_ahead(Site& site, Communicator& communicator) {
     site.ahead.reset(new Ahead(communicator, number, site.kind.total_bytes / communicator.procs()));
   }
   site.ahead->start(site.decision.prepared);
-  patience_ = most_patience;
+  site.passed = 0;
+  has_ahead_ = true;
 }
 
-/// Equal on all ranks: all have made the same calls.
-void Undeclared::cancel_ahead() {
-  for (const auto& site : sites_)
-    if (site->ahead) site->ahead->cancel();
+/// A call at one place, or at none that is watched, is over: what has begun ahead at the others is given up in time. Equal on
+/// all ranks, as their calls are.
+void Undeclared::pass_by(const Site* called) {
+  has_ahead_ = false;
+  for (const auto& site : sites_) {
+    if (!site->ahead || !site->ahead->is_started()) continue;
+    if (site.get() != called && ++site->passed == most_passed) site->ahead->cancel();
+    has_ahead_ = has_ahead_ || site->ahead->is_started();
+  }
 }
 
 }  // namespace convene

@@ -44,7 +44,7 @@ class Undeclared {
   /// The end of any call on the communicator.
   void leave(std::uint64_t now) {
     last_exit_ = now;
-    if (patience_ > 0 && --patience_ == 0) cancel_ahead();
+    if (has_ahead_) pass_by(nullptr);
   }
 
  private:
@@ -52,13 +52,13 @@ class Undeclared {
   Site* find(const CallKind& kind, Communicator& communicator);
   void exchange(Site& site, Communicator& communicator);
   void begin_ahead(Site& site, Communicator& communicator);
-  void cancel_ahead();
+  void pass_by(const Site* called);
 
   std::vector<std::unique_ptr<Site>> sites_;
   Site* current_ = nullptr;  // of the call that is running
   bool was_ahead_ = false;   // whether that had begun before
   std::uint64_t last_exit_ = 0, arrival_ = 0;
-  std::uint32_t patience_ = 0;  // further calls after which what has begun ahead is cancelled; 0: nothing has
+  bool has_ahead_ = false;  // whether a run may have begun ahead of its call
 };
 
 }  // namespace convene

@@ -24,7 +24,7 @@ def problem_of(stack: Stack, procs: int, mode: str, minutes: float, seed: int) -
         preload=False,
         timeout=minutes * 60 + 300,
     )
-    return "" if done.status == 0 and "all right" in done.output else done.output or f"status {done.status}"
+    return done.problem()
 
 
 def main() -> int:

@@ -60,7 +60,7 @@ def problem_of(stack: Stack, procs: int, options: Sequence[str], timeout: float 
         preload=False,
         timeout=timeout,
     )
-    return "" if done.status == 0 and "all right" in done.output else done.output or f"status {done.status}"
+    return done.problem()
 
 
 def main() -> int:

@@ -53,7 +53,7 @@ def problem_of(
         preload=False,
         timeout=timeout,
     )
-    return "" if done.status == 0 and "all right" in done.output else done.output or f"status {done.status}"
+    return done.problem()
 
 
 def main() -> int:

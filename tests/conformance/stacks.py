@@ -41,6 +41,12 @@ class Done:
     output: str
     accounts: list[dict[str, Any]] = field(default_factory=list)
 
+    def problem(self) -> str:
+        """What went wrong with a program that says "all right" at its end; nothing if it did."""
+        if self.status == 0 and "all right" in self.output:
+            return ""
+        return self.output or f"status {self.status}"
+
     def records(self) -> list[dict[str, Any]]:
         """All records of all ranks."""
         return [

@@ -98,6 +98,17 @@ int main(int argc, char** argv) {
       compute(call);
       gather(call, comm);
     }
+    /* The same with allgathers of another size, which begin ahead themselves. */
+    floats *= 2;
+    for (int i = 0; i < 80; ++i, ++call) {
+      if (i < 12) compute(call);
+      gather(call, comm);
+    }
+    floats /= 2;
+    for (int i = 0; i < 6; ++i, ++call) {
+      compute(call);
+      gather(call, comm);
+    }
     MPI_Comm_free(&comm);
   }
   /* The end comes while the next call is expected. */

@@ -20,13 +20,7 @@ program requests_f08
     ! One rank waits first, the others meet in a barrier first.
     call start_sum(round)
     if (mod(rank, 2) == 0) call MPI_Barrier(MPI_COMM_SELF)
-    if (rank == 0 .and. procs > 1) then
-      call MPI_Recv(got, 1, MPI_INTEGER, procs - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
-      call MPI_Wait(request, MPI_STATUS_IGNORE)
-    else
-      call MPI_Wait(request, status)
-      if (rank == procs - 1 .and. procs > 1) call MPI_Send(token, 1, MPI_INTEGER, 0, 1, MPI_COMM_WORLD)
-    end if
+    call hear_before_waiting(1, .false.)
     call check(round)
     ! With messages in one list.
     call start_sum(round + 1)
@@ -54,13 +48,8 @@ program requests_f08
       do while (.not. flag)
         call MPI_Test(request, flag, MPI_STATUS_IGNORE)
       end do
-    else if (rank == 0 .and. procs > 1) then
-      call MPI_Probe(procs - 1, 3, MPI_COMM_WORLD, status)
-      call MPI_Recv(got, 1, MPI_INTEGER, procs - 1, 3, MPI_COMM_WORLD, status)
-      call MPI_Wait(request, status)
     else
-      call MPI_Wait(request, status)
-      if (rank == procs - 1 .and. procs > 1) call MPI_Send(token, 1, MPI_INTEGER, 0, 3, MPI_COMM_WORLD)
+      call hear_before_waiting(3, .true.)
     end if
     call check(round + 2)
     call MPI_Barrier(MPI_COMM_WORLD)
@@ -103,6 +92,19 @@ contains
     sums = -1
     token = what
     call MPI_Iallreduce(mine, sums, n, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request)
+  end subroutine
+  ! Rank 0 waits for a message that the last rank sends when its request is complete.
+  subroutine hear_before_waiting(tag, probes)
+    integer, intent(in) :: tag
+    logical, intent(in) :: probes
+    if (rank == 0 .and. procs > 1) then
+      if (probes) call MPI_Probe(procs - 1, tag, MPI_COMM_WORLD, status)
+      call MPI_Recv(got, 1, MPI_INTEGER, procs - 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+    else
+      call MPI_Wait(request, status)
+      if (rank == procs - 1 .and. procs > 1) call MPI_Send(token, 1, MPI_INTEGER, 0, tag, MPI_COMM_WORLD)
+    end if
   end subroutine
   subroutine check(what)
     integer, intent(in) :: what
