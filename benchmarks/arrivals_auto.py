@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `convene run --arrivals auto` gains where a rank is always late, and costs where none is.
 
-An ordinary program computes, calls and begins again; the same rank computes longer. Every repetition runs
-it once with each contender, in random order: with the MPI's own algorithm, with arrivals watched (and, of
-allgather, with progress in the background besides), and with regular algorithms forced; with and without
-the imbalance. On nodes that are emulated on this machine (root only) with links of limited rate. Writes
-all times of the loop and their ratios (JSON), and a table.
+An ordinary program computes, calls and begins again; the same rank computes longer, or each in its turn. Every
+repetition runs it once with each contender, in random order: with the MPI's own algorithm, with arrivals
+watched (and, of allgather, with progress in the background besides), and with regular algorithms forced; with
+and without the imbalance. On nodes that are emulated on this machine (root only) with links of limited rate.
+Writes all times of the loop and their ratios (JSON), and a table.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def run_once(where: cluster.Cluster, contender: str, extra: float, options: argp
         *passed,
         str(common.ROOT / "build/tests/openmpi/imbalanced"),
         *(str(options.calls), str(options.floats), str(extra), str(options.compute)),
-        *([] if options.collective == "allgather" else [options.collective]),
+        *(options.collective, *(["rotating"] if options.rotating else [])),
     ]
     environment = {**os.environ, **own, **cluster.variables(where)}
     # With this one, Open MPI 5 puts all ranks on the first node.
@@ -95,13 +95,14 @@ def text(value: Estimate) -> str:
 
 
 def markdown(times: dict[float, dict[str, list[float]]], options: argparse.Namespace) -> str:
+    who = "each in its turn" if options.rotating else "one rank"
     lines = [
         f"{options.procs} ranks on as many emulated nodes, links of {options.rate or 'any rate'}; "
         f"{options.calls} calls of {options.collective}, {4 * options.floats // 1024} KiB a rank, "
         f"{options.compute:g} ms of computation before each; {options.repetitions} repetitions. Median "
         "seconds of the whole loop, and the median ratio to the MPI's own (95 % interval).",
         "",
-        "| one rank later by (ms) | contender | seconds | of the MPI's own |",
+        f"| {who} later by (ms) | contender | seconds | of the MPI's own |",
         "|---:|---|---:|---|",
     ]
     for extra, own in times.items():
@@ -135,6 +136,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--extra", default="0,25", help="ms that one rank is late (default: %(default)s)")
     parser.add_argument("--compute", type=float, default=5, help="ms before each call (default: %(default)s)")
     parser.add_argument("--collective", choices=REGULAR, default="allreduce", help="(default: %(default)s)")
+    parser.add_argument("--rotating", action="store_true", help="each rank is late in its turn")
     parser.add_argument("--contenders", help="(default: native, auto and the regular algorithms)")
     parser.add_argument("--repetitions", type=int, default=10, help="(default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
@@ -148,7 +150,8 @@ def main() -> None:
     options = parse_arguments()
     times = measure(options)
     results = {"options": common.asked(options), "results": as_json(times)}
-    common.keep(options, f"arrivals_auto_{options.collective}", results, markdown(times, options))
+    kind = "_rotating" if options.rotating else ""
+    common.keep(options, f"arrivals_auto_{options.collective}{kind}", results, markdown(times, options))
 
 
 if __name__ == "__main__":

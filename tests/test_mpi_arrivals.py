@@ -53,6 +53,17 @@ def test_a_rank_that_is_always_late_is_noticed(name: str) -> None:
     assert all(tally["phases"] > 0 for tally in tallies)
 
 
+@pytest.mark.parametrize("name", ["openmpi4", "mpich5-abi"])
+def test_ranks_that_are_late_in_turn_are_noticed(name: str) -> None:
+    stack = present(name)
+    program = [stack.program("imbalanced"), "160", "4096", "30", "1", "allgather", "rotating"]
+    for more in ({}, {"CONVENE_PROGRESS_THREAD": "1"}):
+        done = stack.run(4, program, {**AUTO, **more}, timeout=120)
+        assert done.status == 0, done.output
+        assert "160 calls, all right" in done.output
+        assert calls(done, "allgather")["list_scheduled", "forecast"] >= 12 * 4
+
+
 def test_a_reduction_uses_forecasts_unless_it_is_to_be_reproducible() -> None:
     stack = present("openmpi4")
     program: list[str | Path] = [stack.program("imbalanced"), "100", "32768", "12", "1", "reduce"]

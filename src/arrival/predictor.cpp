@@ -71,6 +71,11 @@ class Seasonal : public Predictor {
   std::optional<double> predict() const override {
     return period_ ? std::optional(history_.back(period_ - 1)) : std::nullopt;
   }
+  std::vector<double> season() const override {
+    std::vector<double> result;
+    for (std::size_t ago = period_; ago > 0; --ago) result.push_back(history_.back(ago - 1));
+    return result;
+  }
 
  private:
   void add(double value) override {
@@ -86,7 +91,8 @@ class Seasonal : public Predictor {
       double difference = 0;
       const std::size_t pairs = history_.size() - period;
       for (std::size_t i = 0; i < pairs; ++i)
-        difference += std::abs(history_.back(i) - history_.back(i + period)) / static_cast<double>(pairs);
+        difference += std::abs(history_.back(i) - history_.back(i + period));
+      difference /= static_cast<double>(pairs);
       if (difference < least) {
         least = difference;
         period_ = period;
@@ -149,6 +155,11 @@ void Predictor::observe(double value) {
   add(value);
 }
 
+std::vector<double> Predictor::season() const {
+  const auto next = predict();
+  return next ? std::vector<double>{*next} : std::vector<double>();
+}
+
 std::unique_ptr<Predictor> make_last_value() { return std::make_unique<LastValue>(); }
 std::unique_ptr<Predictor> make_moving_average(std::size_t window) {
   return std::make_unique<MovingAverage>(window);
@@ -202,16 +213,32 @@ void BestPredictor::observe(double value) {
   ++observations_;
 }
 
-/// Those that were never put to the test come after all others; the first of equals counts.
+double BestPredictor::Candidate::rank() const {
+  return error.value_or(std::numeric_limits<double>::infinity());
+}
+
+/// The first of equals counts.
 const BestPredictor::Candidate* BestPredictor::best() const {
-  const auto rank = [](const Candidate& candidate) {
-    return candidate.error.value_or(std::numeric_limits<double>::infinity());
-  };
   const Candidate* result = nullptr;
   for (const Candidate& candidate : candidates_)
-    if (candidate.predictor->predict() && (result == nullptr || rank(candidate) < rank(*result)))
+    if (candidate.predictor->predict() && (result == nullptr || candidate.rank() < result->rank()))
       result = &candidate;
   return result;
+}
+
+std::vector<double> BestPredictor::season() const {
+  const Candidate *steady = nullptr, *seasonal = nullptr;
+  std::vector<double> values;
+  for (const Candidate& candidate : candidates_) {
+    const std::vector<double> next = candidate.predictor->season();
+    if (next.empty()) continue;
+    const Candidate*& best = next.size() == 1 ? steady : seasonal;
+    if (best != nullptr && candidate.rank() >= best->rank()) continue;
+    best = &candidate;
+    if (next.size() > 1) values = next;
+  }
+  const bool has_season = seasonal && (!steady || seasonal->rank() < steady->rank() / 2);
+  return has_season ? values : steady ? steady->predictor->season() : std::vector<double>();
 }
 
 std::optional<double> BestPredictor::predict() const {

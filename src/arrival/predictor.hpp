@@ -38,6 +38,9 @@ class Predictor {
   void observe(double value);
   /// The next value; nothing while too little is known.
   virtual std::optional<double> predict() const = 0;
+  /// The next values, after which they begin again: one where all to come are taken to be alike, none while too little is
+  /// known.
+  virtual std::vector<double> season() const;
 
  protected:
   virtual void add(double value) = 0;
@@ -73,6 +76,9 @@ class BestPredictor {
   /// A value that has come. Throws as Predictor::observe.
   void observe(double value);
   std::optional<double> predict() const;
+  /// The next values, after which they begin again. Values are taken for a season only where that was right to within
+  /// less than half of the error of whoever takes them to be alike.
+  std::vector<double> season() const;
 
   /// The predictor whose word counts now; empty while none can say anything.
   std::string_view chosen() const;
@@ -84,6 +90,9 @@ class BestPredictor {
   struct Candidate {
     std::unique_ptr<Predictor> predictor;
     std::optional<double> error;
+
+    /// Those that were never put to the test come after all others.
+    double rank() const;
   };
   const Candidate* best() const;
 

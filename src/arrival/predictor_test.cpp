@@ -117,6 +117,20 @@ TEST(BestPredictor, ChangesItsMindWithTheSeries) {
   EXPECT_EQ(best.chosen(), "last");
 }
 
+TEST(BestPredictor, TellsASeason) {
+  BestPredictor period, constant, noise;
+  EXPECT_TRUE(period.season().empty());
+  Random random(5, 5);
+  for (int i = 0; i < 200; ++i) {
+    period.observe(i % 7);
+    constant.observe(4);
+    noise.observe(random.uniform());
+  }
+  EXPECT_EQ(period.season(), (std::vector<double>{4, 5, 6, 0, 1, 2, 3}));  // 200 = 28 · 7 + 4
+  EXPECT_EQ(constant.season(), std::vector<double>{4});
+  EXPECT_EQ(noise.season().size(), 1u);
+}
+
 TEST(SiteForecast, ALateRankIsForecast) {
   SiteForecast site;
   EXPECT_EQ(site.delay(), 0);

@@ -69,18 +69,22 @@ struct Undeclared::Site {
   SiteAdaptation adaptation;
   PhaseTally& tally;
   std::int64_t round_ns = 0;
-  bool is_refused = false;    // no communicator of Convene's own: equal on all ranks
-  Decision decision;          // with the forecast that holds
-  bool may_go_ahead = false;  // equal on all ranks
+  bool is_refused = false;          // no communicator of Convene's own: equal on all ranks
+  std::vector<Decision> decisions;  // with the forecasts that hold, by call of a season
+  bool may_go_ahead = false;        // equal on all ranks
   AheadPointer ahead;
   std::uint32_t passed = 0;  // calls at other places since it has begun
 
-  void decide(std::uint32_t candidate, bool in_place, const Communicator& communicator);
+  Decision& decide(std::uint32_t candidate, bool in_place, const Communicator& communicator);
 };
 
-/// The decision for the next calls by a candidate.
-void Undeclared::Site::decide(std::uint32_t candidate, bool in_place, const Communicator& communicator) {
-  if (!adaptation.has_changed() && decision.prepared && decision.in_place == in_place) return;
+/// The decision for the next call by a candidate.
+Decision& Undeclared::Site::decide(std::uint32_t candidate, bool in_place, const Communicator& communicator) {
+  if (adaptation.has_changed()) decisions.clear();
+  adaptation.take();
+  decisions.resize(adaptation.seasons());
+  Decision& decision = decisions[adaptation.season()];
+  if (decision.prepared && decision.in_place == in_place) return decision;
   const Spec spec = parse_spec(kind.collective, names[candidate]);
   const Call call{.collective = kind.collective,
                   .procs = communicator.procs(),
@@ -96,7 +100,7 @@ void Undeclared::Site::decide(std::uint32_t candidate, bool in_place, const Comm
   decision.algorithm = spec_text(*spec.algorithm, spec.parameters);
   decision.reason = "forecast";
   decision.prepared = process_schedules().get(*spec.algorithm, call);
-  adaptation.take();
+  return decision;
 }
 
 Undeclared::Undeclared() = default;
@@ -123,11 +127,10 @@ Decision& Undeclared::choose(Decision& regular, const CallKind& kind, Communicat
   if (!current_ || current_->is_refused) return regular;
   const auto candidate = current_->adaptation.candidate();
   if (!candidate) return regular;
-  Site& site = *current_;
   was_ahead_ = ahead() != nullptr;
-  if (!was_ahead_) site.decide(*candidate, kind.in_place, communicator);
-  ++site.tally.runs;
-  return site.decision;
+  ++current_->tally.runs;
+  // What has begun ahead stands in staging: whether this call is in place makes no difference.
+  return current_->decide(*candidate, !was_ahead_ && kind.in_place, communicator);
 }
 
 Ahead* Undeclared::ahead() {
@@ -164,13 +167,16 @@ void Undeclared::note(Communicator& communicator, std::uint64_t now) {
 
 /// Collective, right after a call.
 void Undeclared::exchange(Site& site, Communicator& communicator) {
-  constexpr int numbers = 4;
-  const SiteReport own = site.adaptation.report();
-  const std::int64_t mine[numbers] = {own.computes, own.error, own.elapsed, background::is_available()};
-  std::vector<std::int64_t> all(std::size_t{numbers} * communicator.procs());
+  struct Told {
+    SiteReport report;
+    std::int64_t has_background;
+  };
+  constexpr int numbers = sizeof(Told) / sizeof(std::int64_t);
+  const Told mine{site.adaptation.report(), background::is_available()};
+  std::vector<Told> all(communicator.procs());
   MPI_Request request = MPI_REQUEST_NULL;
-  int code = mpi.Iallgather(mine, numbers, MPI_INT64_T, all.data(), numbers, MPI_INT64_T, communicator.comm(),
-                            &request);
+  int code = mpi.Iallgather(&mine, numbers, MPI_INT64_T, all.data(), numbers, MPI_INT64_T,
+                            communicator.comm(), &request);
   if (code == MPI_SUCCESS) code = progress::await(&request);
   if (code != MPI_SUCCESS) {
     site.is_refused = true;
@@ -179,9 +185,9 @@ void Undeclared::exchange(Site& site, Communicator& communicator) {
   std::vector<SiteReport> reports;
   site.may_go_ahead =
       site.kind.collective == Collective::allgather && site.kind.total_bytes <= most_bytes_ahead;
-  for (std::size_t i = 0; i < all.size(); i += numbers) {
-    reports.push_back({all[i], all[i + 1], all[i + 2]});
-    site.may_go_ahead = site.may_go_ahead && all[i + 3] != 0;
+  for (const Told& told : all) {
+    reports.push_back(told.report);
+    site.may_go_ahead = site.may_go_ahead && told.has_background != 0;
   }
   site.adaptation.agree(reports, site.round_ns);
   if (!site.adaptation.wants_round()) return;
@@ -195,14 +201,13 @@ void Undeclared::exchange(Site& site, Communicator& communicator) {
 void Undeclared::begin_ahead(Site& site, Communicator& communicator) {
   const auto candidate = site.adaptation.candidate();
   if (!candidate || !site.may_go_ahead || site.is_refused) return;
-  site.decide(*candidate, false, communicator);
   if (!site.ahead) {
     const std::uint32_t number = communicator.next_persistent();
     site.may_go_ahead = number != 0;
     if (number == 0) return;
     site.ahead.reset(new Ahead(communicator, number, site.kind.total_bytes / communicator.procs()));
   }
-  site.ahead->start(site.decision.prepared);
+  site.ahead->start(site.decide(*candidate, false, communicator).prepared);
   site.passed = 0;
   has_ahead_ = true;
 }

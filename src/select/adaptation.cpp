@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "arrival/declared_phase.hpp"
 
 namespace convene {
 namespace {
 
-/// The newest values that a predictor is shown for one stretch: it costs more than a short call.
-constexpr std::size_t most_shown = 16;
+/// Of a stretch of more calls the predictor is shown about so many: it costs more than a short call.
+constexpr std::size_t most_shown = 48, shown_of_more = 16;
 
 constexpr std::uint32_t longest_rest = 4096;
 
@@ -29,25 +30,35 @@ void SiteAdaptation::note(std::optional<double> computed, double elapsed) {
   elapsed_ += elapsed;
   if (!computed) return;
   computed_.push_back(*computed);
-  if (!told_) return;
-  const double error = std::abs(*computed - *told_);
+  if (told_.empty()) return;
+  const double error = std::abs(*computed - told_[(since_ - 1) % told_.size()]);
   stretch_error_ += error;
   ++forecasts_;
   error_sum_ += error;
   computed_sum_ += *computed;
 }
 
+/// Where there is a season, whole ones are left out.
+std::size_t SiteAdaptation::shown() const {
+  const std::size_t known = computed_.size();
+  if (known <= most_shown) return known;
+  return known - (known - shown_of_more) / seasons() * seasons();
+}
+
 SiteReport SiteAdaptation::report() {
-  const std::size_t shown = std::min(computed_.size(), most_shown);
-  for (auto value = computed_.end() - static_cast<std::ptrdiff_t>(shown); value != computed_.end(); ++value)
+  for (auto value = computed_.end() - static_cast<std::ptrdiff_t>(shown()); value != computed_.end(); ++value)
     predictor_.observe(*value);
   const auto calls = static_cast<double>(std::max<std::uint32_t>(since_, 1));
   const auto known = static_cast<double>(std::max<std::size_t>(computed_.size(), 1));
   SiteReport result{.elapsed = to_ns(elapsed_ / calls)};
   // Before anything was told, any value is as far off as can be.
-  result.error = told_ ? to_ns(stretch_error_ / known) : INT64_MAX;
-  told_ = std::max(0., predictor_.predict().value_or(0));
-  result.computes = to_ns(*told_);
+  result.error = told_.empty() ? INT64_MAX : to_ns(stretch_error_ / known);
+  told_ = predictor_.season();
+  if (told_.empty() || told_.size() > SiteReport::longest_season) told_ = {predictor_.predict().value_or(0)};
+  for (double& value : told_) value = std::max(0., value);
+  result.season = static_cast<std::int64_t>(told_.size());
+  for (std::size_t i = 0; i < result.computes.size(); ++i)
+    result.computes[i] = to_ns(told_[i % told_.size()]);
   computed_.clear();
   elapsed_ = stretch_error_ = 0;
   since_ = 0;
@@ -55,24 +66,35 @@ SiteReport SiteAdaptation::report() {
 }
 
 bool SiteAdaptation::is_promising(std::span<const SiteReport> reports, std::int64_t round_ns) {
-  std::vector<std::int64_t> arrivals;
+  std::int64_t quickest = INT64_MAX, season = 1;
   double error = 0;
-  std::int64_t quickest = INT64_MAX;
   for (const SiteReport& report : reports) {
     if (report.error == INT64_MAX) return false;
-    arrivals.push_back(report.computes);
     error += static_cast<double>(report.error) / static_cast<double>(reports.size());
     quickest = std::min(quickest, report.elapsed);
+    if (season > 0) season = std::lcm(season, report.season);
+    if (season > static_cast<std::int64_t>(SiteReport::longest_season)) season = 0;
   }
-  const auto [earliest, latest] = std::minmax_element(arrivals.begin(), arrivals.end());
-  const std::int64_t apart = *latest - *earliest;
-  // A wrong forecast may cost as many rounds as it makes ranks work ahead: it has to be right for the better part.
-  if (static_cast<double>(apart) < 2 * error) return false;
+  if (season == 0) return false;  // they never begin again together
   // Who comes last is in the call for at least a few rounds; so a round is no longer than that.
   const std::int64_t round = round_ns > 0 ? round_ns : std::max<std::int64_t>(1, quickest / procs_);
-  if (apart < 2 * round) return false;
-  arrivals_ = arrivals_in_rounds(arrivals, std::max<std::int64_t>(round, 1));
+  std::vector<std::vector<std::int32_t>> forecasts;
+  double apart = 0;
+  for (std::size_t call = 0; call < static_cast<std::size_t>(season); ++call) {
+    std::vector<std::int64_t> arrivals;
+    for (const SiteReport& report : reports) arrivals.push_back(report.computes[call]);
+    const auto [earliest, latest] = std::minmax_element(arrivals.begin(), arrivals.end());
+    apart += static_cast<double>(*latest - *earliest) / static_cast<double>(season);
+    forecasts.push_back(arrivals_in_rounds(arrivals, std::max<std::int64_t>(round, 1)));
+  }
+  // A wrong forecast may cost as many rounds as it makes ranks work ahead: it has to be right for the better part.
+  if (apart < 2 * error || apart < 2 * static_cast<double>(round)) return false;
+  arrivals_ = std::move(forecasts);
   return true;
+}
+
+std::uint32_t SiteAdaptation::turn_stretch() const {
+  return (trial_stretch + seasons() - 1) / seasons() * seasons();
 }
 
 void SiteAdaptation::watch_longer() { stretch_ = std::min(2 * stretch_, longest_stretch); }
@@ -81,7 +103,7 @@ void SiteAdaptation::begin_trial() {
   stage_ = Stage::trying;
   turn_ = 0;
   costs_.assign(candidates_ + 1, 0);
-  stretch_ = trial_stretch;
+  stretch_ = turn_stretch();
   candidate_.reset();
 }
 
@@ -99,7 +121,7 @@ void SiteAdaptation::decide_trial() {
   if (*best <= worth_it * costs_.front()) {
     stage_ = Stage::kept;
     candidate_ = static_cast<std::uint32_t>(best - costs_.begin() - 1);
-    stretch_ = 3 * trial_stretch;
+    stretch_ = 3 * turn_stretch();
     return;
   }
   stage_ = Stage::resting;
@@ -119,13 +141,13 @@ void SiteAdaptation::agree(std::span<const SiteReport> reports, std::int64_t rou
   wants_round_ = false;
   switch (stage_) {
     case Stage::watching:
-      if (!promising)
+      if (!promising) {
         watch_longer();
-      else if (round_ns <= 0)
-        wants_round_ = true;
-      else if (was_promising_)  // once may be chance
-        begin_trial();
-      was_promising_ = promising;
+        break;
+      }
+      stretch_ = std::min(stretch_, turn_stretch());
+      wants_round_ = round_ns <= 0;
+      if (!wants_round_ && was_promising_) begin_trial();  // once may be chance
       break;
     case Stage::trying:
       costs_[candidate_ ? *candidate_ + 1 : 0] += cost;
@@ -151,6 +173,7 @@ void SiteAdaptation::agree(std::span<const SiteReport> reports, std::int64_t rou
       stage_ = Stage::watching;
       break;
   }
+  was_promising_ = promising;
   has_changed_ =
       has_changed_ || candidate_ != candidate_before || (candidate_ && arrivals_ != arrivals_before);
 }

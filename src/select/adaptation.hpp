@@ -7,6 +7,7 @@
 // the regular one, kept where it was faster, and dropped where it was not, for ever longer.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,9 +17,13 @@
 
 namespace convene {
 
-/// What a rank tells the others. All in nanoseconds.
+/// What a rank tells the others. Times are in nanoseconds. (Numbers of one kind: they are sent as they stand.)
 struct SiteReport {
-  std::int64_t computes = 0;  ///< how long it will compute before the next calls, as far as it can tell
+  static constexpr std::size_t longest_season = 16;
+
+  /// How long it will compute before each of the next calls, as far as it can tell.
+  std::array<std::int64_t, longest_season> computes = {};
+  std::int64_t season = 1;  ///< after so many calls that begins again, from 1 to the longest
   std::int64_t error =
       0;  ///< by how much it was wrong about that in the calls since the last report, in the mean
   std::int64_t elapsed = 0;  ///< how long it was in these calls, in the mean
@@ -45,9 +50,12 @@ class SiteAdaptation {
 
   /// For the next calls: which of the candidates, or nothing, for the regular algorithm.
   std::optional<std::uint32_t> candidate() const { return candidate_; }
-  /// The forecast for it: in rounds after the earliest, by rank.
-  const std::vector<std::int32_t>& arrivals() const { return arrivals_; }
-  /// Whether agree() has changed candidate() or arrivals() since take().
+  /// After how many calls forecasts begin again, and which of them the next call is.
+  std::uint32_t seasons() const { return static_cast<std::uint32_t>(arrivals_.size()); }
+  std::uint32_t season() const { return since_ % seasons(); }
+  /// The forecast for the next call: in rounds after the earliest, by rank.
+  const std::vector<std::int32_t>& arrivals() const { return arrivals_[season()]; }
+  /// Whether agree() has changed candidate() or the forecasts since take().
   bool has_changed() const { return has_changed_; }
   /// That was taken notice of.
   void take() { has_changed_ = false; }
@@ -68,6 +76,10 @@ class SiteAdaptation {
 
   /// The forecast of all ranks; nothing where it is not good enough to be used.
   bool is_promising(std::span<const SiteReport> reports, std::int64_t round_ns);
+  /// How many of the newest values the predictor is to be shown.
+  std::size_t shown() const;
+  /// Calls of a turn of a trial: whole seasons.
+  std::uint32_t turn_stretch() const;
   void watch_longer();
   void begin_trial();
   void next_turn();
@@ -82,14 +94,14 @@ class SiteAdaptation {
   double kept_cost_ = 0, regular_cost_ = 0;
   std::uint32_t rest_ = 64, rested_ = 0;  // calls to go without another trial; that have gone
   std::optional<std::uint32_t> candidate_;
-  std::vector<std::int32_t> arrivals_;
+  std::vector<std::vector<std::int32_t>> arrivals_{1};  // by call of a season
   bool has_changed_ = false, wants_round_ = false, was_promising_ = false;
 
   // This rank's own.
   BestPredictor predictor_;
   std::vector<double> computed_;  // since the last report
   double elapsed_ = 0;            // likewise, added up
-  std::optional<double> told_;    // what was said last
+  std::vector<double> told_;      // what was said last, for each call of its own season
   double stretch_error_ = 0;
   std::uint64_t forecasts_ = 0;
   double error_sum_ = 0, computed_sum_ = 0;

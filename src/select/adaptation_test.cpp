@@ -37,6 +37,16 @@ class Program {
     }
   }
 
+  /// The forecasts of as many calls as come.
+  std::vector<std::vector<std::int32_t>> forecasts(int calls) {
+    std::vector<std::vector<std::int32_t>> result;
+    for (int i = 0; i < calls; ++i) {
+      result.push_back(ranks_[0].arrivals());
+      run(1);
+    }
+    return result;
+  }
+
   SiteAdaptation& operator[](std::size_t rank) { return ranks_[rank]; }
   /// Calls by the regular algorithm, then by each candidate.
   int uses(std::size_t which) const { return uses_[which]; }
@@ -119,12 +129,59 @@ TEST(SiteAdaptation, follows_a_program_that_changes) {
   EXPECT_THAT(program[0].arrivals(), ElementsAre(0, 0, 20, 0));
 }
 
+TEST(SiteAdaptation, foretells_each_call_of_a_season) {
+  // Each call another rank is late.
+  Program program(
+      4, 1, [](std::uint32_t rank, int call) { return rank == call % 4 ? 0.030 : 0.010; },
+      [](std::optional<std::uint32_t> candidate) { return candidate ? 0.008 : 0.020; });
+  program.run(200);
+  ASSERT_TRUE(program[0].is_kept());
+  EXPECT_EQ(program[0].seasons(), 4u);
+  EXPECT_GT(program.uses(1), 100);
+  EXPECT_THAT(program.forecasts(80), testing::Each(testing::UnorderedElementsAre(0, 0, 0, 20)));
+  program.run(3 - 280 % 4 + 1);  // rank 0 is late in the next call
+  EXPECT_THAT(program.forecasts(4), ElementsAre(ElementsAre(20, 0, 0, 0), ElementsAre(0, 20, 0, 0),
+                                                ElementsAre(0, 0, 20, 0), ElementsAre(0, 0, 0, 20)));
+  EXPECT_NEAR(program[1].error_seconds(), 0, 0.5);
+}
+
+TEST(SiteAdaptation, makes_one_season_of_all_ranks) {
+  // Rank 1 is late in every third call, rank 2 in every fourth: all begins again after twelve.
+  const auto computes = [](std::uint32_t rank, int call) {
+    return (rank == 1 && call % 3 == 0) || (rank == 2 && call % 4 == 0) ? 0.080 : 0.010;
+  };
+  Program program(4, 1, computes,
+                  [](std::optional<std::uint32_t> candidate) { return candidate ? 0.008 : 0.020; });
+  program.run(400);
+  ASSERT_TRUE(program[0].is_kept());
+  EXPECT_EQ(program[0].seasons(), 12u);
+  for (int i = 0; i < 24; ++i) {
+    const int call = 400 + i;
+    const std::vector<std::int32_t> now = program[0].arrivals();
+    EXPECT_EQ(now[1] > now[0], call % 3 == 0);
+    EXPECT_EQ(now[2] > now[0], call % 4 == 0);
+    program.run(1);
+  }
+}
+
+TEST(SiteAdaptation, takes_no_season_that_is_too_long) {
+  // Seasons of 7 and 5 begin again after 35 calls.
+  const auto computes = [](std::uint32_t rank, int call) {
+    return (rank == 1 && call % 7 == 0) || (rank == 2 && call % 5 == 0) ? 0.080 : 0.010;
+  };
+  Program program(4, 1, computes,
+                  [](std::optional<std::uint32_t> candidate) { return candidate ? 0.008 : 0.020; });
+  program.run(400);
+  EXPECT_FALSE(program[0].candidate());
+}
+
 TEST(SiteAdaptation, first_calls_before_which_nothing_is_known_do_no_harm) {
   SiteAdaptation site(2, 1);
   for (std::uint32_t i = 0; i < SiteAdaptation::first_stretch; ++i) site.note(std::nullopt, 0.001);
   ASSERT_TRUE(site.is_due());
   const SiteReport report = site.report();
-  EXPECT_EQ(report.computes, 0);
+  EXPECT_EQ(report.computes[0], 0);
+  EXPECT_EQ(report.season, 1);
   const SiteReport both[] = {report, report};
   site.agree(both, 0);
   EXPECT_FALSE(site.candidate());

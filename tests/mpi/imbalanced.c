@@ -2,13 +2,15 @@
 /* An ordinary program in which one rank always computes longer than the others, and what it gathers and sums up is
  * checked in every call.
  *
- *   imbalanced [CALLS [FLOATS [EXTRA_MS [COMPUTE_MS [reduce|allreduce]]]]]
+ *   imbalanced [CALLS [FLOATS [EXTRA_MS [COMPUTE_MS [allgather|reduce|allreduce [rotating]]]]]]
  *
- * FLOATS are gathered from each rank, or summed up; the last rank computes EXTRA_MS longer. Says how long the loop took. */
+ * FLOATS are gathered from each rank, or summed up; the last rank computes EXTRA_MS longer, or each in its turn. Says how
+ * long the loop took. */
 #define _DEFAULT_SOURCE /* usleep */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 int main(int argc, char** argv) {
@@ -18,13 +20,16 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &procs);
   const int calls = argc > 1 ? atoi(argv[1]) : 200, floats = argc > 2 ? atoi(argv[2]) : 4096;
   const double extra = argc > 3 ? atof(argv[3]) : 4, compute = argc > 4 ? atof(argv[4]) : 1;
-  const int reduces = argc > 5, everywhere = reduces && argv[5][0] == 'a';
+  const char* const what = argc > 5 ? argv[5] : "allgather";
+  const int everywhere = strcmp(what, "allreduce") == 0, reduces = everywhere || strcmp(what, "reduce") == 0;
+  const int rotates = argc > 6;
   float* mine = malloc(sizeof(float) * (size_t)floats);
   float* all = malloc(sizeof(float) * (size_t)floats * (size_t)procs);
   const double start = MPI_Wtime();
   double inside = 0;
   for (int call = 0; call < calls; ++call) {
-    usleep((useconds_t)(1000 * (compute + (rank == procs - 1 ? extra : 0))));
+    const int late = rotates ? call % procs : procs - 1;
+    usleep((useconds_t)(1000 * (compute + (rank == late ? extra : 0))));
     for (int i = 0; i < floats; ++i) mine[i] = (float)((call * 7 + rank * 3 + i) % 1024);
     const double before = MPI_Wtime();
     if (everywhere)
