@@ -56,7 +56,10 @@ def test_a_rank_that_is_always_late_is_noticed(name: str) -> None:
 @pytest.mark.parametrize("name", ["openmpi4", "mpich5-abi"])
 def test_ranks_that_are_late_in_turn_are_noticed(name: str) -> None:
     stack = present(name)
-    program = [stack.program("imbalanced"), "160", "4096", "30", "1", "allgather", "rotating"]
+    program: list[str | Path] = [
+        stack.program("imbalanced"),
+        *("160", "4096", "30", "1", "allgather", "rotating"),
+    ]
     for more in ({}, {"CONVENE_PROGRESS_THREAD": "1"}):
         done = stack.run(4, program, {**AUTO, **more}, timeout=120)
         assert done.status == 0, done.output

@@ -92,14 +92,17 @@ class Output {
     if (is_open_ && !path.empty()) file_.open(path);
   }
 
+  /// Collective: where rank 0 cannot write, all end.
   void write(const json& line) {
-    if (!is_open_) return;
-    if (path_.empty()) {
-      std::cout << line.dump() << std::endl;
-      return;
+    int is_written = 1;
+    if (is_open_) {
+      std::ostream& out = path_.empty() ? std::cout : file_;
+      out << line.dump() << std::endl;
+      is_written = out.good();
     }
-    file_ << line.dump() << std::endl;
-    if (!file_) throw RequestError("the file " + path_ + " cannot be written");
+    MPI_Bcast(&is_written, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (!is_written)
+      throw RequestError((path_.empty() ? "the output" : "the file " + path_) + " cannot be written");
   }
 
  private:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The entry: runs the command line and turns what went wrong into one sentence and an exit status."""
 
+import errno
 import io
 import os
+import signal
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -30,8 +32,9 @@ def run(arguments: list[str] | None = None) -> int:
         give_up_output()  # whoever read it has seen enough
         return 0
     except OSError as error:
-        give_up_output()
-        console.complain(f"{error.filename or 'the output cannot be written'}: {error.strerror}")
+        if error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF) and not error.filename:
+            give_up_output()
+        console.complain(": ".join(str(word) for word in (error.filename, error.strerror or error) if word))
         return 1
     except Exception as error:
         # Errors in the arguments. Their class depends on the version of the library, the method does not.
@@ -53,7 +56,15 @@ def one_sentence(text: str) -> str:
     return f"{words}; see --help" if words else "the request is not complete; see --help"
 
 
+def end_orderly(number: int, _frame: Any) -> NoReturn:
+    """What a signal ends removes what it has made, as everything else that ends."""
+    sys.exit(128 + number)
+
+
 def main() -> NoReturn:
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # under nohup, SIGHUP is ignored
+            signal.signal(number, end_orderly)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # of τ and µ, where they cannot be written

@@ -26,6 +26,7 @@ def refuse(context: typer.Context, names: Iterable[str], what: str) -> None:
 
 
 MOST_PROCS = 1 << 20
+MOST_SEED = 2**64 - 1
 
 
 def complete_collective(incomplete: str) -> list[str]:

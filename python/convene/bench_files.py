@@ -37,6 +37,8 @@ def read(path: Path) -> dict[str, Any]:
         ) from None
     if not isinstance(result, dict) or "collective" not in result or not ({"runs", "sizes"} & set(result)):
         raise RequestError(f"{path} is no measurement; convene bench … -o FILE.json writes one")
+    if not isinstance(result.get("format", 1), int):
+        raise RequestError(f"{path} is damaged: its format is no number; measure again")
     if result.get("format", 1) > FORMAT:
         raise RequestError(f"{path} has format {result['format']}, and this version knows up to {FORMAT}")
     result = result if "runs" in result else {**result, "runs": [result]}
@@ -52,6 +54,10 @@ def fault_of(runs: Any) -> str:
     for number, run in enumerate(runs, 1):
         if not isinstance(run, dict) or not {"procs", "environment", "options", "sizes"} <= set(run):
             return f"run {number} lacks its ranks, environment, options or sizes"
+        if not isinstance(run["environment"], dict) or not {"mpi", "cores", "hosts"} <= set(
+            run["environment"]
+        ):
+            return f"run {number} does not say on what machine and with which MPI"
         if not isinstance(run["sizes"], list) or not run["sizes"]:
             return f"run {number} has no sizes"
         for cell in run["sizes"]:

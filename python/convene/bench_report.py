@@ -100,6 +100,19 @@ def corrected(p_values: list[float]) -> list[float]:
     return [float(p) for p in stats.false_discovery_control(p_values)] if p_values else []
 
 
+def gain_of(seconds: float, of: float) -> float:
+    """What part of the other's time is saved; of nothing, nothing."""
+    return 1 - seconds / of if of else 0.0
+
+
+def p_value_of_win(first: bench_metrics.Array, second: bench_metrics.Array) -> float:
+    """The test is one of medians: where these say that the second is the faster one (as they may against a
+    mean, with a few late observations), the first has not won."""
+    if not (first > 0).all() or not (second > 0).all() or np.median(np.log(first / second)) >= 0:
+        return 1.0
+    return bench_inference.p_value_of_pairs(first, second)
+
+
 def find_wins(measured: Measured) -> list[Win]:
     by_case: dict[Case, list[Row]] = {}
     for row in measured.rows:
@@ -109,10 +122,8 @@ def find_wins(measured: Measured) -> list[Win]:
         if len(rows) < 2:
             continue
         first, second = sorted(rows, key=lambda row: row.seconds.value)[:2]
-        p_value = bench_inference.p_value_of_pairs(
-            measured.values(case, first.name), measured.values(case, second.name)
-        )
-        gain = 1 - first.seconds.value / second.seconds.value
+        gain = gain_of(first.seconds.value, second.seconds.value)
+        p_value = p_value_of_win(measured.values(case, first.name), measured.values(case, second.name))
         found.append(Win(case, first.name, second.name, gain, p_value))
     p_values = corrected([win.p_value for win in found])
     return [
@@ -201,7 +212,7 @@ def what_native_misses(measured: Measured) -> str | None:
     for case in measured.cells:
         rows = {row.name: row.seconds.value for row in measured.rows if row.case == case}
         if bench.NATIVE in rows:
-            gains.append(1 - min(rows.values()) / rows[bench.NATIVE])
+            gains.append(gain_of(min(rows.values()), rows[bench.NATIVE]))
     return (
         f"Against what the MPI itself does, the best algorithm of each case saves "
         f"{percent(max(gains))} of the time at most, {percent(float(np.median(gains)))} in the median."

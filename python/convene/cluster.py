@@ -74,6 +74,7 @@ class Cluster:
     first: int = 0  # the process whose end is the cluster's
     started: int = 0  # when, in the kernel's ticks: processes' numbers come again
     nodes: list[int] = field(default_factory=list)  # the nodes' processes, as numbered inside
+    is_complete: bool = False  # no: it is being made, or whoever made it was ended
 
     @property
     def folder(self) -> Path:
@@ -106,6 +107,8 @@ class Cluster:
 
     def processes(self) -> int:
         """How many programs run in it, besides its own."""
+        if not self.is_up or not self.is_complete:
+            return 0
         space = namespace_of(self.first)
         found = sum(namespace_of(int(path.name)) == space for path in Path("/proc").glob("[0-9]*"))
         return found - 1 - len(self.nodes) - self.shape.has_switch
@@ -149,12 +152,22 @@ def find(name: str) -> Cluster:
     cluster = load(name)
     if cluster is None or not cluster.is_up:
         raise RequestError(f"there is no cluster '{name}'; make one with: convene cluster up {option(name)}")
+    if not cluster.is_complete:
+        raise RequestError(
+            f"the cluster '{name}' is being made, or making it was interrupted; wait, or end it with: "
+            f"convene cluster down {option(name)}".rstrip()
+        )
     return cluster
 
 
 def option(name: str) -> str:
     """What has to be typed besides, for a cluster that is not the usual one."""
     return "" if name == "default" else f"--name {name}"
+
+
+def check_root() -> None:
+    if os.geteuid() != 0:
+        raise RequestError("only root may make networks and enter them; run it as root, as with sudo")
 
 
 def check_possible(shape: Shape) -> None:
@@ -164,8 +177,7 @@ def check_possible(shape: Shape) -> None:
     for tool, package in TOOLS.items():
         if shutil.which(tool) is None:
             raise RequestError(f"emulated clusters need the program {tool}; install {package}")
-    if os.geteuid() != 0:
-        raise RequestError("only root may make networks and enter them; run it as root, as with sudo")
+    check_root()
     if shape.has_switch and not Path("/dev/net/tun").exists():
         raise RequestError(
             "--delay needs TAP devices, and there is no /dev/net/tun; load the kernel's module tun"
@@ -197,19 +209,24 @@ def up(name: str, shape: Shape) -> Cluster:
         )
     check_possible(shape)
     cluster = Cluster(name, shape)
-    shutil.rmtree(cluster.folder, ignore_errors=True)
+    if before:
+        remove(before)
     try:
         cluster.folder.mkdir(parents=True)
-    except OSError as error:
+    except FileExistsError:
         raise RequestError(
-            f"{cluster.folder} cannot be made: {error.strerror}; set CONVENE_CLUSTERS"
+            f"{cluster.folder} is there already: another one makes this cluster, or was interrupted; wait, "
+            "or remove that folder"
         ) from None
+    except OSError as error:
+        raise RequestError(f"{cluster.folder} cannot be made: {error.strerror}") from None
     try:
         start(cluster)
         add_nodes(cluster)
         join_with_switch(cluster) if shape.has_switch else join_with_bridge(cluster)
         for node in range(shape.nodes):
             give_address(cluster, node)
+        cluster.is_complete = True
         cluster.save()
     except BaseException:
         remove(cluster)

@@ -202,7 +202,7 @@ class Journal:
         """Takes over what an earlier run has done. Its last line may be cut off."""
         if not self.path.is_file():
             return
-        for line in self.path.read_text(encoding="utf-8").splitlines():
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
             with suppress(ValueError):
                 key, runs = json.loads(line)
                 self.known[key] = runs

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from convene import _core, simulation
+from convene import _core, bench, simulation
 from convene._core import RequestError
 from convene.shapes import Simulated
 
@@ -118,6 +118,8 @@ def read_step(fields: Fields) -> Compute | Call:
         raise RequestError(f"{fields.where}: {error}") from None
     if not 0 <= root < 2**31:
         raise RequestError(f"{fields.where}: root {root} is no rank")
+    if bytes_per_block and collective in bench.WITHOUT_SIZES:
+        raise RequestError(f"{fields.where}: {collective} carries no data; leave out bytes")
     if bytes_per_block < 0 or (root and not _core.is_rooted(collective)):
         what = f"bytes cannot be {size}" if bytes_per_block < 0 else f"{collective} has no root"
         raise RequestError(f"{fields.where}: {what}")
@@ -283,6 +285,12 @@ def programs(
     """One for each of `uses`, such as "allgather=ring,bcast=chain"; without any, one for each algorithm of
     the first collective that has none. Calls of which nobody says anything take the algorithm that is the
     fastest where all come at once."""
+    for call in skeleton.calls:
+        if call.root >= setting.procs:
+            raise RequestError(
+                f"the skeleton's {call.collective} has the root {call.root}, and -p {setting.procs} has no "
+                "such rank"
+            )
     free = [call for call in skeleton.calls if not call.algorithm]
     chosen = {call: fastest(call, setting, play) for call in free}
     if uses:

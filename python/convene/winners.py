@@ -142,8 +142,12 @@ def tune_at(setting: Setting, algorithm: str, model: str, size: int) -> Predicti
 
 def tuned(setting: Setting, specs: list[str], model: str, sizes: list[int]) -> dict[str, list[Prediction]]:
     """By algorithm: the best parameters and their cost, for each size."""
-    names = dict.fromkeys(spec.partition(";")[0] for spec in specs)
-    return {name: [tune_at(setting, name, model, size) for size in sizes] for name in names}
+    for spec in specs:
+        if "(" in spec:
+            raise RequestError(f"--tune is for single algorithms, and {spec} is composed; leave it out")
+        if ";" in spec:
+            raise RequestError(f"--tune chooses the parameters itself; give the algorithm alone, not {spec}")
+    return {name: [tune_at(setting, name, model, size) for size in sizes] for name in specs}
 
 
 def by_mapping(

@@ -339,7 +339,10 @@ def test_what_the_program_says(
     [
         (["-n", 1], "-n must be from 2 to 4096, not 1: a message has two ends"),
         (["-n", 2, "-o", "here.txt"], "measurements are written as .json, and 'here.txt' is none"),
-        (["-n", 2, "--plots", "/no/such"], "there is no directory /no/such for --plots; make it first"),
+        (
+            ["-n", 2, "--plots", "/no/such"],
+            "there is no directory /no/such for --plots: No such file or directory",
+        ),
         (["-n", 2, "--fit-to", "binomial"], "--fit-to 'binomial' is no use of allgather, alltoall, bcast"),
         (
             ["-n", 3, "--fit-to", "allgather=recursive_doubling"],

@@ -296,6 +296,15 @@ def test_crossovers_are_exact(convene: Convene) -> None:
     sizes = f"{change['bytes'] - 1},{change['bytes']}"
     best = convene("predict", "allgather", *where, "--bytes", sizes, "--json").json["best"]
     assert best == ["recursive_doubling", "ring"]
+    # In whichever order the sizes are written.
+    again = convene("predict", "allgather", *where, "--bytes", "1MiB,1", "--crossovers", "--json").json
+    assert again == found
+
+
+@pytest.mark.parametrize("spec", ["hier(ring,linear)", "remap(ring)", "segmented_ring;segments=3"])
+def test_what_cannot_be_tuned_is_refused(convene: Convene, spec: str) -> None:
+    where = ("--platform", "metropolis", "-p", 16, "--nodes", 2, "--bytes", 8, "--tune")
+    assert "--tune" in convene("predict", "allgather", *where, "-a", spec).complaint
 
 
 def test_the_best_number_of_segments_is_that_of_theory(convene: Convene) -> None:

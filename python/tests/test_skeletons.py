@@ -124,6 +124,7 @@ def test_the_example_and_its_report(convene: Convene, tmp_path: Path) -> None:
         ({"loop": [{"collective": "allgather", "bytes": "8KB"}]}, "loop[0]: '8KB' is not a size"),
         ({"loop": [{"collective": "allgather", "bytes": 8, "root": 1}]}, "loop[0]: allgather has no root"),
         ({"loop": [{"collective": "bcast", "bytes": 8, "algorithm": "chian"}]}, "did you mean chain"),
+        ({"loop": [{"collective": "barrier", "bytes": 8}]}, "loop[0]: barrier carries no data"),
     ],
 )
 def test_wrong_skeletons(convene: Convene, tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
@@ -147,6 +148,12 @@ def test_wrong_requests(convene: Convene, tmp_path: Path, options: tuple[object,
     path = write(tmp_path, {"collective": "allgather", "bytes": 8})
     done = convene("simulate", "--skeleton", path, "--platform", "tryton", "-p", 5, *options)
     assert sentence in done.complaint
+
+
+def test_a_root_that_is_no_rank(convene: Convene, tmp_path: Path) -> None:
+    path = write(tmp_path, {"collective": "bcast", "bytes": 8, "root": 5})
+    done = convene("simulate", "--skeleton", path, "--platform", "tryton", "-p", 5)
+    assert "has the root 5, and -p 5 has no such rank" in done.complaint
 
 
 scalars = some.none() | some.booleans() | some.integers(-9, 9) | some.text(max_size=6) | some.just("1ms")

@@ -63,10 +63,12 @@ std::vector<std::int32_t> arrivals_in_rounds(const std::vector<std::int64_t>& ar
   return result;
 }
 
-std::vector<std::int32_t> arrivals_in_rounds(const std::vector<std::int64_t>& arrivals_ns,
-                                             std::int64_t round_ns) {
+std::vector<std::int32_t> arrivals_in_rounds_of(std::uint32_t pieces,
+                                                const std::vector<std::int64_t>& arrivals_ns,
+                                                std::int64_t round_ns) {
   const auto procs = static_cast<std::int64_t>(arrivals_ns.size());
-  const std::int64_t widest_gap = std::min<std::int64_t>(2 * procs + 64, INT32_MAX / procs);
+  const std::int64_t enough = 2 * std::max<std::int64_t>(procs, pieces) + 64;
+  const std::int64_t widest_gap = std::min<std::int64_t>(enough, INT32_MAX / procs);
   return arrivals_in_rounds(arrivals_ns, round_ns, static_cast<std::int32_t>(widest_gap));
 }
 

@@ -49,8 +49,10 @@ class DeclaredPhase {
 /// for those who are there, and schedules need not be made for it.
 std::vector<std::int32_t> arrivals_in_rounds(const std::vector<std::int64_t>& arrivals_ns,
                                              std::int64_t round_ns, std::int32_t widest_gap);
-/// Likewise, with gaps in which all blocks that are there can come everywhere.
-std::vector<std::int32_t> arrivals_in_rounds(const std::vector<std::int64_t>& arrivals_ns,
-                                             std::int64_t round_ns);
+/// Likewise, with gaps in which all that is there can come everywhere: of each rank, or of a vector, there are so many
+/// pieces, one of which a round moves.
+std::vector<std::int32_t> arrivals_in_rounds_of(std::uint32_t pieces,
+                                                const std::vector<std::int64_t>& arrivals_ns,
+                                                std::int64_t round_ns);
 
 }  // namespace convene

@@ -61,6 +61,8 @@ TEST(DeclaredPhase, says_what_is_out_of_place) {
 TEST(ArrivalsInRounds, are_whole_rounds_after_the_earliest) {
   EXPECT_THAT(arrivals_in_rounds({700, 100, 199, 300}, 100, 1000), ElementsAre(6, 0, 0, 2));
   EXPECT_THAT(arrivals_in_rounds({5}, 100, 8), ElementsAre(0));
+  EXPECT_THAT(arrivals_in_rounds_of(1, {0, 1'000'000}, 100), ElementsAre(0, 2 * 2 + 64));
+  EXPECT_THAT(arrivals_in_rounds_of(500, {0, 1'000'000}, 100), ElementsAre(0, 2 * 500 + 64));
   EXPECT_THAT(arrivals_in_rounds({-250, 50}, 100, 8), ElementsAre(0, 3));
 }
 

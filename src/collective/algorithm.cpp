@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 
+#include "base/error.hpp"
 #include "collective/forecast.hpp"
 #include "collective/parts.hpp"
 #include "schedule/interplay.hpp"
@@ -121,7 +122,7 @@ std::uint64_t shared_places(const Algorithm& algorithm, std::span<const std::int
                             std::uint32_t whole_segments) {
   if (algorithm.shared_places) {
     const std::uint32_t own = segments(algorithm, procs, parameters);
-    return std::uint64_t{algorithm.shared_places(procs, parameters)} * std::max(whole_segments / own, 1u);
+    return algorithm.shared_places(procs, parameters) * std::max(whole_segments / own, 1u);
   }
   std::uint64_t total = 0;
   if (algorithm.is_composed())
@@ -168,8 +169,20 @@ std::vector<const Algorithm*> catalogue(Collective collective) {
   return result;
 }
 
+namespace {
+
+/// As many as a schedule can name.
+std::uint32_t countable(std::uint64_t number, const char* what) {
+  if (number > Range::max_count)
+    throw Error(std::to_string(number) + " " + what +
+                " are more than a schedule can have; take fewer processes or segments");
+  return static_cast<std::uint32_t>(number);
+}
+
+}  // namespace
+
 std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const std::int64_t> parameters) {
-  if (algorithm.pieces) return algorithm.pieces(procs, parameters);
+  if (algorithm.pieces) return countable(algorithm.pieces(procs, parameters), "pieces of a block");
   if (algorithm.cuts_by_procs) return procs;
   if (algorithm.cut == Cut::tiny_first) return 2;
   const int i = algorithm.find_parameter("segments");
@@ -191,7 +204,8 @@ void begin_schedule(const Algorithm& algorithm, const Call& call, Builder& build
   builder.buffer(Buffer::output, size.output);
   if (const auto same = in_place_alias(call, per_block)) builder.alias(same->alias, same->of, same->first);
   if (call.collective == Collective::barrier) builder.signals();
-  if (algorithm.shared_places) builder.share(algorithm.shared_places(call.procs, call.parameters));
+  if (algorithm.shared_places)
+    builder.share(countable(algorithm.shared_places(call.procs, call.parameters), "shared places"));
 }
 
 /// What the ranks do that decide as they run, if they come as the call says.

@@ -102,10 +102,10 @@ struct Algorithm {
   bool needs_whole_graph = false;
   /// How many places so many ranks of a node share (Buffer::shared); more ranks never need fewer. Null for one that
   /// sends messages. All ranks of such an algorithm must be on one node.
-  std::uint32_t (*shared_places)(Rank procs, std::span<const std::int64_t> parameters) = nullptr;
+  std::uint64_t (*shared_places)(Rank procs, std::span<const std::int64_t> parameters) = nullptr;
   /// How many places a block is cut into, where that is neither one, nor the parameter "segments", nor as many as there
   /// are processes.
-  std::uint32_t (*pieces)(Rank procs, std::span<const std::int64_t> parameters) = nullptr;
+  std::uint64_t (*pieces)(Rank procs, std::span<const std::int64_t> parameters) = nullptr;
   /// Null for one that is not composed.
   const Composition* composition = nullptr;
   /// Writes one rank's steps. Null for `native`, which is the MPI's own, and for what decides as it runs.

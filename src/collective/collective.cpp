@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/error.hpp"
+
 namespace convene {
 
 namespace {
@@ -208,7 +210,12 @@ Call with_graph(Call call) {
 }
 
 Places places(const Call& call, std::uint32_t segments) {
-  const std::uint32_t all = call.procs * segments;
+  // Of collectives with one vector that number means nothing.
+  const std::uint64_t of_all = has_one_vector(call.collective) ? 0 : std::uint64_t{call.procs} * segments;
+  if (std::max<std::uint64_t>(of_all, segments) > Range::max_count)
+    throw Error("blocks of " + std::to_string(call.procs) + " processes in " + std::to_string(segments) +
+                " segments each are more places than a schedule can have; take fewer segments or processes");
+  const auto all = static_cast<std::uint32_t>(of_all);
   switch (promise(call.collective)) {
     case Promise::allgather:
       return {segments, all};

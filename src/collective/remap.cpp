@@ -115,7 +115,6 @@ class Remapped {
     const bool many_out = has_blocks_in_output(call_.collective) && size.output > 0;
     const bool has_blocks = has_blocks_in_input(call_.collective) || has_blocks_in_output(call_.collective);
     const Rank own = number_in(ranks_, call_.rank);
-    const bool own_is_there = in_place_alias(call_, segments_).has_value();
     Phase phase{.collective = call_.collective,
                 .ranks = ranks_,
                 .root = is_rooted(call_.collective) ? number_in(ranks_, call_.root) : 0,
@@ -125,6 +124,10 @@ class Remapped {
     phase.blocks = has_blocks ? in_new_order(Buffer::output) : whole(Buffer::output, segments_);
     phase.input = many_in ? in_new_order(Buffer::input) : whole(Buffer::input, size.input);
     phase.output = many_out ? in_new_order(Buffer::output) : whole(Buffer::output, size.output);
+    // In place; or this is a part, and the whole has it so.
+    const bool own_is_there = size.input > 0 && size.output > 0 &&
+                              builder_.are_same(many_in ? phase.input[own] : phase.input.front(),
+                                                many_out ? phase.output[own] : phase.output.front());
     if (copies && many_in) {
       const std::vector<View::Places> moved = in_scratch();
       builder_.copy(joined(phase.input), joined(moved));

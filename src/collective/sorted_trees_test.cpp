@@ -514,6 +514,11 @@ TEST(Background, IsWhatDependsOnNothingOfTheOwn) {
   EXPECT_FALSE(begins_early(plan_of(Collective::gather, "sls", arrivals)[0]));
   EXPECT_TRUE(begins_early(plan_of(Collective::gather, "bsbn", arrivals)[0]));
   EXPECT_FALSE(begins_early(plan_of(Collective::gather, "sbn", arrivals)[0]));
+  // Whoever the tree makes an inner rank.
+  for (Rank procs = 2; procs <= 17; ++procs)
+    for (const Schedule& schedule : plan_of(Collective::gather, "sbn", Arrivals(procs, 0)))
+      for (StepId id = 0; id < schedule.size(); ++id)
+        EXPECT_TRUE(schedule[id].kind != StepKind::recv || schedule[id].predecessors > 0);
   for (const char* name : {"bsln", "bsbn"})
     for (Rank rank = 1; rank < 8; ++rank)
       for (const Step& step : plan_of(Collective::scatter, name, arrivals)[rank].steps())
@@ -526,6 +531,11 @@ TEST(Background, IsWhatDependsOnNothingOfTheOwn) {
         if (step.kind == StepKind::recv) {
           EXPECT_EQ(step.touches & 2, 2);
         }
+}
+
+TEST(SortedBinomialScatter, KeepsNoPlaceForTheOwnBlock) {
+  EXPECT_EQ(statistics(plan_of(Collective::scatter, "sbn", Arrivals(8, 0))).scratch, 3u);
+  EXPECT_EQ(statistics(plan_of(Collective::scatter, "bsbn", Arrivals(8, 0))).scratch, 4u);
 }
 
 /// With everybody there at once: as many rounds as the binomial tree; else never more than one after the last arrival

@@ -9,10 +9,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 #include "collective/algorithm.hpp"
 #include "shape/loggp_tree.hpp"
+#include "shape/tree.hpp"
 
 namespace convene {
 namespace {
@@ -165,6 +167,14 @@ TEST(LogGPOptimalScatter, IsNeverSlowerThanTheOtherTrees) {
       for (const std::int64_t fanout : {1, 2, 3, 7})
         EXPECT_LE(optimal, end_of(scatter("nway_binomial", procs, {fanout}), 0, model)) << procs;
     }
+}
+
+// Trees that are as deep as there are ranks.
+TEST(Trees, MayBeChains) {
+  EXPECT_EQ(tree_rounds(kary_split(1), 200'000), 199'999u);
+  EXPECT_EQ(tree_rounds(chain_split(2), 200'001), 100'000u);
+  for (std::uint32_t size = 1; size <= 64; ++size)
+    EXPECT_EQ(tree_rounds(knomial_split(1), size), static_cast<std::uint32_t>(std::bit_width(size - 1)));
 }
 
 TEST(LogGPTree, TakesAGapNoShorterThanAByte) {

@@ -7,17 +7,17 @@
 namespace convene {
 namespace {
 
-/// Scratch for the blocks of a subtree, its root's first.
-Buffer scratch_for(const TreeNode& node, const Call& call, Builder& builder) {
+/// Scratch for the blocks of a subtree, its root's first; or for those below the root alone, from the `first` on.
+Buffer scratch_for(const TreeNode& node, const Call& call, Builder& builder, Rank first = 0) {
   std::vector<Place> like;
-  for (Rank below = 0; below < node.subtree; ++below) like.push_back(call.up(below));
+  for (Rank below = first; below < node.subtree; ++below) like.push_back(call.up(below));
   return builder.scratch(like);
 }
 
 /// Where a child's subtree stands: at the root by rank, elsewhere in scratch.
-Range subtree_of(const TreeNode::Child& child, const Call& call, Buffer held) {
+Range subtree_of(const TreeNode::Child& child, const Call& call, Buffer held, Rank first = 0) {
   if (call.is_root()) return all_blocks(call, call.absolute(child.rank), child.subtree);
-  return Range(held, child.rank - call.relative(), child.subtree);
+  return Range(held, child.rank - call.relative() - first, child.subtree);
 }
 
 }  // namespace
@@ -49,20 +49,21 @@ void on_positions(const std::vector<Rank>& ranks, const Call& call, Builder& bui
 void scatter_down(const Split& tree, const Call& call, Builder& builder, Begins begins) {
   const TreeNode node = tree_node(tree, call.relative(), call.procs);
   Buffer held = Buffer::input;
+  const Rank first_held =
+      begins == Begins::at_call ? 1 : 0;  // the own block goes straight to the output then
   if (!call.is_root()) {
     const bool holds = node.subtree > 1 || begins == Begins::in_background;
-    if (holds) held = scratch_for(node, call, builder);
+    if (holds) held = scratch_for(node, call, builder, first_held);
     builder.round(node.round);
-    // What goes straight to the output is received at the call.
     if (holds && begins == Begins::at_call)
-      builder.recv(call.absolute(node.parent), {own_block(call), Range(held, 1, node.subtree - 1)});
+      builder.recv(call.absolute(node.parent), {own_block(call), Range(held, 0, node.subtree - 1)});
     else
       builder.recv(call.absolute(node.parent), holds ? Range(held, 0, node.subtree) : own_block(call));
     if (!holds) return;
   }
   for (const TreeNode::Child& child : node.children) {
     builder.round(child.round);
-    builder.send(call.absolute(child.rank), subtree_of(child, call, held));
+    builder.send(call.absolute(child.rank), subtree_of(child, call, held, first_held));
   }
   if (call.is_root())
     builder.copy(all_blocks(call, call.rank, 1), own_block(call));

@@ -269,13 +269,14 @@ std::vector<std::int32_t> Communicator::expected_in(const Algorithm& algorithm, 
                                                     std::uint64_t total_bytes) {
   const std::uint64_t block = has_one_vector(call.collective) ? total_bytes : total_bytes / procs_;
   const std::uint64_t bytes = round_bytes(algorithm, call, block);
+  const std::uint32_t pieces = segments(algorithm, call);
   const auto known =
       std::ranges::find(round_of_bytes_, bytes, &std::pair<std::uint64_t, std::int64_t>::first);
-  if (known != round_of_bytes_.end()) return arrivals_in_rounds(expected_, known->second);
+  if (known != round_of_bytes_.end()) return arrivals_in_rounds_of(pieces, expected_, known->second);
   const std::int64_t round = measure_round(*this, bytes);
   if (round_of_bytes_.size() == most_decisions) round_of_bytes_.erase(round_of_bytes_.begin());
   round_of_bytes_.emplace_back(bytes, round);
-  return arrivals_in_rounds(expected_, round);
+  return arrivals_in_rounds_of(pieces, expected_, round);
 }
 
 Decision& Communicator::decide(const CallKind& kind) {

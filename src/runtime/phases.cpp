@@ -273,7 +273,7 @@ class PhasedRuns : public Phases, public Requested {
 
   int build() {
     Call call = this->call();
-    call.arrivals = arrivals_in_rounds(exchange_.all(), round_ns_);
+    call.arrivals = arrivals_in_rounds_of(segments(*spec_.algorithm, call), exchange_.all(), round_ns_);
     prepared_ = process_schedules().get(*spec_.algorithm, call);
     arena_.reset();
     call_.emplace(arguments_, *prepared_, own_->comm, 0, arena_, true);

@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "execute/executor.hpp"
 #include "execute/tags.hpp"
 #include "runtime/progress.hpp"
+#include "runtime/schedule_cache.hpp"
+#include "select/spec.hpp"
 
 namespace convene {
 namespace {
@@ -25,6 +28,13 @@ int shift(const Communicator& communicator, MPI_Comm own, int tag, const std::ve
   return code;
 }
 
+/// The number of the next collective, which nothing has whose tags it shares any more.
+std::uint32_t await_next_turn(Communicator& communicator) {
+  const std::uint32_t number = communicator.next_collective();
+  progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
+  return number;
+}
+
 }  // namespace
 
 std::int64_t greatest(std::int64_t mine, const Communicator& communicator) {
@@ -33,6 +43,30 @@ std::int64_t greatest(std::int64_t mine, const Communicator& communicator) {
   if (mpi.Iallreduce(&mine, &all, 1, MPI_INT64_T, MPI_MAX, communicator.comm(), &request) == MPI_SUCCESS)
     progress::await(&request);
   return all;
+}
+
+int tell_all(const void* mine, void* all, std::size_t bytes, Communicator& communicator) {
+  const Spec spec = parse_spec(Collective::allgather, "recursive_doubling_two_phase");
+  const auto prepared = process_schedules().get(*spec.algorithm, {.collective = Collective::allgather,
+                                                                  .procs = communicator.procs(),
+                                                                  .rank = communicator.rank(),
+                                                                  .parameters = spec.parameters});
+  Binding binding;
+  binding.schedule = &prepared->schedule;
+  binding.comm = communicator.own();
+  binding.collective_number = await_next_turn(communicator);
+  binding.buffers.input = Memory::uniform(const_cast<void*>(mine), bytes);
+  binding.buffers.output = binding.buffers.blocks = Memory::uniform(all, bytes);
+  Arena arena;
+  bind_scratch(*binding.schedule, binding.buffers, arena);
+  StepwiseRun run(binding, Limits{}, arena);
+  bool done = false;
+  int code = MPI_SUCCESS;
+  progress::poke_until([&] {
+    code = run.advance(done);
+    return done || code != MPI_SUCCESS;
+  });
+  return code;
 }
 
 std::uint64_t round_bytes(const Algorithm& algorithm, const Call& call, std::uint64_t block_bytes) {
@@ -44,9 +78,7 @@ std::int64_t measure_round(Communicator& communicator, std::uint64_t bytes) {
   constexpr std::uint64_t most = 64u << 20;  // of a message; beyond that time is in proportion
   const std::uint64_t sent = std::min(bytes, most);
   const MPI_Comm own = communicator.own();
-  const std::uint32_t number = communicator.next_collective();
-  progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
-  const int tag = Tags(number).of(0);
+  const int tag = Tags(await_next_turn(communicator)).of(0);
   std::vector<std::byte> out(sent), in(sent);
   std::int64_t least = INT64_MAX;
   for (int i = 0; i <= repetitions; ++i) {

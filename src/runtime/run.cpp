@@ -81,8 +81,9 @@ void await_turn(const Communicator& communicator, std::uint32_t number) {
 /// it becomes one for the MPI's own.
 bool has_shared_memory(Decision& decision, const Arguments& arguments, Communicator& communicator) {
   if (decision.shared_places == 0) return true;
-  const std::uint64_t place = shared_place_bytes(arguments, *decision.prepared);
-  if (communicator.share(decision.shared_places * place)) return true;
+  // Reductions are cut between items: only the call says how large these are.
+  const std::uint64_t bytes = decision.shared_places * shared_place_bytes(arguments, *decision.prepared);
+  if (bytes <= settings().shared_bytes && communicator.share(bytes)) return true;
   decision.prepared = nullptr;
   decision.record = nullptr;
   decision.algorithm = "native";

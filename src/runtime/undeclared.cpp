@@ -38,6 +38,16 @@ std::vector<std::string_view> candidates(Collective collective) {
   }
 }
 
+/// Into how many pieces the candidates cut a block or vector, at most.
+std::uint32_t most_pieces(Collective collective, const std::vector<std::string_view>& names, Rank procs) {
+  std::uint32_t most = 1;
+  for (const std::string_view name : names) {
+    const Spec spec = parse_spec(collective, name);
+    most = std::max(most, segments(*spec.algorithm, procs, spec.parameters));
+  }
+  return most;
+}
+
 /// What a round of a candidate moves: a block, or a segment of a vector.
 std::uint64_t round_bytes(const CallKind& kind, Rank procs) {
   constexpr std::uint64_t segments = 16;  // of Clairvoyant, where nobody says otherwise
@@ -56,7 +66,7 @@ struct Undeclared::Site {
   Site(const CallKind& of, Rank procs, PhaseTally& tally_of)
       : kind(of),
         names(candidates(of.collective)),
-        adaptation(procs, static_cast<std::uint32_t>(names.size())),
+        adaptation(procs, static_cast<std::uint32_t>(names.size()), most_pieces(of.collective, names, procs)),
         tally(tally_of) {}
 
   bool is_for(const CallKind& other) const {
@@ -171,14 +181,10 @@ void Undeclared::exchange(Site& site, Communicator& communicator) {
     SiteReport report;
     std::int64_t has_background;
   };
-  constexpr int numbers = sizeof(Told) / sizeof(std::int64_t);
   const Told mine{site.adaptation.report(), background::is_available()};
   std::vector<Told> all(communicator.procs());
-  MPI_Request request = MPI_REQUEST_NULL;
-  int code = mpi.Iallgather(&mine, numbers, MPI_INT64_T, all.data(), numbers, MPI_INT64_T,
-                            communicator.comm(), &request);
-  if (code == MPI_SUCCESS) code = progress::await(&request);
-  if (code != MPI_SUCCESS) {
+  if (communicator.own_if_possible() == MPI_COMM_NULL ||
+      tell_all(&mine, all.data(), sizeof mine, communicator) != MPI_SUCCESS) {
     site.is_refused = true;
     return;
   }
@@ -190,10 +196,7 @@ void Undeclared::exchange(Site& site, Communicator& communicator) {
     site.may_go_ahead = site.may_go_ahead && told.has_background != 0;
   }
   site.adaptation.agree(reports, site.round_ns);
-  if (!site.adaptation.wants_round()) return;
-  if (communicator.own_if_possible() == MPI_COMM_NULL)
-    site.is_refused = true;
-  else
+  if (site.adaptation.wants_round())
     site.round_ns = measure_round(communicator, round_bytes(site.kind, communicator.procs()));
 }
 

@@ -7,8 +7,8 @@
 //   operator commutes. (Return addresses may differ between ranks.)
 // - A rank forecasts how long it computes: from the end of its last collective on the communicator, which all ranks leave
 //   at about the same time, to the next call. So no clocks are compared.
-// - Every so many calls, right after one, the ranks exchange what they expect and what they have seen, by a small collective
-//   on the program's communicator: between two calls of the program all ranks are at the same place there.
+// - Every so many calls, right after one, the ranks exchange what they expect and what they have seen, on Convene's own
+//   communicator: between two calls of the program all ranks are at the same place there.
 //   select/adaptation.hpp decides from that, equally on all ranks, and what it decides holds from the next call on.
 // - With a thread for the background on every rank, allgathers under a forecast begin ahead (runtime/ahead.hpp): as soon as
 //   the one before is over.

@@ -27,6 +27,7 @@ struct Traffic {
 }  // namespace
 
 struct Builder::Work {
+  View::Places outermost(std::span<const Range> slots) const;
   Rank procs = 0, rank = 0, first_sharer = 0;
   std::uint32_t round = 0, rounds = 0;
   Accesses accesses;
@@ -428,19 +429,29 @@ void Builder::combine(Range left, Range right) {
   work_->step(StepKind::combine, 0, std::span(&left, 1), std::span(&right, 1), Transfer::automatic);
 }
 
+/// What slots of the innermost schedule are in the outermost one.
+View::Places Builder::Work::outermost(std::span<const Range> slots) const {
+  View::Places outer(slots.begin(), slots.end());
+  for (std::size_t level = inner.size(); level > 0; --level) outer = inner[level - 1].lowered(outer, nullptr);
+  std::erase_if(outer, [](const Range& range) { return range.count() == 0; });
+  for (Range& range : outer) range = accesses.normalised(range);
+  return outer;
+}
+
+bool Builder::are_same(std::span<const Range> one, std::span<const Range> other) const {
+  return work_->outermost(one) == work_->outermost(other);
+}
+
 void Builder::join(std::span<const Range> written) {
   Work& w = *work_;
-  View::Places outer(written.begin(), written.end());
-  for (std::size_t level = w.inner.size(); level > 0; --level)
-    outer = w.inner[level - 1].lowered(outer, nullptr);
+  const View::Places outer = w.outermost(written);
   w.accesses.start();
-  for (Range& range : outer)
-    if (range.count() > 0) w.accesses.read(range = w.accesses.normalised(range));
+  for (const Range& range : outer) w.accesses.read(range);
   const std::size_t steps = w.accesses.depends().size();
-  if (steps == 0 || (steps == 1 && outer.size() < 2)) return w.accesses.forget();
+  // One range that one step has written needs none. (Several may be one in the outermost schedule, and stay a join.)
+  if (steps == 0 || (steps == 1 && written.size() < 2)) return w.accesses.forget();
   const StepId join = w.add_join(static_cast<std::uint32_t>(w.ranges.size()));
-  for (const Range& range : outer)
-    if (range.count() > 0) w.accesses.note_writer(range, join);
+  for (const Range& range : outer) w.accesses.note_writer(range, join);
 }
 
 Schedule Builder::finish() {

@@ -48,6 +48,9 @@ class Builder {
   void enter(View view);
   void leave();
 
+  /// Whether two sets of slots of the innermost schedule are the same places, in the same order.
+  bool are_same(std::span<const Range> one, std::span<const Range> other) const;
+
   // Steps. Places are taken modulo the buffer's number of places. An empty set of slots makes no step.
   void send(Rank peer, std::span<const Range> what, Transfer transfer = Transfer::automatic);
   void recv(Rank peer, std::span<const Range> where, Transfer transfer = Transfer::automatic);

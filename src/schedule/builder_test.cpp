@@ -376,6 +376,29 @@ TEST(BuilderViews, KeepJoins) {
   EXPECT_EQ(schedule.predecessors()[3], std::vector<StepId>{2});
 }
 
+/// Also where its places are one range around the inner schedule, which one step has written in part.
+TEST(BuilderViews, KeepJoinsOfPlacesThatFollowEachOther) {
+  Builder builder;
+  builder.begin(4, 0);
+  builder.buffer(Buffer::input, 1);
+  builder.buffer(Buffer::output, 4);
+  View view{.rank = 0, .ranks = {0, 1, 2, 3}};
+  view.input = {{Range(Buffer::input, 0)}};
+  for (Place place = 0; place < 4; ++place) view.output.push_back({Range(Buffer::output, place)});
+  view.blocks = view.output;
+  builder.enter(view);
+  EXPECT_TRUE(builder.are_same(std::vector{Range(Buffer::output, 1, 2)},
+                               std::vector{Range(Buffer::output, 1), Range(Buffer::output, 2)}));
+  EXPECT_FALSE(builder.are_same(std::vector{Range(Buffer::output, 0)}, std::vector{Range(Buffer::input, 0)}));
+  builder.copy(Range(Buffer::input, 0), Range(Buffer::output, 0));
+  builder.join({Range(Buffer::output, 0), Range(Buffer::output, 1, 3)});
+  builder.recv(2, Range(Buffer::output, 2));
+  builder.leave();
+  const Schedule schedule = builder.finish();
+  ASSERT_EQ(schedule.size(), 3u);
+  EXPECT_EQ(schedule.predecessors()[2], std::vector<StepId>{1});
+}
+
 TEST(Builder, RefusesWhatCannotBe) {
   Builder builder;
   begin(builder);

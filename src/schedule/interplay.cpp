@@ -197,12 +197,18 @@ std::string Interplay::unfinished() const {
 Plan Interplay::plan() const {
   std::vector<std::uint64_t> rounds;  // that messages with data began in
   for (const Member& member : members_)
-    for (const Done& done : member.done) rounds.push_back(done.time / ticks_a_round);
+    for (const Done& done : member.done)
+      if (const DecidedStep& step = done.wanted;
+          !done.is_join && (step.kind == StepKind::send || step.kind == StepKind::recv) &&
+          step.from.count() + step.to.count() > 0)
+        rounds.push_back(done.time / ticks_a_round);
   std::sort(rounds.begin(), rounds.end());
   rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
   const auto round = [&](const Done& done) {
     const auto found = std::lower_bound(rounds.begin(), rounds.end(), done.time / ticks_a_round);
-    return static_cast<std::uint32_t>(found - rounds.begin());
+    const auto last = static_cast<std::ptrdiff_t>(std::max<std::size_t>(rounds.size(), 1)) - 1;
+    return static_cast<std::uint32_t>(
+        std::min(found - rounds.begin(), last));  // notices may come after all data
   };
   // Messages are numbered in the order in which their sends were decided upon.
   std::vector<std::uint32_t> numbers(messages_, 0);

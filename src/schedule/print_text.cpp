@@ -49,6 +49,12 @@ class Rounds {
   Rounds(const Plan& plan, const PlanInfo& info, const Contract& contract)
       : plan_(plan), info_(info), links_(link(plan)) {
     if (links_.fault.empty()) delivery_.emplace(plan_, links_, contract);
+    for (const Schedule& schedule : plan) {
+      std::vector<StepId>& messages = messages_.emplace_back();
+      for (StepId id = 0; id < schedule.size(); ++id)
+        if (schedule[id].is_message()) messages.push_back(id);
+      std::ranges::stable_sort(messages, {}, [&](StepId id) { return schedule[id].round; });
+    }
   }
 
   std::string text(std::optional<Rank> only) {
@@ -71,8 +77,10 @@ class Rounds {
     std::size_t columns = width("sends");
     for (const Schedule& schedule : plan_) {
       if (only && schedule.rank() != *only) continue;
-      Line line{schedule.rank(), messages(schedule, round, StepKind::send),
-                messages(schedule, round, StepKind::recv)};
+      const auto ids = std::ranges::equal_range(messages_[schedule.rank()], round, {},
+                                                [&](StepId id) { return schedule[id].round; });
+      Line line{schedule.rank(), messages(schedule, ids, StepKind::send),
+                messages(schedule, ids, StepKind::recv)};
       if (line.sends.empty() && line.receives.empty()) continue;
       columns = std::max(columns, width(line.sends));
       lines.push_back(std::move(line));
@@ -86,12 +94,12 @@ class Rounds {
     return lines.empty() ? "" : text;
   }
 
-  /// What a rank sends (or receives) in a round: "0 to 4, 2 to 4".
-  std::string messages(const Schedule& schedule, std::uint32_t round, StepKind kind) {
+  /// What a rank sends (or receives) with these messages: "0 to 4, 2 to 4".
+  std::string messages(const Schedule& schedule, std::span<const StepId> ids, StepKind kind) {
     std::string text;
-    for (StepId id = 0; id < schedule.size(); ++id) {
+    for (const StepId id : ids) {
       const Step& step = schedule[id];
-      if (step.round != round || step.kind != kind) continue;
+      if (step.kind != kind) continue;
       text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ",
                           step.is_signal() ? "a signal" : blocks(schedule, id),
                           kind == StepKind::send ? "to" : "from", step.peer);
@@ -145,6 +153,7 @@ class Rounds {
   const PlanInfo& info_;
   const Links links_;
   std::optional<Delivery> delivery_;
+  std::vector<std::vector<StepId>> messages_;  // by rank, in the order of their rounds
 };
 
 std::string action(const Schedule& schedule, StepId id) {

@@ -22,8 +22,8 @@ std::int64_t to_ns(double seconds) {
 
 }  // namespace
 
-SiteAdaptation::SiteAdaptation(std::uint32_t procs, std::uint32_t candidates)
-    : procs_(procs), candidates_(candidates) {}
+SiteAdaptation::SiteAdaptation(std::uint32_t procs, std::uint32_t candidates, std::uint32_t pieces)
+    : procs_(procs), candidates_(candidates), pieces_(pieces) {}
 
 void SiteAdaptation::note(std::optional<double> computed, double elapsed) {
   ++since_;
@@ -85,7 +85,7 @@ bool SiteAdaptation::is_promising(std::span<const SiteReport> reports, std::int6
     for (const SiteReport& report : reports) arrivals.push_back(report.computes[call]);
     const auto [earliest, latest] = std::minmax_element(arrivals.begin(), arrivals.end());
     apart += static_cast<double>(*latest - *earliest) / static_cast<double>(season);
-    forecasts.push_back(arrivals_in_rounds(arrivals, std::max<std::int64_t>(round, 1)));
+    forecasts.push_back(arrivals_in_rounds_of(pieces_, arrivals, std::max<std::int64_t>(round, 1)));
   }
   // A wrong forecast may cost as many rounds as it makes ranks work ahead: it has to be right for the better part.
   if (apart < 2 * error || apart < 2 * static_cast<double>(round)) return false;

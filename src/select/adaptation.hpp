@@ -32,8 +32,9 @@ struct SiteReport {
 /// The calls at one place of a program: one object on each rank, all of which decide the same.
 class SiteAdaptation {
  public:
-  /// `candidates`: how many algorithms with forecasts there are to choose from, at least 1.
-  SiteAdaptation(std::uint32_t procs, std::uint32_t candidates);
+  /// `candidates`: how many algorithms with forecasts there are to choose from, at least 1; `pieces`: into how many a block or
+  /// vector is cut at most, one of which a round moves.
+  SiteAdaptation(std::uint32_t procs, std::uint32_t candidates, std::uint32_t pieces = 1);
 
   /// A call is over: how long the rank computed before it (nothing: not known) and was in it, in seconds. All ranks
   /// call this for the same calls.
@@ -86,7 +87,7 @@ class SiteAdaptation {
   void decide_trial();
   std::uint32_t turns() const { return (candidates_ + 1) * trial_turns; }
 
-  const std::uint32_t procs_, candidates_;
+  const std::uint32_t procs_, candidates_, pieces_;
   Stage stage_ = Stage::watching;
   std::uint32_t stretch_ = first_stretch, since_ = 0;  // calls between two exchanges; calls since the last
   std::uint32_t turn_ = 0;                             // of a trial

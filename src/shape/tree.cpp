@@ -24,30 +24,44 @@ void append_even(std::uint32_t size, std::uint32_t count, std::vector<std::uint3
   for (std::uint32_t i = 0; i < count; ++i) parts.push_back(size / count + (i < size % count));
 }
 
+/// How many rounds a tree has. (Not by recursion: a chain is as deep as it is long.)
 class Rounds {
  public:
-  Rounds(const Split& split, std::uint32_t size) : split_(split), known_(size + 1, unknown) {}
+  Rounds(const Split& split, std::uint32_t size) : split_(split), known_(size + 1, unknown) { known_[1] = 0; }
 
-  std::uint32_t of(Run run) {
-    std::uint32_t& known = known_[run.size];
-    if (run.first != 0 && known != unknown)
-      return known;  // only the root's run may divide in a way of its own
-    const std::uint32_t size = run.size;
-    std::uint32_t most = 0;
-    for (std::uint32_t round = 1; run.size > 1; ++round) {
-      std::vector<std::uint32_t> parts;
-      const Run kept =
-          divide(split_, run, parts, [&](const Run& part) { most = std::max(most, round + of(part)); });
-      run = kept;
+  std::uint32_t of_whole(std::uint32_t size) {
+    open_.push_back({0, size});
+    while (true) {
+      const Run run = open_.back();
+      const bool is_root = run.first == 0;  // only the root's run may divide in a way of its own
+      const std::size_t opened = open_.size();
+      const std::uint32_t most = !is_root && known_[run.size] != unknown ? known_[run.size] : of(run);
+      if (open_.size() > opened) continue;  // these first
+      if (is_root) return most;
+      known_[run.size] = most;
+      open_.pop_back();
     }
-    if (run.first != 0) known_[size] = most;
-    return most;
   }
 
  private:
+  /// Where all parts are known; else those that are not are opened.
+  std::uint32_t of(Run run) {
+    std::uint32_t most = 0;
+    for (std::uint32_t round = 1; run.size > 1; ++round)
+      run = divide(split_, run, parts_, [&](const Run& part) {
+        if (known_[part.size] == unknown)
+          open_.push_back(part);
+        else
+          most = std::max(most, round + known_[part.size]);
+      });
+    return most;
+  }
+
   static constexpr std::uint32_t unknown = 0xffffffffu;
   const Split& split_;
   std::vector<std::uint32_t> known_;  // by size
+  std::vector<std::uint32_t> parts_;
+  std::vector<Run> open_;
 };
 
 }  // namespace
@@ -75,7 +89,7 @@ TreeNode tree_node(const Split& split, std::uint32_t rank, std::uint32_t size) {
 }
 
 std::uint32_t tree_rounds(const Split& split, std::uint32_t size) {
-  return Rounds(split, size).of({0, size});
+  return Rounds(split, size).of_whole(size);
 }
 
 Split knomial_split(std::uint32_t fanout) {

@@ -17,6 +17,7 @@ using Sizes = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t most_procs = 1u << 20;
 constexpr std::uint32_t most_degree = 1u << 10;
+constexpr std::size_t most_dims = 6;  // 3^6 is below that degree
 
 std::uint32_t product(std::span<const std::uint32_t> dims) {
   return std::accumulate(dims.begin(), dims.end(), 1u, std::multiplies<>());
@@ -50,6 +51,9 @@ Sizes parse_dims(std::string_view text, std::string_view whole, std::uint32_t pr
     const std::size_t x = text.find('x');
     dims.push_back(number(text.substr(0, x), whole, most_procs));
     size *= dims.back();
+    if (dims.size() > most_dims)
+      throw Error("the graph '" + std::string(whole) + "' has more than " + std::to_string(most_dims) +
+                  " dimensions");
     if (size > most_procs || x == std::string_view::npos) break;
     text.remove_prefix(x + 1);
   }

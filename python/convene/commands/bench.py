@@ -101,7 +101,7 @@ def choose_type(collective: str, given: str | None) -> str:
     return given
 
 
-def refuse_idle(context: typer.Context, collective: str, arrivals: str, sync: str) -> None:
+def refuse_idle(context: typer.Context, collective: str, arrivals: str, sync: str, cache: str) -> None:
     """Refuses what would change nothing here."""
     if not _core.is_rooted(collective):
         arguments.refuse(context, ["root"], f"{collective}, which has no root")
@@ -111,6 +111,9 @@ def refuse_idle(context: typer.Context, collective: str, arrivals: str, sync: st
         arguments.refuse(context, ["sizes", "item_type"], f"{collective}, which carries no data")
     if arrivals != bench.BALANCED:
         arguments.refuse(context, ["batch"], "--arrivals, where one call is one observation")
+    for is_single, what in ((sync == "window", "--sync window"), (cache == "cold", "--cache cold")):
+        if is_single:
+            arguments.refuse(context, ["batch"], f"{what}, where one call is one observation")
     if sync == "barrier":
         arguments.refuse(context, ["window"], "--sync barrier, which has no deadlines")
 
@@ -277,7 +280,7 @@ def run(
         arguments.refuse(context, OF_MEASUREMENTS, "--study")
     name = check_subject(collective, procs, chosen_study, full=full)
     if name:
-        refuse_idle(context, name, arrivals, sync)
+        refuse_idle(context, name, arrivals, sync, cache)
     course: dict[str, Any] = {
         "type": choose_type(name, item_type) if name else "",
         "op": check_word("--op", operation, bench.OPERATIONS),

@@ -173,6 +173,7 @@ def run_in(where: cluster.Cluster, node: int, command: list[str]) -> int:
         raise RequestError(
             f"--on {node}: the cluster '{where.name}' has the nodes 0 to {where.shape.nodes - 1}"
         )
+    cluster.check_root()
     environment = {**os.environ, **cluster.variables(where)}
     return execute(cluster.command_line(where, node, command), environment)
 
@@ -187,7 +188,8 @@ def status(json: arguments.Json = False) -> None:
     for each in clusters:
         shape = each.shape
         programs = str(each.processes()) if each.is_up else "0"
-        state = "up" if each.is_up else "ended; 'down' removes what is left"
+        state = "up" if each.is_complete else "not complete"
+        state = state if each.is_up else "ended; 'down' removes what is left"
         table.add_row(each.name, str(shape.nodes), str(shape.slots), programs, links_text(shape), state)
     console.make().print(table if clusters else "no cluster is up")
 

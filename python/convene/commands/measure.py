@@ -102,9 +102,11 @@ def remarks(raw: dict[str, Any]) -> list[str]:
     return [f"{raw['procs']} ranks shared {cores} cores: the parameters are those of such a crowd"]
 
 
-def check_plots(folder: Path) -> None:
-    if not folder.is_dir():
-        raise RequestError(f"there is no directory {folder} for --plots; make it first")
+def make_plots_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise RequestError(f"there is no directory {folder} for --plots: {error.strerror}") from None
 
 
 def run(
@@ -154,7 +156,7 @@ def run(
     for path in (path for path in (output, raw_output) if path):
         check_output(path)
     if plots:
-        check_plots(plots)
+        make_plots_folder(plots)
     effort = measurement.QUICK if quick else measurement.Effort()
     if rounds is not None:
         effort = replace(effort, rounds=rounds)
@@ -167,6 +169,8 @@ def run(
         request = with_collectives(request, fit_to)
     try:
         raw = measure(measurement.find_setting(launcher, stack), request)
+        if raw_output:
+            console.write_file(raw_output, console.json_text(raw) + "\n")
         title = name or (output.stem if output else raw["environment"]["hosts"][0])
         platform = measurement.platform(raw, request, title)
     except bench.RunError as error:
@@ -174,8 +178,6 @@ def run(
         raise typer.Exit(1) from None
     if output:
         console.write_file(output, console.json_text(platform) + "\n")
-    if raw_output:
-        console.write_file(raw_output, console.json_text(raw) + "\n")
     if plots:
         fit_plots.draw(fits.Observations.read(raw), platform, plots)
     if json:
@@ -200,7 +202,15 @@ def with_collectives(request: measurement.Request, text: str) -> measurement.Req
                 f"--fit-to '{use}' is no use of {', '.join(MEASURED)}; write it as in bcast=binomial"
             )
         bench.check_contender(collective, request.procs, algorithm)
+        if algorithm == bench.NATIVE:
+            raise RequestError(
+                f"--fit-to '{use}': what the MPI does by itself has no model; name an algorithm"
+            )
     sizes = [1 << i for i in range(6, 31, 3) if 1 << i <= request.effort.largest // 2]
+    if not sizes:
+        raise RequestError(
+            "--fit-to needs sizes up to half of --largest, from 64 bytes on; take --largest 128"
+        )
     return replace(
         request,
         collectives=tuple(uses),

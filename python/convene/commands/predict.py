@@ -208,6 +208,7 @@ def print_winners(settings: list[Setting], algorithms: str, model: str, sizes: l
 
 
 def print_crossovers(setting: Setting, specs: list[str], model: str, sizes: list[int], json: bool) -> None:
+    sizes = sorted(sizes)
     found = winners.crossovers(setting, specs, model, sizes)
     first = prediction.best_of(prediction.predict(setting, specs, model, sizes[:1]), sizes[:1])[0]
     if json:

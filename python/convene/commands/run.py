@@ -119,6 +119,11 @@ def account_directory() -> Iterator[str]:
             raise RequestError(
                 f"CONVENE_ACCOUNT_DIR={own} is not a directory; make it, or leave the variable out"
             )
+        if any(Path(own).glob("account-*.json")):
+            raise RequestError(
+                f"CONVENE_ACCOUNT_DIR={own} has the accounts of another run; remove them, or name another "
+                "directory"
+            )
         yield str(Path(own).resolve())
         return
     directory = tempfile.mkdtemp(prefix="convene-")
@@ -155,10 +160,15 @@ def recording_directory(given: Path | None, wanted: bool) -> Iterator[Path | Non
 
 
 def summarize_recording(directory: Path | None, report_wanted: bool) -> lateness.Summary | None:
-    """Who was late, where that was recorded."""
+    """Who was late, where that was recorded. The program has run: a recording that cannot be read is no
+    reason to leave out the rest."""
     if directory is None or not report_wanted or not recordings.files_in(directory):
         return None
-    return lateness.summarize(recordings.read(directory))
+    try:
+        return lateness.summarize(recordings.read(directory))
+    except RequestError as error:
+        console.complain(f"the report does not say who was late: {error}")
+        return None
 
 
 def execute(command: list[str], environment: dict[str, str]) -> int:
@@ -171,14 +181,15 @@ def execute(command: list[str], environment: dict[str, str]) -> int:
     def pass_on(number: int, _frame: Any) -> None:
         process.send_signal(number)
 
-    before = signal.signal(signal.SIGTERM, pass_on)
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         status = process.wait()
     except KeyboardInterrupt:
         wait_for_interrupted(process)
         raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     return status if status >= 0 else SIGNALLED - status
 
 
@@ -254,6 +265,8 @@ def run(
     uses, rules_path = check_uses(use or []), check_rules(rules)
     if report_to:
         report.check_path(report_to)
+    if warn_after == 0:
+        raise RequestError("--warn-after 0 would say it in every call; give a time above 0, as 0.001")
     with account_directory() as directory, recording_directory(record, report_to is not None) as recorded:
         variables = collect_environment(
             uses,

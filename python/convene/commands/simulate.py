@@ -119,7 +119,7 @@ def busiest_text(channels: dict[str, float]) -> str:
 # What a study settles itself.
 OF_SWEEPS = (
     *("collective", "platform", "sizes", "algorithms", "root", "mapping", "arrivals", "noise", "repetitions"),
-    *("seed", "contention", "critical_path", "engine", "rivals", "export"),
+    *("seed", "contention", "critical_path", "engine", "rivals", "export", "skeleton", "use"),
 )
 
 
@@ -217,8 +217,8 @@ def show_program(
     contenders = result["sizes"][0]["contenders"]
     totals = [sum(contender["seconds"]) for contender in contenders]
     for contender, total in zip(contenders, totals, strict=True):
-        ratio = f"{total / min(totals):.3f}"
-        shares = [f"{100 * sum(contender[name]) / total:.0f} %" for name in ("mean", "waiting")]
+        ratio = f"{total / min(totals):.3f}" if min(totals) else ""
+        shares = [f"{100 * sum(contender[name]) / (total or 1):.0f} %" for name in ("mean", "waiting")]
         is_best = total == min(totals)
         table.add_row(
             contender["name"],
@@ -231,6 +231,13 @@ def show_program(
     others = [f"{name}={spec}" for name, spec in said.items() if f"{name}=" not in programs[0].spec]
     if others:
         console.make().print(f"in all of them {', '.join(others)}", markup=False, soft_wrap=True)
+
+
+# What is exported is the platform with its ranks, and nothing that runs on it.
+NOT_OF_EXPORTS = (
+    *("collective", "sizes", "algorithms", "root", "arrivals", "noise", "repetitions", "seed", "contention"),
+    *("critical_path", "engine", "rivals", "output", "resume", "json"),
+)
 
 
 def export_platform(path: Path, platform: str, mapping: str, procs: int) -> None:
@@ -294,7 +301,9 @@ def run(
     repetitions: Annotated[
         int, typer.Option(min=1, help="How many random patterns of arrival, or of noise.")
     ] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="For random arrivals and noise.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=arguments.MOST_SEED, help="For random arrivals and noise.")
+    ] = 1,
     contention: Annotated[
         str,
         typer.Option(metavar="sharing|maxmin", help="How messages share links: fast, or exact."),
@@ -394,6 +403,7 @@ def run(
     if figure:
         raise RequestError("--figure needs a --study")
     if export:
+        arguments.refuse(context, NOT_OF_EXPORTS, "--export")
         if platform is None or procs is None:
             raise RequestError("--export needs --platform and -p: a host for each rank is written")
         export_platform(export, platform, mapping, procs)
@@ -404,6 +414,11 @@ def run(
     if not _core.is_rooted(name):
         arguments.refuse(context, ["root"], f"{name}, which has no root")
     check_contention(contention)
+    if name in bench.WITHOUT_SIZES:
+        arguments.refuse(context, ["sizes"], f"{name}, which carries no data")
+        sizes = "0"
+    if critical_path and not (output or json):
+        raise RequestError("--critical-path goes into the JSON: say --json, or -o FILE.json")
     machine = simulation.load_platform(platform)
     patterns = tuple(map(tuple, simulation.make_arrivals(arrivals, procs, repetitions, seed)))
     quiet = noise == "none"
@@ -411,6 +426,8 @@ def run(
         patterns *= repetitions
     if not quiet and engine == "smpi":
         raise RequestError("SMPI knows no noise: leave out --noise, or take --engine player")
+    if engine == "smpi":
+        arguments.refuse(context, ["contention"], "--engine smpi, where shares are always exact")
     if critical_path and engine == "smpi":
         raise RequestError("SMPI does not say what the critical path is: leave out --critical-path")
     make, others = choose_engine(engine, name, procs, machine, rivals)

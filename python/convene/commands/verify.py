@@ -194,10 +194,15 @@ def specs_of(collective: str, algorithm: str | None, segments: list[int]) -> lis
     return with_segments(collective, _core.samples(collective, given), segments)
 
 
-def takes_segments(collective: str, algorithm: str) -> bool:
-    """Whether --segments sets something: not where parameters were given, which stay as they are."""
-    known = {each["name"]: each["parameters"] for each in _core.algorithms(collective)}
-    return any(parameter["name"] == "segments" for parameter in known.get(algorithm, []))
+def takes_segments(collective: str, algorithm: str | None) -> bool:
+    """Whether --segments sets something, for any algorithm where none is named: not where parameters were
+    given, which stay as they are."""
+    return any(
+        parameter["name"] == "segments"
+        for known in _core.algorithms(collective)
+        if algorithm in (None, known["name"])
+        for parameter in known["parameters"]
+    )
 
 
 def with_segments(collective: str, samples: list[str], segments: list[int]) -> list[str]:
@@ -532,9 +537,15 @@ def verify(
         commutative=not non_commutative,
         thorough=thorough,
     )
-    if algorithm and grid.segments and not any(takes_segments(each, algorithm) for each in collectives):
-        raise RequestError(f"{algorithm} has no number of segments to set; leave out --segments {segments}")
+    if roots != "all" and not any(_core.is_rooted(each) for each in collectives):
+        raise RequestError(f"{' and '.join(collectives)}: no root; leave out --roots {roots}")
+    if grid.segments and not any(takes_segments(each, algorithm) for each in collectives):
+        what = algorithm or " and ".join(collectives)
+        raise RequestError(f"{what} has no number of segments to set; leave out --segments {segments}")
     cases = make_cases(list(dict.fromkeys(collectives)), algorithm, grid)
+    if (mapping or placement) and not any(case.mapping.machine or case.mapping.placement for case in cases):
+        given = "--mapping" if mapping else "--placement"
+        raise RequestError(f"{algorithm or 'what is played'} does not mind nodes; leave out {given}")
     if forecasts and not any(case.forecasts for case in cases):
         raise RequestError(f"{algorithm} does not mind arrivals; leave out --arrivals {arrivals}")
     found = {result.case: result for result in play_all(cases)}

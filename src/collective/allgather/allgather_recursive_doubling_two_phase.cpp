@@ -6,7 +6,7 @@
 // Source:   Viertel, section 5.3.2 ("additional communication … after the algorithm finishes on the power of two part").
 //           The pairing of neighbours is this project's choice.
 // Requires: nothing. For a power of two it is recursive doubling.
-// Cost:     log₂Q + 2 rounds; a member sends up to 2P − 3 blocks; no extra memory.
+// Cost:     log₂Q rounds, and 2 more where P > Q; a member sends up to 2P − 3 blocks; no extra memory.
 //
 //            before      round 0     round 1     round 2       (P = 3, Q = 2: rank 1 takes part through rank 0)
 //   rank     0 1 2       0 1 2       0 1 2       0 1 2
@@ -46,7 +46,8 @@ struct Members {
 
 void generate(const Call& call, Builder& builder) {
   const Members members(call.procs);
-  const auto last_round = static_cast<Rank>(std::countr_zero(members.count)) + 1;
+  const Rank first_round = members.in_pairs > 0 ? 1 : 0;
+  const auto last_round = static_cast<Rank>(std::countr_zero(members.count)) + first_round;
   place_own_block(call, builder);
   if (members.is_proxied(call.rank)) {
     builder.round(0);
@@ -61,7 +62,7 @@ void generate(const Call& call, Builder& builder) {
     builder.round(0);
     builder.recv(call.rank + 1, blocks(call.rank + 1));
   }
-  Rank round = 1;
+  Rank round = first_round;
   for (Rank held = 1; held < members.count; held *= 2, ++round) {
     const Rank mine = me & ~(held - 1);  // the first of the `held` members whose blocks are here
     const Rank peer = members.rank(me ^ held);
@@ -83,7 +84,7 @@ extern const Algorithm allgather_recursive_doubling_two_phase = {
     .summary = "Recursive doubling for any P: pairs of neighbours take part through one of them.",
     .source = "Viertel 2007, section 5.3.2",
     .collectives = allgathers,
-    .rounds = "log₂Q + 2, Q the largest power of two ≤ P",
+    .rounds = "log₂Q, and 2 more where P > Q, the largest power of two ≤ P",
     .generate = generate,
 };
 

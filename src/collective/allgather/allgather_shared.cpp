@@ -41,7 +41,7 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-std::uint32_t places(Rank procs, std::span<const std::int64_t>) { return turns * procs; }
+std::uint64_t places(Rank procs, std::span<const std::int64_t>) { return std::uint64_t{turns} * procs; }
 
 }  // namespace
 

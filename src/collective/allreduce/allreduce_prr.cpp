@@ -133,8 +133,8 @@ std::vector<Hop> schedule(const Call& call, std::uint32_t parts) {
   return (in_two.end() <= in_one.end() ? in_two : in_one).hops();
 }
 
-std::uint32_t parts_of_vector(Rank procs, std::span<const std::int64_t> parameters) {
-  return procs * static_cast<std::uint32_t>(parameters[0]);
+std::uint64_t parts_of_vector(Rank procs, std::span<const std::int64_t> parameters) {
+  return std::uint64_t{procs} * static_cast<std::uint32_t>(parameters[0]);
 }
 
 void generate(const Call& call, Builder& builder) {

@@ -22,7 +22,7 @@
 namespace convene {
 namespace {
 
-std::uint32_t parts(Rank procs, std::span<const std::int64_t>) { return std::bit_floor(procs); }
+std::uint64_t parts(Rank procs, std::span<const std::int64_t>) { return std::bit_floor(procs); }
 
 void generate(const Call& call, Builder& builder) {
   const Folding folding{call.procs, std::bit_floor(call.procs)};

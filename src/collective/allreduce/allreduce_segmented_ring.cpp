@@ -12,8 +12,8 @@
 namespace convene {
 namespace {
 
-std::uint32_t parts(Rank procs, std::span<const std::int64_t> parameters) {
-  return procs * static_cast<std::uint32_t>(parameters[0]);
+std::uint64_t parts(Rank procs, std::span<const std::int64_t> parameters) {
+  return std::uint64_t{procs} * static_cast<std::uint32_t>(parameters[0]);
 }
 
 void generate(const Call& call, Builder& builder) {

@@ -8,7 +8,7 @@
 // Cost:     log₂Q empty messages per rank in as many rounds, Q the largest power of two ≤ P, and 2 rounds more where
 //           P > Q.
 //
-//            before      round 1     round 2                   (P = 4; round 0 is for ranks in excess)
+//            before      round 0     round 1                   (P = 4)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3
 //   token 0  0 . . .     0 * . .     0 0 * *
 //   token 1  . 1 . .     * 1 . .     1 1 * *

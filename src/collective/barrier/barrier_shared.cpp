@@ -17,7 +17,7 @@ void generate(const Call& call, Builder& builder) {
   builder.copy(Range(Buffer::shared, 0, call.procs), Range(Buffer::output, 0, call.procs));
 }
 
-std::uint32_t places(Rank procs, std::span<const std::int64_t>) { return procs; }
+std::uint64_t places(Rank procs, std::span<const std::int64_t>) { return procs; }
 
 }  // namespace
 

@@ -86,7 +86,7 @@ class SharedBcast {
 void generate(const Call& call, Builder& builder) { SharedBcast(call, builder).run(); }
 
 /// Of all ranks that have children, which are the first ones.
-std::uint32_t places(Rank procs, std::span<const std::int64_t> parameters) {
+std::uint64_t places(Rank procs, std::span<const std::int64_t> parameters) {
   const auto degree = static_cast<Rank>(parameters[1]);
   return turns * ((procs - 1 + degree - 1) / degree);
 }

@@ -33,12 +33,13 @@ void generate(const Call& call, Builder& builder) {
   const std::vector<SegmentTransfer>& transfers = *all;
   Partial partial(call, builder, segments, to_root(call, 0));
   std::size_t next = 0;
-  while (next < transfers.size()) {
+  for (std::uint32_t label = 0; next < transfers.size();
+       ++label) {  // rounds in which nobody sends do not count
     // A rank may send and receive in one round: first what it has, then what comes.
     const std::size_t begin = next;
     const std::uint32_t round = transfers[begin].round;
     const SegmentTransfer* incoming = nullptr;
-    builder.round(round);
+    builder.round(label);
     for (; next < transfers.size() && transfers[next].round == round; ++next) {
       if (transfers[next].from == call.rank) partial.give(transfers[next].to, transfers[next].segment);
       if (transfers[next].to == call.rank) incoming = &transfers[next];

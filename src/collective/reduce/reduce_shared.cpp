@@ -60,7 +60,7 @@ void generate(const Call& call, Builder& builder) {
                    : put(segment, call, builder);
 }
 
-std::uint32_t places(Rank procs, std::span<const std::int64_t>) { return turns * (procs - 1); }
+std::uint64_t places(Rank procs, std::span<const std::int64_t>) { return std::uint64_t{turns} * (procs - 1); }
 
 }  // namespace
 
