@@ -2,10 +2,10 @@
 """What `convene run --arrivals auto` gains where a rank is always late, and costs where none is.
 
 An ordinary program computes, calls and begins again; the same rank computes longer, or each in its turn.
-Every repetition runs it once with each contender, in random order: with the MPI's own algorithm, with arrivals
-watched (and, of allgather, with progress in the background besides), and with regular algorithms forced; with
-and without the imbalance. On nodes that are emulated on this machine (root only) with links of limited rate.
-Writes all times of the loop and their ratios (JSON), and a table.
+Every repetition runs it once with each contender, in random order: with the MPI's own algorithm, with
+arrivals watched (and, of allgather, with progress in the background besides), and with regular algorithms
+forced; with and without the imbalance. On nodes that are emulated on this machine (root only) with links of
+limited rate. Writes all times of the loop and their ratios (JSON), and a table.
 """
 
 import argparse

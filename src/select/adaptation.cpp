@@ -15,6 +15,11 @@ constexpr std::size_t most_shown = 48, shown_of_more = 16;
 
 constexpr std::uint32_t longest_rest = 4096;
 
+constexpr double least_part_of_a_call = 0.5;
+
+/// A trial ends early where all candidates took more than so many times as long as the regular algorithm.
+constexpr double hopeless = 1.15;
+
 /// Nanoseconds, within what can be added up for all ranks.
 std::int64_t to_ns(double seconds) {
   return static_cast<std::int64_t>(std::clamp(seconds, 0., 1e6) * 1e9 + 0.5);
@@ -87,8 +92,10 @@ bool SiteAdaptation::is_promising(std::span<const SiteReport> reports, std::int6
     apart += static_cast<double>(*latest - *earliest) / static_cast<double>(season);
     forecasts.push_back(arrivals_in_rounds_of(pieces_, arrivals, std::max<std::int64_t>(round, 1)));
   }
-  // A wrong forecast may cost as many rounds as it makes ranks work ahead: it has to be right for the better part.
+  // A wrong forecast may cost as many rounds as it makes ranks work ahead: it has to be right for the better part. And no more
+  // can be saved than ranks are apart, which is to be a good part of a call.
   if (apart < 2 * error || apart < 2 * static_cast<double>(round)) return false;
+  if (apart < least_part_of_a_call * static_cast<double>(quickest)) return false;
   arrivals_ = std::move(forecasts);
   return true;
 }
@@ -112,6 +119,12 @@ void SiteAdaptation::next_turn() {
   ++turn_;
   const std::uint32_t which = turn_ % (candidates_ + 1);
   candidate_ = which == 0 ? std::nullopt : std::optional(which - 1);
+}
+
+/// Once all have had as many turns.
+bool SiteAdaptation::is_hopeless() const {
+  return (turn_ + 1) % (candidates_ + 1) == 0 &&
+         *std::min_element(costs_.begin() + 1, costs_.end()) > hopeless * costs_.front();
 }
 
 void SiteAdaptation::decide_trial() {
@@ -151,7 +164,7 @@ void SiteAdaptation::agree(std::span<const SiteReport> reports, std::int64_t rou
       break;
     case Stage::trying:
       costs_[candidate_ ? *candidate_ + 1 : 0] += cost;
-      if (turn_ + 1 < turns())
+      if (turn_ + 1 < turns() && !is_hopeless())
         next_turn();
       else
         decide_trial();

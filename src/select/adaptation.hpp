@@ -84,6 +84,7 @@ class SiteAdaptation {
   void watch_longer();
   void begin_trial();
   void next_turn();
+  bool is_hopeless() const;
   void decide_trial();
   std::uint32_t turns() const { return (candidates_ + 1) * trial_turns; }
 

@@ -129,6 +129,23 @@ TEST(SiteAdaptation, follows_a_program_that_changes) {
   EXPECT_THAT(program[0].arrivals(), ElementsAre(0, 0, 20, 0));
 }
 
+TEST(SiteAdaptation, does_not_try_where_little_can_be_saved) {
+  // A millisecond between the ranks, and 20 in the call.
+  Program program(
+      4, 1, [](std::uint32_t rank, int) { return rank == 1 ? 0.011 : 0.010; },
+      [](std::optional<std::uint32_t> candidate) { return candidate ? 0.019 : 0.020; });
+  program.run(2000);
+  EXPECT_EQ(program.uses(1), 0);
+}
+
+TEST(SiteAdaptation, ends_a_hopeless_trial_early) {
+  Program program(4, 2, one_late,
+                  [](std::optional<std::uint32_t> candidate) { return candidate ? 0.040 : 0.005; });
+  program.run(90);
+  EXPECT_EQ(program.uses(1), static_cast<int>(SiteAdaptation::trial_stretch));
+  EXPECT_EQ(program.uses(2), static_cast<int>(SiteAdaptation::trial_stretch));
+}
+
 TEST(SiteAdaptation, foretells_each_call_of_a_season) {
   // Each call another rank is late.
   Program program(
