@@ -65,11 +65,12 @@ class Cell:
         return 1 - own / other
 
 
-def names_of(collective: str, procs: int) -> list[str]:
+def names_of(collective: str, procs: int, left_out: set[str]) -> list[str]:
     return [
         known["name"]
         for known in _core.algorithms(collective)
         if not known["native"]
+        and known["name"] not in left_out
         and not known["parts"]
         and not known["shares_memory"]
         and not _core.unmet(collective, known["name"], procs)
@@ -77,7 +78,11 @@ def names_of(collective: str, procs: int) -> list[str]:
 
 
 def simulate(
-    platform: simulation.Platform, procs: Iterable[int], sizes: tuple[int, ...], only: list[str]
+    platform: simulation.Platform,
+    procs: Iterable[int],
+    sizes: tuple[int, ...],
+    only: list[str],
+    left_out: set[str],
 ) -> list[Cell]:
     cells: dict[tuple[str, int, int], Cell] = {}
     cases: list[simulation.Case] = []
@@ -85,7 +90,7 @@ def simulate(
         for number in procs:
             for size in sizes:
                 cells[collective, number, size] = Cell(collective, number, size, {}, {})
-            names = names_of(collective, number)
+            names = names_of(collective, number, left_out)
             arrivals = ((0.0,) * number,)
             for name in [*names, *(smpi.RIVAL + rival for rival in RIVALS)]:
                 call = (collective, name, number, sizes, platform, "sequential", arrivals, True)
@@ -191,13 +196,15 @@ def main() -> None:
     parser.add_argument("--procs", default="16,64", help="numbers of ranks, at most 256 (default: 16,64)")
     parser.add_argument("--sizes", default="1KiB:1MiB:4", help="bytes per block (default: 1KiB:1MiB:4)")
     parser.add_argument("--collectives", default=",".join(COLLECTIVES), help="default: all five")
+    parser.add_argument("--leave-out", default="", help="algorithms that take too long")
     options = parser.parse_args()
     smpi.find_launcher()
     procs = arguments.parse_numbers(options.procs, "--procs", 2, 256)
     sizes = tuple(bench.parse_sizes(options.sizes))
     only = [arguments.check_collective(name) for name in options.collectives.split(",")]
     text = json.dumps(PLATFORM)
-    cells = simulate(simulation.Platform(text, "the benchmark's platform"), procs, sizes, only)
+    left_out = set(bench.split_names(options.leave_out)) if options.leave_out else set()
+    cells = simulate(simulation.Platform(text, "the benchmark's platform"), procs, sizes, only, left_out)
     summaries = {name: summarize(group) for name, group in groups_of(cells).items()}
     pairs = worst(cells, 8)
     result = {
@@ -205,6 +212,7 @@ def main() -> None:
         "platform": PLATFORM,
         "procs": procs,
         "sizes": sizes,
+        "left_out": sorted(left_out),
         "summary": summaries,
         "worst": pairs,
     }

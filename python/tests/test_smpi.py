@@ -61,6 +61,15 @@ def test_the_player_and_the_executor_agree(convene: Convene, platform: Path, col
 
 
 @needs_simgrid
+def test_exchanges_that_share_links_agree(convene: Convene, platform: Path) -> None:
+    """Two ranks a node, which exchange with those of another node, and then of a third one."""
+    arguments = ("-p", 8, "--sizes", "1MiB", "--algorithms", "recursive_doubling")
+    (played,) = times(simulate(convene, "allgather", platform, *arguments, "--contention", "maxmin"))
+    (run,) = times(simulate(convene, "allgather", platform, *arguments, "--engine", "smpi"))
+    assert run == pytest.approx(played, rel=0.02)
+
+
+@needs_simgrid
 @pytest.mark.parametrize(
     ("collective", "names"), [("reduce", "local_redirect"), ("bcast", "arrival_b,arrival_nb")]
 )

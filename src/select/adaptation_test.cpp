@@ -149,7 +149,7 @@ TEST(SiteAdaptation, ends_a_hopeless_trial_early) {
 TEST(SiteAdaptation, foretells_each_call_of_a_season) {
   // Each call another rank is late.
   Program program(
-      4, 1, [](std::uint32_t rank, int call) { return rank == call % 4 ? 0.030 : 0.010; },
+      4, 1, [](std::uint32_t rank, int call) { return static_cast<int>(rank) == call % 4 ? 0.030 : 0.010; },
       [](std::optional<std::uint32_t> candidate) { return candidate ? 0.008 : 0.020; });
   program.run(200);
   ASSERT_TRUE(program[0].is_kept());

@@ -11,8 +11,9 @@
 //
 // A block takes two places: its tiny first part t and the rest r, of unequal size (Cut::tiny_first). A message without
 // content does not exist in a schedule, so a signal carries something that its receiver needs anyway: the tiny part that
-// the root got last, which the broadcast then leaves out. The first rank in the order needs no signal. That the answer
-// waits for the signal is stated by a join over the places of both.
+// the root got last, which the broadcast then leaves out. The first rank in the order needs no signal, and behind an empty
+// block there is none: the next rank sends when it has come. That the answer waits for the signal is stated by a join over
+// the places of both.
 //
 // The root's receives and signals do not touch its input, so it does them in the background while it still computes.
 //

@@ -3,7 +3,8 @@
 //
 // A message without content does not exist in a schedule, so the signal that asks a rank carries something: the first
 // segment that the root got last. The rank gives it back in front of its own first segment, so that its answer cannot
-// go before the signal came. The first rank in the order needs no signal.
+// go before the signal came. The first rank in the order needs no signal; nor does one get one whose predecessor's first
+// segment is empty (a block of no bytes, or of fewer than segments): it sends when it has come.
 #pragma once
 
 #include <algorithm>
