@@ -425,6 +425,12 @@ MPI_Comm Communicator::own() {
   return own_->comm;
 }
 
+std::uint32_t Communicator::await_next_collective() {
+  const std::uint32_t number = next_collective();
+  progress::poke_until([&] { return own_->turns.has_come(number); });
+  return number;
+}
+
 std::uint32_t Communicator::next_persistent() {
   void* highest = nullptr;
   int found = 0;

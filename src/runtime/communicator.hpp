@@ -171,6 +171,8 @@ class Communicator {
   /// What is known of its process topology; this rank's own lists, if it has one. Local.
   const Neighbors& neighbors();
   std::uint32_t next_collective() { return collective_number_++; }
+  /// The same, once no older operation has the tags of that number any more. There must be an own communicator.
+  std::uint32_t await_next_collective();
   /// The number of a new persistent operation, from 1; 0 where there are no tags for one more.
   std::uint32_t next_persistent();
 

@@ -27,8 +27,7 @@ std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 
 std::int64_t measure_offset(Communicator& communicator) {
   CommonClock clock;
   if (clock.find_groups(communicator.comm(), progress::await) != MPI_SUCCESS) return 0;
-  const std::uint32_t number = communicator.next_collective();
-  progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
+  const std::uint32_t number = communicator.await_next_collective();
   clock.update(communicator.own(), Tags(number).of(0), progress::await);
   const Nanoseconds now = own_time();
   return clock.is_known() ? static_cast<std::int64_t>(clock.to_common(now) - now) : 0;

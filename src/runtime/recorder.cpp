@@ -30,13 +30,6 @@ struct Kept {
   }
 };
 
-/// Waits until no older operation has the tags of a collective with this number.
-std::uint32_t next_number(Communicator& communicator) {
-  const std::uint32_t number = communicator.next_collective();
-  progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
-  return number;
-}
-
 }  // namespace
 
 bool is_on() {
@@ -62,7 +55,7 @@ void synchronize(Communicator& communicator) {
   if (clock.is_one_clock()) return;
   const MPI_Comm own = communicator.own_if_possible();
   if (own == MPI_COMM_NULL) return;
-  const Tags tags(next_number(communicator));
+  const Tags tags(communicator.await_next_collective());
   clock.update(own, tags.of(0), progress::await);
 }
 

@@ -8,6 +8,7 @@
 #include "execute/executor.hpp"
 #include "execute/tags.hpp"
 #include "runtime/progress.hpp"
+#include "runtime/run.hpp"
 #include "runtime/schedule_cache.hpp"
 #include "select/spec.hpp"
 
@@ -26,13 +27,6 @@ int shift(const Communicator& communicator, MPI_Comm own, int tag, const std::ve
   for (MPI_Request& request : requests)
     if (code == MPI_SUCCESS) code = progress::await(&request);
   return code;
-}
-
-/// The number of the next collective, which nothing has whose tags it shares any more.
-std::uint32_t await_next_turn(Communicator& communicator) {
-  const std::uint32_t number = communicator.next_collective();
-  progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
-  return number;
 }
 
 }  // namespace
@@ -54,19 +48,12 @@ int tell_all(const void* mine, void* all, std::size_t bytes, Communicator& commu
   Binding binding;
   binding.schedule = &prepared->schedule;
   binding.comm = communicator.own();
-  binding.collective_number = await_next_turn(communicator);
+  binding.collective_number = communicator.await_next_collective();
   binding.buffers.input = Memory::uniform(const_cast<void*>(mine), bytes);
   binding.buffers.output = binding.buffers.blocks = Memory::uniform(all, bytes);
   Arena arena;
   bind_scratch(*binding.schedule, binding.buffers, arena);
-  StepwiseRun run(binding, Limits{}, arena);
-  bool done = false;
-  int code = MPI_SUCCESS;
-  progress::poke_until([&] {
-    code = run.advance(done);
-    return done || code != MPI_SUCCESS;
-  });
-  return code;
+  return run_beside_others(binding, arena);
 }
 
 std::uint64_t round_bytes(const Algorithm& algorithm, const Call& call, std::uint64_t block_bytes) {
@@ -78,7 +65,7 @@ std::int64_t measure_round(Communicator& communicator, std::uint64_t bytes) {
   constexpr std::uint64_t most = 64u << 20;  // of a message; beyond that time is in proportion
   const std::uint64_t sent = std::min(bytes, most);
   const MPI_Comm own = communicator.own();
-  const int tag = Tags(await_next_turn(communicator)).of(0);
+  const int tag = Tags(communicator.await_next_collective()).of(0);
   std::vector<std::byte> out(sent), in(sent);
   std::int64_t least = INT64_MAX;
   for (int i = 0; i <= repetitions; ++i) {

@@ -9,18 +9,6 @@
 namespace convene {
 namespace {
 
-/// A run in which everything that is outstanding goes on as well.
-int run_beside_others(const Binding& binding, Arena& arena) {
-  StepwiseRun run(binding, Limits{}, arena);
-  bool done = false;
-  int code = MPI_SUCCESS;
-  progress::poke_until([&] {
-    code = run.advance(done);
-    return done || code != MPI_SUCCESS;
-  });
-  return code;
-}
-
 /// Whether the MPI's own blocking calls stay blocking ones here.
 bool is_left_as_it_is(const Communicator& communicator) {
   return !communicator.has_seen_operations() || progress::has_hook();
@@ -120,6 +108,17 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
 }
 
 }  // namespace
+
+int run_beside_others(const Binding& binding, Arena& arena) {
+  StepwiseRun run(binding, Limits{}, arena);
+  bool done = false;
+  int code = MPI_SUCCESS;
+  progress::poke_until([&] {
+    code = run.advance(done);
+    return done || code != MPI_SUCCESS;
+  });
+  return code;
+}
 
 CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes) {
   return {.collective = arguments.collective,

@@ -78,6 +78,9 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
 /// What a decision on a call may depend on.
 CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes);
 
+/// A run in which everything that is outstanding goes on as well. Waits for its end; returns MPI_SUCCESS or the MPI's error.
+int run_beside_others(const Binding& binding, Arena& arena);
+
 /// Where a call must agree on sizes: does so, and waits for it. Returns MPI_SUCCESS or the MPI's error.
 int agree(BoundCall& call, Turns& turns);
 

@@ -203,6 +203,7 @@ def down(
         if found is None:
             console.make(error=True).print(f"there is no cluster '{each}'; nothing to do")
             continue
+        cluster.check_root()
         cluster.remove(found)
         console.make().print(f"{each}: ended")
 
