@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
@@ -65,12 +66,11 @@ class Cell:
         return 1 - own / other
 
 
-def names_of(collective: str, procs: int, left_out: set[str]) -> list[str]:
+def names_of(collective: str, procs: int) -> list[str]:
     return [
         known["name"]
         for known in _core.algorithms(collective)
         if not known["native"]
-        and known["name"] not in left_out
         and not known["parts"]
         and not known["shares_memory"]
         and not _core.unmet(collective, known["name"], procs)
@@ -82,41 +82,67 @@ def simulate(
     procs: Iterable[int],
     sizes: tuple[int, ...],
     only: list[str],
-    left_out: set[str],
-) -> list[Cell]:
+    most_messages: int,
+    journal: Path,
+) -> tuple[list[Cell], list[str]]:
+    """The cells, and what was left out of them: algorithms that send more than so many messages."""
     cells: dict[tuple[str, int, int], Cell] = {}
     cases: list[simulation.Case] = []
+    left_out = []
     for collective in only:
         for number in procs:
-            for size in sizes:
-                cells[collective, number, size] = Cell(collective, number, size, {}, {})
-            names = names_of(collective, number, left_out)
+            of_size = [Cell(collective, number, size, {}, {}) for size in sizes]
+            cells.update({(collective, number, cell.bytes): cell for cell in of_size})
             arrivals = ((0.0,) * number,)
-            for name in [*names, *(smpi.RIVAL + rival for rival in RIVALS)]:
+            for name in names_of(collective, number):
                 call = (collective, name, number, sizes, platform, "sequential", arrivals, True)
+                runs = [run for (run,) in simulation.Case(*call).play()]
+                if max(run["messages"] for run in runs) > most_messages:
+                    left_out.append(f"{collective} {name} of {number} ranks")
+                    continue
+                for cell, run in zip(of_size, runs, strict=True):
+                    cell.player[name] = run["seconds"]
                 cases.append(smpi.SmpiCase(*call))
-                if name in names:
-                    cases.append(simulation.Case(*call))
-    for case, runs in play(cases):
-        for size, (run,) in zip(case.sizes, runs, strict=True):
-            cell = cells[case.collective, case.procs, size]
-            (cell.smpi if isinstance(case, smpi.SmpiCase) else cell.player)[case.spec] = run["seconds"]
-    return list(cells.values())
+            for rival in RIVALS:
+                call = (collective, smpi.RIVAL + rival, number, sizes, platform, "sequential", arrivals, True)
+                cases.append(smpi.SmpiCase(*call))
+            print(f"\rplayed: {collective}, {number} ranks   ", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    for case, seconds in play(cases, journal):
+        for size, time in zip(case.sizes, seconds, strict=True):
+            cells[case.collective, case.procs, size].smpi[case.spec] = time
+    return list(cells.values()), left_out
 
 
-def play(cases: list[simulation.Case]) -> Iterable[tuple[simulation.Case, list[list[Any]]]]:
-    """The largest first. A case that SMPI cannot run is said, and ends it all: results must be complete."""
-    ordered = sorted(cases, key=lambda case: -case.procs)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+def play(cases: list[simulation.Case], journal: Path) -> Iterable[tuple[simulation.Case, list[float]]]:
+    """Seconds by size; the largest case first. What stands in the journal is not simulated again, and what is
+    simulated is added to it. A case that SMPI cannot run is said and ends all: results must be complete."""
+    known = {}
+    if journal.exists():
+        known = {line["case"]: line["seconds"] for line in map(json.loads, journal.read_text().splitlines())}
+    ordered = []
+    for case in sorted(cases, key=lambda case: -case.procs):
+        if (name := name_of(case)) in known:
+            yield case, known[name]
+        else:
+            ordered.append(case)
+    with ThreadPoolExecutor(os.cpu_count()) as pool, journal.open("a") as lines:
         running = {pool.submit(case.play): case for case in ordered}
         try:
             for done, future in enumerate(as_completed(running), 1):
-                print(f"\r{done} of {len(cases)}", end="", file=sys.stderr)
-                yield running[future], future.result()
+                print(f"\r{done} of {len(ordered)}", end="", file=sys.stderr)
+                case, seconds = running[future], [run["seconds"] for (run,) in future.result()]
+                lines.write(json.dumps({"case": name_of(case), "seconds": seconds}) + "\n")
+                lines.flush()
+                yield case, seconds
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
     print(file=sys.stderr)
+
+
+def name_of(case: simulation.Case) -> str:
+    return f"{case.collective} {case.spec} {case.procs} {case.sizes}"
 
 
 def summarize(cells: list[Cell]) -> dict[str, Any]:
@@ -164,7 +190,7 @@ def worst(cells: list[Cell], count: int) -> list[dict[str, Any]]:
     return sorted(pairs, key=lambda pair: -abs(math.log(pair["player"] / pair["smpi"])))[:count]
 
 
-def as_text(summaries: dict[str, dict[str, Any]], pairs: list[dict[str, Any]]) -> str:
+def as_text(summaries: dict[str, dict[str, Any]], pairs: list[dict[str, Any]], left_out: list[str]) -> str:
     lines = [
         "| cells | number | median error | ninth decile | worst | same winner | Convene wins | gain then |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
@@ -188,6 +214,8 @@ def as_text(summaries: dict[str, dict[str, Any]], pairs: list[dict[str, Any]]) -
         which = f"{pair['collective']} {pair['algorithm']} | {pair['procs']}"
         seconds = " | ".join(f"{1e6 * pair[key]:.1f} µs" for key in ("player", "smpi"))
         lines.append(f"| {which} | {_core.format_size(pair['bytes'])} | {seconds} |")
+    if left_out:
+        lines += ["", f"Left out, since they send too many messages: {', '.join(left_out)}."]
     return "\n".join(lines) + "\n"
 
 
@@ -196,15 +224,22 @@ def main() -> None:
     parser.add_argument("--procs", default="16,64", help="numbers of ranks, at most 256 (default: 16,64)")
     parser.add_argument("--sizes", default="1KiB:1MiB:4", help="bytes per block (default: 1KiB:1MiB:4)")
     parser.add_argument("--collectives", default=",".join(COLLECTIVES), help="default: all five")
-    parser.add_argument("--leave-out", default="", help="algorithms that take too long")
+    parser.add_argument(
+        "--most-messages", type=int, default=10**9, help="leave out algorithms that send more (default: none)"
+    )
+    parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
     options = parser.parse_args()
     smpi.find_launcher()
     procs = arguments.parse_numbers(options.procs, "--procs", 2, 256)
     sizes = tuple(bench.parse_sizes(options.sizes))
     only = [arguments.check_collective(name) for name in options.collectives.split(",")]
     text = json.dumps(PLATFORM)
-    left_out = set(bench.split_names(options.leave_out)) if options.leave_out else set()
-    cells = simulate(simulation.Platform(text, "the benchmark's platform"), procs, sizes, only, left_out)
+    platform = simulation.Platform(text, "the benchmark's platform")
+    options.output.mkdir(parents=True, exist_ok=True)
+    journal = options.output / "simulate_smpi.journal"
+    if not options.resume:
+        journal.unlink(missing_ok=True)
+    cells, left_out = simulate(platform, procs, sizes, only, options.most_messages, journal)
     summaries = {name: summarize(group) for name, group in groups_of(cells).items()}
     pairs = worst(cells, 8)
     result = {
@@ -212,11 +247,13 @@ def main() -> None:
         "platform": PLATFORM,
         "procs": procs,
         "sizes": sizes,
-        "left_out": sorted(left_out),
+        "most_messages": options.most_messages,
+        "left_out": left_out,
         "summary": summaries,
         "worst": pairs,
     }
-    common.keep(options, "simulate_smpi", result, as_text(summaries, pairs))
+    common.keep(options, "simulate_smpi", result, as_text(summaries, pairs, left_out))
+    journal.unlink()
 
 
 if __name__ == "__main__":

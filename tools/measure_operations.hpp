@@ -206,7 +206,7 @@ inline std::string collective_of(const std::string& algorithm) {
 inline double collective(const Operation& op, Buffers& buffers, std::size_t bytes, int calls, double) {
   const std::string name = collective_of(op.algorithm);
   double took = 0;
-  for (int call = 0; call < calls; ++call, buffers.next(bytes)) {
+  for (int call = 0; call < calls; ++call, buffers.next(bytes * op.ranks.size())) {
     MPI_Barrier(op.comm);
     MPI_Barrier(op.comm);
     const double start = now();

@@ -23,6 +23,7 @@ class ProtocolSearch {
 
   /// The smallest size for which the sender waits; nothing where it does not up to `largest`. Collective for all ranks.
   std::optional<std::size_t> run(std::size_t largest) {
+    buffers_.expect(largest);
     if (!waits(largest)) return std::nullopt;
     std::size_t free = 0, waiting = largest;
     if (waits(free)) return 0;

@@ -4,6 +4,7 @@ pictures and counts of schedules. Forms with unequal blocks share the pages of t
 
 from itertools import combinations
 from pathlib import Path
+from typing import cast
 
 import pages
 from convene import _core, arguments
@@ -45,8 +46,12 @@ ROOT_PICTURED = 1  # of collectives that have a root: 0 would hide what the root
 
 
 def algorithms_of(served: list[str]) -> list[Algorithm]:
-    """The algorithms that have schedules for a family of collectives."""
-    return [a for a in arguments.known_algorithms(served) if not a["native"]]
+    """The algorithms that have schedules for a family of collectives, with those of it alone."""
+    return [
+        cast(Algorithm, {**a, "collectives": [name for name in a["collectives"] if name in served]})
+        for a in arguments.known_algorithms(served)
+        if not a["native"]
+    ]
 
 
 def native() -> Algorithm:

@@ -173,7 +173,8 @@ int convene_exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Da
 
 /* The same without waiting. The request is one for all calls of the MPI (MPI_Wait, MPI_Testsome, …), together with
  * requests of the MPI's own. It makes progress inside MPI calls; where the MPI has no hook for that (MPICH), inside those
- * that wait for or test the request, and in a program that runs with the drop-in library inside all blocking ones. Where
+ * that wait for or test the request. (By the MPI's own names, with the drop-in library, also inside sends, receives and
+ * probes: see the guide, "Non-blocking collectives", for what is left out.) Where
  * there is neither (the standard ABI without the drop-in library), the MPI's own algorithms run. */
 int convene_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
@@ -417,7 +418,8 @@ const char* convene_error(void);
 /* Fills in what the last collective on this communicator did. Returns MPI_ERR_ARG where there was none. */
 int convene_last(MPI_Comm comm, convene_account* account);
 
-/* Fills in how much memory Convene holds. Returns MPI_ERR_ARG for a communicator that has no handle. */
+/* Fills in how much memory Convene holds. Returns MPI_ERR_ARG for MPI_COMM_NULL, and before MPI_Init or after
+ * MPI_Finalize. */
 int convene_memory(MPI_Comm comm, convene_footprint* footprint);
 
 #ifdef __cplusplus

@@ -176,6 +176,14 @@ std::vector<model::PartitionColumn> partition_of(const Columns& columns) {
   return partition;
 }
 
+/// A platform as kernels see it, which know two channels: the memory of a node, and the network.
+Platform platform_of_kernels(const std::string& text, const std::string& origin) {
+  Platform found = model::parse_platform(text, origin);
+  const std::uint32_t inner = model::network_channel(found.channels) - 1;  // those of sockets, say
+  found.channels.erase(found.channels.begin(), found.channels.begin() + inner);
+  return found;
+}
+
 /// In blocks, as text; and in seconds where a platform is given.
 nb::dict summa(const Columns& columns, const std::vector<std::uint32_t>& nodes, std::uint32_t block_bytes,
                const std::string& text, const std::string& origin, bool latex) {
@@ -186,7 +194,7 @@ nb::dict summa(const Columns& columns, const std::vector<std::uint32_t>& nodes, 
   dict["columns"] = model::to_text(cost.columns, {.latex = latex});
   dict["total"] = model::to_text(cost.total, {.latex = latex});
   if (text.empty()) return dict;
-  const Platform found = model::parse_platform(text, origin);
+  const Platform found = platform_of_kernels(text, origin);
   const Expression total = model::summa(partition, nodes, block_bytes).total;
   const double bytes = block_bytes;
   dict["seconds"] =
@@ -205,7 +213,7 @@ nb::dict shared_memory(const std::string& name, std::uint32_t procs, std::uint32
   dict["total"] = model::to_text(model::simplify(cost), {.latex = latex});
   if (text.empty()) return dict;
   const double bytes = static_cast<double>(segment) * segments;
-  dict["seconds"] = model::evaluate(cost, model::parse_platform(text, origin), bytes, {}, segment);
+  dict["seconds"] = model::evaluate(cost, platform_of_kernels(text, origin), bytes, {}, segment);
   return dict;
 }
 

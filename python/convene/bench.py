@@ -168,6 +168,8 @@ def find_setting(command: str | None, stack: str | None, tool: str = "bench") ->
             raise RequestError("--launcher needs the name of a launcher, such as mpirun")
         launcher, options = stacks.find_launcher(words[0], stack), words[1:]
     served = stacks.FAMILIES[launcher.family]
+    if stack is None and launcher.family == stacks.SLURM:
+        raise RequestError(f"{launcher.path} starts programs of every MPI; {stacks.SAY_STACK}")
     if stack is not None and stack not in served:
         raise RequestError(
             f"--stack {stack} does not fit {launcher.path}, which belongs to {launcher.family}; say --stack "
@@ -194,9 +196,9 @@ def usual_launcher(stack: str | None) -> Launcher:
 def mpi_variables(launcher: Launcher, procs: int) -> dict[str, str]:
     """What the MPI needs in the environment to run so many ranks here. What the user has set stays."""
     variables = dict(AS_ROOT) if os.geteuid() == 0 else {}
-    if procs > (os.cpu_count() or 1):
+    if procs > (os.cpu_count() or 1) and launcher.family != stacks.SLURM:  # which gives each rank a core
         variables |= OVERSUBSCRIBED
-    if launcher.family == "Open MPI":
+    if launcher.family in ("Open MPI", stacks.SLURM):
         variables |= SELECTABLE
     wanted = {name: os.environ.get(name, value) for name, value in variables.items()}
     own = launcher.path.parent.parent / "lib"
@@ -225,7 +227,8 @@ def measure(
 ) -> dict[str, Any]:
     """Runs the program; its result, and how it was started. `lines` is where the program writes what it has,
     size by size; that file stays, whatever becomes of the run."""
-    with tempfile.TemporaryDirectory(prefix="convene-") as folder:
+    place = stacks.common_place(setting.launcher.path.name)
+    with tempfile.TemporaryDirectory(prefix="convene-", dir=place) as folder:
         output = lines or Path(folder) / "bench.jsonl"
         started = start(setting, request.procs, request.arguments(), output, on_progress)
         result = read_lines(output)

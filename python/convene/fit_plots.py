@@ -77,7 +77,7 @@ def messages(axes: Any, sample: Sample, platform: dict[str, Any], channel: str) 
     text = json.dumps(platform)
     near = channel == "memory"
     machine, placement = ("node:1 core:2", "sequential") if near else ("node:2 core:1", "sequential")
-    for model in _core.models():
+    for model in _core.platform(text, "platform")["models"]:
         seconds = _core.predict("bcast", "binomial", 2, 0, machine, placement, text, "platform", model, sizes)
         axes.plot(sizes, np.array(seconds) * MICRO, lw=1, label=model)
     protocols = platform["measured"]["protocols"][channel]

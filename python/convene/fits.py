@@ -142,12 +142,15 @@ def line(x: Array, times: Array) -> tuple[float, float]:
     return float(fixed), float(slope)
 
 
-def growing(curve: Curve) -> Curve:
-    """The closest curve (squared relative errors) that never falls and is nowhere negative."""
+def growing(curve: Curve, measured: Array | None = None) -> Curve:
+    """The closest curve (squared relative errors) that never falls and is nowhere negative. Where the times
+    are differences, `measured` is what they are differences of: errors are relative to that. (A difference
+    near 0, or below, would else count for more than all others.)"""
     from scipy import optimize  # takes a second to load: not for every command
 
     times = np.maximum(curve.times, 0.0)
-    weights = 1 / np.maximum(times, times.max() * 1e-6 + 1e-12) ** 2
+    size = times if measured is None else measured
+    weights = 1 / np.maximum(size, size.max() * 1e-6 + 1e-12) ** 2
     return Curve(curve.bytes, optimize.isotonic_regression(times, weights=weights).x)
 
 
@@ -247,16 +250,16 @@ def fit_lognp(sample: Sample, channel: str, *, in_memory: bool) -> dict[str, Any
         half = growing(Curve(trip.bytes, trip.times / 2))
         return {"transfers": [half, half]}
     network = np.minimum(gap(sample, channel).at(trip.bytes), trip.times)
-    side = growing(Curve(trip.bytes, (trip.times - network) / 2))
+    side = growing(Curve(trip.bytes, (trip.times - network) / 2), trip.times)
     return {"transfers": [side, growing(Curve(trip.bytes, network)), side]}
 
 
-def ordered(table: dict[int, Curve]) -> dict[int, Curve]:
-    """Curves that never fall when the size grows, nor when τ grows."""
+def ordered(table: dict[int, Curve], measured: dict[int, Array] | None = None) -> dict[int, Curve]:
+    """Curves that never fall when the size grows, nor when τ grows. `measured`: see `growing`."""
     found: dict[int, Curve] = {}
     least: Array = np.zeros(1)
     for tau in sorted(table):
-        curve = growing(table[tau])
+        curve = growing(table[tau], measured[tau] if measured else None)
         least = np.maximum(curve.times, least)
         found[tau] = Curve(curve.bytes, least)
     return found
@@ -360,8 +363,8 @@ def fit_taulop_network(sample: Sample, channel: str, memory: dict[int, Curve]) -
     eager = float(trip.times[0])
     waiting = max(eager, float(sample.curve("synchronous", channel).times[0]))
     threshold = sample.observations.protocols.get(channel)
-    if threshold is None:
-        overhead = Curve(np.array([0.0]), np.array([eager]))
+    if not threshold:  # all messages go alike
+        overhead = Curve(np.array([0.0]), np.array([eager if threshold is None else waiting]))
     else:
         overhead = Curve(np.array([0.0, threshold, threshold]), np.array([eager, eager, waiting]))
     spent = eager if threshold is None else np.where(trip.bytes < threshold, eager, waiting)
@@ -372,7 +375,7 @@ def fit_taulop_network(sample: Sample, channel: str, memory: dict[int, Curve]) -
         tau: Curve(trip.bytes, times - spent - 2 * between(memory, trip.bytes, tau))
         for tau, times in whole.items()
     }
-    return {"o": overhead, "transport": "copies", "L": ordered(table)}
+    return {"o": overhead, "transport": "copies", "L": ordered(table, whole)}
 
 
 def fit_channel(sample: Sample, channel: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ def model_platform(text: str) -> str:
     ]
     channels.append(channel("network", farthest_way(machine["network"]), machine, "rdma"))
     known = {name: machine[name] for name in ("name", "description", "source", "machine") if name in machine}
+    known.setdefault("name", "a platform for simulations")
     processor = machine.get("processor", {})
     model = {
         "time_unit": "s",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from convene import __version__, _core, bench, fits
+from convene import __version__, _core, bench, fits, stacks
 from convene._core import RequestError
 from convene.fits import Curve
 
@@ -79,7 +79,8 @@ def run(
     setting: bench.Setting, request: Request, on_progress: Callable[[float, float], None] | None = None
 ) -> dict[str, Any]:
     """Every observation, and how they were taken. Raises RequestError and bench.RunError."""
-    with tempfile.TemporaryDirectory(prefix="convene-") as folder:
+    place = stacks.common_place(setting.launcher.path.name)
+    with tempfile.TemporaryDirectory(prefix="convene-", dir=place) as folder:
         output = Path(folder) / "measure.json"
         started = bench.start(setting, request.procs, request.arguments(), output, on_progress)
         result: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))

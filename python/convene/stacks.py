@@ -15,7 +15,15 @@ from convene._core import RequestError
 STACKS = ("openmpi", "mpich", "abi")
 
 # Which of them a launcher's programs may use; the first where a program does not say.
-FAMILIES = {"Open MPI": ("openmpi",), "MPICH": ("mpich", "abi"), "Intel MPI": ("abi", "mpich")}
+FAMILIES = {
+    "Open MPI": ("openmpi",),
+    "MPICH": ("mpich", "abi"),
+    "Intel MPI": ("abi", "mpich"),
+    "Slurm": STACKS,
+}
+
+# The launcher of whoever hands out the nodes starts every MPI's programs.
+SLURM = "Slurm"
 
 SAY_STACK = "say --stack " + " or --stack ".join(STACKS)
 
@@ -29,9 +37,10 @@ VERSIONS = (
     ("OpenRTE", "Open MPI"),
     ("PRRTE", "Open MPI"),
     ("PMIx Reference", "Open MPI"),
+    ("slurm", "Slurm"),
 )
 
-LAUNCHER_NAMES = re.compile(r"(mpirun|mpiexec|orterun|prterun)")
+LAUNCHER_NAMES = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun$)")
 
 # The names of the library itself, under which a program asks for it.
 LIBRARY_NAMES = (
@@ -51,6 +60,18 @@ VALUES = {
 }
 VALUES_OF = {option: count for count, options in VALUES.items() for option in options.split()}
 
+# Those of srun have one each.
+OPTIONS_OF_SRUN = """-A --account -B --extra-node-info -C --constraint -c --cpus-per-task -D --chdir
+    -d --dependency
+    -e --error -G --gpus -i --input -J --job-name -L --licenses -M --clusters -m --distribution -N --nodes
+    -n --ntasks -o --output -p --partition -q --qos -r --relative -S --core-spec -T --threads -t --time
+    -W --wait -w --nodelist -x --exclude --cpu-bind --cpu-freq --cpus-per-gpu --export --gpu-bind
+    --gpus-per-node --gpus-per-task --gres --het-group --jobid --mem --mem-bind --mem-per-cpu --mem-per-gpu
+    --mpi --network --ntasks-per-core --ntasks-per-gpu --ntasks-per-node --ntasks-per-socket --open-mode
+    --prolog --epilog --reservation --signal --switches --task-epilog --task-prolog --time-min
+    --tres-per-task"""
+VALUES_OF_SRUN = dict.fromkeys(OPTIONS_OF_SRUN.split(), 1)
+
 # Which libmpi a Python program will use: mpi4py finds that out when it is imported.
 PYTHON_PROBE = """
 try:
@@ -69,6 +90,11 @@ class Launcher:
     path: Path
     family: str  # a key of FAMILIES
 
+    @property
+    def values(self) -> dict[str, int]:
+        """Its options that are followed by values: by how many."""
+        return VALUES_OF_SRUN if self.family == SLURM else VALUES_OF
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -82,6 +108,13 @@ class Usage:
 
 def is_launcher(word: str) -> bool:
     return LAUNCHER_NAMES.match(Path(word).name) is not None
+
+
+def common_place(word: str) -> Path | None:
+    """Where all ranks of a launcher of this name can write, as far as that can be known: the nodes of a batch
+    system hardly ever share /tmp, and nearly always the working directory. None is the system's place."""
+    here = Path.cwd()
+    return here if Path(word).name == "srun" and os.access(here, os.W_OK) else None
 
 
 def find_program(word: str) -> Path | None:
@@ -125,22 +158,26 @@ def find_launcher(word: str, wanted: str | None) -> Launcher:
     raise RequestError(f"{path} --version does not say which MPI it belongs to; {SAY_STACK}")
 
 
-def programs_of(arguments: list[str]) -> list[list[str]]:
+def programs_of(arguments: list[str], values: dict[str, int]) -> list[list[str]]:
     """The programs that a launcher's arguments name, each with its own arguments. (Launchers have hundreds of
     options: a program is the first word that is no option, no known option's value, and can be run.)"""
-    programs = []
-    for part in split_contexts(arguments):
-        position = 0
-        while position < len(part):
-            word = part[position]
-            if word.startswith("-"):
-                position += 1 + (0 if "=" in word else VALUES_OF.get(word, 0))
-            elif find_program(word):
-                programs.append(part[position:])
-                break
-            else:
-                position += 1
-    return programs
+    return [
+        part[start:] for part in split_contexts(arguments) if (start := start_of(part, values)) < len(part)
+    ]
+
+
+def start_of(part: list[str], values: dict[str, int]) -> int:
+    """At which word the program stands; behind the last one where there is none."""
+    position = 0
+    while position < len(part):
+        word = part[position]
+        if word.startswith("-"):
+            position += 1 + (0 if "=" in word else values.get(word, 0))
+        elif find_program(word):
+            break
+        else:
+            position += 1
+    return min(position, len(part))
 
 
 def split_contexts(arguments: list[str]) -> list[list[str]]:
@@ -219,9 +256,9 @@ def choose_stack(launcher: Launcher | None, programs: list[list[str]], wanted: s
         raise RequestError(f"the programs use different MPIs: {names}; build them with the same one")
     if stacks:
         return stacks[0]
-    if launcher:
+    if launcher and launcher.family != SLURM:
         return FAMILIES[launcher.family][0]
-    name = programs[0][0]
+    name = programs[0][0] if programs else "the program"
     raise RequestError(
         f"it cannot be told which MPI '{name}' uses; say --stack openmpi, --stack mpich or --stack abi"
     )
@@ -255,6 +292,9 @@ def for_ranks(
     """The launcher's command line with which the ranks, and not the launcher, get the library. The variables
     must be in the launcher's environment too."""
     preload = preload_value(library)
+    if launcher.family == SLURM:
+        parts = [for_srun(part, preload, variables) for part in split_contexts(arguments)]
+        return [str(launcher.path), *parts[0], *(word for part in parts[1:] for word in (":", *part))]
     if launcher.family != "Open MPI":
         given = [word for name, value in variables.items() for word in ("-genv", name, value)]
         return [str(launcher.path), "-genv", "LD_PRELOAD", preload, *given, *arguments]
@@ -265,3 +305,21 @@ def for_ranks(
         command += [":"] if number else []
         command += [*own, *part]
     return command
+
+
+def for_srun(part: list[str], preload: str, variables: dict[str, str]) -> list[str]:
+    """srun hands on its whole environment, unless it is told what; the library is for the ranks alone."""
+    start = start_of(part, VALUES_OF_SRUN)
+    given, others = os.environ.get("SLURM_EXPORT_ENV", "ALL"), list[str]()
+    words = iter(part[:start])
+    for word in words:
+        if word == "--export":
+            given = next(words, "")
+        elif word.startswith("--export="):
+            given = word.removeprefix("--export=")
+        else:
+            others.append(word)
+    handed_on = [] if given in ("NONE", "NIL", "") else [given]
+    if not given.startswith("ALL"):
+        handed_on += variables  # by name
+    return [f"--export={','.join([*handed_on, f'LD_PRELOAD={preload}'])}", *others, *part[start:]]

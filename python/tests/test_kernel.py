@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """convene kernel."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,34 @@ def test_wrong_requests(convene: Convene, tmp_path: Path) -> None:
     assert "--degree must be a whole number from 1 to 4" in (
         convene("kernel", "shared_bcast", "-p", 4, "--degree", 5).complaint
     )
+    for size in ("0", "8GiB"):
+        assert f"--segment {size} is out of range" in (
+            convene("kernel", "shared_bcast", "-p", 4, "--segment", size).complaint
+        )
+    assert (
+        "--degree does not go with in_situ_reduce"
+        in convene("kernel", "in_situ_reduce", "-p", 4, "--degree", 3).complaint
+    )
+
+
+def test_sockets_do_not_hide_the_network(convene: Convene, tmp_path: Path) -> None:
+    machine: dict[str, Any] = {
+        "convene_platform": 1,
+        "name": "sockets",
+        "machine": "node:4 socket:2 core:4",
+        "within": {"node": {"latency": 1e-6, "bandwidth": 2e9}},
+        "network": {"node": {"latency": 1e-5, "bandwidth": 1e8}},
+    }
+    plain, sockets = tmp_path / "plain.json", tmp_path / "sockets.json"
+    plain.write_text(json.dumps(machine))
+    machine["within"]["socket"] = {"latency": 1e-7, "bandwidth": 2e10}
+    sockets.write_text(json.dumps(machine))
+
+    def seconds(path: Path, *words: object) -> object:
+        return convene("kernel", *words, "--platform", path, "--json").json["seconds"]
+
+    for words in (("summa", *files("config1", "config1")), ("shared_bcast", "-p", 8)):
+        assert seconds(plain, *words) == seconds(sockets, *words)
 
 
 def test_collectives_through_shared_memory(convene: Convene) -> None:

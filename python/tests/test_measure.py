@@ -223,6 +223,15 @@ def test_curves_never_fall() -> None:
     assert np.all(table[2].times >= table[1].times)
 
 
+def test_a_difference_near_nothing_does_not_spoil_its_neighbours() -> None:
+    whole = np.array([10, 10.1, 11, 14, 17, 24, 60, 800]) * 1e-6
+    spent = np.array([10, 10, 10, 10, 18, 18, 18, 18]) * 1e-6
+    curve = Curve(np.geomspace(256.0, 32768.0, 8), whole - spent - 0.1e-6)
+    found = fits.growing(curve, whole)
+    assert np.all(np.diff(found.times) >= 0)
+    assert np.all(np.abs(found.times - curve.times) < 0.3 * whole)
+
+
 def test_kinks_are_found_where_the_protocol_changes() -> None:
     raw = Machine(noise=0.02).raw()
     (kink,) = [one for one in fits.kinks(Observations.read(raw), "memory") if one.operation == "round_trip"]

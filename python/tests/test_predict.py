@@ -248,6 +248,8 @@ def test_models_are_named(convene: Convene) -> None:
             "--model does not go with --compare, which is τ-Lop's for any size; leave it out",
         ),
         (("--nodes", 2, "--expression", "--bytes", "8"), "--bytes does not go with --expression"),
+        (("--platform", "lusitania", "--nodes", 2), "'lusitania' is of one node and has no network"),
+        (("--platform", "lusitania", "--machine", "rack:2 node:1 core:4"), "has no network"),
     ],
 )
 def test_wrong_requests(convene: Convene, arguments: tuple[object, ...], sentence: str) -> None:

@@ -12,6 +12,7 @@ from convene._core import RequestError
 
 OPEN_MPI = stacks.Launcher(Path("/opt/mpirun"), "Open MPI")
 MPICH = stacks.Launcher(Path("/opt/mpiexec"), "MPICH")
+SRUN = stacks.Launcher(Path("/opt/srun"), "Slurm")
 
 
 def usage(stack: str, library: str, program: str = "./app") -> stacks.Usage:
@@ -48,7 +49,36 @@ def test_libraries(text: str, stack: str | None) -> None:
     ],
 )
 def test_programs_in_a_command_line(words: str, programs: list[list[str]]) -> None:
-    assert stacks.programs_of(words.split()) == programs
+    assert stacks.programs_of(words.split(), MPICH.values) == programs
+
+
+def test_programs_in_a_command_line_of_srun() -> None:
+    words = "-N 2 -p test --mpi pmix --export=ALL -n4 --exclusive true -n 3 : -n 1 false"
+    assert stacks.programs_of(words.split(), SRUN.values) == [["true", "-n", "3"], ["false"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "exported"),
+    [
+        ("-n 4 true", "ALL,LD_PRELOAD=/c.so"),
+        ("-n 4 --export=ALL,A=1 true", "ALL,A=1,LD_PRELOAD=/c.so"),
+        ("-n 4 --export A true", "A,CONVENE_USE,LD_PRELOAD=/c.so"),
+        ("-n 4 --export=NONE true", "CONVENE_USE,LD_PRELOAD=/c.so"),
+    ],
+)
+def test_srun_hands_on_what_it_is_told_to(words: str, exported: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    monkeypatch.delenv("SLURM_EXPORT_ENV", raising=False)
+    made = stacks.for_ranks(SRUN, words.split(), Path("/c.so"), {"CONVENE_USE": "bcast=chain"})
+    assert made == ["/opt/srun", f"--export={exported}", "-n", "4", "true"]
+
+
+def test_srun_in_a_job_that_hands_on_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    monkeypatch.setenv("SLURM_EXPORT_ENV", "NONE")
+    made = stacks.for_ranks(SRUN, ["true", ":", "false"], Path("/c.so"), {"CONVENE_USE": "bcast=chain"})
+    exported = "--export=CONVENE_USE,LD_PRELOAD=/c.so"
+    assert made == ["/opt/srun", exported, "true", ":", exported, "false"]
 
 
 def choose(
@@ -73,6 +103,10 @@ def test_the_launcher_decides_where_the_program_does_not_say(monkeypatch: pytest
     assert choose(monkeypatch, [], MPICH) == "mpich"
     assert choose(monkeypatch, [], stacks.Launcher(Path("mpiexec"), "Intel MPI")) == "abi"
     assert choose(monkeypatch, [], MPICH, "abi") == "abi"
+    assert choose(monkeypatch, [], SRUN, "mpich") == "mpich"
+    assert choose(monkeypatch, [usage("mpich", "libmpi.so.12")], SRUN) == "mpich"
+    with pytest.raises(RequestError, match=r"cannot be told which MPI '\./app' uses; say --stack openmpi"):
+        choose(monkeypatch, [], SRUN)
 
 
 def test_what_does_not_go_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,8 @@ class Seasonal : public Predictor {
     find_period();
   }
 
-  /// The shortest of the periods with the least mean difference between a value and the one a period before.
+  /// The period with the least mean difference between a value and the one a period before: of all its multiples, which fit
+  /// as well but for noise, the shortest.
   void find_period() {
     double least = std::numeric_limits<double>::infinity();
     period_ = 0;
@@ -93,12 +94,14 @@ class Seasonal : public Predictor {
       for (std::size_t i = 0; i < pairs; ++i)
         difference += std::abs(history_.back(i) - history_.back(i + period));
       difference /= static_cast<double>(pairs);
-      if (difference < least) {
+      if (difference < better * least) {
         least = difference;
         period_ = period;
       }
     }
   }
+
+  static constexpr double better = 0.5;  // a longer period has to be, of the difference with a shorter one
 
   std::size_t longest_;
   std::size_t period_ = 0;  // 0: not found

@@ -131,6 +131,18 @@ TEST(BestPredictor, TellsASeason) {
   EXPECT_EQ(noise.season().size(), 1u);
 }
 
+TEST(BestPredictor, NoiseDoesNotMakeASeasonLonger) {
+  // Every multiple of the season fits as well, and by chance one of them a little better.
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    for (const std::size_t period : {3u, 4u, 5u}) {
+      BestPredictor predictor;
+      Random random(seed, 7);
+      for (std::size_t i = 0; i < 48; ++i)
+        predictor.observe((i % period == 0 ? 3e-3 : 1e-3) + 2e-5 * random.uniform());
+      EXPECT_EQ(predictor.season().size(), period) << seed;
+    }
+}
+
 TEST(SiteForecast, ALateRankIsForecast) {
   SiteForecast site;
   EXPECT_EQ(site.delay(), 0);

@@ -63,7 +63,7 @@ DecidingRun::DecidingRun(const Binding& binding, Arena& arena, bool has_begun)
     : binding_(binding),
       arena_(arena),
       tags_(binding.tags()),
-      notice_tag_(tags_.of(most_decided_messages)),
+      notice_tag_(tags_.of_notices()),
       number_(binding.persistent_number ? binding.run : binding.collective_number),
       decider_(binding.decider->copy()),
       schedule_(*binding.schedule),

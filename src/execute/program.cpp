@@ -129,7 +129,7 @@ void Program::add_message(const Schedule& schedule, StepId id, const Buffers& bu
     entry.base = run->base;
     entry.offset = run->offset;
     entry.bytes_or_step = static_cast<std::uint32_t>(run->bytes);
-    entry.match = static_cast<std::uint8_t>(step.match & (match_window - 1));
+    entry.match = static_cast<std::uint8_t>(step.match % match_window);
   }
   entries_.push_back(entry);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tag layout: the one place where it stands.
 //
-//   tag = (collective number modulo 2^7) · 2^8 + (message number modulo 2^8)
+//   tag = (collective number modulo 2^7) · 2^8 + (message number modulo 2^8 - 1)
 //
 // 15 bits, which every MPI has (MPI_TAG_UB is at least 32767). The collective number counts Convene's collectives on a
 // communicator; it keeps messages of one apart from those of the next, which a fast neighbour may have started. The
-// message number counts the messages between two ranks within one collective; the schedule orders message n + 2^8
-// behind message n.
+// message number counts the messages between two ranks within one collective; the schedule orders message n + 2^8 - 1
+// behind message n. The last number is for notices alone: who listens for them listens to all ranks, also to one that is
+// 2^7 collectives ahead.
 //
 // A persistent operation may be started in another order on each rank: it has a number of its own, in the place of the
 // collective number and above those, as far as the MPI's tags reach (MPI_TAG_UB).
@@ -34,7 +35,9 @@ class Tags {
     return numbers > collective_range ? numbers - collective_range : 0;
   }
   /// The tag of message number `match` between two ranks.
-  int of(std::uint32_t match) const { return static_cast<int>(base_ | (match & (match_window - 1))); }
+  int of(std::uint32_t match) const { return static_cast<int>(base_ | match % match_window); }
+  /// The tag of notices, which say themselves of which collective they are.
+  int of_notices() const { return static_cast<int>(base_ | match_window); }
 
  private:
   std::uint32_t base_;

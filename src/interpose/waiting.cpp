@@ -161,6 +161,12 @@ CONVENE_WAITING(Iprobe, (int source, int tag, HandleWord comm, int* done, MPI_St
                   progress::poke();
                   return CONVENE_NOW(Iprobe, source, tag, handle<MPI_Comm>(comm), done, status);
                 })
+CONVENE_WAITING(Improbe,
+                (int source, int tag, HandleWord comm, int* done, MPI_Message* message, MPI_Status* status),
+                (source, tag, comm, done, message, status), {
+                  progress::poke();
+                  return CONVENE_NOW(Improbe, source, tag, handle<MPI_Comm>(comm), done, message, status);
+                })
 CONVENE_WAITING(Mprobe, (int source, int tag, HandleWord comm, MPI_Message* message, MPI_Status* status),
                 (source, tag, comm, message, status), {
                   return test_until_done([&](int* done) {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -131,7 +132,8 @@ class ModelReader {
       const auto tau = parse_whole(key);
       if (!tau || *tau == 0 || *tau > 1'000'000)
         table.refuse(fmt::format("has the key '{}', which is no τ", key));
-      result[static_cast<std::uint32_t>(*tau)] = growing(table[key]);
+      if (!result.emplace(static_cast<std::uint32_t>(*tau), growing(table[key])).second)
+        table.refuse(fmt::format("has τ = {} a second time", *tau));
     }
     if (!result.contains(1)) table.refuse("lacks τ = 1");
     require_growth(table, result);
@@ -194,6 +196,8 @@ class ModelReader {
     TauLop result{.overhead = growing(field["o"])};
     if (field.has("transport")) read_transport(field["transport"], result.transport);
     if (field.has("segment")) result.segment = field["segment"].whole(1);
+    if (result.transport == "segments" && result.segment == 0)
+      field.refuse("lacks 'segment', how many bytes a segment of the transport has");
     result.transfer = table_by_tau(field["L"]);
     return result;
   }
@@ -261,6 +265,22 @@ void read_channels(Platform& platform, const Field& list, const ModelReader& rea
   }
 }
 
+/// A channel is for a level of the machine, if that is known; inner ones come first.
+void check_levels(const Platform& platform, const Field& list) {
+  if (platform.machine.empty()) return;
+  const Machine machine = Machine::parse(platform.machine);
+  auto levels = std::span(machine.levels());
+  for (std::size_t i = 0; i + 1 < platform.channels.size(); ++i) {
+    const std::string& within = platform.channels[i].within;
+    const auto at = std::ranges::find(levels, within, &Level::name);
+    if (at == levels.end())
+      list[i]["within"].refuse(
+          fmt::format("is {}, which is no level of the machine {} outside of those before", in_quotes(within),
+                      in_quotes(platform.machine)));
+    levels = levels.first(static_cast<std::size_t>(at - levels.begin()));
+  }
+}
+
 /// How messages travel is taken from the channel of all ranks of a node, and from the last one: others may say nothing else.
 void check_transports(const Platform& platform, const Field& list) {
   const std::size_t network = network_channel(platform.channels), memory = network - 1;
@@ -319,6 +339,7 @@ Platform parse_platform(std::string_view text, std::string_view origin) {
   if (model.has("copy")) platform.copy = reader.by_tau(model["copy"]);
   if (model.has("computation")) platform.computation = reader.by_tau(model["computation"]);
   read_channels(platform, model["channels"], reader);
+  check_levels(platform, model["channels"]);
   check_transports(platform, model["channels"]);
   return platform;
 }

@@ -83,6 +83,7 @@ void require_good(const std::vector<PartitionColumn>& partition, std::size_t pro
   std::set<std::uint32_t> seen;
   for (const PartitionColumn& column : partition) {
     width += column.width;
+    if (column.width == 0) throw Error("a column of the partition has no width");
     for (const Rectangle& rectangle : column.rectangles) {
       if (rectangle.process >= processes)
         throw Error(fmt::format("process {} has a rectangle, but the layout has only {} processes",

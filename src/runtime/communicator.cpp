@@ -205,7 +205,7 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
 #ifdef OPEN_MPI
   // It does not bear that a communicator goes while a duplicate of it is in the making; MPICH keeps it until then, and
   // comes here from there. (Freeing it is collective, and all ranks have begun the duplicate before.)
-  if (handle->own_ && !registry.finalizing)
+  if (!registry.finalizing && handle->own_)  // it is gone after the start of MPI_Finalize
     progress::poke_until([&] { return handle->own_->is_ready.load(); });
 #endif
   {
@@ -274,7 +274,6 @@ std::vector<std::int32_t> Communicator::expected_in(const Algorithm& algorithm, 
       std::ranges::find(round_of_bytes_, bytes, &std::pair<std::uint64_t, std::int64_t>::first);
   if (known != round_of_bytes_.end()) return arrivals_in_rounds_of(pieces, expected_, known->second);
   const std::int64_t round = measure_round(*this, bytes);
-  if (round_of_bytes_.size() == most_decisions) round_of_bytes_.erase(round_of_bytes_.begin());
   round_of_bytes_.emplace_back(bytes, round);
   return arrivals_in_rounds_of(pieces, expected_, round);
 }
@@ -377,7 +376,8 @@ Choice Communicator::choose(const CallKind& kind) {
   // look; whether an earlier one has is the same on all ranks.
   if (nodes_ == 0 && settings().has_declared_nodes())
     declared_topology();
-  else if (kind.may_block && (selection().needs_topology() || settings().check_agreement) && nodes_ == 0)
+  else if (kind.may_block && (selection().needs_topology() || settings().check_agreement) && nodes_ == 0 &&
+           !topology_refused_)
     find_topology();
   try {
     Choice choice = selection().choose({.collective = kind.collective,
@@ -504,6 +504,7 @@ void Communicator::find_topology() {
                                         &node) == MPI_SUCCESS &&
                     node != MPI_COMM_NULL;
   if (!on_all_ranks(made, comm_)) {
+    topology_refused_ = true;  // or who decides anew would ask the others again, who do not
     if (made) mpi.Comm_free(&node);
     return Ledger::instance().declare("rules that ask for nodes do not fit a communicator of " +
                                       std::to_string(procs_) +

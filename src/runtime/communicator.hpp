@@ -262,13 +262,15 @@ class Communicator {
   Neighbors neighbors_;
   std::uint32_t collective_number_ = 0, persistent_number_ = 0;
   bool is_inter_ = false;
+  bool topology_refused_ = false;  // the MPI could not tell it: nobody asks again
   bool has_seen_operations_ = false;
   bool own_refused_ = false, sharing_refused_ = false;  // equal on all ranks
   std::unique_ptr<SharedMemory> shared_memory_;
   std::unique_ptr<Selection> own_selection_;
   std::vector<std::int64_t> expected_;  // nanoseconds, by rank; empty: nobody knows
   std::vector<std::pair<std::uint64_t, std::int64_t>>
-      round_of_bytes_;               // nanoseconds, where somebody has asked
+      round_of_bytes_;  // nanoseconds, where somebody has asked. All stay: ranks may decide anew at
+                        // different times, and measuring is collective
   std::vector<Decision> decisions_;  // the latest ones; most recently made last
   Repeat repeat_;
   std::shared_ptr<LiveAccount> account_ = std::make_shared<LiveAccount>();

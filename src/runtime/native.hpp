@@ -59,6 +59,7 @@ class Narrowing {
   }
 
   bool fits() const { return fits_; }
+  bool has_arrays() const { return used_ > 0; }
 
  private:
   std::size_t number_of_entries() const {
@@ -99,7 +100,7 @@ int narrowed(MPI_Comm comm, Entries entries, bool kept, Function&& function, Arg
     return static_cast<int>(MPI_ERR_COUNT);
   };
   const int code = call((*narrowing)(arguments)...);
-  if (!kept) delete narrowing;
+  if (!kept || !narrowing->has_arrays()) delete narrowing;
   return code;
 }
 

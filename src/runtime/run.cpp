@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/run.hpp"
 
+#include <optional>
+
 #include "runtime/bound_call.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/settings.hpp"
@@ -65,18 +67,13 @@ void await_turn(const Communicator& communicator, std::uint32_t number) {
   progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
 }
 
-/// Whether there is memory for the ranks of a node to share, where a decision wants some: the same on all ranks. If not,
-/// it becomes one for the MPI's own.
-bool has_shared_memory(Decision& decision, const Arguments& arguments, Communicator& communicator) {
+/// Whether there is memory for the ranks of a node to share, where a decision wants some: the same on all ranks. (The decision
+/// stays: another call of that kind may have smaller items.)
+bool has_shared_memory(const Decision& decision, const Arguments& arguments, Communicator& communicator) {
   if (decision.shared_places == 0) return true;
   // Reductions are cut between items: only the call says how large these are.
   const std::uint64_t bytes = decision.shared_places * shared_place_bytes(arguments, *decision.prepared);
-  if (bytes <= settings().shared_bytes && communicator.share(bytes)) return true;
-  decision.prepared = nullptr;
-  decision.record = nullptr;
-  decision.algorithm = "native";
-  decision.reason = "no shared memory";
-  return false;
+  return bytes <= settings().shared_bytes && communicator.share(bytes);
 }
 
 int run_prepared(Decision& decision, const Arguments& arguments, Communicator& communicator) {
@@ -163,17 +160,21 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   Decision& decided = communicator.decide(kind);
   Undeclared* const watch = communicator.undeclared();
   const bool is_watched = watch && Undeclared::watches(decided, kind, communicator);
-  Decision& decision = is_watched ? watch->choose(decided, kind, communicator, start) : decided;
+  Decision& chosen = is_watched ? watch->choose(decided, kind, communicator, start) : decided;
+  std::optional<Decision> without_memory;
+  if (chosen.prepared && !has_shared_memory(chosen, arguments, communicator))
+    without_memory = {.collective = kind.collective, .algorithm = "native", .reason = "no shared memory"};
+  Decision& decision = without_memory ? *without_memory : chosen;
   int code;
   if (Ahead* const ahead = is_watched ? watch->ahead() : nullptr) {
     code = ahead->run(arguments);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
-  } else if (decision.prepared && has_shared_memory(decision, arguments, communicator)) {
+  } else if (decision.prepared) {
     code = run_prepared(decision, arguments, communicator);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
   } else {
     code = run_native(native, communicator);
-    if (code == MPI_SUCCESS && is_left_as_it_is(communicator))
+    if (code == MPI_SUCCESS && !without_memory && is_left_as_it_is(communicator))
       keep_for_repeat(arguments, decision, communicator.repeat());
   }
   const std::uint64_t block = arguments.block_bytes(total);

@@ -75,9 +75,8 @@ class DecidedSteps {
   std::vector<DecidedStep> list_;
 };
 
-/// The most messages with data that a decider may send to one rank: they are numbered, and notices take the last two
-/// numbers in turn.
-inline constexpr std::uint32_t most_decided_messages = match_window - 2;
+/// The most messages with data that a decider may send to one rank: they are numbered.
+inline constexpr std::uint32_t most_decided_messages = match_window;
 
 /// One rank's part. It is over when it has begun, no message is in flight, and it does not listen.
 class Decider {

@@ -61,7 +61,8 @@ inline constexpr std::size_t most_from_ranges = 255;  // of a copy or combine
 
 /// Messages n and n + match_window between two ranks may carry the same tag, so the later one waits for the earlier.
 inline constexpr std::uint32_t match_bits = 8;
-inline constexpr std::uint32_t match_window = 1u << match_bits;
+/// (One number less than there are: the last one is for notices, see schedule/decider.hpp.)
+inline constexpr std::uint32_t match_window = (1u << match_bits) - 1;
 
 /// Signals are told apart by the number of messages of their pair, which has so many bits.
 inline constexpr unsigned signal_bits = 20;

@@ -38,6 +38,7 @@ KERNELS = (SUMMA, *SHARED)
 MOST_PROCS = 1 << 16
 MOST_SEGMENTS = 1 << 20
 MOST_BLOCK = 10_000
+MOST_BYTES = (1 << 32) - 1
 
 
 def relation(first: Kernel, second: Kernel) -> tuple[str, bool]:
@@ -111,7 +112,8 @@ def run(
             related, conditional = relation(one, kernels.read(*compare))
             found |= {"relation": related, "if_memory_is_faster": conditional}
     else:
-        arguments.refuse(context, ["compare", "block"], kernel)
+        idle = ["compare", "block"] if kernel == "shared_bcast" else ["compare", "block", "degree"]
+        arguments.refuse(context, idle, kernel)
         if layout is not None or procs is None:
             raise RequestError(f"{kernel} takes no files, but a number of processes: -p 8")
         number = arguments.parse_number(procs, "--procs", 1, MOST_PROCS)
@@ -121,7 +123,7 @@ def run(
                 number,
                 arguments.parse_number(degree, "--degree", 1, max(number, 2)),
                 arguments.parse_number(segments, "--segments", 1, MOST_SEGMENTS),
-                _core.size(segment),
+                bytes_of(segment),
                 file.text,
                 file.origin,
                 latex,
@@ -130,6 +132,13 @@ def run(
     if json:
         return console.print_json(found)
     return show(found)
+
+
+def bytes_of(segment: str) -> int:
+    size = _core.size(segment)
+    if not 1 <= size <= MOST_BYTES:
+        raise RequestError(f"--segment {segment} is out of range; give 1 to 4294967295 bytes, such as 8KiB")
+    return size
 
 
 def show(found: dict[str, Any]) -> None:

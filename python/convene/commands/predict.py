@@ -283,7 +283,9 @@ def predict(
     bytes: Annotated[  # noqa: A002
         str,
         typer.Option(
-            "--bytes", metavar="SIZES", help="Per block (bcast: of the message), as in 8,4KiB or 8:1MiB."
+            "--bytes",
+            metavar="SIZES",
+            help="Per block (bcast, reduce, allreduce, scan: of the vector), as in 8,4KiB or 8:1MiB.",
         ),
     ] = DEFAULT_SIZES,
     root: Annotated[

@@ -100,7 +100,7 @@ def prepare(
     environment = {**os.environ, **variables}
     if stacks.is_launcher(command[0]):
         launcher = stacks.find_launcher(command[0], stack)
-        chosen = stacks.choose_stack(launcher, stacks.programs_of(command[1:]), stack)
+        chosen = stacks.choose_stack(launcher, stacks.programs_of(command[1:], launcher.values), stack)
         library = paths.preload_library(chosen)
         return chosen, stacks.for_ranks(launcher, command[1:], library, variables), environment
     if stacks.find_program(command[0]) is None:
@@ -111,7 +111,7 @@ def prepare(
 
 
 @contextmanager
-def account_directory() -> Iterator[str]:
+def account_directory(place: Path | None) -> Iterator[str]:
     """Where the ranks write their accounts. One that the user has set stays."""
     own = os.environ.get("CONVENE_ACCOUNT_DIR")
     if own:
@@ -126,7 +126,7 @@ def account_directory() -> Iterator[str]:
             )
         yield str(Path(own).resolve())
         return
-    directory = tempfile.mkdtemp(prefix="convene-")
+    directory = tempfile.mkdtemp(prefix="convene-", dir=place)
     try:
         yield directory
     finally:
@@ -134,7 +134,7 @@ def account_directory() -> Iterator[str]:
 
 
 @contextmanager
-def recording_directory(given: Path | None, wanted: bool) -> Iterator[Path | None]:
+def recording_directory(given: Path | None, wanted: bool, place: Path | None) -> Iterator[Path | None]:
     """Where the ranks leave their recordings; nothing where nobody wants them. A directory that the user
     names is made if need be, and stays."""
     named = given or (Path(os.environ["CONVENE_RECORD"]) if os.environ.get("CONVENE_RECORD") else None)
@@ -142,7 +142,9 @@ def recording_directory(given: Path | None, wanted: bool) -> Iterator[Path | Non
         if not wanted:
             yield None
             return
-        with tempfile.TemporaryDirectory(prefix="convene-", ignore_cleanup_errors=True) as directory:
+        with tempfile.TemporaryDirectory(
+            prefix="convene-", dir=place, ignore_cleanup_errors=True
+        ) as directory:
             yield Path(directory)
         return
     try:
@@ -267,7 +269,11 @@ def run(
         report.check_path(report_to)
     if warn_after == 0:
         raise RequestError("--warn-after 0 would say it in every call; give a time above 0, as 0.001")
-    with account_directory() as directory, recording_directory(record, report_to is not None) as recorded:
+    place = stacks.common_place(command[0])
+    with (
+        account_directory(place) as directory,
+        recording_directory(record, report_to is not None, place) as recorded,
+    ):
         variables = collect_environment(
             uses,
             rules_path,
