@@ -174,8 +174,8 @@ int convene_exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Da
 /* The same without waiting. The request is one for all calls of the MPI (MPI_Wait, MPI_Testsome, …), together with
  * requests of the MPI's own. It makes progress inside MPI calls; where the MPI has no hook for that (MPICH), inside those
  * that wait for or test the request. (By the MPI's own names, with the drop-in library, also inside sends, receives and
- * probes: see the guide, "Non-blocking collectives", for what is left out.) Where
- * there is neither (the standard ABI without the drop-in library), the MPI's own algorithms run. */
+ * probes: see the guide, "Non-blocking collectives", for what is left out.) Where there is neither (the standard ABI
+ * without the drop-in library), the MPI's own algorithms run. */
 int convene_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
 int convene_iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, prod
+from math import ceil
 from typing import Any
 
 from convene import _core
@@ -40,26 +40,14 @@ def machine_of(procs: int, nodes: int | None, machine: str | None, platform: Pla
     """The machine that was given, or so many nodes that are just large enough, or the platform's own."""
     if machine is not None and nodes is not None:
         raise RequestError("--machine says how many nodes there are; leave out --nodes")
+    if machine is not None:
+        return machine
+    if nodes is not None:
+        return f"node:{nodes} core:{ceil(procs / nodes)}"
     own = platform.facts["machine"] if platform is not NONE else ""
-    wanted = f"node:{nodes} core:{ceil(procs / nodes)}" if nodes is not None else machine
-    if own and wanted and len(platform.facts["channels"]) == 1 and nodes_of(own) == 1 < nodes_of(wanted):
-        raise RequestError(
-            f"the platform '{platform.facts['name']}' is of one node and has no network; say --nodes 1, or "
-            "take a platform that was measured on several nodes"
-        )
-    if wanted is not None:
-        return wanted
     if not own:
         raise RequestError('say on how many nodes: --nodes 4, or --machine "node:4 core:8"')
     return own
-
-
-def nodes_of(machine: str) -> int:
-    """All nodes of a machine such as "rack:2 node:4 core:8"; 0 where it has none (and is refused later)."""
-    levels = machine.replace(",", " ").split()
-    outer = next((i for i, level in enumerate(levels) if level.startswith("node:")), None)
-    counts = [level.partition(":")[2] for level in levels[: outer + 1]] if outer is not None else []
-    return prod(map(int, counts)) if counts and all(count.isdecimal() for count in counts) else 0
 
 
 def predict(setting: Setting, specs: list[str], model: str, sizes: list[int]) -> list[Prediction]:

@@ -61,15 +61,16 @@ VALUES = {
 VALUES_OF = {option: count for count, options in VALUES.items() for option in options.split()}
 
 # Those of srun have one each.
-OPTIONS_OF_SRUN = """-A --account -B --extra-node-info -C --constraint -c --cpus-per-task -D --chdir
-    -d --dependency
-    -e --error -G --gpus -i --input -J --job-name -L --licenses -M --clusters -m --distribution -N --nodes
-    -n --ntasks -o --output -p --partition -q --qos -r --relative -S --core-spec -T --threads -t --time
-    -W --wait -w --nodelist -x --exclude --cpu-bind --cpu-freq --cpus-per-gpu --export --gpu-bind
-    --gpus-per-node --gpus-per-task --gres --het-group --jobid --mem --mem-bind --mem-per-cpu --mem-per-gpu
-    --mpi --network --ntasks-per-core --ntasks-per-gpu --ntasks-per-node --ntasks-per-socket --open-mode
-    --prolog --epilog --reservation --signal --switches --task-epilog --task-prolog --time-min
-    --tres-per-task"""
+OPTIONS_OF_SRUN = """
+    -A --account -B --extra-node-info -C --constraint -c --cpus-per-task -D --chdir -d --dependency
+    -e --error -G --gpus -i --input -J --job-name -L --licenses -M --clusters -m --distribution -N
+    --nodes -n --ntasks -o --output -p --partition -q --qos -r --relative -S --core-spec -T
+    --threads -t --time -W --wait -w --nodelist -x --exclude --cpu-bind --cpu-freq --cpus-per-gpu
+    --export --gpu-bind --gpus-per-node --gpus-per-task --gres --het-group --jobid --mem --mem-bind
+    --mem-per-cpu --mem-per-gpu --mpi --network --ntasks-per-core --ntasks-per-gpu --ntasks-per-node
+    --ntasks-per-socket --open-mode --prolog --epilog --reservation --signal --switches
+    --task-epilog --task-prolog --time-min --tres-per-task
+"""
 VALUES_OF_SRUN = dict.fromkeys(OPTIONS_OF_SRUN.split(), 1)
 
 # Which libmpi a Python program will use: mpi4py finds that out when it is imported.
@@ -292,18 +293,15 @@ def for_ranks(
     """The launcher's command line with which the ranks, and not the launcher, get the library. The variables
     must be in the launcher's environment too."""
     preload = preload_value(library)
-    if launcher.family == SLURM:
-        parts = [for_srun(part, preload, variables) for part in split_contexts(arguments)]
-        return [str(launcher.path), *parts[0], *(word for part in parts[1:] for word in (":", *part))]
-    if launcher.family != "Open MPI":
+    if launcher.family not in ("Open MPI", SLURM):
         given = [word for name, value in variables.items() for word in ("-genv", name, value)]
         return [str(launcher.path), "-genv", "LD_PRELOAD", preload, *given, *arguments]
-    # By name only: Open MPI takes values apart at some characters.
+    # By name only: Open MPI takes values apart at some characters, and Slurm at commas.
     own = ["-x", f"LD_PRELOAD={preload}", *(word for name in variables for word in ("-x", name))]
     command = [str(launcher.path)]
     for number, part in enumerate(split_contexts(arguments)):
         command += [":"] if number else []
-        command += [*own, *part]
+        command += for_srun(part, preload, variables) if launcher.family == SLURM else [*own, *part]
     return command
 
 

@@ -155,6 +155,13 @@ TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {
               HasSubstr("taulop.L is larger for τ = 1 than for τ = 2 at 1024 bytes"));
   EXPECT_THAT(refusal("\"1\": [[0", "\"3\": [[0"), HasSubstr("taulop.L lacks τ = 1"));
   EXPECT_THAT(refusal("\"within\": \"node\", ", ""), HasSubstr("field model.channels[1] lacks 'within'"));
+  EXPECT_THAT(refusal("\"within\": \"node\"", "\"within\": \"nod\""),
+              HasSubstr("channels[1].within is 'nod', which is no level of the machine"));
+  EXPECT_THAT(refusal("\"within\": \"socket\"", "\"within\": \"node\""),
+              HasSubstr("channels[1].within is 'node', which is no level of the machine"));
+  EXPECT_THAT(refusal("\"2\": [[0", "\"01\": [[0"), HasSubstr("taulop.L has τ = 1 a second time"));
+  EXPECT_THAT(refusal("\"o\": 0.1,", "\"o\": 0.1, \"transport\": \"segments\","),
+              HasSubstr("channels[0].taulop lacks 'segment'"));
   EXPECT_THAT(refusal("\"memory\"", "\"cache\""), HasSubstr("channels[1].name is 'cache' a second time"));
   EXPECT_THAT(refusal("\"f\": 2", "\"f\": 1.5"), HasSubstr("logfp.f is 1.5; it must be a whole number"));
   EXPECT_THAT(refusal("\"o\": 1,", "\"o\": 1, \"o_s\": 1,"),

@@ -51,6 +51,18 @@ void require_taulop(const Platform& platform) {
           in_quotes(platform.name), in_quotes(channel.name)));
 }
 
+/// What was measured on one node says nothing of messages between nodes.
+void require_network(const Platform& platform, const Mapping& mapping) {
+  const bool is_of_one_node = platform.channels.size() == 1 && !platform.machine.empty() &&
+                              Machine::parse(platform.machine).nodes() == 1;
+  for (Rank rank = 1; is_of_one_node && rank < mapping.procs(); ++rank)
+    if (mapping.node_of(rank) != mapping.node_of(0))
+      throw Error(
+          fmt::format("the platform {} is of one node and has no network; take one node (--nodes 1), or a "
+                      "platform that was measured on several",
+                      in_quotes(platform.name)));
+}
+
 }  // namespace
 
 std::vector<std::string_view> model_names() {
@@ -102,6 +114,7 @@ Transport transport(const Platform& platform, double bytes) {
 Predictor::Predictor(const Plan& plan, const Mapping& mapping, const Platform& platform,
                      std::string_view model, Rational place)
     : plan_(plan), mapping_(mapping), platform_(platform), model_(model), place_(place) {
+  require_network(platform, mapping);
   if (model_ != taulop) {
     const std::vector<std::string_view> known = model_names();
     if (std::find(known.begin(), known.end(), model_) == known.end())
