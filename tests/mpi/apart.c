@@ -109,10 +109,10 @@ static void expect(void) {
   seconds[procs - 1] = 0.001;
   check(convene_use(MPI_COMM_WORLD, "gather=sls") == MPI_SUCCESS, "convene_use");
   check(convene_expect(MPI_COMM_WORLD, seconds) == MPI_SUCCESS, "convene_expect");
-  for (int i = 1; i <= 16; ++i) gather(i, 0);
-  gather(16, 1);
-  const int then[] = {17, 1, 3, 18, 3, 16, 1, 2};
-  for (int i = 0; i < 8; ++i) gather(then[i], i % 4 == 2);
+  for (int i = 1; i <= 16; ++i) gather(1000 * i, 0);
+  gather(16000, 1);
+  const int then[] = {17, 1, 3, 18, 3};
+  for (int i = 0; i < 5; ++i) gather(1000 * then[i], 0);
   free(seconds);
 }
 
