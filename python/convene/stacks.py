@@ -37,10 +37,9 @@ VERSIONS = (
     ("OpenRTE", "Open MPI"),
     ("PRRTE", "Open MPI"),
     ("PMIx Reference", "Open MPI"),
-    ("slurm", "Slurm"),
 )
 
-LAUNCHER_NAMES = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun$)")
+LAUNCHER_NAMES = re.compile(r"(mpirun|mpiexec|orterun|prterun)")
 
 # The names of the library itself, under which a program asks for it.
 LIBRARY_NAMES = (
@@ -108,14 +107,18 @@ class Usage:
 
 
 def is_launcher(word: str) -> bool:
-    return LAUNCHER_NAMES.match(Path(word).name) is not None
+    return is_srun(word) or LAUNCHER_NAMES.match(Path(word).name) is not None
+
+
+def is_srun(word: str) -> bool:
+    return Path(word).name == "srun"
 
 
 def common_place(word: str) -> Path | None:
     """Where all ranks of a launcher of this name can write, as far as that can be known: the nodes of a batch
     system hardly ever share /tmp, and nearly always the working directory. None is the system's place."""
     here = Path.cwd()
-    return here if Path(word).name == "srun" and os.access(here, os.W_OK) else None
+    return here if is_srun(word) and os.access(here, os.W_OK) else None
 
 
 def find_program(word: str) -> Path | None:
@@ -149,6 +152,8 @@ def find_launcher(word: str, wanted: str | None) -> Launcher:
             f"the launcher '{word}' cannot be found; install an MPI (apt install openmpi-bin, or "
             "pip install mpich) or give the launcher's whole path"
         )
+    if is_srun(word):  # which says its version only where it finds its cluster
+        return Launcher(path, SLURM)
     said = output_of([str(path), "--version"])
     for words, family in VERSIONS:
         if words in said:

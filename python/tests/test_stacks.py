@@ -73,6 +73,14 @@ def test_srun_hands_on_what_it_is_told_to(words: str, exported: str, monkeypatch
     assert made == ["/opt/srun", f"--export={exported}", "-n", "4", "true"]
 
 
+def test_srun_is_known_by_its_name(tmp_path: Path) -> None:
+    command = tmp_path / "srun"
+    command.write_text("#!/bin/sh\nexit 1\n")
+    command.chmod(0o755)
+    for wanted in (None, "openmpi"):
+        assert stacks.find_launcher(str(command), wanted).family == stacks.SLURM
+
+
 def test_srun_in_a_job_that_hands_on_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LD_PRELOAD", raising=False)
     monkeypatch.setenv("SLURM_EXPORT_ENV", "NONE")
