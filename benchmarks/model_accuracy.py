@@ -95,6 +95,11 @@ def ranking(rows: list[dict[str, Any]], collective: str, model: str) -> dict[str
     return {"hits": fmean(hits), "cost": fmean(losses)}
 
 
+def line_of(row: dict[str, Any], models: list[str]) -> str:
+    name = row["algorithm"].replace("=", ", ").replace("_", " ")
+    return f"| {name} | " + " | ".join(f"{row['error'][m]:.2f}" for m in models) + " |"
+
+
 def as_text(result: dict[str, Any]) -> str:
     parts = []
     for run in result["runs"]:
@@ -105,11 +110,12 @@ def as_text(result: dict[str, Any]) -> str:
         parts.append(f"{run['procs']} ranks{nodes}{crowd}:\n")
         parts.append(f"| algorithm | {' | '.join(models)} |")
         parts.append("|---|" + "---:|" * len(models))
-        for row in rows:
-            name = row["algorithm"].replace("=", ", ").replace("_", " ")
-            parts.append(f"| {name} | " + " | ".join(f"{row['error'][m]:.2f}" for m in models) + " |")
-        means = [fmean(row["error"][m] for row in rows) for m in models]
+        messages = [row for row in rows if not row["algorithm"].endswith("=shared")]
+        parts += [line_of(row, models) for row in messages]
+        means = [fmean(row["error"][m] for row in messages) for m in models]
         parts.append("| *mean* | " + " | ".join(f"*{mean:.2f}*" for mean in means) + " |")
+        # Those without messages come behind: most models have no words for them.
+        parts += [line_of(row, models) for row in rows if row not in messages]
         if run["ranking"]:
             found = [run["ranking"][m] for m in models]
             hits = " | ".join(f"{one['hits']:.0%}" for one in found)

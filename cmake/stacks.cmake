@@ -135,13 +135,15 @@ function(convene_add_api stack)
   set_target_properties(convene-${stack} PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()
 
-# libconvene-preload-<stack>: the drop-in library.
+# libconvene-preload-<stack>: the drop-in library. It has the C API, too, so that there is one runtime in a program that is
+# linked with libconvene.
 function(convene_add_preload stack)
   convene_room_sources(interpose sources)
   if(NOT sources OR CONVENE_SANITIZE)
     return()
   endif()
-  add_library(convene-preload-${stack} SHARED $<TARGET_OBJECTS:convene_interpose_${stack}>)
+  add_library(convene-preload-${stack} SHARED $<TARGET_OBJECTS:convene_interpose_${stack}>
+                                              $<TARGET_OBJECTS:convene_runtime_${stack}>)
   target_link_libraries(convene-preload-${stack} PRIVATE convene_interpose_${stack})
   convene_seal(convene-preload-${stack} ${PROJECT_SOURCE_DIR}/src/interpose/exports.map)
   set_target_properties(convene-preload-${stack} PROPERTIES LINKER_LANGUAGE CXX)

@@ -80,3 +80,13 @@ def test_fortran(name: str, binding: str, procs: int) -> None:
         ("allgather", "sparbit"): FORTRAN_CALLS["allgather"] * procs,
         ("allgatherv", "ring"): FORTRAN_CALLS["allgatherv"] * procs,
     }
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "openmpi5"])  # MPICH's MPI_Waitsome ends the program
+def test_an_error_of_a_message_is_told_in_any_order(name: str) -> None:
+    """Such a run waits for several messages at a time, and MPI_Waitsome says only that one of them failed."""
+    stack = present(name)
+    use = {"CONVENE_USE": "allgather=ring", "CONVENE_SHUFFLE": "3"}
+    done = stack.run(2, [stack.program(allgather.PROGRAM), "--only", "truncation"], use)
+    assert done.status == 0, done.output
+    assert "2 calls, 0 failures" in done.output

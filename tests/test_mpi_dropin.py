@@ -104,6 +104,17 @@ def test_the_wrong_library_steps_aside(name: str, wrong: str) -> None:
     assert done.accounts == []
 
 
+@pytest.mark.parametrize(
+    ("name", "wrong"), [("openmpi4", "mpich"), ("openmpi4", "abi"), ("mpich4", "openmpi")]
+)
+def test_the_wrong_library_leaves_the_api_to_libconvene(name: str, wrong: str) -> None:
+    """Also where the handles of its MPI are narrower than those of the program's."""
+    stack = present(name)
+    done = stack.run(2, [stack.program("c_api")], {}, preload=library(wrong))
+    assert done.status == 0, done.output
+    assert any("steps aside" in sentence for sentence in sentences(done))
+
+
 @pytest.mark.parametrize(("name", "wrong"), [("openmpi4", "mpich"), ("mpich4", "openmpi"), ("mpich4", "abi")])
 @pytest.mark.parametrize("binding", ["mpifh", "usempi", "f08"])
 def test_the_wrong_library_steps_aside_in_fortran(name: str, wrong: str, binding: str) -> None:

@@ -31,11 +31,15 @@ def test_a_node(launcher: str, stack: str) -> None:
     raw = measurement.run(setting_of(launcher, stack), request)
     operations = {(one["operation"], one["tau"]) for one in raw["series"]}
     assert {("ring", 2), ("ring", 3), ("round_trip", 1), ("copy", 3), ("combine", 1)} <= operations
+    assert {("packing", 1), ("shared", 1), ("shared", 2)} <= operations
     assert all(len(point["seconds"]) == 3 for one in raw["series"] for point in one["points"])
     assert all(time > 0 for one in raw["series"] for point in one["points"] for time in point["seconds"])
     platform = measurement.platform(raw, request, "node", resamples=5)
     assert platform["machine"] == "node:1 core:3"
     assert [channel["name"] for channel in platform["model"]["channels"]] == ["memory"]
+    packed, copied = (platform["model"][what] for what in ("packing", "copy"))
+    assert packed[-1][1] > 0
+    assert {size for size, _ in packed} <= {size for size, _ in copied["1"]}
 
 
 def run_as_nodes(setting: bench.Setting, nodes: str, request: measurement.Request) -> dict[str, Any]:

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bench_environment.hpp"
 #include "convene/convene.h"
@@ -123,10 +124,12 @@ class Measurement {
     return op;
   }
 
-  Operation make_cross(const std::vector<int>& near, const std::vector<int>& far, int tau) {
+  /// `body` is cross or exchange.
+  Operation make_pairs(const std::string& name, const std::vector<int>& near, const std::vector<int>& far,
+                       int tau, const Body& body) {
     std::vector<int> ranks = first(near, tau);
     ranks.insert(ranks.end(), far.begin(), far.begin() + tau);
-    Operation op = make("cross", "network", ranks, cross);
+    Operation op = make(name, "network", ranks, body);
     op.tau = tau;
     return op;
   }
@@ -141,16 +144,40 @@ class Measurement {
       session_.add(std::move(op));
     }
     add_pair("memory", pair, sizes);
+    add_shared(near, up_to(sizes, 8, std::min(options_.largest, most_shared)));
+  }
+
+  static constexpr std::size_t most_shared = 16 << 20;  // systems may have little
+
+  void add_shared(const std::vector<int>& near, const std::vector<std::size_t>& sizes) {
+    const MPI_Comm comm = layout_.group(near);
+    if (comm != MPI_COMM_NULL) region_.emplace(comm, most_shared);
+    int is_there = !region_ || region_->begin(), is_everywhere = 0;
+    MPI_Allreduce(&is_there, &is_everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!is_everywhere) return;
+    std::vector<int> taus = taus_up_to(static_cast<int>(near.size()) - 1);
+    taus.insert(taus.begin(), 1);
+    for (const int tau : taus) {
+      Operation op = make("shared", "memory", first(near, tau + 1), shared, sizes);
+      op.tau = tau;
+      op.shared = region_ ? region_->begin() : nullptr;
+      session_.add(std::move(op));
+    }
   }
 
   void add_network(const std::vector<int>& near, const std::vector<int>& far) {
     const std::vector<int> pair = {near.front(), far.front()};
     const auto sizes =
         session_.find_sizes({make("round_trip", "network", pair, round_trip)}, options_.largest);
-    for (const int tau : taus_up_to(static_cast<int>(std::min(near.size(), far.size())))) {
-      Operation op = make_cross(near, far, tau);
+    const auto add = [&](const std::string& name, int tau, const Body& body) {
+      Operation op = make_pairs(name, near, far, tau, body);
       op.sizes = sizes;
       session_.add(std::move(op));
+    };
+    add("exchange", 1, exchange);
+    for (const int tau : taus_up_to(static_cast<int>(std::min(near.size(), far.size())))) {
+      add("cross", tau, cross);
+      add("exchange", tau, exchange);
     }
     add_pair("network", pair, sizes);
   }
@@ -200,6 +227,9 @@ class Measurement {
         op.tau = tau;
         session_.add(std::move(op));
       }
+    Operation pack = make("packing", "local", first(near, 1), packing, up_to(sizes, 8, options_.largest / 2));
+    pack.spans = 2;
+    session_.add(std::move(pack));
   }
 
   /// "4:bcast=binomial": the first 4 ranks. (Whether the algorithm can run on them, whoever asks knows.)
@@ -215,6 +245,7 @@ class Measurement {
       Operation op = make("collective", "all", ranks, collective, options_.collective_sizes);
       op.algorithm = wanted.substr(colon + 1);
       op.tau = procs;
+      op.spans = op.ranks.size();
       int refused = 0, any = 0;
       if (op.comm != MPI_COMM_NULL) {
         MPI_Comm_dup(op.comm, &op.comm);  // every choice of an algorithm has a communicator of its own
@@ -242,6 +273,7 @@ class Measurement {
   Layout& layout_;
   Buffers& buffers_;
   Session session_;
+  std::optional<SharedRegion> region_;
   json protocols_ = json::object();
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <stdexcept>
@@ -106,6 +107,37 @@ class Layout {
   int procs_ = 1, rank_ = 0;
   std::vector<int> nodes_;
   std::map<std::vector<int>, MPI_Comm> groups_;
+};
+
+/// Memory that ranks of one node share. Collective to make and to free.
+class SharedRegion {
+ public:
+  SharedRegion(MPI_Comm comm, std::size_t bytes) {
+    int rank = 0, unit = 1;
+    MPI_Aint size = 0;
+    MPI_Comm_rank(comm, &rank);
+    char* own = nullptr;
+    constexpr std::uintptr_t page = 4096;  // with which Convene's own begins, too
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    const int code = MPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(bytes + page) : 0, 1,
+                                             MPI_INFO_NULL, comm, &own, &window_);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    if (code != MPI_SUCCESS) return;
+    MPI_Win_shared_query(window_, 0, &size, &unit, &begin_);
+    begin_ += page - reinterpret_cast<std::uintptr_t>(begin_) % page;
+  }
+  ~SharedRegion() {
+    if (begin_) MPI_Win_free(&window_);
+  }
+  SharedRegion(const SharedRegion&) = delete;
+  SharedRegion& operator=(const SharedRegion&) = delete;
+
+  /// Null where there is none to be had.
+  char* begin() const { return begin_; }
+
+ private:
+  MPI_Win window_ = MPI_WIN_NULL;
+  char* begin_ = nullptr;
 };
 
 /// Memory to send from and to receive into. In cache: the same bytes again and again. Out of cache: other bytes with

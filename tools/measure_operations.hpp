@@ -6,11 +6,14 @@
 //   synchronous     one MPI_Ssend (τ-Lop's Ping, (7.3))
 //   ring            MPI_Sendrecv around a ring of τ ranks (τ-Lop's Ring_τ, (7.4))
 //   cross           τ ranks of one node send to τ of another, then back; half of it (τ-Lop's Ring_τ between nodes, (7.6))
+//   exchange        τ ranks of one node and τ of another, in pairs that MPI_Sendrecv with each other (L_sr)
+//   shared          τ ranks copy what another one has put into memory that they share (L_c)
 //   burst           n messages, a pause between them, and one answer: PRTT(n, d, s) of Hoefler, Lichei, Rehm 2007
 //   send            one MPI_Send, until it returns (Kielmann's o_s)
 //   receive         one MPI_Recv of a message that has come long before (Kielmann's o_r)
 //   sends, receives n of them in a row, each
 //   copy, combine   memcpy, and MPI_Reduce_local of doubles by MPI_SUM, on τ ranks at a time
+//   packing         MPI_Pack of every other double of an array
 //   collective      one of Convene's algorithms, all ranks starting together
 #pragma once
 
@@ -21,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shared_copy.hpp"
 #include "convene/convene.h"
 #include "measure_layout.hpp"
 
@@ -34,6 +38,8 @@ struct Operation {
   double delay = 0;  ///< seconds between them; `receive`, `receives`: before the receive, found by scouting
   std::string algorithm;
   std::vector<std::size_t> sizes;
+  char* shared = nullptr;  ///< memory that all ranks of it see
+  std::size_t spans = 1;   ///< so many times its size is the memory that a call goes through
   MPI_Comm comm = MPI_COMM_NULL;
 
   std::function<double(const Operation&, Buffers&, std::size_t bytes, int calls, double delay)> body;
@@ -103,6 +109,42 @@ inline double cross(const Operation& op, Buffers& buffers, std::size_t bytes, in
     took += now() - start;
   }
   return took / calls / 2;
+}
+
+/// The pairs of cross(), both ways at a time.
+inline double exchange(const Operation& op, Buffers& buffers, std::size_t bytes, int calls, double) {
+  const int place = op.place(), other = place < op.tau ? place + op.tau : place - op.tau;
+  const int count = static_cast<int>(bytes);
+  double took = 0;
+  for (int call = 0; call < calls; ++call, buffers.next(bytes)) {
+    if (op.tau > 1) MPI_Barrier(op.comm);
+    const double start = now();
+    MPI_Sendrecv(buffers.from(), count, MPI_BYTE, other, data_tag, buffers.to(), count, MPI_BYTE, other,
+                 data_tag, op.comm, MPI_STATUS_IGNORE);
+    took += now() - start;
+  }
+  return took / calls;
+}
+
+/// The first rank writes, all others read; what takes longer counts.
+inline double shared(const Operation& op, Buffers& buffers, std::size_t bytes, int calls, double) {
+  const bool writes = op.place() == 0;
+  double took = 0;
+  for (int call = 0; call < calls; ++call, buffers.next(bytes)) {
+    double start = now();
+    if (writes) {
+      copy_into_shared(op.shared, buffers.from(), bytes);
+      took += now() - start;
+    }
+    MPI_Barrier(op.comm);
+    start = now();
+    if (!writes) {
+      copy_bytes(buffers.to(), op.shared, bytes);
+      took += now() - start;
+    }
+    MPI_Barrier(op.comm);
+  }
+  return took / calls;
 }
 
 inline double burst(const Operation& op, Buffers& buffers, std::size_t bytes, int calls, double delay) {
@@ -184,6 +226,21 @@ inline double combine(const Operation&, Buffers& buffers, std::size_t bytes, int
   for (int call = 0; call < calls; ++call, buffers.next(bytes))
     MPI_Reduce_local(buffers.from(), buffers.to(), count, MPI_DOUBLE, MPI_SUM);
   return (now() - start) / calls;
+}
+
+/// Every other double of twice as many bytes, which `from` must have.
+inline double packing(const Operation&, Buffers& buffers, std::size_t bytes, int calls, double) {
+  MPI_Datatype every_other;
+  MPI_Type_vector(static_cast<int>(bytes / sizeof(double)), 1, 2, MPI_DOUBLE, &every_other);
+  MPI_Type_commit(&every_other);
+  const double start = now();
+  for (int call = 0; call < calls; ++call, buffers.next(2 * bytes)) {
+    int position = 0;
+    MPI_Pack(buffers.from(), 1, every_other, buffers.to(), static_cast<int>(bytes), &position, MPI_COMM_SELF);
+  }
+  const double took = (now() - start) / calls;
+  MPI_Type_free(&every_other);
+  return took;
 }
 
 inline int call_collective(const std::string& name, MPI_Comm comm, Buffers& buffers, int bytes) {

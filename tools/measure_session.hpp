@@ -53,7 +53,7 @@ class Session {
     if (op.comm != MPI_COMM_NULL) {
       MPI_Barrier(op.comm);
       MPI_Barrier(op.comm);
-      buffers_.expect(op.name == "collective" ? bytes * op.ranks.size() : bytes);
+      buffers_.expect(bytes * op.spans);
       mine = op.body(op, buffers_, bytes, calls, delay);
     }
     MPI_Request request = MPI_REQUEST_NULL;

@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
+
 #include "base/error.hpp"
 #include "binding.hpp"
 #include "model/expression_bounds.hpp"
@@ -64,11 +66,11 @@ nb::dict platform(const std::string& text, const std::string& origin) {
 std::vector<double> predict(const std::string& collective, const std::string& spec, Rank procs, Rank root,
                             const std::string& machine, const std::string& placement, const std::string& text,
                             const std::string& origin, const std::string& name,
-                            const std::vector<std::uint64_t>& sizes) {
+                            const std::vector<std::uint64_t>& sizes, bool packed) {
   const nb::gil_scoped_release others_may_run;
   const Placed placed(collective, spec, procs, root, machine, placement);
   const Platform found = model::parse_platform(text, origin);
-  const model::Predictor predictor(placed.built.plan, placed.mapping, found, name, placed.place());
+  const model::Predictor predictor(placed.built.plan, placed.mapping, found, name, placed.place(), packed);
   std::vector<double> seconds;
   for (std::uint64_t bytes : sizes) seconds.push_back(predictor.seconds(static_cast<double>(bytes)));
   return seconds;
@@ -87,9 +89,11 @@ std::vector<double> hop_bytes(const std::string& collective, const std::string& 
 
 /// τ-Lop's cost; on memory within nodes and a network between them where no platform is given.
 Expression cost(const Placed& placed, const std::string& text, const std::string& origin,
-                const model::Transport& transport) {
-  const Platform found = text.empty() ? Platform::two_channels() : model::parse_platform(text, origin);
-  const model::Derivation how{.transport = transport, .place = placed.place()};
+                const model::Transport& transport, bool packed = false, bool tells_apart = true) {
+  Platform found = text.empty() ? Platform::two_channels() : model::parse_platform(text, origin);
+  for (model::Channel& channel : found.channels)
+    if (channel.taulop && !tells_apart) channel.taulop->exchange = channel.taulop->shared = {};
+  const model::Derivation how{.transport = transport, .place = placed.place(), .packed = packed};
   return model::derive(placed.built.plan, placed.mapping, found.channels, how);
 }
 
@@ -108,10 +112,10 @@ model::Transport transport(const std::string& memory, const std::string& network
 nb::dict expression(const std::string& collective, const std::string& spec, Rank procs, Rank root,
                     const std::string& machine, const std::string& placement, const std::string& text,
                     const std::string& origin, const std::string& memory, const std::string& network,
-                    bool latex) {
+                    bool latex, bool packed) {
   const Placed placed(collective, spec, procs, root, machine, placement);
   const model::Transport way = transport(memory, network, text, origin);
-  const Expression stages = cost(placed, text, origin, way);
+  const Expression stages = cost(placed, text, origin, way, packed);
   const Expression sum = model::simplify(model::expand(stages, way), {.merge_overheads = true});
   nb::dict dict;
   dict["stages"] = model::to_text(stages, {.latex = latex});
@@ -134,7 +138,7 @@ nb::list terms(const std::string& collective, const std::string& spec, Rank proc
       throw Error("the cost of " + collective + " " + spec +
                   " on this mapping is no sum of parameters, but has maxima");
     const model::Atom& atom = term.atom();
-    static constexpr const char* names[] = {"o", "L", "c", "gamma", "T", "T_sr"};
+    static constexpr const char* names[] = {"o", "L", "c", "gamma", "p", "T", "T_sr"};
     list.append(nb::make_tuple(names[static_cast<std::size_t>(atom.kind)], atom.channel, atom.tau,
                                factor * atom.size.count.value()));
   };
@@ -158,7 +162,8 @@ nb::str compare(const std::string& collective, const std::string& first, const s
                 const std::string& network, bool farther_is_slower) {
   const model::Transport way = transport(memory, network, text, origin);
   const auto transfers = [&](const std::string& spec) {
-    const Expression e = cost(Placed(collective, spec, procs, root, machine, placement), text, origin, way);
+    const Expression e = cost(Placed(collective, spec, procs, root, machine, placement), text, origin, way,
+                              false, false);  // L_sr and L_c bound nothing: one L, as the source has it
     return model::simplify(model::expand(e, way), {.drop_overheads = true, .drop_copies = true});
   };
   return str(model::symbol(
@@ -196,9 +201,9 @@ nb::dict summa(const Columns& columns, const std::vector<std::uint32_t>& nodes, 
   if (text.empty()) return dict;
   const Platform found = platform_of_kernels(text, origin);
   const Expression total = model::summa(partition, nodes, block_bytes).total;
-  const double bytes = block_bytes;
-  dict["seconds"] =
-      model::evaluate(total, found, bytes, model::transport(found, bytes), model::segment(found));
+  // A message has many blocks: it goes as large ones do.
+  dict["seconds"] = model::evaluate(total, found, static_cast<double>(block_bytes),
+                                    model::transport(found, INFINITY), model::segment(found));
   return dict;
 }
 
@@ -213,7 +218,11 @@ nb::dict shared_memory(const std::string& name, std::uint32_t procs, std::uint32
   dict["total"] = model::to_text(model::simplify(cost), {.latex = latex});
   if (text.empty()) return dict;
   const double bytes = static_cast<double>(segment) * segments;
-  dict["seconds"] = model::evaluate(cost, platform_of_kernels(text, origin), bytes, {}, segment);
+  Platform found = platform_of_kernels(text, origin);
+  // The source writes L for transfers through shared memory, too.
+  if (std::optional<model::TauLop>& memory = found.channels.front().taulop; memory && !memory->shared.empty())
+    memory->transfer = memory->shared;
+  dict["seconds"] = model::evaluate(cost, found, bytes, {}, segment);
   return dict;
 }
 
@@ -238,14 +247,14 @@ void add_models(nb::module_& module) {
              "Reads a platform file: what it says about itself, and which models it has parameters for.");
   module.def("predict", &predict, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root"),
              nb::arg("machine"), nb::arg("placement"), nb::arg("platform"), nb::arg("origin"),
-             nb::arg("model"), nb::arg("sizes"), "Seconds for each size.");
+             nb::arg("model"), nb::arg("sizes"), nb::arg("packed") = false, "Seconds for each size.");
   module.def("hop_bytes", &hop_bytes, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("root"), nb::arg("machine"), nb::arg("placement"), nb::arg("sizes"),
              "Bytes times the distance of their nodes, for each size.");
   module.def("expression", &expression, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("root"), nb::arg("machine"), nb::arg("placement"), nb::arg("platform"),
              nb::arg("origin"), nb::arg("memory"), nb::arg("network"), nb::arg("latex"),
-             "The cost under τ-Lop: its stages, and their sum.");
+             nb::arg("packed") = false, "The cost under τ-Lop: its stages, and their sum.");
   module.def("terms", &terms, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root"),
              nb::arg("machine"), nb::arg("placement"), nb::arg("platform"), nb::arg("origin"),
              "τ-Lop's cost as a sum: (name, channel, τ, factor of the value for m bytes).");

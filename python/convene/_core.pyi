@@ -137,6 +137,7 @@ def predict(
     origin: str,
     model: str,
     sizes: Sequence[int],
+    packed: bool = False,
 ) -> list[float]: ...
 def hop_bytes(
     collective: str, spec: str, procs: int, root: int, machine: str, placement: str, sizes: Sequence[int]
@@ -153,6 +154,7 @@ def expression(
     memory: str,
     network: str,
     latex: bool,
+    packed: bool = False,
 ) -> CostExpression: ...
 def terms(
     collective: str,

@@ -92,9 +92,11 @@ def messages(axes: Any, sample: Sample, platform: dict[str, Any], channel: str) 
 def transfers(axes: Any, sample: Sample, platform: dict[str, Any], channel: str) -> None:
     scales(axes, f"{channel}: L(m, τ)")
     found = next(one for one in platform["model"]["channels"] if one["name"] == channel)
-    for tau, points in found["taulop"]["L"].items():
-        sizes, times = np.array(points).T
-        axes.plot(sizes, np.maximum(times, 1e-3), "o-", markersize=3, lw=1, label=f"τ = {tau}")
+    for name, line in (("L", "o-"), ("L_sr", "x--"), ("L_c", "+:")):
+        for tau, points in found["taulop"].get(name, {}).items():
+            sizes, times = np.array(points).T
+            label = f"τ = {tau}" if name == "L" else f"{name}, τ = {tau}"
+            axes.plot(sizes, np.maximum(times, 1e-3), line, markersize=3, lw=1, label=label)
 
 
 def bursts(axes: Any, sample: Sample, platform: dict[str, Any], channel: str) -> None:
@@ -120,8 +122,8 @@ def overheads(axes: Any, sample: Sample, platform: dict[str, Any], channel: str)
 
 
 def local_work(axes: Any, sample: Sample) -> None:
-    scales(axes, "copies and reductions within ranks")
-    for operation in ("copy", "combine"):
+    scales(axes, "copies, packing and reductions within ranks")
+    for operation in ("copy", "packing", "combine"):
         for one in series(sample, operation, "local"):
             shown(axes, one, 1, f"{operation}, τ = {one.tau}")
     axes.legend(fontsize=8)

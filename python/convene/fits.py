@@ -266,7 +266,8 @@ def ordered(table: dict[int, Curve], measured: dict[int, Array] | None = None) -
 
 
 def fit_taulop_memory(sample: Sample, channel: str) -> dict[str, Any]:
-    """o = RTT(0)/2 (7.2); L(m, 1) from round trips, L(m, τ) from rings (7.4)."""
+    """o = RTT(0)/2 (7.2); L(m, 1) from round trips, L(m, τ) from rings (7.4); L_c from copies through shared
+    memory."""
     trip = half_trip(sample, channel)
     overhead = float(trip.times[0])
     table = {1: Curve(trip.bytes, (trip.times - overhead) / 2)}
@@ -274,7 +275,13 @@ def fit_taulop_memory(sample: Sample, channel: str) -> dict[str, Any]:
         ring = sample.curve("ring", channel, tau=tau)
         table[tau] = Curve(ring.bytes, (ring.times - overhead) / 2)
     table = with_collectives(sample, overhead, ordered(table))
-    return {"o": overhead, "transport": "copy_in_copy_out", "L": ordered(table)}
+    shared = {tau: sample.curve("shared", channel, tau=tau) for tau in sample.taus("shared", channel)}
+    return {
+        "o": overhead,
+        "transport": "copy_in_copy_out",
+        "L": ordered(table),
+        **({"L_c": ordered(shared)} if 1 in shared else {}),
+    }
 
 
 def shares(known: list[int], tau: int) -> dict[int, float]:
@@ -358,7 +365,8 @@ def between(table: dict[int, Curve], sizes: Array, tau: int) -> Array:
 
 
 def fit_taulop_network(sample: Sample, channel: str, memory: dict[int, Curve]) -> dict[str, Any]:
-    """o from round trips (7.2) and, where senders wait, from synchronous messages (7.3); L by (7.6)."""
+    """o from round trips (7.2) and, where senders wait, from synchronous messages (7.3); L by (7.6), from
+    messages one way and back; L_sr likewise from exchanges."""
     trip = half_trip(sample, channel)
     eager = float(trip.times[0])
     waiting = max(eager, float(sample.curve("synchronous", channel).times[0]))
@@ -371,11 +379,23 @@ def fit_taulop_network(sample: Sample, channel: str, memory: dict[int, Curve]) -
     whole = {1: trip.times}
     for tau in sample.taus("cross", channel):
         whole[tau] = sample.curve("cross", channel, tau=tau).times
-    table = {
-        tau: Curve(trip.bytes, times - spent - 2 * between(memory, trip.bytes, tau))
-        for tau, times in whole.items()
+
+    def transfers(whole: dict[int, Array]) -> dict[int, Curve]:
+        found = {
+            tau: Curve(trip.bytes, times - spent - 2 * between(memory, trip.bytes, tau))
+            for tau, times in whole.items()
+        }
+        return ordered(found, whole)
+
+    exchanged = {
+        tau: sample.curve("exchange", channel, tau=tau).times for tau in sample.taus("exchange", channel)
     }
-    return {"o": overhead, "transport": "copies", "L": ordered(table, whole)}
+    return {
+        "o": overhead,
+        "transport": "copies",
+        "L": transfers(whole),
+        **({"L_sr": transfers(exchanged)} if 1 in exchanged else {}),
+    }
 
 
 def fit_channel(sample: Sample, channel: str) -> dict[str, Any]:
@@ -400,9 +420,12 @@ def fit_local(sample: Sample, operation: str) -> dict[int, Curve]:
 
 
 def fit(sample: Sample) -> dict[str, Any]:
-    """All parameters, in the structure of a platform file's model: {"copy", "computation", "channels"}."""
+    """All parameters, in the structure of a platform file's model: {"copy", "packing", "computation",
+    "channels"}; without "packing" where an older raw file has none."""
+    packing = fit_local(sample, "packing")
     return {
         "copy": fit_local(sample, "copy"),
+        **({"packing": packing[1]} if packing else {}),
         "computation": fit_local(sample, "combine"),
         "channels": {name: fit_channel(sample, name) for name in sample.observations.channels()},
     }

@@ -194,6 +194,7 @@ def platform(
         "model": {
             "time_unit": "us",
             "copy": as_json(model["copy"]),
+            **({"packing": as_json(model["packing"])} if "packing" in model else {}),
             "computation": as_json(model["computation"]),
             "channels": listed,
         },

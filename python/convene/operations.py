@@ -42,14 +42,20 @@ def stack() -> str:
 
 @functools.cache
 def library() -> ctypes.CDLL:
-    """Convene's library for this MPI."""
+    """Convene's library for this MPI: the drop-in library, where the program runs with it, since it has
+    one runtime."""
+    if f"libconvene-preload-{stack()}.so" in Path("/proc/self/maps").read_text():
+        return _with_types(ctypes.CDLL(None))
     name = f"libconvene-{stack()}.so"
     path = paths.find(name, paths.LIBRARIES)
     if path is None:
         raise RequestError(
             f"there is no {name}; build Convene where the compiler wrapper of this MPI is installed"
         )
-    loaded = ctypes.CDLL(str(path))
+    return _with_types(ctypes.CDLL(str(path)))
+
+
+def _with_types(loaded: ctypes.CDLL) -> ctypes.CDLL:
     loaded.convene_error.restype = ctypes.c_char_p
     return loaded
 

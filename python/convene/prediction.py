@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What collectives cost under a model: requests to the models, and their answers."""
 
+import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
@@ -23,6 +25,7 @@ class Setting:
     machine: str
     mapping: str
     platform: PlatformFile = NONE
+    packed: bool = False  # the program's data does not lie in one piece
 
     def placed(self, spec: str) -> tuple[str, str, int, int, str, str]:
         return (self.collective, spec, self.procs, self.root, self.machine, self.mapping)
@@ -36,8 +39,11 @@ class Prediction:
     costs: list[float]
 
 
-def machine_of(procs: int, nodes: int | None, machine: str | None, platform: PlatformFile) -> str:
-    """The machine that was given, or so many nodes that are just large enough, or the platform's own."""
+def machine_of(
+    procs: int, nodes: int | None, machine: str | None, mapping: str, platform: PlatformFile
+) -> str:
+    """The machine that was given, or so many nodes that are just large enough, or the platform's own, or the
+    nodes that a mapping lists."""
     if machine is not None and nodes is not None:
         raise RequestError("--machine says how many nodes there are; leave out --nodes")
     if machine is not None:
@@ -45,6 +51,11 @@ def machine_of(procs: int, nodes: int | None, machine: str | None, platform: Pla
     if nodes is not None:
         return f"node:{nodes} core:{ceil(procs / nodes)}"
     own = platform.facts["machine"] if platform is not NONE else ""
+    if not own and mapping not in ("sequential", "cyclic"):
+        if not re.fullmatch(r"\s*\d{1,9}\s*(,\s*\d{1,9}\s*)*", mapping):
+            return ""  # whoever reads the mapping says what is wrong with it
+        listed = Counter(int(node) for node in mapping.split(","))
+        return f"node:{max(listed) + 1} core:{max(listed.values())}"
     if not own:
         raise RequestError('say on how many nodes: --nodes 4, or --machine "node:4 core:8"')
     return own
@@ -61,15 +72,17 @@ def predict(setting: Setting, specs: list[str], model: str, sizes: list[int]) ->
 
         def cost(spec: str) -> list[float]:
             platform = setting.platform
-            return _core.predict(*setting.placed(spec), platform.text, platform.origin, model, sizes)
+            return _core.predict(
+                *setting.placed(spec), platform.text, platform.origin, model, sizes, setting.packed
+            )
 
     found = [Prediction(spec, cost(spec)) for spec in specs]
     return sorted(found, key=lambda prediction: prediction.costs[-1])
 
 
 def best_of(predictions: list[Prediction], sizes: list[int]) -> list[str]:
-    """The cheapest algorithm at each size."""
-    return [min(predictions, key=lambda p: p.costs[i]).spec for i in range(len(sizes))]
+    """The cheapest algorithm at each size; of equally cheap ones the first by name."""
+    return [min(predictions, key=lambda p: (p.costs[i], p.spec)).spec for i in range(len(sizes))]
 
 
 def as_json(setting: Setting, model: str, sizes: list[int], predictions: list[Prediction]) -> dict[str, Any]:
@@ -83,6 +96,7 @@ def as_json(setting: Setting, model: str, sizes: list[int], predictions: list[Pr
         "platform": setting.platform.facts["name"] if setting.platform is not NONE else None,
         "assumed": setting.platform.facts["assumed"] if setting.platform is not NONE else [],
         "model": model,
+        "packed": setting.packed,
         "sizes": sizes,
         "best": best_of(predictions, sizes),
         "algorithms": [{"algorithm": p.spec, unit: p.costs} for p in predictions],

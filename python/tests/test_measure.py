@@ -74,11 +74,19 @@ class Machine:
             ],
         }
 
+    def exchange(self, name: str, tau: int) -> dict[str, Any]:
+        return self.series("exchange", name, lambda size: 1.5 * self.ring(size, tau), tau=tau)
+
+    def shared(self, tau: int) -> dict[str, Any]:
+        return self.series("shared", "memory", lambda size: 2 * contended(tau, size), tau=tau)
+
     def channel(self, name: str) -> list[dict[str, Any]]:
         side = "ring" if name == "memory" else "cross"
         found = [
             self.series("round_trip", name, lambda size: 2 * self.single(size)),
             self.series(side, name, lambda size: self.ring(size, 2), tau=2),
+            *(self.exchange(name, tau) for tau in (1, 2) if name == "network"),
+            *(self.shared(tau) for tau in (1, 2) if name == "memory"),
             self.series("synchronous", name, lambda _: 2 * self.single(0), sizes=[0]),
             self.series("send", name, lambda _: self.o),
             self.series("receive", name, lambda _: self.o),
@@ -103,6 +111,7 @@ class Machine:
             for what in ("copy", "combine")
             for tau in (1, 2)
         ]
+        local.append(self.series("packing", "local", lambda size: 3 * contended(1, size)))
         return {
             "format": 1,
             "procs": 2 * self.nodes,
@@ -158,6 +167,8 @@ def test_taulop_says_what_rings_and_round_trips_took() -> None:
     for size in SIZES:
         assert found["o"] + 2 * found["L"][1].at(size) == pytest.approx(machine.single(size))
         assert found["o"] + 2 * found["L"][2].at(size) == pytest.approx(machine.ring(size, 2))
+        for tau in (1, 2):
+            assert found["L_c"][tau].at(size) == pytest.approx(2 * contended(tau, size))
 
 
 def test_the_network_is_what_memory_does_not_explain() -> None:
@@ -171,7 +182,11 @@ def test_the_network_is_what_memory_does_not_explain() -> None:
     assert network["L"][1].times[0] == 0
     assert np.all(np.diff(network["L"][2].times) >= 0)
     assert np.all(network["L"][2].times >= network["L"][1].times)
-    assert memory["L"].keys() == network["L"].keys()
+    assert memory["L"].keys() == network["L"].keys() == network["L_sr"].keys()
+    assert "L_sr" not in memory
+    largest = float(network["L_sr"][2].bytes[-1])
+    whole = 1.5 * machine.ring(largest, 2) - waiting - 2 * float(memory["L"][2].at(largest))
+    assert float(network["L_sr"][2].times[-1]) == pytest.approx(whole)
 
 
 def test_free_messages_are_found() -> None:

@@ -118,9 +118,8 @@ def test_every_collective_costs_something(convene: Convene, collective: str, mod
         2,
         "-m",
         model,
-        "--bytes",
-        "8,64KiB",
         "--json",
+        *(("--bytes", "8,64KiB") if collective != "barrier" else ()),
     )
     if collective in REDUCTIONS:  # this platform does not say what an operator costs
         refused = convene("predict", collective, *arguments)
@@ -214,6 +213,8 @@ def test_a_file_of_ones_own(convene: Convene, tmp_path: Path) -> None:
     )
     assert seconds(convene(*arguments, "--nodes", 1), "bruck") == pytest.approx([0.003] * 4)
     assert "say on how many nodes" in convene(*arguments).complaint
+    listed = convene(*arguments, "--mapping", "0,0,1,1,1").json
+    assert listed["machine"] == "node:2 core:3"
     path.write_text(path.read_text().replace('"ms"', '"m"'))
     assert convene(*arguments).complaint.startswith(f"{path}: field model.time_unit is 'm'")
 
@@ -238,6 +239,7 @@ def test_models_are_named(convene: Convene) -> None:
         (("--platform", "metropolis", "--machine", "node:2 core:2"), "8 processes do not fit"),
         (("--machine", "node:2 core:4", "--nodes", 2), "--machine says how many nodes there are"),
         (("--expression",), "say on how many nodes"),
+        (("--expression", "--mapping", "0,0,x,1"), 'the placement "0,0,x,1" is not known (at "x")'),
         (("--nodes", 9), "--nodes must be a whole number from 1 to 8, not '9'"),
         (("--nodes", 2, "--latex"), "--latex is for --expression"),
         (("--nodes", 2, "--transport", "rdma"), "--transport is for --expression and --compare"),
@@ -254,6 +256,65 @@ def test_models_are_named(convene: Convene) -> None:
 )
 def test_wrong_requests(convene: Convene, arguments: tuple[object, ...], sentence: str) -> None:
     assert sentence in convene("predict", "allgather", "-p", 8, *arguments).complaint
+
+
+def test_packing_is_before_and_behind(convene: Convene, tmp_path: Path) -> None:
+    """Section 3.4: a message of what does not lie in one piece costs 2p(m) + T(m)."""
+    one = ("predict", "bcast", "-a", "binomial", "-p", 2, "--packed")
+    assert convene(*one, "--nodes", 2, "--expression").out == (
+        "binomial:\n  p(m) + T¹(m) + p(m)\n  = 2p(m) + o¹(m) + 2L⁰(m, 1) + L¹(m, 1)\n"
+    )
+    path = tmp_path / "mine.json"
+    channel = {"name": "all", "taulop": {"o": 1, "L": {"1": {"fixed": 0, "per_byte": 0.5}}}}
+    model = {"time_unit": "s", "channels": [channel]}
+    timed = (*one, "--nodes", 1, "--platform", path, "--bytes", 8, "--json")
+    path.write_text(json.dumps({"name": "mine", "model": model}))
+    assert "does not say what packing costs (model.packing)" in convene(*timed).complaint
+    path.write_text(json.dumps({"name": "mine", "model": {**model, "packing": {"fixed": 2, "per_byte": 1}}}))
+    assert seconds(convene(*timed), "binomial") == [1 + 2 * 4 + 2 * 10]
+    assert convene(*timed).json["packed"] is True
+    assert "--packed is for --model taulop" in convene(*timed, "-m", "hockney").complaint
+    assert (
+        "--packed does not go with --compare"
+        in convene(
+            "predict", "allgather", "-p", 4, "--nodes", 1, "--packed", "--compare", "ring", "bruck"
+        ).complaint
+    )
+
+
+def test_shared_places_have_their_own_transfers(convene: Convene, tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+
+    def time(taulop: dict[str, Any]) -> float:
+        channel = {"name": "all", "taulop": {"o": 0, "L": {"1": {"fixed": 0, "per_byte": 1}}, **taulop}}
+        path.write_text(json.dumps({"name": "mine", "model": {"time_unit": "s", "channels": [channel]}}))
+        arguments = ("-a", "shared", "-p", 2, "--nodes", 1, "--platform", path, "--bytes", 1024, "--json")
+        return seconds(convene("predict", "bcast", *arguments), "shared")[0]
+
+    assert time({"L_c": {"1": {"fixed": 0, "per_byte": 3}}}) == 3 * time({}) > 0
+    time({"L_c": {"1": {"fixed": 0, "per_byte": 3}}})
+    words = ("-a", "shared", "-p", 2, "--nodes", 1, "--platform", path, "--expression")
+    assert convene("predict", "bcast", *words).out.endswith("= 2L_c⁰(m, 1)\n")
+    time({})
+    kernel = ("kernel", "shared_bcast", "-p", 2, "--platform", path, "--json")
+    plain = convene(*kernel).json["seconds"]
+    time({"L_c": {"1": {"fixed": 0, "per_byte": 3}}})
+    assert convene(*kernel).json["seconds"] == 3 * plain
+
+
+def test_a_barrier_has_no_bytes(convene: Convene) -> None:
+    arguments = ("predict", "barrier", "-p", 4, "--nodes", 2, "--platform", "curie", "-m", "hockney")
+    assert convene(*arguments).status == 0
+    assert "--bytes does not go with a barrier" in convene(*arguments, "--bytes", 8).complaint
+
+
+def test_equals_change_places_nowhere(convene: Convene) -> None:
+    """Two ranks have one exchange, whatever its name: which is named does not depend on the size."""
+    arguments = ("predict", "allgather", "-p", 2, "--nodes", 2, "--platform", "curie", "-m", "hockney")
+    names = ("-a", "sparbit,ring,bruck", "--bytes", "8,1KiB,1MiB", "--json")
+    assert convene(*arguments, *names).json["best"] == ["bruck"] * 3
+    assert convene(*arguments, *names, "--crossovers").json["changes"] == []
+    assert convene(*arguments, *names, "--crossovers").json["first"] == "bruck"
 
 
 def test_winners_are_those_of_single_predictions(convene: Convene) -> None:

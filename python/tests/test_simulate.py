@@ -200,12 +200,21 @@ def test_an_interrupted_sweep_goes_on(
     part.write_text(part.read_text() + '["cut o')
     played.clear()
     played.append("sparbit")
+    assert "add --resume to go on with it" in convene(*words, "--algorithms", "ring").complaint
     assert convene(*words, "--algorithms", "ring,bruck,sparbit", "--resume").status == 0
     assert not part.exists()
     assert len(played) - 1 == 3 - len(done)
     resumed = json.loads(output.read_text())
     assert convene(*words, "--algorithms", "ring,bruck,sparbit").status == 0
     assert resumed == json.loads(output.read_text())
+
+
+def test_a_refused_request_is_not_in_the_way_of_the_right_one(
+    convene: Convene, platform: Path, tmp_path: Path
+) -> None:
+    words = ("simulate", "allgather", "--platform", platform, "-p", 4, "-o", tmp_path / "run.json")
+    assert convene(*words, "--mapping", "spiral").status == 2
+    assert convene(*words).status == 0
 
 
 def test_what_was_done_counts_for_the_same_question_only(

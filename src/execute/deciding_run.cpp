@@ -179,9 +179,12 @@ void DecidingRun::hear(const Wire& wire) {
 int DecidingRun::complete(decltype(mpi.Waitsome) wait_or_test) {
   int count = 0;
   completed_.resize(flights_.size());
+  MPI_Status none{};
+  none.MPI_ERROR = MPI_SUCCESS;
+  statuses_.resize(flights_.size(), none);
   const int code = wait_or_test(static_cast<int>(flights_.size()), requests_.data(), &count,
-                                completed_.data(), MPI_STATUSES_IGNORE);
-  if (code != MPI_SUCCESS) return code;
+                                completed_.data(), statuses_.data());
+  if (code != MPI_SUCCESS) return error_in(statuses_.data(), static_cast<int>(flights_.size()), code);
   // From the back, so that moving the last entry into a gap never moves one that is still to be looked at.
   std::sort(completed_.begin(), completed_.begin() + count, std::greater<>());
   for (int i = 0; i < count; ++i) land(static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]));

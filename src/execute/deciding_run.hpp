@@ -74,6 +74,7 @@ class DecidingRun {
   std::vector<Flight> flights_;
   std::vector<MPI_Request> requests_;  // of the flights
   std::vector<int> completed_;
+  std::vector<MPI_Status> statuses_;            // their errors, if there are any
   std::vector<std::uint32_t> sent_, received_;  // by rank: messages with data so far
   std::deque<Wire> wires_;                      // of notices on their way: addresses stay
   std::vector<Wire*> free_wires_;

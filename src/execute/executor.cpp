@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 
+#include "base/shared_copy.hpp"
 #include "execute/deciding_run.hpp"
 #include "execute/long_wait.hpp"
 #include "execute/shared_memory.hpp"
@@ -136,7 +137,11 @@ class ProgramRun {
         messages_.finish(entry.bytes_or_step);
         return MPI_SUCCESS;
       case Act::copy:
-        std::memcpy(at(entry.target_base, entry.target), at(entry.base, entry.offset), entry.bytes_or_step);
+        copy_bytes(at(entry.target_base, entry.target), at(entry.base, entry.offset), entry.bytes_or_step);
+        return MPI_SUCCESS;
+      case Act::share:
+        copy_into_shared(at(entry.target_base, entry.target), at(entry.base, entry.offset),
+                         entry.bytes_or_step);
         return MPI_SUCCESS;
       case Act::combine:
         return binding_.op(at(entry.base, entry.offset), at(entry.target_base, entry.target),
@@ -244,6 +249,8 @@ class DynamicRun {
     requests_ = arena.take_array<MPI_Request>(window);
     step_of_ = arena.take_array<StepId>(window);
     completed_ = arena.take_array<int>(window);
+    statuses_ = arena.take_array<MPI_Status>(window);
+    for (std::size_t i = 0; i < window; ++i) statuses_[i].MPI_ERROR = MPI_SUCCESS;
     if (shared_memory_) awaited_signals_ = arena.take_array<StepId>(schedule_.size());
     waiting_for_ = arena.take_array<std::uint32_t>(schedule_.size());
     for (StepId id = 0; id < schedule_.size(); ++id) waiting_for_[id] = schedule_[id].predecessors;
@@ -432,9 +439,8 @@ class DynamicRun {
   /// Completes what `wait_or_test` says is complete.
   int complete_some(decltype(mpi.Waitsome) wait_or_test) {
     int count = 0;
-    const int code =
-        wait_or_test(static_cast<int>(in_flight_), requests_, &count, completed_, MPI_STATUSES_IGNORE);
-    if (code != MPI_SUCCESS) return code;
+    const int code = wait_or_test(static_cast<int>(in_flight_), requests_, &count, completed_, statuses_);
+    if (code != MPI_SUCCESS) return error_in(statuses_, static_cast<int>(in_flight_), code);
     completed_last_ = count;
     // From the back, so that moving the last entry into a gap never moves one that is still to be looked at.
     std::sort(completed_, completed_ + count, std::greater<>());
@@ -467,7 +473,8 @@ class DynamicRun {
   MPI_Request* requests_;  // the messages in flight, and
   StepId* step_of_;        // whose they are
   StepId* awaited_signals_ = nullptr;
-  int* completed_;  // what Waitsome reports
+  int* completed_;        // what Waitsome reports,
+  MPI_Status* statuses_;  // and the errors of it, if there are any
   std::uint32_t*
       waiting_for_;  // by step: predecessors that are not complete, or that it was issued or is complete
 };

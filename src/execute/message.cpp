@@ -8,6 +8,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "base/shared_copy.hpp"
+
 namespace convene {
 namespace {
 
@@ -231,6 +233,14 @@ int start_message(const Schedule& schedule, StepId id, const Buffers& buffers, M
   return code;
 }
 
+int error_in(const MPI_Status* statuses, int count, int code) {
+  const MPI_Status* const end = statuses + count;
+  const MPI_Status* const failed = std::find_if(statuses, end, [](const MPI_Status& status) {
+    return status.MPI_ERROR != MPI_SUCCESS && status.MPI_ERROR != MPI_ERR_PENDING;
+  });
+  return failed == end ? code : failed->MPI_ERROR;
+}
+
 void abandon(MPI_Request* requests, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     if (requests[i] == MPI_REQUEST_NULL) continue;
@@ -280,7 +290,12 @@ class Places {
 
 int copy(const Piece& from, const Piece& to) {
   const std::size_t bytes = std::min(from.bytes, to.bytes);
-  if (bytes > 0 && from.at != to.at) std::memmove(to.at, from.at, bytes);
+  if (bytes == 0 || from.at == to.at) return MPI_SUCCESS;
+  const bool are_apart = to.at + bytes <= from.at || from.at + bytes <= to.at;
+  if (are_apart)
+    copy_bytes(to.at, from.at, bytes);
+  else
+    std::memmove(to.at, from.at, bytes);
   return MPI_SUCCESS;
 }
 

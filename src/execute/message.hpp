@@ -66,6 +66,10 @@ Message make_message(const Schedule& schedule, StepId step, const Buffers& buffe
 int start_message(const Schedule& schedule, StepId step, const Buffers& buffers, MPI_Comm comm, int tag,
                   Arena& arena, MPI_Request* request, std::byte** staging);
 
+/// What MPI_Waitsome or MPI_Testsome returned, or, where it says only that a message failed, the error of that message:
+/// one of the `count` statuses has it, if their MPI_ERROR was MPI_SUCCESS before.
+int error_in(const MPI_Status* statuses, int count, int code);
+
 /// After an error nobody may touch the buffers any more: receives are cancelled, sends let go.
 void abandon(MPI_Request* requests, std::size_t count);
 

@@ -61,8 +61,8 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
 void Program::mark_last_send() {
   constexpr std::uint32_t short_bytes = 4096;
   for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-    if (entry->act == Act::wait || entry->act == Act::copy || entry->act == Act::combine ||
-        entry->act == Act::general)
+    if (entry->act == Act::wait || entry->act == Act::copy || entry->act == Act::share ||
+        entry->act == Act::combine || entry->act == Act::general)
       continue;
     if (entry->act == Act::send && entry->bytes_or_step <= short_bytes) entry->act = Act::last_send;
     return;
@@ -107,7 +107,9 @@ void Program::add_local(const Schedule& schedule, StepId step, const Buffers& bu
   // Single places may differ: a shared one has room for the largest.
   const bool is_single = places(schedule.from(step)) == 1;
   if (from && to && from->bytes <= UINT_MAX && (from->bytes == to->bytes || is_single)) {
-    entry.act = schedule[step].kind == StepKind::combine ? Act::combine : Act::copy;
+    entry.act = schedule[step].kind == StepKind::combine ? Act::combine
+                : to->base == Buffer::shared             ? Act::share
+                                                         : Act::copy;
     entry.base = from->base;
     entry.target_base = to->base;
     entry.offset = from->offset;

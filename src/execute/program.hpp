@@ -19,6 +19,7 @@ enum class Act : std::uint8_t {
   last_send,  ///< likewise; nothing but waits and copies comes behind it, so it may block: cheaper if it is short
   recv,       ///< likewise, from `peer`
   copy,       ///< `bytes` bytes at `offset` from `base` to `target` from `target_base`
+  share,      ///< likewise, into memory that other ranks read
   combine,    ///< `bytes` bytes: target = offset ∘ target
   scattered,  ///< start the message of step `step`, whose slots are not one run of bytes
   general,    ///< do the copy or combine of step `step`, likewise

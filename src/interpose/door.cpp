@@ -20,6 +20,9 @@ bool is_first_process() {
   return true;
 }
 
+/// The program's waiting calls come to this library as long as it is loaded: also where its first call is a convene_*.
+[[gnu::constructor]] void say_who_sees_waiting() { progress::sees_waiting.store(true); }
+
 }  // namespace
 
 void* symbol_seen_by(const void* caller, const char* name) {
@@ -52,7 +55,6 @@ bool decide_door() {
   mpi.Initialized(&initialized);
   if (!initialized) return false;  // the MPI has its own words for a call before MPI_Init
   settings();
-  progress::sees_waiting.store(true);
   door_state.store(1);
   return true;
 }

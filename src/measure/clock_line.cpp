@@ -37,6 +37,7 @@ void ClockLine::fit() {
     at_ = best->at;
     offset_ = best->offset;
     error_ = best->error;
+    from_ = to_ = at_;  // nothing is known of the drift: away from that look it may be anything
     return;
   }
   // Least squares of the offsets over time, weighted by how sure each look is; relative to the first look, so that doubles
@@ -64,6 +65,8 @@ void ClockLine::fit() {
   error_ = 0;
   for (const ClockOffset& look : looks_)
     error_ = std::max(error_, look.error + std::abs(look.offset - offset_at(look.at)));
+  from_ = first.at;
+  to_ = looks_.back().at;
   drift_error_ = 2 * static_cast<double>(error_) / static_cast<double>(span);
 }
 
@@ -79,8 +82,7 @@ Nanoseconds ClockLine::to_own(Nanoseconds other) const {
 
 Nanoseconds ClockLine::error_at(Nanoseconds own) const {
   if (!is_known()) return -1;
-  const Nanoseconds before = looks_.front().at - own, after = own - looks_.back().at;
-  const auto outside = static_cast<double>(std::max({before, after, Nanoseconds{0}}));
+  const auto outside = static_cast<double>(std::max({from_ - own, own - to_, Nanoseconds{0}}));
   return error_ + rounded(drift_error_ * outside);
 }
 

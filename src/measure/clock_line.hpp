@@ -58,6 +58,7 @@ class ClockLine {
 
   std::vector<ClockOffset> looks_;
   Nanoseconds at_ = 0, offset_ = 0, error_ = 0;  // a point of the line
+  Nanoseconds from_ = 0, to_ = 0;                // between these the line is as good as its looks
   double drift_ = 0, drift_error_ = unknown_drift;
 };
 

@@ -52,7 +52,7 @@ TEST(ClockLine, TakesTheSurestOfLooksThatAreCloseInTime) {
   EXPECT_EQ(line.drift(), 0);  // their errors would be taken for one
   EXPECT_EQ(line.to_other(5000), 4530);
   EXPECT_EQ(line.to_own(4530), 5000);
-  EXPECT_EQ(line.error_at(2500), 10);
+  EXPECT_EQ(line.error_at(2000), 10);
 }
 
 TEST(ClockLine, AnUnknownDriftWidensTheError) {
@@ -60,6 +60,9 @@ TEST(ClockLine, AnUnknownDriftWidensTheError) {
   line.add({.at = 0, .offset = 0, .error = 10});
   EXPECT_EQ(line.error_at(second), 10 + 50'000);
   EXPECT_EQ(line.error_at(-2 * second), 10 + 100'000);
+  // Also between looks that are too close to tell it: the surest one is the first.
+  line.add({.at = second / 2, .offset = 0, .error = 1000});
+  EXPECT_EQ(line.error_at(second / 2), 10 + 25'000);
 }
 
 /// Looks at a clock that gains `drift`, with errors up to `error` either way.

@@ -45,14 +45,14 @@ bool operator==(const Expression& a, const Expression& b) {
 Expression o(std::uint32_t channel, Size size) {
   return Atom{.kind = Kind::overhead, .channel = channel, .size = std::move(size)};
 }
-Expression L(std::uint32_t channel, Size size, std::uint32_t tau) {
-  return Atom{.kind = Kind::transfer, .channel = channel, .size = std::move(size), .tau = tau};
+Expression L(std::uint32_t channel, Size size, std::uint32_t tau, Sort sort) {
+  return Atom{.kind = Kind::transfer, .channel = channel, .size = std::move(size), .tau = tau, .sort = sort};
 }
 Expression T(std::uint32_t channel, Size size) {
   return Atom{.kind = Kind::transmission, .channel = channel, .size = std::move(size)};
 }
-Expression T_sr(std::uint32_t channel, Size size) {
-  return Atom{.kind = Kind::send_receive, .channel = channel, .size = std::move(size)};
+Expression T_sr(std::uint32_t channel, Size size, Sort sort) {
+  return Atom{.kind = Kind::send_receive, .channel = channel, .size = std::move(size), .sort = sort};
 }
 Expression c(Size size, std::uint32_t tau) {
   return Atom{.kind = Kind::copy, .channel = 0, .size = std::move(size), .tau = tau};
@@ -60,6 +60,7 @@ Expression c(Size size, std::uint32_t tau) {
 Expression gamma(Size size, std::uint32_t tau) {
   return Atom{.kind = Kind::computation, .channel = 0, .size = std::move(size), .tau = tau};
 }
+Expression p(Size size) { return Atom{.kind = Kind::packing, .channel = 0, .size = std::move(size)}; }
 
 namespace {
 
@@ -97,8 +98,11 @@ class Collector {
  private:
   static int place(const Expression& term) {
     if (term.form() != Expression::Form::atom) return 2;
-    return term.atom().kind == Kind::copy ? 0 : term.atom().kind == Kind::overhead ? 1 : 2;
+    if (is_done_by_a_rank(term.atom().kind)) return 0;
+    return term.atom().kind == Kind::overhead ? 1 : 2;
   }
+
+  static bool is_done_by_a_rank(Kind kind) { return kind == Kind::copy || kind == Kind::packing; }
 
   static Factor product(Factor a, Factor b) {
     if (a.per_k != 0 && b.per_k != 0)
@@ -112,7 +116,8 @@ class Collector {
       if (how_.merge_overheads) atom.size.count = 1;
       return add_term(factor, atom);
     }
-    if (atom.kind == Kind::copy && how_.drop_copies) return;
+    if (is_done_by_a_rank(atom.kind) && how_.drop_copies) return;
+    if (atom.kind == Kind::packing) return add_term(factor, atom);
     atom.tau *= concurrency;
     const bool is_linear =
         atom.kind == Kind::transfer || atom.kind == Kind::copy || atom.kind == Kind::computation;
@@ -189,7 +194,7 @@ Expression through_memory(const Atom& atom, Memory memory) {
 }
 
 Expression through_network(const Atom& atom, const Transport& transport) {
-  const Expression transfer = L(atom.channel, atom.size, 1);
+  const Expression transfer = L(atom.channel, atom.size, 1, atom.sort);
   if (transport.network == Network::rdma) return transfer;
   return 2 * L(transport.network_channel - 1, atom.size, 1) + transfer;
 }

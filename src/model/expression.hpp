@@ -41,15 +41,24 @@ enum class Kind : std::uint8_t {
   transfer,      ///< L^c(m, τ): a transfer beside τ − 1 others
   copy,          ///< c(m, τ): τ ranks copy within their own memory
   computation,   ///< γ(m, τ): τ ranks reduce two vectors
+  packing,       ///< p(m): a rank packs or unpacks what does not lie in one piece
   transmission,  ///< T^c(m): a message from one rank to another, not yet taken apart into o and L
   send_receive,  ///< T_sr^c(m): the same where each rank also receives (matters for segmented messages)
+};
+
+/// What moves in a transfer, where a platform tells that apart.
+enum class Sort : std::uint8_t {
+  message,   ///< a message, or a part of one
+  exchange,  ///< one whose receiver sends to its sender at the same time
+  shared,    ///< what a rank writes into memory that others read, or reads there
 };
 
 struct Atom {
   Kind kind = Kind::transfer;
   std::uint32_t channel = 0;
   Size size;
-  std::uint32_t tau = 1;  ///< for transmissions: how many of them at the same time
+  std::uint32_t tau = 1;      ///< for transmissions: how many of them at the same time
+  Sort sort = Sort::message;  ///< of transfers, and T_sr of a network
   friend bool operator==(const Atom&, const Atom&) = default;
 };
 
@@ -112,13 +121,14 @@ class Expression {
 
 // Atoms.
 Expression o(std::uint32_t channel, Size size = {});
-Expression L(std::uint32_t channel, Size size, std::uint32_t tau);
+Expression L(std::uint32_t channel, Size size, std::uint32_t tau, Sort sort = Sort::message);
 Expression T(std::uint32_t channel, Size size = {});
-Expression T_sr(std::uint32_t channel, Size size = {});
+Expression T_sr(std::uint32_t channel, Size size = {}, Sort sort = Sort::message);
 Expression c(Size size, std::uint32_t tau);
 Expression gamma(Size size, std::uint32_t tau);
+Expression p(Size size);
 
-/// A sum of factors times atoms and maxima, each once: copies, overheads, the rest in the order of first appearance.
+/// A sum of factors times atoms and maxima, each once: copies and packing, overheads, the rest in the order of first appearance.
 /// Rules: (a) ∥ multiplies τ,
 /// never o, and is distributed over sums and maxima; equal terms are added; the arguments of a maximum that others
 /// bound are left out; and what `how` asks for.

@@ -56,16 +56,16 @@ std::optional<std::vector<Linear>> combinations(const Expression& e) {
   return all;
 }
 
-bool grows_by_tau(const Atom& atom) { return atom.kind != Kind::overhead; }
+bool grows_by_tau(const Atom& atom) { return atom.kind != Kind::overhead && atom.kind != Kind::packing; }
 
 /// Atoms of one parameter: those whose values are bounded by each other.
 bool are_related(const Atom& a, const Atom& b) {
-  return a.kind == b.kind && a.channel == b.channel && a.size == b.size;
+  return a.kind == b.kind && a.channel == b.channel && a.sort == b.sort && a.size == b.size;
 }
 
 /// Whether a ≤ b on every machine, where both are atoms.
 bool is_bounded(const Atom& a, const Atom& b, const Bounds& bounds) {
-  if (a.size.unit != b.size.unit || a.kind != b.kind) return false;
+  if (a.size.unit != b.size.unit || a.kind != b.kind || a.sort != b.sort) return false;
   const bool is_farther = bounds.farther_is_slower && a.kind == Kind::transfer && a.channel < b.channel;
   if (a.channel != b.channel && !is_farther) return false;
   return a.tau <= b.tau && a.size.count <= b.size.count;

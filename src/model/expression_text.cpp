@@ -122,6 +122,8 @@ class Writer {
         return "c";
       case Kind::computation:
         return options_.latex ? "\\gamma_{op}" : "γ";
+      case Kind::packing:
+        return "p";
       case Kind::transmission:
         return "T";
       case Kind::send_receive:
@@ -130,14 +132,24 @@ class Writer {
     return "";
   }
 
+  std::string transfer(Sort sort) const {
+    if (sort == Sort::message) return "L";
+    const std::string_view index = sort == Sort::exchange ? "sr" : "c";
+    return options_.latex ? fmt::format("L_{{{}}}", index) : fmt::format("L_{}", index);
+  }
+
   std::string atom(const Atom& atom) const {
-    const bool has_channel = atom.kind != Kind::copy && atom.kind != Kind::computation;
-    const std::string name = std::string(letter(atom.kind)) + (has_channel ? channel(atom.channel) : "");
+    const bool has_channel =
+        atom.kind != Kind::copy && atom.kind != Kind::computation && atom.kind != Kind::packing;
+    const std::string symbol =
+        atom.kind == Kind::transfer ? transfer(atom.sort) : std::string(letter(atom.kind));
+    const std::string name = symbol + (has_channel ? channel(atom.channel) : "");
     if (is_transmission(atom.kind)) {
       const std::string one = fmt::format("{}({})", name, size(atom.size));
       return atom.tau > 1 ? concurrent(atom.tau, one) : one;
     }
-    if (atom.kind == Kind::overhead) return fmt::format("{}({})", name, size(atom.size));
+    if (atom.kind == Kind::overhead || atom.kind == Kind::packing)
+      return fmt::format("{}({})", name, size(atom.size));
     return fmt::format("{}({}, {})", name, size(atom.size), atom.tau);
   }
 

@@ -71,11 +71,13 @@ class Evaluation {
       case Kind::overhead:
         return parameters(atom.channel).overhead(size(atom.size));
       case Kind::transfer:
-        return parameters(atom.channel).L(size(atom.size), tau);
+        return parameters(atom.channel).L(size(atom.size), tau, atom.sort);
       case Kind::copy:
         return at(platform_.copy, size(atom.size), tau);
       case Kind::computation:
         return computation_cost(platform_, size(atom.size), tau);
+      case Kind::packing:
+        return packing(size(atom.size));
       case Kind::transmission:
       case Kind::send_receive:
         return transmission(atom, tau);
@@ -83,9 +85,19 @@ class Evaluation {
     return 0;
   }
 
+  double packing(double bytes) const {
+    if (!platform_.packing)
+      throw Error(
+          fmt::format("the platform {} does not say what packing costs (model.packing); measure it anew, or "
+                      "leave out --packed",
+                      in_quotes(platform_.name)));
+    return (*platform_.packing)(bytes);
+  }
+
   double transmission(const Atom& atom, std::uint32_t tau) const {
     const TauLop& way = parameters(atom.channel);
-    const double bytes = size(atom.size), once = way.overhead(bytes) + way.L(bytes, tau);
+    const double bytes = size(atom.size);
+    const double once = way.overhead(bytes) + way.L(bytes, tau, atom.sort);
     if (atom.channel >= transport_.network_channel) {
       if (transport_.network == Network::rdma) return once;
       return once + 2 * parameters(transport_.network_channel - 1).L(bytes, tau);

@@ -23,10 +23,10 @@ class MessageSizes {
 
   /// Bytes that a step sends, receives, copies or combines. Throws Error where a size is not known.
   double bytes(const Schedule& schedule, StepId step) const;
-
- private:
+  /// Bytes of a range of places of a rank's. Throws likewise.
   double of(const Schedule& schedule, const Range& range) const;
 
+ private:
   double each_ = 0;
   std::vector<double> bytes_;
 };

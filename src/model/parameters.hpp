@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/expression.hpp"
 #include "model/piecewise.hpp"
 #include "topology/mapping.hpp"
 
@@ -55,14 +56,23 @@ using ByTau = std::map<std::uint32_t, Piecewise>;
 /// last, so that it never leaves f(m, 1) ≤ f(m, τ) ≤ τ·f(m, 1) where the table does not. 0 for an empty table.
 double at(const ByTau& table, double bytes, std::uint32_t tau);
 
-/// τ-Lop: o(m), and L(m, τ) for those τ that were measured.
+/// τ-Lop: o(m), and L(m, τ) for those τ that were measured. (The source has one L. L_sr and L_c are this project's: two ranks
+/// that send to each other share a connection; and how an MPI moves a message says little about a copy from another's memory.)
 struct TauLop {
   Piecewise overhead;
   ByTau transfer;
+  ByTau exchange;         ///< of a network, L_sr(m, τ); may be empty
+  ByTau shared;           ///< of memory, L_c(m, τ); may be empty
   std::string transport;  ///< how messages travel: copy_in_copy_out, …; may be empty
   double segment = 0;     ///< bytes of a segment, for the transport "segments"
 
-  double L(double bytes, std::uint32_t tau) const { return at(transfer, bytes, tau); }
+  bool tells_apart(Sort sort) const {
+    return sort == Sort::message || !(sort == Sort::exchange ? exchange : shared).empty();
+  }
+  double L(double bytes, std::uint32_t tau, Sort sort = Sort::message) const {
+    if (sort == Sort::message || !tells_apart(sort)) return at(transfer, bytes, tau);
+    return at(sort == Sort::exchange ? exchange : shared, bytes, tau);
+  }
 };
 
 /// A way by which ranks reach each other: all ranks that share a unit of the level `within`, or all of the machine.
@@ -87,6 +97,8 @@ struct Platform {
   std::string machine;               ///< as Machine::parse() reads it; may be empty
   std::vector<Channel> channels;     ///< the nearest first
   ByTau copy;                        ///< seconds for a copy of so many bytes, which τ ranks of a node make
+  std::optional<Piecewise>
+      packing;  ///< p: seconds to pack or unpack so many bytes that do not lie in one piece
   std::optional<ByTau> computation;  ///< γ: seconds to reduce two vectors of so many bytes, likewise
 
   /// A platform of which only this is known: memory within a node, a network between them. For cost expressions,

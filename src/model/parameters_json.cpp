@@ -54,8 +54,9 @@ class Field {
         refuse(no_such("parameter", key, std::span(known.begin(), known.size())));
     return *this;
   }
-  std::size_t list() const {
-    if (!value_.is_array() || value_.empty()) refuse("is not a list with at least one entry");
+  std::size_t list(std::size_t least = 1) const {
+    if (!value_.is_array() || value_.size() < least)
+      refuse(least == 0 ? "is not a list" : "is not a list with at least one entry");
     return value_.size();
   }
   std::string text() const {
@@ -192,13 +193,15 @@ class ModelReader {
   }
 
   TauLop taulop(const Field& field) const {
-    field.object({"o", "L", "transport", "segment"});
+    field.object({"o", "L", "L_sr", "L_c", "transport", "segment"});
     TauLop result{.overhead = growing(field["o"])};
     if (field.has("transport")) read_transport(field["transport"], result.transport);
     if (field.has("segment")) result.segment = field["segment"].whole(1);
     if (result.transport == "segments" && result.segment == 0)
       field.refuse("lacks 'segment', how many bytes a segment of the transport has");
     result.transfer = table_by_tau(field["L"]);
+    if (field.has("L_sr")) result.exchange = table_by_tau(field["L_sr"]);
+    if (field.has("L_c")) result.shared = table_by_tau(field["L_c"]);
     return result;
   }
 
@@ -286,6 +289,10 @@ void check_transports(const Platform& platform, const Field& list) {
   const std::size_t network = network_channel(platform.channels), memory = network - 1;
   for (std::size_t i = 0; i < platform.channels.size(); ++i) {
     const auto& taulop = platform.channels[i].taulop;
+    if (taulop && !taulop->exchange.empty() && i < network)
+      list[i]["taulop"]["L_sr"].refuse("is for a network, where ranks of different nodes send to each other");
+    if (taulop && !taulop->shared.empty() && i != memory)
+      list[i]["taulop"]["L_c"].refuse("is for the memory that all ranks of a node share");
     if (!taulop || (taulop->transport.empty() && taulop->segment == 0)) continue;
     const Field field = list[i]["taulop"];
     const Channel& leading = i < network ? platform.channels[memory] : platform.channels.back();
@@ -332,11 +339,12 @@ Platform parse_platform(std::string_view text, std::string_view origin) {
     }
   }
   if (file.has("assumed"))
-    for (std::size_t i = 0; i < file["assumed"].list(); ++i)
+    for (std::size_t i = 0; i < file["assumed"].list(0); ++i)
       platform.assumed.push_back(file["assumed"][i].text());
-  const Field model = file["model"].object({"time_unit", "channels", "copy", "computation"});
+  const Field model = file["model"].object({"time_unit", "channels", "copy", "packing", "computation"});
   const ModelReader reader(seconds(model["time_unit"]));
   if (model.has("copy")) platform.copy = reader.by_tau(model["copy"]);
+  if (model.has("packing")) platform.packing = reader.growing(model["packing"]);
   if (model.has("computation")) platform.computation = reader.by_tau(model["computation"]);
   read_channels(platform, model["channels"], reader);
   check_levels(platform, model["channels"]);

@@ -166,6 +166,14 @@ TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {
   EXPECT_THAT(refusal("\"f\": 2", "\"f\": 1.5"), HasSubstr("logfp.f is 1.5; it must be a whole number"));
   EXPECT_THAT(refusal("\"o\": 1,", "\"o\": 1, \"o_s\": 1,"),
               HasSubstr("loggp needs either o, or o_s and o_r"));
+  EXPECT_THAT(refusal("\"o\": 0.1,", "\"o\": 0.1, \"L_sr\": {\"2\": 1},"),
+              HasSubstr("taulop.L_sr lacks τ = 1"));
+  EXPECT_THAT(refusal("\"o\": 0.1,", "\"o\": 0.1, \"L_sr\": {\"1\": 1},"),
+              HasSubstr("taulop.L_sr is for a network"));
+  EXPECT_THAT(refusal("\"model\": {", "\"model\": {\"packing\": [[0, 2], [8, 1]], "),
+              HasSubstr("field model.packing falls"));
+  EXPECT_THAT(refusal("[\"G\"]", "5"), HasSubstr("field assumed is not a list"));
+  EXPECT_EQ(refusal("[\"G\"]", "[]"), "");
   EXPECT_THAT(refusal("node:2 socket", "nod:2 socket"), HasSubstr("FILE: field machine is wrong"));
   EXPECT_THAT(refusal("\"o\": 0.1,", "\"o\": 0.1, \"transport\": \"rdma\","),
               HasSubstr("channels[0].taulop.transport is wrong here"));

@@ -112,21 +112,23 @@ Transport transport(const Platform& platform, double bytes) {
 }
 
 Predictor::Predictor(const Plan& plan, const Mapping& mapping, const Platform& platform,
-                     std::string_view model, Rational place)
+                     std::string_view model, Rational place, bool packed)
     : plan_(plan), mapping_(mapping), platform_(platform), model_(model), place_(place) {
   require_network(platform, mapping);
   if (model_ != taulop) {
     const std::vector<std::string_view> known = model_names();
     if (std::find(known.begin(), known.end(), model_) == known.end())
       throw Error(no_such("model", model_, known));
+    if (packed) throw Error("only taulop has a cost of packing, not " + model_ + "; leave out --packed");
     require_parameters(parse_model(model_), platform);
     return;
   }
   require_taulop(platform);
   const Transport small = transport(platform, 0), large = transport(platform, INFINITY);
-  short_ = derive(plan, mapping, platform.channels, {.transport = small, .place = place});
+  short_ = derive(plan, mapping, platform.channels, {.transport = small, .place = place, .packed = packed});
   if (!is_segmented(large.memory)) return;
-  segmented_ = derive(plan, mapping, platform.channels, {.transport = large, .place = place});
+  segmented_ =
+      derive(plan, mapping, platform.channels, {.transport = large, .place = place, .packed = packed});
   const MessageSizes sizes = MessageSizes::uniform(1);
   for (const Schedule& schedule : plan)
     for (StepId step = 0; step < schedule.size(); ++step)

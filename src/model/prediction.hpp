@@ -34,9 +34,10 @@ double segment(const Platform& platform);
 /// The cost of one plan on one mapping for many sizes: what does not depend on the size is done once.
 class Predictor {
  public:
-  /// `place`: what part of m one place of the plan holds. Keeps references to plan, mapping and platform. Throws Error.
+  /// `place`: what part of m one place of the plan holds; `packed`: the program's data does not lie in one piece (Derivation;
+  /// for taulop only). Keeps references to plan, mapping and platform. Throws Error.
   Predictor(const Plan& plan, const Mapping& mapping, const Platform& platform, std::string_view model,
-            Rational place = 1);
+            Rational place = 1, bool packed = false);
 
   /// Seconds from a start in step until the last rank is done, where m has so many bytes.
   double seconds(double bytes) const;

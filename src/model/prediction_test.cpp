@@ -51,6 +51,31 @@ TEST(Prediction, Seconds) {
   EXPECT_DOUBLE_EQ(Predictor(plan, mapping, machine, "hockney", Rational(1, 4)).seconds(8), 2 * 4 + 3 * 2);
 }
 
+TEST(Prediction, ExchangesBetweenNodesHaveTheirOwnTransfers) {
+  Platform machine = platform();
+  const Plan plan = recursive_doubling(4);
+  const Mapping mapping = Mapping::sequential(Machine::parse("node:4 core:1"), 4);
+  const auto seconds = [&] { return Predictor(plan, mapping, machine, "taulop").seconds(8); };
+  machine.channels[1].taulop->transport = "rdma";
+  machine.channels[1].taulop->transfer = {{1, Piecewise::line(0, 2)}};
+  EXPECT_DOUBLE_EQ(seconds(), 10 + 2 * 8 + 10 + 2 * 16);
+  machine.channels[1].taulop->exchange = {{1, Piecewise::line(0, 3)}};
+  EXPECT_DOUBLE_EQ(seconds(), 10 + 3 * 8 + 10 + 3 * 16);
+}
+
+TEST(Prediction, PackingComesBeforeAndBehind) {
+  Platform machine = platform();
+  const Plan plan = recursive_doubling(4);  // in place: what is given stands in the output
+  const Mapping mapping = Mapping::sequential(Machine::parse("node:1 core:4"), 4);
+  const auto packed = [&](std::string_view model) {
+    return Predictor(plan, mapping, machine, model, 1, true).seconds(8);
+  };
+  EXPECT_THROW(packed("taulop"), Error);  // the platform does not say
+  EXPECT_THROW(packed("hockney"), Error);
+  machine.packing = Piecewise::line(5, 2);
+  EXPECT_DOUBLE_EQ(packed("taulop"), (5 + 2 * 8) + 1 + 2 * 17 + 1 + 2 * 33 + (5 + 2 * 24));
+}
+
 TEST(Prediction, LargeMessagesAreSegmentedWhereThePlatformSaysSo) {
   Platform machine = platform();
   machine.channels[0].taulop->transport = "segments";

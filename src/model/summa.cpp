@@ -46,18 +46,38 @@ Phases together(std::vector<Phases> sequences) {
   }
 }
 
+[[noreturn]] void refuse_large() {
+  throw Error(
+      "the partition's messages are more bytes together than can be counted (2^63); take fewer blocks");
+}
+
+std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+  std::int64_t sum;
+  if (__builtin_add_overflow(a, b, &sum)) refuse_large();
+  return sum;
+}
+
+std::int64_t product_of(std::int64_t a, std::int64_t b) {
+  std::int64_t product;
+  if (__builtin_mul_overflow(a, b, &product)) refuse_large();
+  return product;
+}
+
 /// Blocks by channel and number of transmissions at a time, over all iterations (A1).
 class Sum {
  public:
   void add(std::uint32_t channel, const Phases& phases, std::int64_t times) {
-    for (const Phase& phase : phases) blocks_[{channel, phase.number}] += phase.blocks * times;
+    for (const Phase& phase : phases) {
+      std::int64_t& sum = blocks_[{channel, phase.number}];
+      sum = sum_of(sum, product_of(phase.blocks, times));
+    }
   }
 
   Expression expression(std::uint32_t block) const {
     std::vector<Expression> terms;
     for (const auto& [key, blocks] : blocks_)
       if (blocks > 0)
-        terms.push_back(Expression::concurrent(key.second, T(key.first, {blocks * std::int64_t{block}, ""})));
+        terms.push_back(Expression::concurrent(key.second, T(key.first, {product_of(blocks, block), ""})));
     return Expression::sum(std::move(terms));
   }
 

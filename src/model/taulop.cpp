@@ -21,7 +21,8 @@ namespace {
 struct Message {
   Rank from, to;
   std::uint32_t channel;
-  Rational size;  ///< in units of the derivation
+  Rational size;              ///< in units of the derivation
+  bool is_exchanged = false;  ///< its receiver sends to its sender in the same stage, where that matters
 };
 
 /// One stage: each rank sends at most one of these and receives at most one.
@@ -84,8 +85,21 @@ class Taken {
   std::vector<std::uint64_t> words_;
 };
 
+/// Notes which messages of a stage are exchanges, in channels whose parameters tell these apart.
+void find_exchanges(Stage& stage, std::span<const Channel> channels) {
+  std::set<std::pair<Rank, Rank>> ways;
+  const auto matters = [&](const Message& message) {
+    const std::optional<TauLop>& taulop = channels[message.channel].taulop;
+    return taulop && taulop->tells_apart(Sort::exchange);
+  };
+  for (const Message& message : stage)
+    if (matters(message)) ways.emplace(message.from, message.to);
+  for (Message& message : stage) message.is_exchanged = ways.contains({message.to, message.from});
+}
+
 /// Puts each message into the first stage in which its two ranks have nothing yet.
-std::vector<Stage> stages_of(const std::vector<Message>& messages, Rank procs) {
+std::vector<Stage> stages_of(const std::vector<Message>& messages, Rank procs,
+                             std::span<const Channel> channels) {
   std::vector<Stage> stages;
   std::vector<Taken> sending(procs), receiving(procs);
   for (const Message& message : messages) {
@@ -95,32 +109,40 @@ std::vector<Stage> stages_of(const std::vector<Message>& messages, Rank procs) {
     if (stage >= stages.size()) stages.resize(stage + 1);
     stages[stage].push_back(message);
   }
+  for (Stage& stage : stages) find_exchanges(stage, channels);
   return stages;
 }
 
 /// The transfers that contend with each other: sizes, ascending, and how many there are of each.
-using Load = std::vector<std::pair<Rational, std::uint32_t>>;
+struct Load {
+  std::vector<std::pair<Rational, std::uint32_t>> transfers;
+  bool has_exchanges = false;
+};
 
-void add_transfer(Load& load, Rational size) {
-  auto place = load.begin();
-  while (place != load.end() && place->first < size) ++place;
-  if (place != load.end() && place->first == size)
+void add_transfer(Load& load, Rational size, bool is_exchanged) {
+  auto place = load.transfers.begin();
+  while (place != load.transfers.end() && place->first < size) ++place;
+  if (place != load.transfers.end() && place->first == size)
     ++place->second;
   else
-    load.insert(place, {size, 1});
+    load.transfers.insert(place, {size, 1});
+  load.has_exchanges |= is_exchanged;
 }
 
 /// Whether a has, for every size, at least as many transfers of this size or more as b: then, by A2, it costs no less.
 bool exceeds(const Load& a, const Load& b) {
+  if (a.has_exchanges != b.has_exchanges) return false;  // neither L bounds the other
   std::uint64_t in_a = 0, in_b = 0;
-  auto at = a.rbegin();
-  for (auto of_b = b.rbegin(); of_b != b.rend(); ++of_b) {
+  auto at = a.transfers.rbegin();
+  for (auto of_b = b.transfers.rbegin(); of_b != b.transfers.rend(); ++of_b) {
     in_b += of_b->second;
-    for (; at != a.rend() && at->first >= of_b->first; ++at) in_a += at->second;
+    for (; at != a.transfers.rend() && at->first >= of_b->first; ++at) in_a += at->second;
     if (in_a < in_b) return false;
   }
   return true;
 }
+
+Sort sort_of(bool is_exchange) { return is_exchange ? Sort::exchange : Sort::message; }
 
 class StageCost {
  public:
@@ -164,15 +186,18 @@ class StageCost {
   /// A ∥ T where every transfer of the stage is one of A of the same size; else by transfers.
   Expression of_one_channel(const Stage& stage, std::uint32_t channel) const {
     std::set<std::pair<Rational, std::uint32_t>> worst;
+    bool is_exchanged = false;
     for (std::size_t j = 0; j < transfers_[channel].size(); ++j) {
       const std::vector<Load> loads = worst_loads(stage, j).begin()->second;
-      if (loads.size() != 1 || loads.front().size() != 1) return by_transfers(stage);
-      worst.insert(*loads.front().begin());
+      if (loads.size() != 1 || loads.front().transfers.size() != 1) return by_transfers(stage);
+      worst.insert(loads.front().transfers.front());
+      is_exchanged |= loads.front().has_exchanges;
     }
     if (worst.size() != 1) return by_transfers(stage);
     const auto [bytes, number] = *worst.begin();
-    return Expression::concurrent(
-        number, has_both_ways(stage) ? T_sr(channel, size(bytes)) : T(channel, size(bytes)));
+    return Expression::concurrent(number, has_both_ways(stage)
+                                              ? T_sr(channel, size(bytes), sort_of(is_exchanged))
+                                              : T(channel, size(bytes)));
   }
 
   /// Whether some rank sends and receives.
@@ -205,12 +230,12 @@ class StageCost {
       std::vector<Load>& units = by_unit[way[j]];
       const std::uint32_t unit = channels_.unit(way[j], where);
       if (units.size() <= unit) units.resize(unit + 1);
-      add_transfer(units[unit], message.size);
+      add_transfer(units[unit], message.size, message.is_exchanged && is_network(way[j]));
     }
     std::map<std::uint32_t, std::vector<Load>> result;
     for (const auto& [channel, units] : by_unit)
       for (const Load& load : units)
-        if (!load.empty()) keep_if_worst(result[channel], load);
+        if (!load.transfers.empty()) keep_if_worst(result[channel], load);
     return result;
   }
 
@@ -245,8 +270,8 @@ class StageCost {
 
   Expression transfer(std::uint32_t channel, const Load& load) const {
     std::vector<Size> sizes;
-    for (const auto& [bytes, number] : load) sizes.insert(sizes.end(), number, size(bytes));
-    return concurrent_transfers(channel, std::move(sizes));
+    for (const auto& [bytes, number] : load.transfers) sizes.insert(sizes.end(), number, size(bytes));
+    return concurrent_transfers(channel, std::move(sizes), sort_of(load.has_exchanges));
   }
 
   const ChannelMap& channels_;
@@ -273,7 +298,7 @@ Expression local_work(const std::map<Rank, Rational>& done, const Mapping& mappi
 /// Transfers between ranks and the memory that they share: the n-th ones of all ranks take place together, those of one
 /// node contend with each other, and the worst node counts.
 std::vector<Expression> collective_transfers(const std::map<Rank, std::vector<Rational>>& transferred,
-                                             const Mapping& mapping, std::uint32_t channel,
+                                             const Mapping& mapping, std::uint32_t channel, Sort sort,
                                              const std::string& unit) {
   std::vector<std::map<std::uint32_t, std::vector<Size>>> stages;  // by node
   for (const auto& [rank, sizes] : transferred)
@@ -284,10 +309,46 @@ std::vector<Expression> collective_transfers(const std::map<Rank, std::vector<Ra
   std::vector<Expression> costs;
   for (const auto& nodes : stages) {
     std::vector<Expression> loads;
-    for (const auto& [node, sizes] : nodes) loads.push_back(concurrent_transfers(channel, sizes));
+    for (const auto& [node, sizes] : nodes) loads.push_back(concurrent_transfers(channel, sizes, sort));
     costs.push_back(Expression::max(without_bounded(std::move(loads), false)));
   }
   return costs;
+}
+
+/// What one rank gives of the program's memory at most, and what it puts there.
+struct Packed {
+  Rational given = 0, got = 0;
+};
+
+/// A place of the program's memory that is read before it is written is given; one that is written is got.
+Packed packed_of(const Plan& plan, Rational place, const MessageSizes& sizes) {
+  Packed most;
+  for (const Schedule& schedule : plan) {
+    std::set<std::pair<Buffer, Place>> given, got;
+    const auto for_each = [&](std::span<const Range> ranges, auto&& visit) {
+      for (const Range& range : ranges)
+        if (index(range.buffer()) <= index(Buffer::output))
+          for_each_place(range, schedule.places(range.buffer()),
+                         [&](Place at) { visit(std::pair(range.buffer(), at)); });
+    };
+    const auto give = [&](const auto& slot) {
+      if (!got.contains(slot)) given.insert(slot);
+    };
+    for (StepId step = 0; step < schedule.size(); ++step) {
+      if (schedule[step].is_signal()) continue;
+      for_each(schedule.from(step), give);
+      if (schedule[step].kind == StepKind::combine) for_each(schedule.to(step), give);
+      for_each(schedule.to(step), [&](const auto& slot) { got.insert(slot); });
+    }
+    const auto size_of = [&](const std::set<std::pair<Buffer, Place>>& slots) {
+      Rational sum = 0;
+      for (const auto& [buffer, at] : slots) sum = sum + place * exact(sizes.of(schedule, Range(buffer, at)));
+      return sum;
+    };
+    most.given = std::max(most.given, size_of(given));
+    most.got = std::max(most.got, size_of(got));
+  }
+  return most;
 }
 
 /// Adds terms, equal ones in sequence as one with a factor.
@@ -312,14 +373,14 @@ class Sequence {
 
 }  // namespace
 
-Expression concurrent_transfers(std::uint32_t channel, std::vector<Size> sizes) {
+Expression concurrent_transfers(std::uint32_t channel, std::vector<Size> sizes, Sort sort) {
   std::sort(sizes.begin(), sizes.end(), [](const Size& a, const Size& b) { return a.count < b.count; });
   std::vector<Expression> parts;
   Rational before = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i].count == before && i > 0) continue;
-    parts.push_back(
-        L(channel, {sizes[i].count - before, sizes[i].unit}, static_cast<std::uint32_t>(sizes.size() - i)));
+    parts.push_back(L(channel, {sizes[i].count - before, sizes[i].unit},
+                      static_cast<std::uint32_t>(sizes.size() - i), sort));
     before = sizes[i].count;
   }
   return Expression::sum(std::move(parts));
@@ -335,15 +396,21 @@ Expression derive(const Plan& plan, const Mapping& mapping, std::span<const Chan
   Transport transport = how.transport;
   transport.network_channel = network_channel(channels);
   const StageCost cost(ways, transport, unit);
+  const std::uint32_t memory = std::max<std::uint32_t>(transport.network_channel, 1) - 1;
+  const std::optional<TauLop>& in_memory = channels[memory].taulop;
+  const Sort shared = in_memory && in_memory->tells_apart(Sort::shared) ? Sort::shared : Sort::message;
   Sequence sequence;
+  const Packed packed = how.packed ? packed_of(plan, how.place, sizes) : Packed{};
+  if (packed.given != 0) sequence.add(p({packed.given, unit}));
   for (const auto& [label, round] : rounds_of(plan, ways, how.place, sizes)) {
     sequence.add(local_work(round.copied, mapping, unit, c));
-    const std::uint32_t memory = std::max<std::uint32_t>(transport.network_channel, 1) - 1;
-    for (Expression& cost_of_all : collective_transfers(round.transferred, mapping, memory, unit))
+    for (Expression& cost_of_all : collective_transfers(round.transferred, mapping, memory, shared, unit))
       sequence.add(std::move(cost_of_all));
-    for (const Stage& stage : stages_of(round.messages, mapping.procs())) sequence.add(cost.of(stage));
+    for (const Stage& stage : stages_of(round.messages, mapping.procs(), channels))
+      sequence.add(cost.of(stage));
     sequence.add(local_work(round.combined, mapping, unit, gamma));
   }
+  if (packed.got != 0) sequence.add(p({packed.got, unit}));
   return sequence.sum();
 }
 

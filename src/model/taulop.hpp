@@ -10,7 +10,9 @@
 //   in the network where they come to the same node (section 3.5);
 //   the j-th transfers cost what the worst node costs, and the maximum over channels (section 5.2.2);
 //   transfers of different sizes contend as long as the shorter ones last (A2);
-//   the overhead is counted once.
+//   the overhead is counted once;
+//   two ranks of different nodes that send to each other in a stage have L_sr in the network, where the platform has one;
+//   likewise L_c for what goes through shared places.
 // A copy into or from shared places is a transfer in memory of its own, and signals cost nothing (section 4.6: collective
 // transfers).
 // Source: the τ-Lop thesis; where it is silent, docs/models.md says what was chosen.
@@ -27,6 +29,9 @@ namespace convene::model {
 struct Derivation {
   Transport transport;  ///< its network_channel is set to what the platform has
   Rational place = 1;   ///< what part of m one place holds: 1/4 where blocks are sent in 4 segments
+  /// The program's data does not lie in one piece: the rank that gives most packs it first, and the one that gets most
+  /// unpacks it in the end, Θ = p + … + p (section 3.4).
+  bool packed = false;
 };
 
 /// The cost of the plan: a sum over stages, equal ones in sequence as one with a factor. A stage whose messages are all
@@ -37,6 +42,6 @@ Expression derive(const Plan& plan, const Mapping& mapping, std::span<const Chan
 
 /// Several transfers of given sizes that start together in one channel: by A2, n ∥ L(shortest) + (n − 1) ∥ L(next −
 /// shortest) + …
-Expression concurrent_transfers(std::uint32_t channel, std::vector<Size> sizes);
+Expression concurrent_transfers(std::uint32_t channel, std::vector<Size> sizes, Sort sort = Sort::message);
 
 }  // namespace convene::model

@@ -204,6 +204,49 @@ TEST(TauLopDerived, ASmallerTransferElsewhereDoesNotShow) {
   EXPECT_EQ(to_text(derived(binomial(7, true), sequential(7, 1))), "T¹(3m) + T¹(2m) + T¹(m)");
 }
 
+TEST(TauLopDerived, RanksThatSendToEachOtherExchange) {
+  const Platform plain = Platform::two_channels();
+  Platform with = plain;
+  with.channels[1].taulop = TauLop{.transfer = {{1, Piecewise(1)}}, .exchange = {{1, Piecewise(2)}}};
+  const auto sum = [](const Plan& plan, Rank nodes, Rank each, const Platform& platform) {
+    const Expression e = derive(plan, sequential(nodes, each), platform.channels);
+    return to_text(simplify(expand(e), {.drop_overheads = true}));
+  };
+  // The first round stays within the nodes; in the second both ranks of a node exchange with the other's.
+  EXPECT_EQ(sum(recursive_doubling(4), 2, 2, plain), "6L⁰(m, 2) + 2L¹(m, 2)");
+  EXPECT_EQ(sum(recursive_doubling(4), 2, 2, with), "6L⁰(m, 2) + 2L_sr¹(m, 2)");
+  // A ring of more than two sends to one and receives from another.
+  EXPECT_EQ(sum(ring(4), 4, 1, with), sum(ring(4), 4, 1, plain));
+  EXPECT_EQ(sum(ring(2), 2, 1, with), "2L⁰(m, 1) + L_sr¹(m, 1)");
+  EXPECT_EQ(to_text(L(1, {}, 2, Sort::exchange), {.latex = true}), "L_{sr}^{1}(m, 2)");
+  // Nothing bounds the one by the other.
+  EXPECT_EQ(compare(L(1, {}, 1), L(1, {}, 1, Sort::exchange)), Comparison::undecided);
+  EXPECT_EQ(compare(L(1, {}, 1, Sort::exchange), L(1, {}, 2, Sort::exchange)), Comparison::at_most);
+}
+
+TEST(TauLopDerived, WhatGoesThroughSharedPlacesHasItsOwnTransfers) {
+  Platform with = Platform::two_channels();
+  with.channels[0].taulop = TauLop{.transfer = {{1, Piecewise(1)}}, .shared = {{1, Piecewise(2)}}};
+  EXPECT_EQ(to_text(L(0, {}, 2, Sort::shared)), "L_c⁰(m, 2)");
+  EXPECT_DOUBLE_EQ(evaluate(L(0, {}, 1, Sort::shared), with, 8), 2);
+  with.channels[0].taulop->shared.clear();
+  EXPECT_DOUBLE_EQ(evaluate(L(0, {}, 1, Sort::shared), with, 8), 1);
+}
+
+TEST(TauLopDerived, WhatIsNotInOnePieceIsPackedAndUnpacked) {  // section 3.4: Θ(m) = 2p(m) + T(m)
+  const Derivation packed{.packed = true};
+  const Expression e = derived(ring(4, true), sequential(1, 4), packed);
+  EXPECT_EQ(to_text(e), "p(m) + c(m, 4) + 3[4 ∥ T_sr⁰(m)] + p(4m)");
+  EXPECT_EQ(to_text(simplify(3 * e, {.drop_overheads = true})),
+            "3p(m) + 3c(m, 4) + 3p(4m) + 9[4 ∥ T_sr⁰(m)]");
+  EXPECT_EQ(to_text(simplify(e, {.drop_copies = true})), "3[4 ∥ T_sr⁰(m)]");
+  // In place the own block is given from the output, and is not unpacked.
+  EXPECT_EQ(to_text(derived(ring(4), sequential(1, 4), packed)), "p(m) + 3[4 ∥ T_sr⁰(m)] + p(3m)");
+  // More is not less; but it is not linear.
+  EXPECT_EQ(compare(p({1, "m"}), p({2, "m"})), Comparison::at_most);
+  EXPECT_EQ(compare(2 * p({1, "m"}), p({2, "m"})), Comparison::undecided);
+}
+
 TEST(TauLopDerived, SaysWhatDoesNotFit) {
   EXPECT_THROW(derived(ring(4), sequential(1, 5)), Error);
   EXPECT_THROW(derive(ring(4), sequential(1, 4), machine.channels, {}, MessageSizes::uniform(0.5)), Error);

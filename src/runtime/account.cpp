@@ -27,16 +27,17 @@ void Record::merge(const Record& other) {
 }
 
 Record& Account::find_or_add(Collective collective, const std::string& algorithm, const std::string& reason,
-                             unsigned size_class) {
+                             unsigned size_class, bool ends_later) {
   for (Record& record : records)
-    if (record.collective == collective && record.size_class == size_class && record.algorithm == algorithm &&
-        record.reason == reason)
+    if (record.collective == collective && record.size_class == size_class &&
+        record.ends_later == ends_later && record.algorithm == algorithm && record.reason == reason)
       return record;
   Record& added = records.emplace_back();
   added.collective = collective;
   added.algorithm = algorithm;
   added.reason = reason;
   added.size_class = size_class;
+  added.ends_later = ends_later;
   return added;
 }
 
@@ -169,7 +170,11 @@ void Ledger::write(const std::deque<const Account*>& live) {
   const double per_tick = seconds_per_tick();
   nlohmann::json communicators = nlohmann::json::array();
   const std::lock_guard lock(state_->mutex);
-  for (const Account* account : live) communicators.push_back(to_json(*account, per_tick));
+  for (const Account* account : live) {
+    Account merged{.procs = account->procs, .nodes = account->nodes};
+    merged.merge(*account);
+    communicators.push_back(to_json(merged, per_tick));
+  }
   for (const Account& account : state_->retired) communicators.push_back(to_json(account, per_tick));
   nlohmann::json all = {{"rank", rank},
                         {"procs", procs},

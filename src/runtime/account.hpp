@@ -16,7 +16,10 @@ struct Record {
   Collective collective = Collective::allgather;
   std::string algorithm;  ///< with its parameters, as it would be asked for
   std::string reason;
-  unsigned size_class = 0;             ///< bit width of the bytes per block
+  unsigned size_class = 0;  ///< bit width of the bytes per block
+  /// Of calls that end after they have returned. Whoever drives progress then counts them, perhaps in another thread than
+  /// the one whose calls end at once: they have a record of their own, and are one in what is written.
+  bool ends_later = false;
   std::uint64_t calls = 0, bytes = 0;  ///< bytes: per block, added up over the calls
   std::uint64_t timed = 0;  ///< how many of the calls a clock was read for; the following are of these
   std::uint64_t ticks = 0, least = UINT64_MAX, most = 0, last = 0;
@@ -66,8 +69,9 @@ struct Account {
   std::deque<PhaseTally> phases;
 
   Record& find_or_add(Collective collective, const std::string& algorithm, const std::string& reason,
-                      unsigned size_class);
+                      unsigned size_class, bool ends_later = false);
   PhaseTally& find_or_add_phases(Collective collective, const std::string& algorithm);
+  /// Adds all that another one counted. Records of one kind become one, when ever the calls ended.
   void merge(const Account& other);
 };
 

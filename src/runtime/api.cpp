@@ -2,6 +2,8 @@
 // The public C functions.
 #include "runtime/api.hpp"
 
+#include <dlfcn.h>
+
 #include "base/error.hpp"
 #include "convene/convene.h"
 #include "runtime/collectives.hpp"
@@ -13,6 +15,8 @@ namespace {
 
 using convene::Communicator;
 using convene::last_error;
+using convene::PublicComm;
+using convene::PublicType;
 
 /// The handle of a communicator, or null where there is no MPI that fits, or none that has been initialized.
 Communicator* handle_of(MPI_Comm comm) {
@@ -31,6 +35,10 @@ std::string& convene::last_error() {
   return text;
 }
 
+void* convene::next_function(const char* name) {
+  return find_mpi() == MpiFit::fits ? nullptr : dlsym(RTLD_NEXT, name);
+}
+
 void convene::need_mpi() {
   if (find_mpi() == MpiFit::fits) return;
   refuse(std::string("libconvene-" CONVENE_STACK_NAME " does not fit the MPI of this program ('") +
@@ -38,19 +46,22 @@ void convene::need_mpi() {
          true);
 }
 
-CONVENE_API const char* convene_version(void) { return CONVENE_VERSION; }
+CONVENE_API const char* convene_version(void) {
+  CONVENE_STEP_ASIDE(convene_version, version, ());
+  return CONVENE_VERSION;
+}
 
-#define ALLGATHER(Count, Displacement)                                                         \
-  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, Count recvcount, \
-      MPI_Datatype recvtype, MPI_Comm comm
+#define ALLGATHER(Count, Displacement)                                                       \
+  const void *sendbuf, Count sendcount, PublicType sendtype, void *recvbuf, Count recvcount, \
+      PublicType recvtype, PublicComm comm
 CONVENE_API_COLLECTIVE(allgather, ALLGATHER,
                        (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
 CONVENE_API_COLLECTIVE(alltoall, ALLGATHER,
                        (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
 
-#define ALLGATHERV(Count, Displacement)                                                                 \
-  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, const Count recvcounts[], \
-      const Displacement displs[], MPI_Datatype recvtype, MPI_Comm comm
+#define ALLGATHERV(Count, Displacement)                                                               \
+  const void *sendbuf, Count sendcount, PublicType sendtype, void *recvbuf, const Count recvcounts[], \
+      const Displacement displs[], PublicType recvtype, PublicComm comm
 CONVENE_API_COLLECTIVE(allgatherv, ALLGATHERV,
                        (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm))
 
@@ -59,46 +70,50 @@ CONVENE_API_COLLECTIVE(neighbor_allgather, ALLGATHER,
 CONVENE_API_COLLECTIVE(neighbor_allgatherv, ALLGATHERV,
                        (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm))
 
-#define GATHER(Count, Displacement)                                                            \
-  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, Count recvcount, \
-      MPI_Datatype recvtype, int root, MPI_Comm comm
+#define GATHER(Count, Displacement)                                                          \
+  const void *sendbuf, Count sendcount, PublicType sendtype, void *recvbuf, Count recvcount, \
+      PublicType recvtype, int root, PublicComm comm
 CONVENE_API_COLLECTIVE(gather, GATHER,
                        (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
 CONVENE_API_COLLECTIVE(scatter, GATHER,
                        (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
 
-#define GATHERV(Count, Displacement)                                                                    \
-  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, const Count recvcounts[], \
-      const Displacement displs[], MPI_Datatype recvtype, int root, MPI_Comm comm
+#define GATHERV(Count, Displacement)                                                                  \
+  const void *sendbuf, Count sendcount, PublicType sendtype, void *recvbuf, const Count recvcounts[], \
+      const Displacement displs[], PublicType recvtype, int root, PublicComm comm
 CONVENE_API_COLLECTIVE(gatherv, GATHERV,
                        (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm))
 
-#define SCATTERV(Count, Displacement)                                                                \
-  const void *sendbuf, const Count sendcounts[], const Displacement displs[], MPI_Datatype sendtype, \
-      void *recvbuf, Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm
+#define SCATTERV(Count, Displacement)                                                              \
+  const void *sendbuf, const Count sendcounts[], const Displacement displs[], PublicType sendtype, \
+      void *recvbuf, Count recvcount, PublicType recvtype, int root, PublicComm comm
 CONVENE_API_COLLECTIVE(scatterv, SCATTERV,
                        (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm))
 
-#define BCAST(Count, Displacement) void *buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm
+#define BCAST(Count, Displacement) void *buffer, Count count, PublicType type, int root, PublicComm comm
 CONVENE_API_COLLECTIVE(bcast, BCAST, (buffer, count, type, root, comm))
 
-#define ALLTOALLV(Count, Displacement)                                                                \
-  const void *sendbuf, const Count sendcounts[], const Displacement sdispls[], MPI_Datatype sendtype, \
-      void *recvbuf, const Count recvcounts[], const Displacement rdispls[], MPI_Datatype recvtype,   \
-      MPI_Comm comm
+#define ALLTOALLV(Count, Displacement)                                                              \
+  const void *sendbuf, const Count sendcounts[], const Displacement sdispls[], PublicType sendtype, \
+      void *recvbuf, const Count recvcounts[], const Displacement rdispls[], PublicType recvtype,   \
+      PublicComm comm
 CONVENE_API_COLLECTIVE(alltoallv, ALLTOALLV,
                        (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm))
 
-CONVENE_API_FORMS(barrier, , (comm), MPI_Comm comm)
+CONVENE_API_FORMS(barrier, , (comm), PublicComm comm)
 
 CONVENE_API int convene_start(convene_operation operation, MPI_Request* request) {
-  if (!operation || !request) return MPI_ERR_ARG;
+  CONVENE_STEP_ASIDE(convene_start, start, (operation, request));
+  if (!operation) return convene::lacks("convene_start", "an operation, from a convene_*_init");
+  if (!request) return convene::lacks("convene_start", "a place for a request");
   return convene::guarded(
       [&] { return convene::start_persistent(*reinterpret_cast<convene::Persistent*>(operation), request); });
 }
 
 CONVENE_API int convene_free(convene_operation* operation) {
-  if (!operation || !*operation) return MPI_ERR_ARG;
+  CONVENE_STEP_ASIDE(convene_free, free, (operation));
+  if (!operation || !*operation)
+    return convene::lacks("convene_free", "an operation that has not been freed");
   return convene::guarded([&] {
     convene::free_persistent(reinterpret_cast<convene::Persistent*>(*operation));
     *operation = nullptr;
@@ -106,7 +121,8 @@ CONVENE_API int convene_free(convene_operation* operation) {
   });
 }
 
-CONVENE_API int convene_use(MPI_Comm comm, const char* uses) {
+CONVENE_PUBLIC(use, (PublicComm comm, const char* uses)) {
+  CONVENE_STEP_ASIDE(convene_public_use, use, (comm, uses));
   Communicator* handle = handle_of(comm);
   if (!handle || !uses) {
     last_error() = "convene_use needs a communicator of an initialized MPI, and a text";
@@ -121,7 +137,8 @@ CONVENE_API int convene_use(MPI_Comm comm, const char* uses) {
   }
 }
 
-CONVENE_API int convene_expect(MPI_Comm comm, const double seconds[]) {
+CONVENE_PUBLIC(expect, (PublicComm comm, const double seconds[])) {
+  CONVENE_STEP_ASIDE(convene_public_expect, expect, (comm, seconds));
   return convene::guarded([&] {
     Communicator* handle = handle_of(comm);
     if (!handle) throw convene::Error("convene_expect needs a communicator of an initialized MPI");
@@ -130,9 +147,13 @@ CONVENE_API int convene_expect(MPI_Comm comm, const double seconds[]) {
   });
 }
 
-CONVENE_API const char* convene_error(void) { return last_error().c_str(); }
+CONVENE_API const char* convene_error(void) {
+  CONVENE_STEP_ASIDE(convene_error, error, ());
+  return last_error().c_str();
+}
 
-CONVENE_API int convene_last(MPI_Comm comm, convene_account* account) {
+CONVENE_PUBLIC(last, (PublicComm comm, convene_account* account)) {
+  CONVENE_STEP_ASIDE(convene_public_last, last, (comm, account));
   const Communicator* handle = handle_of(comm);
   if (!handle || !handle->last_record() || !account) return MPI_ERR_ARG;
   const convene::Record& record = *handle->last_record();
@@ -141,7 +162,8 @@ CONVENE_API int convene_last(MPI_Comm comm, convene_account* account) {
   return MPI_SUCCESS;
 }
 
-CONVENE_API int convene_memory(MPI_Comm comm, convene_footprint* footprint) {
+CONVENE_PUBLIC(memory, (PublicComm comm, convene_footprint* footprint)) {
+  CONVENE_STEP_ASIDE(convene_public_memory, memory, (comm, footprint));
   const Communicator* handle = handle_of(comm);
   if (!handle || !footprint) return MPI_ERR_ARG;
   const convene::ScheduleCache& schedules = convene::process_schedules();

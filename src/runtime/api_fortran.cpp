@@ -32,11 +32,13 @@ MPI_Op op_of(int index) { return translated<MPI_Op>(op_from, index); }
 }  // namespace
 
 CONVENE_API int convene_fortran_use(int comm, const char* uses) {
+  CONVENE_STEP_ASIDE(convene_fortran_use, fortran_use, (comm, uses));
   convene::need_mpi();
   return convene_use(comm_of(comm), uses);
 }
 
 CONVENE_API int convene_fortran_expect(int comm, const double* seconds, int procs) {
+  CONVENE_STEP_ASIDE(convene_fortran_expect, fortran_expect, (comm, seconds, procs));
   convene::need_mpi();
   return convene::guarded([&] {
     int needed = 0;
@@ -50,6 +52,8 @@ CONVENE_API int convene_fortran_expect(int comm, const double* seconds, int proc
 CONVENE_API int convene_fortran_allgather_init(const void* sendbuf, int sendcount, int sendtype,
                                                void* recvbuf, int recvcount, int recvtype, int comm,
                                                convene_operation* operation) {
+  CONVENE_STEP_ASIDE(convene_fortran_allgather_init, fortran_allgather_init,
+                     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, operation));
   convene::need_mpi();
   return convene_allgather_init(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount, type_of(recvtype),
                                 comm_of(comm), operation);
@@ -58,6 +62,8 @@ CONVENE_API int convene_fortran_allgather_init(const void* sendbuf, int sendcoun
 CONVENE_API int convene_fortran_allgatherv_init(const void* sendbuf, int sendcount, int sendtype,
                                                 void* recvbuf, const int* recvcounts, const int* displs,
                                                 int recvtype, int comm, convene_operation* operation) {
+  CONVENE_STEP_ASIDE(convene_fortran_allgatherv_init, fortran_allgatherv_init,
+                     (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, operation));
   convene::need_mpi();
   return convene_allgatherv_init(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcounts, displs,
                                  type_of(recvtype), comm_of(comm), operation);
@@ -65,6 +71,8 @@ CONVENE_API int convene_fortran_allgatherv_init(const void* sendbuf, int sendcou
 
 CONVENE_API int convene_fortran_reduce_init(const void* sendbuf, void* recvbuf, int count, int type, int op,
                                             int root, int comm, convene_operation* operation) {
+  CONVENE_STEP_ASIDE(convene_fortran_reduce_init, fortran_reduce_init,
+                     (sendbuf, recvbuf, count, type, op, root, comm, operation));
   convene::need_mpi();
   return convene_reduce_init(sendbuf, recvbuf, count, type_of(type), op_of(op), root, comm_of(comm),
                              operation);
@@ -72,11 +80,14 @@ CONVENE_API int convene_fortran_reduce_init(const void* sendbuf, void* recvbuf, 
 
 CONVENE_API int convene_fortran_allreduce_init(const void* sendbuf, void* recvbuf, int count, int type,
                                                int op, int comm, convene_operation* operation) {
+  CONVENE_STEP_ASIDE(convene_fortran_allreduce_init, fortran_allreduce_init,
+                     (sendbuf, recvbuf, count, type, op, comm, operation));
   convene::need_mpi();
   return convene_allreduce_init(sendbuf, recvbuf, count, type_of(type), op_of(op), comm_of(comm), operation);
 }
 
 CONVENE_API int convene_fortran_start(convene_operation operation, int* request) {
+  CONVENE_STEP_ASIDE(convene_fortran_start, fortran_start, (operation, request));
   MPI_Request started = MPI_REQUEST_NULL;
   const int code = convene_start(operation, &started);
   if (code == MPI_SUCCESS) *request = translated<int>(request_to, started);

@@ -26,6 +26,7 @@ int declare(convene_operation operation, Declare&& declare) {
 }  // namespace
 
 CONVENE_API int convene_phase_init(convene_operation operation, double round_seconds) {
+  CONVENE_STEP_ASIDE(convene_phase_init, phase_init, (operation, round_seconds));
   return convene::guarded([&] {
     convene::init_phases(object(operation), round_seconds);
     return MPI_SUCCESS;
@@ -33,13 +34,16 @@ CONVENE_API int convene_phase_init(convene_operation operation, double round_sec
 }
 
 CONVENE_API int convene_phase_begin(convene_operation operation) {
+  CONVENE_STEP_ASIDE(convene_phase_begin, phase_begin, (operation));
   return declare(operation, [](convene::Phases& phases) { phases.begin(); });
 }
 
 CONVENE_API int convene_phase_edge(convene_operation operation, double fraction) {
+  CONVENE_STEP_ASIDE(convene_phase_edge, phase_edge, (operation, fraction));
   return declare(operation, [&](convene::Phases& phases) { phases.edge(fraction); });
 }
 
 CONVENE_API int convene_phase_end(convene_operation operation) {
+  CONVENE_STEP_ASIDE(convene_phase_end, phase_end, (operation));
   return declare(operation, [](convene::Phases& phases) { phases.end(); });
 }

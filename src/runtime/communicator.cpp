@@ -431,6 +431,10 @@ std::uint32_t Communicator::await_next_collective() {
   return number;
 }
 
+void Communicator::await_agreements() {
+  progress::poke_until([&] { return own_->turns.may_agree(); });
+}
+
 std::uint32_t Communicator::next_persistent() {
   void* highest = nullptr;
   int found = 0;
@@ -557,11 +561,12 @@ void Communicator::note_topology(std::vector<Rank> node_of_rank) {
   std::erase_if(decisions_, [](const Decision& decision) { return decision.wants_nodes; });
 }
 
-Record& Communicator::record_of(Decision& decision, std::uint64_t block_bytes) {
+Record& Communicator::record_of(Decision& decision, std::uint64_t block_bytes, bool ends_later) {
   const auto size_class = static_cast<unsigned>(std::bit_width(block_bytes));
-  if (!decision.record || decision.record->size_class != size_class)
-    decision.record =
-        &account_->find_or_add(decision.collective, decision.algorithm, decision.reason, size_class);
+  if (!decision.record || decision.record->size_class != size_class ||
+      decision.record->ends_later != ends_later)
+    decision.record = &account_->find_or_add(decision.collective, decision.algorithm, decision.reason,
+                                             size_class, ends_later);
   note_last(*decision.record, block_bytes);
   return *decision.record;
 }

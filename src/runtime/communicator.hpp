@@ -173,14 +173,17 @@ class Communicator {
   std::uint32_t next_collective() { return collective_number_++; }
   /// The same, once no older operation has the tags of that number any more. There must be an own communicator.
   std::uint32_t await_next_collective();
+  /// Waits until no operation has yet to begin its agreement here: only then may another collective of the MPI's begin on the
+  /// own communicator, since ranks are not all as far with what is outstanding.
+  void await_agreements();
   /// The number of a new persistent operation, from 1; 0 where there are no tags for one more.
   std::uint32_t next_persistent();
 
   /// The decision for a call; the same on all ranks. All ranks must call it for the same call (it may communicate).
   Decision& decide(const CallKind& kind);
 
-  /// The record to which a call of so many bytes per block belongs.
-  Record& record_of(Decision& decision, std::uint64_t block_bytes);
+  /// The record to which a call of so many bytes per block belongs; `ends_later`: after it has returned.
+  Record& record_of(Decision& decision, std::uint64_t block_bytes, bool ends_later = false);
 
   /// Replaces the process's selection on this communicator.
   void use(Selection selection);

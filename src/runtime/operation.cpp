@@ -139,7 +139,8 @@ int start_operation(const Arguments& arguments, Communicator& communicator, Deci
                     MPI_Request* request) {
   if (const int code = communicator.begin_own(); code != MPI_SUCCESS) return code;
   const std::uint64_t block = arguments.block_bytes(arguments.total_bytes());
-  auto* operation = new Operation(arguments, communicator, decision, communicator.record_of(decision, block));
+  auto* operation =
+      new Operation(arguments, communicator, decision, communicator.record_of(decision, block, true));
   if (const int code = operation->make_request(); code != MPI_SUCCESS) {
     delete operation;
     return code;

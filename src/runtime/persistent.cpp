@@ -222,7 +222,7 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   communicator.own();        // though an earlier non-blocking call may still have it in the making
   const std::uint64_t block = arguments.block_bytes(total);
   auto operation = std::make_unique<PersistentOperation>(
-      arguments, communicator, decision, communicator.record_of(decision, block), number, block);
+      arguments, communicator, decision, communicator.record_of(decision, block, true), number, block);
   int code = operation->prepare();
   if (code == MPI_SUCCESS && !form.operation) code = operation->hang(form.request);
   if (code != MPI_SUCCESS) {

@@ -28,6 +28,7 @@ std::int64_t measure_offset(Communicator& communicator) {
   CommonClock clock;
   if (clock.find_groups(communicator.comm(), progress::await) != MPI_SUCCESS) return 0;
   const std::uint32_t number = communicator.await_next_collective();
+  communicator.await_agreements();
   clock.update(communicator.own(), Tags(number).of(0), progress::await);
   const Nanoseconds now = own_time();
   return clock.is_known() ? static_cast<std::int64_t>(clock.to_common(now) - now) : 0;

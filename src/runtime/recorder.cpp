@@ -56,6 +56,7 @@ void synchronize(Communicator& communicator) {
   const MPI_Comm own = communicator.own_if_possible();
   if (own == MPI_COMM_NULL) return;
   const Tags tags(communicator.await_next_collective());
+  communicator.await_agreements();
   clock.update(own, tags.of(0), progress::await);
 }
 

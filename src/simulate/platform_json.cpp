@@ -48,6 +48,17 @@ class Fields {
     return value.get<std::string>();
   }
 
+  /// What is for people: a text, where it is there, or a list of texts.
+  void remark(std::string_view name) const {
+    if (has(name)) text(name);
+  }
+  void remarks(std::string_view name) const {
+    if (!has(name)) return;
+    const Json& list = required(name);
+    if (!list.is_array() || !std::ranges::all_of(list, [](const Json& each) { return each.is_string(); }))
+      fail(below(name), "must be a list of texts, not " + text_of(list));
+  }
+
   std::size_t word(std::string_view name, std::span<const std::string_view> words,
                    std::size_t fallback) const {
     if (!has(name)) return fallback;
@@ -256,6 +267,8 @@ Platform parse_platform(std::string_view text, const std::string& file) {
   platform.gap = fields.number("gap", platform.gap);
   platform.eager = fields.bytes("eager", platform.eager);
   if (fields.has("ports")) platform.ports = fields.count("ports", 0);
+  for (const char* name : {"description", "source", "note"}) fields.remark(name);
+  fields.remarks("assumed");
   try {
     platform.validate();
   } catch (const Error& error) {

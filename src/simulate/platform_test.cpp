@@ -80,6 +80,19 @@ TEST(Platform, ErrorsNameFileAndField) {
   EXPECT_EQ(complaint(replaced(text, "\"within\"", "\"note\"")), "p.json: \"within\" is missing");
 }
 
+TEST(Platform, RemarksAreTexts) {
+  const std::string text(usual);
+  const auto with = [&](std::string_view field) {
+    return replaced(text, "\"eager\"", std::string(field) + ", \"eager\"");
+  };
+  EXPECT_EQ(complaint(with(R"("assumed": [], "note": "", "source": "a book")")), "");
+  EXPECT_EQ(complaint(with(R"("assumed": 5)")), "p.json: \"assumed\" must be a list of texts, not 5");
+  EXPECT_EQ(complaint(with(R"("assumed": ["all", 5])")),
+            "p.json: \"assumed\" must be a list of texts, not [\"all\",5]");
+  EXPECT_EQ(complaint(with(R"("source": ["a book"])")),
+            "p.json: \"source\" must be a text, not [\"a book\"]");
+}
+
 TEST(Platform, APartOfTheNetworkThatDoesNotFitIsNamed) {
   const std::string link = R"({"latency": 1e-6, "bandwidth": 1e9})";
   EXPECT_EQ(complaint(replaced(std::string(usual), R"("one_switch")",

@@ -5,7 +5,8 @@
  *   apart ahead       ranks are some 128 broadcasts ahead of one that sums up what they have sent long ago
  *   apart items       reductions of as many bytes in one large item and in many small ones, in place at the root
  *   apart improbe     rank 0 probes for a message that comes after an allgather that it has begun
- *   apart expect      gathers of many sizes, now and then in place at the root, with expected arrivals (libconvene) */
+ *   apart expect      gathers of many sizes, now and then in place at the root, with expected arrivals (libconvene)
+ *   apart runtimes    an allgather of libconvene's that has begun goes on in a blocking one of the drop-in library's */
 #define _DEFAULT_SOURCE /* usleep */
 #include <convene/convene.h>
 #include <mpi.h>
@@ -116,6 +117,22 @@ static void expect(void) {
   free(seconds);
 }
 
+static void run_both(void) {
+  int *first = malloc(sizeof(int) * (size_t)procs), *second = malloc(sizeof(int) * (size_t)procs);
+  MPI_Request request;
+  convene_account account;
+  check(convene_iallgather(&rank, 1, MPI_INT, first, 1, MPI_INT, MPI_COMM_WORLD, &request) == MPI_SUCCESS,
+        "an allgather that begins");
+  if (rank != 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Allgather(&rank, 1, MPI_INT, second, 1, MPI_INT, MPI_COMM_WORLD);
+  check(convene_last(MPI_COMM_WORLD, &account) == MPI_SUCCESS && strstr(account.algorithm, "bruck"),
+        "what convene_last() knows of a call through the drop-in library");
+  if (rank == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int i = 0; i < procs; ++i) check(first[i] == i && second[i] == i, "an allgather");
+  free(first);
+  free(second);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -124,8 +141,12 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     void (*run)(void);
-  } known[] = {{"ahead", run_ahead}, {"items", reduce_items}, {"improbe", improbe}, {"expect", expect}};
-  for (int i = 0; i < 4; ++i)
+  } known[] = {{"ahead", run_ahead},
+               {"items", reduce_items},
+               {"improbe", improbe},
+               {"expect", expect},
+               {"runtimes", run_both}};
+  for (int i = 0; i < 5; ++i)
     if (strcmp(what, known[i].name) == 0) known[i].run();
   if (rank == 0) printf("apart: right\n");
   MPI_Finalize();

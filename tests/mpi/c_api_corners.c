@@ -58,6 +58,12 @@ static void no_place(void) {
          "no place for an operation");
   expect(strstr(convene_error(), "convene_allgather_init needs a place for an operation") != NULL,
          convene_error());
+  MPI_Request request;
+  convene_operation none = NULL;
+  expect(convene_start(NULL, &request) == MPI_ERR_ARG, "a start of nothing");
+  expect(strstr(convene_error(), "convene_start needs an operation") != NULL, convene_error());
+  expect(convene_free(&none) == MPI_ERR_ARG, "nothing is freed");
+  expect(strstr(convene_error(), "convene_free needs an operation") != NULL, convene_error());
   free(all);
 }
 

@@ -95,11 +95,14 @@ def print_platform(platform: dict[str, Any]) -> None:
             output.print(f"{what} jumps from {before:.3g} to {after:.3g} µs")
 
 
-def remarks(raw: dict[str, Any]) -> list[str]:
+def remarks(raw: dict[str, Any], request: measurement.Request) -> list[str]:
+    found = []
     cores = int(raw["environment"]["cores"]) * len(raw["environment"]["hosts"])
-    if int(raw["procs"]) <= cores:
-        return []
-    return [f"{raw['procs']} ranks shared {cores} cores: the parameters are those of such a crowd"]
+    if int(raw["procs"]) > cores:
+        found.append(f"{raw['procs']} ranks shared {cores} cores: the parameters are those of such a crowd")
+    if request.fits_collectives and len(set(raw["nodes"])) > 1:
+        found.append("--fit-to changed nothing: parameters are fitted to collectives within one node only")
+    return found
 
 
 def make_plots_folder(folder: Path) -> None:
@@ -184,7 +187,7 @@ def run(
         console.print_json(platform)
     else:
         print_platform(platform)
-    for sentence in remarks(raw):
+    for sentence in remarks(raw, request):
         console.complain(sentence)
 
 
@@ -202,6 +205,10 @@ def with_collectives(request: measurement.Request, text: str) -> measurement.Req
                 f"--fit-to '{use}' is no use of {', '.join(MEASURED)}; write it as in bcast=binomial"
             )
         bench.check_contender(collective, request.procs, algorithm)
+        if _core.shares_memory(collective, algorithm):
+            raise RequestError(
+                f"--fit-to '{use}': it sends no messages, whose transfers are fitted; name another algorithm"
+            )
         if algorithm == bench.NATIVE:
             raise RequestError(
                 f"--fit-to '{use}': what the MPI does by itself has no model; name an algorithm"

@@ -96,7 +96,7 @@ def concerns(line: str, model: str) -> bool:
 
 def title(setting: Setting, model: str) -> str:
     platform = f" of {setting.platform.facts['name']}" if setting.platform is not NONE else ""
-    what = "byte hops" if model == HOP_BYTES else f"{model}{platform}"
+    what = "byte hops" if model == HOP_BYTES else f"{model}{platform}{', packed' if setting.packed else ''}"
     return f"{setting.collective}, {setting.procs} processes on {setting.machine}, {setting.mapping}: {what}"
 
 
@@ -127,7 +127,9 @@ def print_expressions(
     found = [
         {
             "algorithm": spec,
-            **_core.expression(*setting.placed(spec), platform.text, platform.origin, *transport, latex),
+            **_core.expression(
+                *setting.placed(spec), platform.text, platform.origin, *transport, latex, setting.packed
+            ),
         }
         for spec in specs
     ]
@@ -309,6 +311,14 @@ def predict(
             "copies or rdma in the network.",
         ),
     ] = None,
+    packed: Annotated[
+        bool,
+        typer.Option(
+            "--packed",
+            help="The program's data does not lie in one piece, as with a vector type: with τ-Lop's p for "
+            "packing before and unpacking behind.",
+        ),
+    ] = False,
     show_winners: Annotated[
         bool, typer.Option("--winners", help="The cheapest algorithm for each number of processes and size.")
     ] = False,
@@ -340,8 +350,8 @@ def predict(
 
     def setting_of(number: int) -> Setting:
         count = None if nodes is None else arguments.parse_number(nodes, "--nodes", 1, max(numbers))
-        where = prediction.machine_of(number, count, machine, file)
-        return Setting(name, number, check_root(name, root, number), where, mapping, file)
+        where = prediction.machine_of(number, count, machine, mapping, file)
+        return Setting(name, number, check_root(name, root, number), where, mapping, file, packed)
 
     number = numbers[-1]
     setting = setting_of(number)
@@ -353,17 +363,22 @@ def predict(
         shown = "--compare" if compare else "--expression"
         arguments.refuse(context, ["model", "bytes"], f"{shown}, which is τ-Lop's for any size")
     if compare:
+        arguments.refuse(context, ["packed"], "--compare, which is about transfers only")
         arguments.refuse(context, ["algorithms"], "--compare, which names two")
         return print_comparison(setting, compare, parse_transport(transport), json)
     if expression:
         specs = choose(name, number, algorithms)
         return print_expressions(setting, specs, parse_transport(transport), latex, json)
+    if packed and model != "taulop":
+        raise RequestError(f"--packed is for --model taulop, which alone has a cost of packing, not {model}")
     known = [*_core.models(), HOP_BYTES]
     if model not in known:
         raise RequestError(_core.no_such("model", model, known))
     if file is NONE and model != HOP_BYTES:
         known = platform_files.names()
         raise RequestError(f"a time needs parameters: --platform {'|'.join(known)}, or a file")
+    if name == "barrier":
+        arguments.refuse(context, ["bytes"], "a barrier, which has no data")
     sizes = [0] if name == "barrier" else bench.parse_sizes(bytes, "--bytes")
     if show_winners:
         return print_winners([setting_of(one) for one in numbers], algorithms, model, sizes, json)

@@ -79,6 +79,11 @@ def journal_of(output: Path | None, resume: bool) -> simulation.Journal | None:
     journal = simulation.Journal(output.with_name(output.name + ".part"))
     if resume:
         journal.read()
+    elif journal.path.exists() and journal.path.stat().st_size > 0:
+        raise RequestError(
+            f"{journal.path} has what an interrupted simulation left; add --resume to go on with it, or "
+            "remove it"
+        )
     return journal
 
 

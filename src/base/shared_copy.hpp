@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies between a program's memory and that which the ranks of a node share.
+//
+// Two things make the C library's copies slow there, on processors that have string copies (x86):
+// - An ordinary store first fetches its line from the cache of whoever read it last. A string copy overwrites whole lines and
+//   need not: where a processor is quick at that it says so (ERMS).
+// - Where the target lies a few bytes behind the source, counted within a page, string copies take twenty times as long (2 GB/s
+//   instead of 40; glibc's bug 30994), and glibc makes them. Shared memory begins with a page, and a large malloc 16 bytes
+//   behind one, so this is the usual case, and not a rare one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#define CONVENE_HAS_STRING_COPY 1
+#include <cpuid.h>
+#include <emmintrin.h>
+#endif
+
+namespace convene {
+
+#ifdef CONVENE_HAS_STRING_COPY
+namespace string_copy {
+
+/// CPUID leaf 7, EBX bit 9 (Intel SDM volume 2A, CPUID; AMD APM volume 3, appendix E).
+inline bool is_quick() {
+  static const bool found = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 9 & 1) != 0;
+  }();
+  return found;
+}
+
+/// Whether it would be slow between these.
+inline bool would_crawl(const void* to, const void* from) {
+  constexpr std::uintptr_t page = 4096, line = 64;
+  const auto behind = reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
+  return (behind % page) - 1 < line - 1;
+}
+
+inline void copy_by_lines(void* to, const void* from, std::size_t bytes) {
+  auto* target = static_cast<__m128i*>(to);
+  auto* source = static_cast<const __m128i*>(from);
+  for (; bytes >= 64; bytes -= 64, target += 4, source += 4) {
+    const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
+    const __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
+    _mm_storeu_si128(target, a);
+    _mm_storeu_si128(target + 1, b);
+    _mm_storeu_si128(target + 2, c);
+    _mm_storeu_si128(target + 3, d);
+  }
+  std::memcpy(target, source, bytes);
+}
+
+constexpr std::size_t least = 1024;  // below, a string copy takes longer to begin, and glibc makes none
+
+}  // namespace string_copy
+#endif
+
+/// memcpy, from anywhere to memory of one's own.
+inline void copy_bytes(void* to, const void* from, std::size_t bytes) {
+#ifdef CONVENE_HAS_STRING_COPY
+  if (bytes >= string_copy::least && string_copy::would_crawl(to, from))
+    return string_copy::copy_by_lines(to, from, bytes);
+#endif
+  std::memcpy(to, from, bytes);
+}
+
+/// memcpy, where `to` is in memory that other ranks read. What is stored afterwards is seen after it, as with any copy.
+inline void copy_into_shared(void* to, const void* from, std::size_t bytes) {
+#ifdef CONVENE_HAS_STRING_COPY
+  if (bytes >= string_copy::least && string_copy::is_quick() && !string_copy::would_crawl(to, from)) {
+    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+    return;
+  }
+#endif
+  copy_bytes(to, from, bytes);
+}
+
+}  // namespace convene
