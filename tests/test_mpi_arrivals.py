@@ -53,6 +53,16 @@ def test_a_rank_that_is_always_late_is_noticed(name: str) -> None:
     assert all(tally["phases"] > 0 for tally in tallies)
 
 
+@pytest.mark.parametrize("calls", [3, 4, 6, 7])
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_a_program_may_end_while_answers_are_on_their_way(name: str, calls: int) -> None:
+    # Ranks tell each other after the third call; the answers are needed after the sixth.
+    stack = present(name)
+    done = stack.run(3, [stack.program("imbalanced"), str(calls), "8192", "3", "1"], AUTO, timeout=60)
+    assert done.status == 0, done.output
+    assert f"{calls} calls, all right" in done.output
+
+
 @pytest.mark.parametrize("name", ["openmpi4", "mpich5-abi"])
 def test_ranks_that_are_late_in_turn_are_noticed(name: str) -> None:
     stack = present(name)

@@ -147,23 +147,26 @@ TEST(GatherAndScatter, OnTreesAreEachOtherBackwards) {
 
 TEST(LinearSyncGather, AsksARankWhenTheWindowHasRoom) {
   constexpr Rank procs = 9, root = 3;
-  for (const Rank window : {1u, 2u, 5u}) {
-    const Schedule schedule = plan_of(Collective::gather, "linear_sync", procs, root, {2, window})[root];
-    const auto before = closure(schedule);
-    const auto find = [&](StepKind kind, std::uint32_t round, Rank above) {
-      for (StepId id = 0; id < schedule.size(); ++id)
-        if (schedule[id].kind == kind && schedule[id].round == round &&
-            schedule[id].peer == (root + above) % procs)
-          return id;
-      throw std::logic_error("no such step");
-    };
-    for (Rank above = 1; above < procs; ++above)
-      for (Rank earlier = 1; earlier < procs; ++earlier) {
-        const bool waits = before[find(StepKind::send, 1, above)][find(StepKind::recv, 2, earlier)];
-        EXPECT_EQ(waits, earlier + window == above)
-            << "window " << window << ": " << above << " after " << earlier;
-      }
-  }
+  for (const Collective collective : {Collective::gather, Collective::gatherv})
+    for (const Rank window : {1u, 2u, 5u}) {
+      const Schedule schedule = plan_of(collective, "linear_sync", procs, root, {2, window})[root];
+      const std::uint32_t asking = collective == Collective::gather ? 0 : 1;
+      const auto before = closure(schedule);
+      const auto find = [&](StepKind kind, std::uint32_t round, Rank above) {
+        for (StepId id = 0; id < schedule.size(); ++id)
+          if (schedule[id].kind == kind && schedule[id].round == round &&
+              schedule[id].peer == (root + above) % procs)
+            return id;
+        throw std::logic_error("no such step");
+      };
+      for (Rank above = 1; above < procs; ++above)
+        for (Rank earlier = 1; earlier < procs; ++earlier) {
+          const bool waits =
+              before[find(StepKind::send, asking, above)][find(StepKind::recv, asking + 1, earlier)];
+          EXPECT_EQ(waits, earlier + window == above)
+              << "window " << window << ": " << above << " after " << earlier;
+        }
+    }
 }
 
 TEST(PairwiseAlltoall, KeepsItsWindow) {
@@ -314,7 +317,25 @@ round 2
 
 TEST(Golden, LinearSyncGatherOf3) {
   EXPECT_EQ(text_of(Collective::gather, "linear_sync", 3, 1, {2, 1}), R"(
-gather by linear_sync, 3 processes: 3 rounds, 6 messages, 8 segments; the busiest rank sends 3 segments in 2 messages
+gather by linear_sync, 3 processes: 2 rounds, 4 messages, 6 segments; the busiest rank sends 2 segments in 2 messages
+
+round 0
+  rank  sends               receives
+     0                      1.0 from 1
+     1  1.0 to 2, 1.0 to 0
+     2                      1.0 from 1
+
+round 1
+  rank  sends         receives
+     0  0.0,0.1 to 1
+     1                2.0,2.1 from 2, 0.0,0.1 from 0
+     2  2.0,2.1 to 1
+)");
+}
+
+TEST(Golden, LinearSyncGathervOf3) {
+  EXPECT_EQ(text_of(Collective::gatherv, "linear_sync", 3, 1, {2, 1}), R"(
+gatherv by linear_sync, 3 processes: 3 rounds, 6 messages, 8 segments; the busiest rank sends 3 segments in 2 messages
 
 round 0
   rank  sends     receives

@@ -131,6 +131,12 @@ class ProgramRun {
       case Act::recv:
         return mpi.Irecv(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
                          entry.message.peer, tags_.of(entry.match), binding_.comm, request);
+      case Act::recv_now:
+        return receive(entry, request);
+      case Act::exchange:
+        return exchange(entry, (&entry)[1]);
+      case Act::joined:
+        return MPI_SUCCESS;
       case Act::wait:
         if (*request != null_)
           if (const int code = wait(request, entry.message.slot); code != MPI_SUCCESS) return code;
@@ -157,6 +163,27 @@ class ProgramRun {
         return messages_.do_local(entry.bytes_or_step);
     }
     return MPI_SUCCESS;
+  }
+
+  int receive(const Entry& from, MPI_Request* request) {
+    if (!long_wait.is_on())
+      return mpi.Recv(at(from.base, from.offset), static_cast<int>(from.bytes_or_step), byte_,
+                      from.message.peer, tags_.of(from.match), binding_.comm, MPI_STATUS_IGNORE);
+    const int code = mpi.Irecv(at(from.base, from.offset), static_cast<int>(from.bytes_or_step), byte_,
+                               from.message.peer, tags_.of(from.match), binding_.comm, request);
+    return code == MPI_SUCCESS ? wait_and_tell(request, from.message.slot) : code;
+  }
+
+  int exchange(const Entry& from, const Entry& to) {
+    if (!long_wait.is_on())
+      return mpi.Sendrecv(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), byte_, to.message.peer,
+                          tags_.of(to.match), at(from.base, from.offset),
+                          static_cast<int>(from.bytes_or_step), byte_, from.message.peer,
+                          tags_.of(from.match), binding_.comm, MPI_STATUS_IGNORE);
+    MPI_Request* const sending = requests_ + to.message.slot;
+    const int code = mpi.Isend(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), byte_,
+                               to.message.peer, tags_.of(to.match), binding_.comm, sending);
+    return code == MPI_SUCCESS ? receive(from, requests_ + from.message.slot) : code;
   }
 
   int await(const Entry& entry) {
@@ -188,8 +215,10 @@ class ProgramRun {
     for (const Entry& entry : program_.entries()) {
       if (entry.act == Act::wait && entry.message.slot == slot)
         return static_cast<int>((*binding_.schedule)[entry.bytes_or_step].peer);
-      if ((entry.act == Act::send || entry.act == Act::recv) && entry.message.slot == slot)
-        return entry.message.peer;
+      const bool is_message = entry.act == Act::send || entry.act == Act::recv ||
+                              entry.act == Act::recv_now || entry.act == Act::exchange ||
+                              entry.act == Act::joined;
+      if (is_message && entry.message.slot == slot) return entry.message.peer;
     }
     return -1;
   }

@@ -34,6 +34,8 @@ class FakeMpi {
     mpi.Isend = isend;
     mpi.Send = send;
     mpi.Irecv = irecv;
+    mpi.Recv = recv;
+    mpi.Sendrecv = sendrecv;
     mpi.Wait = wait;
     mpi.Waitsome = waitsome;
     mpi.Iprobe = iprobe;
@@ -195,6 +197,31 @@ class FakeMpi {
     made.to = self().parts_of(buffer, count, type);
     *request = self().keep(std::move(made));
     return MPI_SUCCESS;
+  }
+
+  static int recv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Status*) {
+    MPI_Request request;
+    const int code = irecv(buffer, count, type, peer, tag, comm, &request);
+    return code == MPI_SUCCESS ? end(&request) : code;
+  }
+
+  static int sendrecv(const void* out, int sent, MPI_Datatype sent_type, int to, int sent_tag, void* in,
+                      int received, MPI_Datatype received_type, int from, int received_tag, MPI_Comm comm,
+                      MPI_Status* status) {
+    MPI_Request request;
+    int code = isend(out, sent, sent_type, to, sent_tag, comm, &request);
+    if (code != MPI_SUCCESS) return code;
+    code = recv(in, received, received_type, from, received_tag, comm, status);
+    const int code_of_send = end(&request);
+    return code == MPI_SUCCESS ? code_of_send : code;
+  }
+
+  /// Waits within a call: whatever comes of it, the request is gone.
+  static int end(MPI_Request* request) {
+    std::unique_lock lock(self().mutex_);
+    const bool came = self().wait_until(lock, [&] { return self().is_done(*request); });
+    const int code = self().complete(request);
+    return came ? code : failure;
   }
 
   int complete(MPI_Request* request) {

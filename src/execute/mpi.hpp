@@ -36,8 +36,8 @@ namespace convene {
   X(Group_translate_ranks) \
   X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ibarrier) X(Ibcast) X(Igather) X(Igatherv) \
   X(Iallreduce) X(Iexscan) X(Ineighbor_allgather) X(Ineighbor_allgatherv) X(Initialized) X(Iprobe) X(Irecv) X(Ireduce) X(Ireduce_scatter) X(Ireduce_scatter_block) \
-  X(Iscan) X(Iscatter) X(Iscatterv) X(Isend) X(Neighbor_allgather) X(Neighbor_allgatherv) X(Op_commutative) X(Op_free) X(Pack) X(Query_thread) X(Recv_init) X(Reduce) X(Reduce_local) \
-  X(Reduce_scatter) X(Reduce_scatter_block) X(Request_free) X(Scan) X(Scatter) X(Scatterv) X(Send) X(Start) X(Status_set_cancelled) X(Status_set_elements) X(Test) X(Testsome) X(Topo_test) \
+  X(Iscan) X(Iscatter) X(Iscatterv) X(Isend) X(Neighbor_allgather) X(Neighbor_allgatherv) X(Op_commutative) X(Op_free) X(Pack) X(Query_thread) X(Recv) X(Recv_init) X(Reduce) X(Reduce_local) \
+  X(Reduce_scatter) X(Reduce_scatter_block) X(Request_free) X(Scan) X(Scatter) X(Scatterv) X(Send) X(Sendrecv) X(Start) X(Status_set_cancelled) X(Status_set_elements) X(Test) X(Testsome) X(Topo_test) \
   X(Type_commit) X(Type_contiguous) X(Type_create_struct) X(Type_free) X(Type_get_contents) \
   X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size_x) X(Unpack) X(Wait) X(Waitsome)
 

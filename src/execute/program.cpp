@@ -52,21 +52,55 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
   if (has_shared_) shared_.keep(buffers.shared, schedule.places(Buffer::shared));
   auto* slot_of = arena.take_array<std::uint32_t>(schedule.size());
   for (const Op op : order) add(schedule, op, buffers, slot_of);
-  mark_last_send();
+  join_calls();
   bound_ = true;
 }
 
-/// A send behind which nothing is issued would be waited for anyway. Where it is short, letting it block saves the MPI
-/// a request; where it is long, copies behind it would have to wait.
-void Program::mark_last_send() {
-  constexpr std::uint32_t short_bytes = 4096;
-  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-    if (entry->act == Act::wait || entry->act == Act::copy || entry->act == Act::share ||
-        entry->act == Act::combine || entry->act == Act::general)
-      continue;
-    if (entry->act == Act::send && entry->bytes_or_step <= short_bytes) entry->act = Act::last_send;
-    return;
+/// A message that is waited for at once goes by a call that does both: that saves the MPI a request. Likewise the last ones,
+/// behind which nothing is issued, where they are short; where they are long, copies behind them would have to wait.
+void Program::join_calls() {
+  constexpr std::uint64_t short_bytes = 4096;
+  for (std::size_t i = 0; i + 1 < entries_.size(); ++i)
+    if (entries_[i].act == Act::recv && entries_[i + 1].act == Act::wait &&
+        entries_[i + 1].message.slot == entries_[i].message.slot)
+      entries_[i].act = Act::recv_now;
+  std::size_t end = entries_.size();
+  std::uint64_t local_bytes = 0;
+  for (; end > 0; --end) {
+    const Entry& entry = entries_[end - 1];
+    if (entry.act == Act::copy || entry.act == Act::share || entry.act == Act::combine)
+      local_bytes += entry.bytes_or_step;
+    else if (entry.act == Act::general)
+      local_bytes = UINT_MAX;
+    else if (entry.act != Act::wait)
+      break;
   }
+  const auto is_short = [&](std::size_t i, Act act) {
+    return i < end && entries_[i].act == act && entries_[i].bytes_or_step <= short_bytes;
+  };
+  const std::size_t last = end - 1;
+  if (is_short(last, Act::send)) {
+    entries_[last].act = Act::last_send;
+    if (local_bytes > short_bytes || !is_short(last - 1, Act::recv) || awaits_others(last - 1)) return;
+    entries_[last - 1].act = Act::exchange;
+    entries_[last].act = Act::joined;
+  } else if (is_short(last, Act::recv) && local_bytes <= short_bytes && !awaits_others(last)) {
+    entries_[last].act = Act::recv_now;
+  }
+}
+
+/// Whether anything is to be received by an entry before this one, and waited for behind it.
+bool Program::awaits_others(std::size_t entry) const {
+  for (std::size_t i = 0; i < entry; ++i) {
+    if (entries_[i].act != Act::recv && entries_[i].act != Act::scattered) continue;
+    const auto is_its_wait = [&](const Entry& other) {
+      return other.act == Act::wait && other.message.slot == entries_[i].message.slot;
+    };
+    const auto from = entries_.begin();
+    if (std::none_of(from + static_cast<std::ptrdiff_t>(i), from + static_cast<std::ptrdiff_t>(entry), is_its_wait))
+      return true;
+  }
+  return false;
 }
 
 void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of) {

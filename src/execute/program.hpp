@@ -18,6 +18,9 @@ enum class Act : std::uint8_t {
   send,       ///< `bytes` bytes at `offset` from `base`, to `peer`
   last_send,  ///< likewise; nothing but waits and copies comes behind it, so it may block: cheaper if it is short
   recv,       ///< likewise, from `peer`
+  recv_now,   ///< likewise, and wait for it
+  exchange,   ///< likewise, while the next entry's message is sent
+  joined,     ///< that entry
   copy,       ///< `bytes` bytes at `offset` from `base` to `target` from `target_base`
   share,      ///< likewise, into memory that other ranks read
   combine,    ///< `bytes` bytes: target = offset ∘ target
@@ -65,7 +68,8 @@ class Program {
   std::size_t memory() const;
 
  private:
-  void mark_last_send();
+  void join_calls();
+  bool awaits_others(std::size_t entry) const;
   void add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of);
   void add_signal(const Schedule& schedule, Op op);
   void add_local(const Schedule& schedule, StepId step, const Buffers& buffers);

@@ -5,8 +5,8 @@
 // Design notes
 // - It needs MPI_THREAD_MULTIPLE. Where the program's MPI was initialised with less, that is declared, and there is
 //   foreground progress only.
-// - It starts with the first operation, sleeps while none is outstanding, and ends when MPI_Finalize begins, before
-//   anything else goes.
+// - It starts with the first operation, sleeps while none is outstanding, and ends before MPI_Finalize begins
+//   (finalize.cpp).
 // - One driver: it tries the token of progress::poke(), and steps back while a thread of the program's is at it (two
 //   threads that both poll cost milliseconds). base/poller.hpp says how it sleeps.
 #pragma once

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every algorithm's schedules, run by the executor in all its ways over an MPI that is unkind. (In this room, because the
 // executor's own knows no algorithms.)
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -206,6 +207,34 @@ TEST(Execution, LargeScatteredBlocksGoByDatatype) {
       EXPECT_EQ(fake.left_over(), 0u);
     }
   }
+}
+
+std::vector<Act> acts_of(std::string_view algorithm, Rank procs, int block) {
+  const Spec spec = parse_spec(Collective::allgather, algorithm);
+  Builder builder;
+  const Schedule schedule = build_schedule(
+      *spec.algorithm,
+      {.collective = Collective::allgather, .procs = procs, .parameters = spec.parameters}, builder);
+  std::vector<std::byte> memory(static_cast<std::size_t>(block) * (procs + 1));
+  Buffers buffers;
+  buffers.input = Memory::uniform(memory.data(), static_cast<std::size_t>(block));
+  buffers.output = Memory::uniform(memory.data() + block, static_cast<std::size_t>(block));
+  Program program;
+  Arena arena;
+  program.bind(schedule, compile_order(schedule), buffers, 0, arena);
+  std::vector<Act> acts;
+  for (const Entry& entry : program.entries()) acts.push_back(entry.act);
+  return acts;
+}
+
+TEST(Program, JoinsCallsForWhatIsWaitedForAtOnce) {
+  using testing::ElementsAre;
+  EXPECT_THAT(acts_of("ring", 2, 8), ElementsAre(Act::exchange, Act::joined, Act::copy, Act::wait));
+  // Behind the second round's messages the first one's is still to be waited for.
+  EXPECT_THAT(acts_of("ring", 3, 8), ElementsAre(Act::recv, Act::recv, Act::send, Act::copy, Act::wait,
+                                                 Act::last_send, Act::wait));
+  // A long copy goes on while messages come.
+  EXPECT_THAT(acts_of("ring", 2, 1 << 20), ElementsAre(Act::recv, Act::send, Act::copy, Act::wait));
 }
 
 /// Wherever the MPI fails, the run ends with its error, and no request is left that could still touch the buffers.

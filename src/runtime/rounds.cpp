@@ -5,12 +5,8 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "execute/executor.hpp"
 #include "execute/tags.hpp"
 #include "runtime/progress.hpp"
-#include "runtime/run.hpp"
-#include "runtime/schedule_cache.hpp"
-#include "select/spec.hpp"
 
 namespace convene {
 namespace {
@@ -37,23 +33,6 @@ std::int64_t greatest(std::int64_t mine, const Communicator& communicator) {
   if (mpi.Iallreduce(&mine, &all, 1, MPI_INT64_T, MPI_MAX, communicator.comm(), &request) == MPI_SUCCESS)
     progress::await(&request);
   return all;
-}
-
-int tell_all(const void* mine, void* all, std::size_t bytes, Communicator& communicator) {
-  const Spec spec = parse_spec(Collective::allgather, "recursive_doubling_two_phase");
-  const auto prepared = process_schedules().get(*spec.algorithm, {.collective = Collective::allgather,
-                                                                  .procs = communicator.procs(),
-                                                                  .rank = communicator.rank(),
-                                                                  .parameters = spec.parameters});
-  Binding binding;
-  binding.schedule = &prepared->schedule;
-  binding.comm = communicator.own();
-  binding.collective_number = communicator.await_next_collective();
-  binding.buffers.input = Memory::uniform(const_cast<void*>(mine), bytes);
-  binding.buffers.output = binding.buffers.blocks = Memory::uniform(all, bytes);
-  Arena arena;
-  bind_scratch(*binding.schedule, binding.buffers, arena);
-  return run_beside_others(binding, arena);
 }
 
 std::uint64_t round_bytes(const Algorithm& algorithm, const Call& call, std::uint64_t block_bytes) {

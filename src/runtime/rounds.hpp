@@ -11,11 +11,6 @@ namespace convene {
 /// The greatest of all ranks' numbers. Collective on the program's communicator; it waits.
 std::int64_t greatest(std::int64_t mine, const Communicator& communicator);
 
-/// So many bytes of every rank to all, in order. Collective, where there is an own communicator; it waits. Each rank has about
-/// log₂P partners, the MPI's non-blocking allgather may have all: the first message between two ranks connects them, which can
-/// take milliseconds. Returns MPI_SUCCESS or the MPI's error.
-int tell_all(const void* mine, void* all, std::size_t bytes, Communicator& communicator);
-
 /// Nanoseconds in which each rank sends so many bytes to the one above and receives as many from the one below: the least
 /// of a few, of the slowest rank; equal on all ranks, at least 1. Collective, where there is an own communicator; it waits.
 std::int64_t measure_round(Communicator& communicator, std::uint64_t bytes);

@@ -2,7 +2,9 @@
 #include "runtime/undeclared.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "base/clock.hpp"
 #include "runtime/background.hpp"
@@ -59,7 +61,46 @@ bool is_wanted(const CallKind& kind) {
          (!is_reduction(kind.collective) || (kind.commutative && !settings().reproducible));
 }
 
+/// What a rank tells the others, as numbers that can be added up.
+struct Told {
+  SiteReport report;
+  std::int64_t has_background;
+};
+static_assert(sizeof(Told) % sizeof(std::int64_t) == 0 && std::is_trivially_copyable_v<Told>);
+
 }  // namespace
+
+/// What the ranks tell each other: on its way while the program goes on, in the MPI's own reduction, which every call of the MPI
+/// takes further. Each rank adds its part to zeros: so it has about log₂P partners, where the MPI's non-blocking allgather may
+/// have all, and the first message between two ranks can take milliseconds. (On the program's communicator, where all ranks
+/// begin it behind the same call: one of Convene's own costs milliseconds, too, and balanced programs need none.)
+class Undeclared::Answers {
+ public:
+  Answers(const Told& mine, const Communicator& communicator) : all_(communicator.procs()) {
+    all_[communicator.rank()] = mine;
+    const std::size_t numbers = all_.size() * (sizeof(Told) / sizeof(std::int64_t));
+    code_ = mpi.Iallreduce(MPI_IN_PLACE, all_.data(), static_cast<int>(numbers), MPI_INT64_T, MPI_SUM,
+                           communicator.comm(), &request_);
+  }
+  ~Answers() { wait(); }
+  Answers(const Answers&) = delete;
+  Answers& operator=(const Answers&) = delete;
+
+  /// By rank; empty where the MPI failed.
+  std::span<const Told> await() {
+    wait();
+    return code_ == MPI_SUCCESS ? std::span<const Told>(all_) : std::span<const Told>();
+  }
+
+ private:
+  void wait() {
+    if (code_ == MPI_SUCCESS) code_ = progress::await(&request_);
+  }
+
+  std::vector<Told> all_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  int code_;
+};
 
 /// The calls at one place.
 struct Undeclared::Site {
@@ -78,6 +119,7 @@ struct Undeclared::Site {
   std::vector<std::string_view> names;
   SiteAdaptation adaptation;
   PhaseTally& tally;
+  std::unique_ptr<Answers> answers;  // after a report, until they are needed
   std::int64_t round_ns = 0;
   bool is_refused = false;          // no communicator of Convene's own: equal on all ranks
   std::vector<Decision> decisions;  // with the forecasts that hold, by call of a season
@@ -169,25 +211,26 @@ void Undeclared::note(Communicator& communicator, std::uint64_t now) {
       site->tally.phase_seconds += computed.value_or(0);
       site->tally.error_seconds += site->adaptation.error_seconds() - before;
     }
-    if (site->adaptation.is_due()) exchange(*site, communicator);
+    if (site->adaptation.needs_answers()) agree(*site, communicator);
+    if (site->adaptation.is_due()) ask(*site, communicator);
     begin_ahead(*site, communicator);
   }
   last_exit_ = ticks();
 }
 
 /// Collective, right after a call.
-void Undeclared::exchange(Site& site, Communicator& communicator) {
-  struct Told {
-    SiteReport report;
-    std::int64_t has_background;
-  };
-  const Told mine{site.adaptation.report(), background::is_available()};
-  std::vector<Told> all(communicator.procs());
-  if (communicator.own_if_possible() == MPI_COMM_NULL ||
-      tell_all(&mine, all.data(), sizeof mine, communicator) != MPI_SUCCESS) {
-    site.is_refused = true;
-    return;
-  }
+void Undeclared::ask(Site& site, Communicator& communicator) {
+  site.answers =
+      std::make_unique<Answers>(Told{site.adaptation.report(), background::is_available()}, communicator);
+  if (site.adaptation.needs_answers()) agree(site, communicator);
+}
+
+/// Collective, right after a call; it waits for what is not there yet.
+void Undeclared::agree(Site& site, Communicator& communicator) {
+  const std::unique_ptr<Answers> answers = std::move(site.answers);
+  const std::span<const Told> all = answers->await();
+  site.is_refused = all.empty();
+  if (site.is_refused) return;
   std::vector<SiteReport> reports;
   site.may_go_ahead =
       site.kind.collective == Collective::allgather && site.kind.total_bytes <= most_bytes_ahead;
@@ -196,7 +239,9 @@ void Undeclared::exchange(Site& site, Communicator& communicator) {
     site.may_go_ahead = site.may_go_ahead && told.has_background != 0;
   }
   site.adaptation.agree(reports, site.round_ns);
-  if (site.adaptation.wants_round())
+  if (!site.adaptation.wants_round()) return;
+  site.is_refused = communicator.own_if_possible() == MPI_COMM_NULL;
+  if (!site.is_refused)
     site.round_ns = measure_round(communicator, round_bytes(site.kind, communicator.procs()));
 }
 

@@ -32,6 +32,7 @@ SiteAdaptation::SiteAdaptation(std::uint32_t procs, std::uint32_t candidates, st
 
 void SiteAdaptation::note(std::optional<double> computed, double elapsed) {
   ++since_;
+  ++since_told_;
   elapsed_ += elapsed;
   if (!computed) return;
   computed_.push_back(*computed);
@@ -67,6 +68,7 @@ SiteReport SiteAdaptation::report() {
   computed_.clear();
   elapsed_ = stretch_error_ = 0;
   since_ = 0;
+  is_asking_ = true;
   return result;
 }
 
@@ -144,6 +146,8 @@ void SiteAdaptation::decide_trial() {
 }
 
 void SiteAdaptation::agree(std::span<const SiteReport> reports, std::int64_t round_ns) {
+  is_asking_ = false;
+  since_told_ = since_;
   const auto candidate_before = candidate_;
   const auto arrivals_before = arrivals_;
   const std::uint32_t calls = stretch_;

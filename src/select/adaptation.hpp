@@ -41,8 +41,13 @@ class SiteAdaptation {
   void note(std::optional<double> computed, double elapsed);
 
   /// Whether the ranks now tell each other their reports.
-  bool is_due() const { return since_ >= stretch_; }
+  bool is_due() const { return !is_asking_ && since_ >= stretch_; }
   SiteReport report();
+  /// Whether agree() has to come now: some calls after report(), since answers may be on their way for as long; in a trial at
+  /// once, since its next turn begins.
+  bool needs_answers() const {
+    return is_asking_ && (stage_ == Stage::trying || since_ >= calls_meanwhile);
+  }
   /// What all ranks told, by rank. `round_ns`: how long a round takes, 0 while nobody has measured that.
   void agree(std::span<const SiteReport> reports, std::int64_t round_ns);
 
@@ -53,7 +58,7 @@ class SiteAdaptation {
   std::optional<std::uint32_t> candidate() const { return candidate_; }
   /// After how many calls forecasts begin again, and which of them the next call is.
   std::uint32_t seasons() const { return static_cast<std::uint32_t>(arrivals_.size()); }
-  std::uint32_t season() const { return since_ % seasons(); }
+  std::uint32_t season() const { return since_told_ % seasons(); }
   /// The forecast for the next call: in rounds after the earliest, by rank.
   const std::vector<std::int32_t>& arrivals() const { return arrivals_[season()]; }
   /// Whether agree() has changed candidate() or the forecasts since take().
@@ -69,6 +74,7 @@ class SiteAdaptation {
 
   static constexpr std::uint32_t first_stretch = 3, trial_stretch = 4, longest_stretch = 256;
   static constexpr std::uint32_t trial_turns = 3;
+  static constexpr std::uint32_t calls_meanwhile = 3;  // not more than a stretch
   /// A candidate is kept if its calls took at most this part of the regular one's.
   static constexpr double worth_it = 0.97;
 
@@ -90,7 +96,9 @@ class SiteAdaptation {
 
   const std::uint32_t procs_, candidates_, pieces_;
   Stage stage_ = Stage::watching;
-  std::uint32_t stretch_ = first_stretch, since_ = 0;  // calls between two exchanges; calls since the last
+  std::uint32_t stretch_ = first_stretch, since_ = 0;  // calls between two reports; calls since the last
+  std::uint32_t since_told_ = 0;                       // calls since the one whose answers hold
+  bool is_asking_ = false;                             // between report() and agree()
   std::uint32_t turn_ = 0;                             // of a trial
   std::vector<double> costs_;                          // of a trial: regular first, then the candidates
   double kept_cost_ = 0, regular_cost_ = 0;

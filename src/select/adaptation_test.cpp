@@ -51,16 +51,29 @@ class Program {
   /// Calls by the regular algorithm, then by each candidate.
   int uses(std::size_t which) const { return uses_[which]; }
   int exchanges() const { return exchanges_; }
+  /// How many of them had their answers some calls later.
+  int answers_awaited() const { return answers_awaited_; }
 
  private:
   void exchange() {
-    const bool due = ranks_[0].is_due();
-    for (const SiteAdaptation& rank : ranks_) ASSERT_EQ(rank.is_due(), due);
-    if (!due) return;
+    const bool due = ranks_[0].is_due(), needed = ranks_[0].needs_answers();
+    for (const SiteAdaptation& rank : ranks_) {
+      ASSERT_EQ(rank.is_due(), due);
+      ASSERT_EQ(rank.needs_answers(), needed);
+    }
+    if (needed) agree();
+    if (!ranks_[0].is_due()) return;
     ++exchanges_;
-    std::vector<SiteReport> reports;
-    for (SiteAdaptation& rank : ranks_) reports.push_back(rank.report());
-    for (SiteAdaptation& rank : ranks_) rank.agree(reports, round_ns_);
+    told_.clear();
+    for (SiteAdaptation& rank : ranks_) told_.push_back(rank.report());
+    if (ranks_[0].needs_answers())
+      agree();
+    else
+      ++answers_awaited_;
+  }
+
+  void agree() {
+    for (SiteAdaptation& rank : ranks_) rank.agree(told_, round_ns_);
     if (ranks_[0].wants_round()) round_ns_ = 1'000'000;
     for (const SiteAdaptation& rank : ranks_) {
       ASSERT_EQ(rank.candidate(), ranks_[0].candidate());
@@ -72,7 +85,8 @@ class Program {
   std::function<double(std::optional<std::uint32_t>)> in_call_;
   std::vector<SiteAdaptation> ranks_;
   int uses_[4] = {};
-  int call_ = 0, exchanges_ = 0;
+  std::vector<SiteReport> told_;
+  int call_ = 0, exchanges_ = 0, answers_awaited_ = 0;
   std::int64_t round_ns_ = 0;
 };
 
@@ -106,6 +120,7 @@ TEST(SiteAdaptation, leaves_balanced_programs_alone) {
   program.run(2000);
   EXPECT_EQ(program.uses(1), 0);
   EXPECT_LT(program.exchanges(), 20);
+  EXPECT_EQ(program.answers_awaited(), program.exchanges());  // nobody waits for any
 }
 
 TEST(SiteAdaptation, leaves_alone_what_cannot_be_foretold) {
@@ -162,6 +177,19 @@ TEST(SiteAdaptation, foretells_each_call_of_a_season) {
   EXPECT_NEAR(program[1].error_seconds(), 0, 0.5);
 }
 
+TEST(SiteAdaptation, keeps_the_phase_of_a_season_while_answers_are_on_their_way) {
+  // Seasons of three calls, which stretches of 64 are no multiple of.
+  Program program(
+      4, 1, [](std::uint32_t rank, int call) { return static_cast<int>(rank) == call % 3 ? 0.030 : 0.010; },
+      [](std::optional<std::uint32_t> candidate) { return candidate ? 0.008 : 0.020; });
+  program.run(600);
+  ASSERT_TRUE(program[0].is_kept());
+  for (int call = 600; call < 900; ++call) {
+    EXPECT_EQ(program[0].arrivals()[static_cast<std::size_t>(call % 3)], 20) << call;
+    program.run(1);
+  }
+}
+
 TEST(SiteAdaptation, makes_one_season_of_all_ranks) {
   // Rank 1 is late in every third call, rank 2 in every fourth: all begins again after twelve.
   const auto computes = [](std::uint32_t rank, int call) {
@@ -200,7 +228,13 @@ TEST(SiteAdaptation, first_calls_before_which_nothing_is_known_do_no_harm) {
   EXPECT_EQ(report.computes[0], 0);
   EXPECT_EQ(report.season, 1);
   const SiteReport both[] = {report, report};
+  for (std::uint32_t i = 0; i < SiteAdaptation::calls_meanwhile; ++i) {
+    EXPECT_FALSE(site.needs_answers());
+    site.note(0.001, 0.001);
+  }
+  ASSERT_TRUE(site.needs_answers());
   site.agree(both, 0);
+  EXPECT_FALSE(site.needs_answers());
   EXPECT_FALSE(site.candidate());
 }
 

@@ -10,6 +10,7 @@
  */
 #define _DEFAULT_SOURCE /* usleep */
 #include <convene/convene.h>
+#include <dirent.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -441,19 +442,46 @@ static void misused(const char* use) {
   MPI_Comm_free(&comm);
 }
 
-/* In various states: others have sent, or have not. */
-static void open_at_the_end(void) {
-  static struct gathering g[3];
-  for (int i = 0; i < 3; ++i) {
+static int threads_at_start;
+
+static int count_threads(void) {
+  int count = 0;
+  DIR* tasks = opendir("/proc/self/task");
+  expect(tasks != NULL, "/proc");
+  for (const struct dirent* task; (task = readdir(tasks)) != NULL;) count += task->d_name[0] != '.';
+  closedir(tasks);
+  return count;
+}
+
+/* MPI_Finalize has begun, and this comes before what Convene does then: a thread that were still inside the MPI would keep
+ * MPICH's lock for ever. */
+static int expect_no_thread(MPI_Comm comm, int keyval, void* value, void* extra) {
+  (void)comm, (void)keyval, (void)value, (void)extra;
+  expect(count_threads() <= threads_at_start, "the thread had not ended when MPI_Finalize began");
+  return MPI_SUCCESS;
+}
+
+/* In various states: others have sent, or have not. Many, so that a thread in the background has much to look after when
+ * MPI_Finalize begins. */
+static void open_at_the_end(int threads) {
+  enum { many = 24 };
+  static struct gathering g[many];
+  for (int i = 0; i < many; ++i) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     expect_ok(convene_use(comm, "allgather=bdr"), "convene_use");
     make(&g[i], comm, 0, 0);
     expect_ok(convene_phase_begin(g[i].operation), "begin");
-    if (i > 0) expect_ok(convene_phase_edge(g[i].operation, 0.5), "edge");
-    if (i > 1 && rank % 2) expect_ok(convene_phase_end(g[i].operation), "end");
+    if (i % 3 > 0) expect_ok(convene_phase_edge(g[i].operation, 0.5), "edge");
+    if (i % 3 > 1 && rank % 2) expect_ok(convene_phase_end(g[i].operation), "end");
   }
   pass(0.01);
+  if (threads) {
+    int keyval;
+    expect(count_threads() > threads_at_start, "a thread in the background");
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, expect_no_thread, &keyval, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+  }
 }
 
 int main(int argc, char** argv) {
@@ -461,6 +489,7 @@ int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   const int threads = argc > 2;
   MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  threads_at_start = count_threads();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &procs);
   if (strcmp(what, "usual") == 0) {
@@ -483,7 +512,7 @@ int main(int argc, char** argv) {
     misused("allgather=ring");
     misused("allgather=native");
   } else if (strcmp(what, "open") == 0) {
-    open_at_the_end();
+    open_at_the_end(threads);
   } else {
     fail("unknown word");
   }

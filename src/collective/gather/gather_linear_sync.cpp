@@ -1,29 +1,67 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear gather with synchronisation: no more than a window of ranks send their blocks to the root at a time. Each rank
-// announces itself with the first segment of its block, the root gives that back when it is this rank's turn, and the
-// rank answers with the whole block. Until then at most a segment waits at the root that was not asked for.
+// Linear gather with synchronisation: no more than a window of ranks send their blocks to the root at a time. The root sends
+// every rank a short message when it is that rank's turn, and the rank answers with its block: nothing waits at the root that
+// was not asked for. With equal blocks that message is the first segment of the root's own block. Else nobody but the root
+// knows how large that is: then each rank announces itself with its own first segment, and gets that back.
 //
-// Source:   Proficz (BSLS: a tiny first segment says that the rest is ready); Viertel, section 5.1.2 (a signal before
-//           large data). Asking by giving the segment back, in the order of ranks, is this project's choice.
+// Source:   Viertel, section 5.1.2 (a signal before large data); Proficz (BSLS: a tiny first segment says that the rest is
+//           ready). What the signal is, and the order of ranks, is this project's choice.
 // Requires: nothing. The smaller the first segment the better: a block is cut into `segments` of which it is one.
-// Cost:     3 rounds; from each rank 2 messages of a segment and a block, to each rank one of a segment; in scratch P − 1
-//           segments at the root, one elsewhere.
+// Cost:     2 rounds; from each rank a block, to each rank a segment; in scratch up to P − 1 − window segments at the root, one
+//           elsewhere. gatherv: 3 rounds; from each rank a segment more; P − 1 segments at the root.
 //
-//            before        round 0       round 1       round 2     (root 1; a: first segment, b: the rest)
-//   rank     0  1  2  3    0  1  2  3    0  1  2  3    0  1  2  3
-//   block 0  ab .  .  .    ab a  .  .    ab a  .  .    ab ab .  .
-//   block 1  .  ab .  .    .  ab .  .    .  ab .  .    .  ab .  .
-//   block 2  .  .  ab .    .  a  ab .    .  a  ab .    .  ab ab .
-//   block 3  .  .  .  ab   .  a  .  ab   .  a  .  ab   .  ab .  ab
+//            before        round 0       round 1     (root 1; a: first segment, b: the rest)
+//   rank     0  1  2  3    0  1  2  3    0  1  2  3
+//   block 0  ab .  .  .    ab .  .  .    ab ab .  .
+//   block 1  .  ab .  .    a  ab a  a    a  ab a  a
+//   block 2  .  .  ab .    .  .  ab .    .  ab ab .
+//   block 3  .  .  .  ab   .  .  .  ab   .  ab .  ab
 //
-//   In round 1 rank i gets its own a back; with window = 1 the root asks rank 3 when the block of rank 2 is there, and
-//   rank 0 after that of rank 3.
+//   With window = 1 the root asks rank 3 when the block of rank 2 is there, and rank 0 after that of rank 3.
 #include "collective/rooted.hpp"
 
 namespace convene {
 namespace {
 
-void answer_root(const Call& call, Rank segments, Builder& builder) {
+Range block_of(Rank rank, Rank segments) { return Range(Buffer::output, rank * segments, segments); }
+
+// ---- gather: all first segments are of one size
+
+void answer(const Call& call, Rank segments, Builder& builder) {
+  const Place roots = call.root * segments;
+  const Range asked(builder.scratch(std::span(&roots, 1)), 0), own(Buffer::input, 0, segments);
+  builder.round(0);
+  builder.recv(call.root, asked);
+  builder.join({asked, own});
+  builder.round(1);
+  builder.send(call.root, own);
+}
+
+void ask(const Call& call, Rank segments, Rank window, Builder& builder) {
+  const Range signal(Buffer::input, 0);
+  const Rank held_back = call.procs > window + 1 ? call.procs - window - 1 : 0;
+  const std::vector<Place> like(held_back, call.rank * segments);
+  const Buffer signals = builder.scratch(like);  // each is held back until another block has come
+  for (Rank above = 1; above < call.procs; ++above) {
+    const Rank rank = call.up(above);
+    builder.round(0);
+    if (above <= window) {
+      builder.send(rank, signal);
+    } else {
+      const Range copied(signals, above - window - 1);
+      builder.copy(signal, copied);
+      builder.join({copied, block_of(call.up(above - window), segments)});
+      builder.send(rank, copied);
+    }
+    builder.round(1);
+    builder.recv(rank, block_of(rank, segments));
+  }
+  builder.copy(Range(Buffer::input, 0, segments), block_of(call.rank, segments));
+}
+
+// ---- gatherv: each rank knows the size of its own alone
+
+void announce(const Call& call, Rank segments, Builder& builder) {
   const Place own = call.rank * segments;
   const Range asked(builder.scratch(std::span(&own, 1)), 0);
   builder.round(0);
@@ -34,30 +72,32 @@ void answer_root(const Call& call, Rank segments, Builder& builder) {
   builder.send(call.root, {asked, Range(Buffer::input, 1, segments - 1)});
 }
 
-void ask_all(const Call& call, Rank segments, Rank window, Builder& builder) {
-  const auto block_of = [&](Rank rank) { return Range(Buffer::output, rank * segments, segments); };
+void give_back(const Call& call, Rank segments, Rank window, Builder& builder) {
   std::vector<Place> like;
   for (Rank above = 1; above < call.procs; ++above) like.push_back(call.up(above) * segments);
   const Buffer announced = builder.scratch(like);
-  builder.copy(Range(Buffer::input, 0, segments), block_of(call.rank));
+  builder.copy(Range(Buffer::input, 0, segments), block_of(call.rank, segments));
   for (Rank above = 1; above < call.procs; ++above) {
     const Rank rank = call.up(above);
     const Range segment(announced, above - 1);
     builder.round(0);
     builder.recv(rank, segment);
-    if (above > window) builder.join({segment, block_of(call.up(above - window))});
+    if (above > window) builder.join({segment, block_of(call.up(above - window), segments)});
     builder.round(1);
     builder.send(rank, segment);
     builder.round(2);
-    builder.recv(rank, block_of(rank));
+    builder.recv(rank, block_of(rank, segments));
   }
 }
 
 void generate(const Call& call, Builder& builder) {
   const auto segments = static_cast<Rank>(call.parameters[0]);
   const auto window = static_cast<Rank>(call.parameters[1]);
-  if (call.procs == 1 || call.is_root()) return ask_all(call, segments, window, builder);
-  answer_root(call, segments, builder);
+  const bool asks = call.procs == 1 || call.is_root();
+  if (call.collective == Collective::gather)
+    asks ? ask(call, segments, window, builder) : answer(call, segments, builder);
+  else
+    asks ? give_back(call, segments, window, builder) : announce(call, segments, builder);
 }
 
 }  // namespace
@@ -65,12 +105,12 @@ void generate(const Call& call, Builder& builder) {
 extern const Algorithm gather_linear_sync = {
     .name = "linear_sync",
     .summary =
-        "The root asks for the blocks, a window of ranks at a time, when their first segments are there.",
-    .source = "after Proficz 2018 (BSLS) and Viertel 2007, section 5.1.2",
+        "The root asks for the blocks, a window of ranks at a time.",
+    .source = "after Viertel 2007, section 5.1.2, and Proficz 2018 (BSLS)",
     .collectives = gathers,
-    .rounds = "3",
+    .rounds = "2 (gatherv: 3)",
     .parameters = {{.name = "segments",
-                    .summary = "how many parts a block is cut into; the first one announces it",
+                    .summary = "how many parts a block is cut into; the first one is the signal",
                     .fallback = 64,
                     .least = 2,
                     .most = 4096,
