@@ -64,6 +64,23 @@ def test_a_program_may_end_while_answers_are_on_their_way(name: str, calls: int)
 
 
 @pytest.mark.parametrize("name", ["openmpi4", "mpich5-abi"])
+def test_communicators_go_while_answers_are_on_their_way(name: str) -> None:
+    stack = present(name)
+    program: list[str | Path] = [
+        stack.program("imbalanced"),
+        "6600",
+        "4096",
+        "0",
+        "0",
+        "allgather",
+        "renewing",
+    ]
+    done = stack.run(3, program, AUTO, timeout=120)
+    assert done.status == 0, done.output
+    assert "6600 calls, all right" in done.output
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich5-abi"])
 def test_ranks_that_are_late_in_turn_are_noticed(name: str) -> None:
     stack = present(name)
     program: list[str | Path] = [

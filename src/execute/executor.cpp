@@ -102,6 +102,7 @@ class ProgramRun {
  public:
   ProgramRun(const Binding& binding, const Program& program, Arena& arena)
       : binding_(binding), program_(program), messages_(binding, arena), tags_(binding.tags()) {
+    if (program.slots() == 0) return;
     requests_ = arena.take_array<MPI_Request>(program.slots());
     std::fill_n(requests_, program.slots(), null_);
   }
@@ -120,26 +121,25 @@ class ProgramRun {
 
  private:
   int act(const Entry& entry) {
-    MPI_Request* const request = requests_ + entry.message.slot;
     switch (entry.act) {
       case Act::send:
         return mpi.Isend(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
-                         entry.message.peer, tags_.of(entry.match), binding_.comm, request);
+                         entry.message.peer, tags_.of(entry.match), binding_.comm, request_of(entry));
       case Act::last_send:
         return mpi.Send(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
                         entry.message.peer, tags_.of(entry.match), binding_.comm);
       case Act::recv:
         return mpi.Irecv(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
-                         entry.message.peer, tags_.of(entry.match), binding_.comm, request);
+                         entry.message.peer, tags_.of(entry.match), binding_.comm, request_of(entry));
       case Act::recv_now:
-        return receive(entry, request);
+        return receive(entry);
       case Act::exchange:
         return exchange(entry, (&entry)[1]);
       case Act::joined:
         return MPI_SUCCESS;
       case Act::wait:
-        if (*request != null_)
-          if (const int code = wait(request, entry.message.slot); code != MPI_SUCCESS) return code;
+        if (*request_of(entry) != null_)
+          if (const int code = wait(request_of(entry), entry.message.slot); code != MPI_SUCCESS) return code;
         messages_.finish(entry.bytes_or_step);
         return MPI_SUCCESS;
       case Act::copy:
@@ -158,32 +158,50 @@ class ProgramRun {
       case Act::await:
         return await(entry);
       case Act::scattered:
-        return messages_.start(entry.bytes_or_step, request);
+        return messages_.start(entry.bytes_or_step, request_of(entry));
       case Act::general:
         return messages_.do_local(entry.bytes_or_step);
     }
     return MPI_SUCCESS;
   }
 
-  int receive(const Entry& from, MPI_Request* request) {
+  MPI_Request* request_of(const Entry& entry) const { return requests_ + entry.message.slot; }
+
+  int receive(const Entry& from) {
+    const auto bytes = static_cast<int>(from.bytes_or_step);
+    std::byte* const to = at(from.base, from.offset);
+    const int tag = tags_.of(from.match);
     if (!long_wait.is_on())
-      return mpi.Recv(at(from.base, from.offset), static_cast<int>(from.bytes_or_step), byte_,
-                      from.message.peer, tags_.of(from.match), binding_.comm, MPI_STATUS_IGNORE);
-    const int code = mpi.Irecv(at(from.base, from.offset), static_cast<int>(from.bytes_or_step), byte_,
-                               from.message.peer, tags_.of(from.match), binding_.comm, request);
-    return code == MPI_SUCCESS ? wait_and_tell(request, from.message.slot) : code;
+      return mpi.Recv(to, bytes, byte_, from.message.peer, tag, binding_.comm, MPI_STATUS_IGNORE);
+    MPI_Request request = null_;
+    const int code = mpi.Irecv(to, bytes, byte_, from.message.peer, tag, binding_.comm, &request);
+    return code == MPI_SUCCESS ? end(&request, from) : code;
   }
 
   int exchange(const Entry& from, const Entry& to) {
+    const auto bytes = static_cast<int>(to.bytes_or_step);
+    const std::byte* const sent = at(to.base, to.offset);
+    const int tag = tags_.of(to.match);
     if (!long_wait.is_on())
-      return mpi.Sendrecv(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), byte_, to.message.peer,
-                          tags_.of(to.match), at(from.base, from.offset),
+      return mpi.Sendrecv(sent, bytes, byte_, to.message.peer, tag, at(from.base, from.offset),
                           static_cast<int>(from.bytes_or_step), byte_, from.message.peer,
                           tags_.of(from.match), binding_.comm, MPI_STATUS_IGNORE);
-    MPI_Request* const sending = requests_ + to.message.slot;
-    const int code = mpi.Isend(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), byte_,
-                               to.message.peer, tags_.of(to.match), binding_.comm, sending);
-    return code == MPI_SUCCESS ? receive(from, requests_ + from.message.slot) : code;
+    MPI_Request request = null_;
+    int code = mpi.Isend(sent, bytes, byte_, to.message.peer, tag, binding_.comm, &request);
+    if (code != MPI_SUCCESS) return code;
+    code = receive(from);
+    return code == MPI_SUCCESS ? end(&request, to) : abandoned(&request, code);
+  }
+
+  /// Waits for a message that has no slot's request, and tells for whom where that takes long.
+  int end(MPI_Request* request, const Entry& entry) {
+    const int code = wait_and_tell(request, entry.message.slot);
+    return code == MPI_SUCCESS ? code : abandoned(request, code);
+  }
+
+  static int abandoned(MPI_Request* request, int code) {
+    abandon(request, 1);
+    return code;
   }
 
   int await(const Entry& entry) {
@@ -231,7 +249,7 @@ class ProgramRun {
   const Program& program_;
   Messages messages_;
   const Tags tags_;
-  MPI_Request* requests_;  // by slot
+  MPI_Request* requests_ = nullptr;  // by slot
   const MPI_Request null_ = MPI_REQUEST_NULL;
   const MPI_Datatype byte_ = MPI_BYTE;
 };

@@ -81,12 +81,26 @@ void Program::join_calls() {
   const std::size_t last = end - 1;
   if (is_short(last, Act::send)) {
     entries_[last].act = Act::last_send;
-    if (local_bytes > short_bytes || !is_short(last - 1, Act::recv) || awaits_others(last - 1)) return;
-    entries_[last - 1].act = Act::exchange;
-    entries_[last].act = Act::joined;
+    if (local_bytes <= short_bytes && is_short(last - 1, Act::recv) && !awaits_others(last - 1)) {
+      entries_[last - 1].act = Act::exchange;
+      entries_[last].act = Act::joined;
+    }
   } else if (is_short(last, Act::recv) && local_bytes <= short_bytes && !awaits_others(last)) {
     entries_[last].act = Act::recv_now;
   }
+  forget_blocking();
+}
+
+/// Messages that are over when their call returns are not waited for; where there are no others no request needs a place.
+void Program::forget_blocking() {
+  std::vector<bool> has_request(slots_, false);
+  for (const Entry& entry : entries_)
+    if (entry.act == Act::send || entry.act == Act::recv || entry.act == Act::scattered)
+      has_request[entry.message.slot] = true;
+  std::erase_if(entries_, [&](const Entry& entry) {
+    return entry.act == Act::wait && !has_request[entry.message.slot];
+  });
+  if (std::find(has_request.begin(), has_request.end(), true) == has_request.end()) slots_ = 0;
 }
 
 /// Whether anything is to be received by an entry before this one, and waited for behind it.
@@ -97,7 +111,8 @@ bool Program::awaits_others(std::size_t entry) const {
       return other.act == Act::wait && other.message.slot == entries_[i].message.slot;
     };
     const auto from = entries_.begin();
-    if (std::none_of(from + static_cast<std::ptrdiff_t>(i), from + static_cast<std::ptrdiff_t>(entry), is_its_wait))
+    if (std::none_of(from + static_cast<std::ptrdiff_t>(i), from + static_cast<std::ptrdiff_t>(entry),
+                     is_its_wait))
       return true;
   }
   return false;

@@ -70,13 +70,14 @@ class Program {
  private:
   void join_calls();
   bool awaits_others(std::size_t entry) const;
+  void forget_blocking();
   void add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of);
   void add_signal(const Schedule& schedule, Op op);
   void add_local(const Schedule& schedule, StepId step, const Buffers& buffers);
   void add_message(const Schedule& schedule, StepId step, const Buffers& buffers, std::uint32_t slot);
 
   std::vector<Entry> entries_;
-  std::uint32_t slots_ = 0;  // messages, each with a place for its request
+  std::uint32_t slots_ = 0;  // messages, each with a place for its request; 0 where none has one
   bool bound_ = false, has_scratch_ = false, has_shared_ = false;
   KeptLayout input_, output_, blocks_, shared_;
 };

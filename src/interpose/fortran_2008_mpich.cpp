@@ -11,6 +11,7 @@
 #include "interpose/door.hpp"
 #include "interpose/fortran_requests.hpp"
 #include "interpose/waiting.hpp"
+#include "runtime/background.hpp"
 #include "runtime/collectives.hpp"
 #include "runtime/operator.hpp"
 #include "runtime/progress.hpp"
@@ -164,6 +165,9 @@ CONVENE_F08(
           symbol_beyond("mpi_init_thread_f08_", __builtin_return_address(0)));
       return for_threads(&multiple, &provided, ierror);
     })
+
+// As runtime/finalize.cpp: this one goes to PMPI_Finalize.
+CONVENE_F08(finalize, (int* ierror), (ierror), background::stop())
 
 // Collectives without a buffer, and the operator of one that may be outstanding.
 CONVENE_F08(barrier, (const int* comm, int* ierror), (comm, ierror), {

@@ -13,9 +13,9 @@ struct Shape {
   bool in_place = false;
   int root = 0;
   MPI_Count sendcount = 0;
-  MPI_Datatype sendtype = MPI_DATATYPE_NULL;
+  MPI_Datatype sendtype = {};
   MPI_Count recvcount = 0;
-  MPI_Datatype recvtype = MPI_DATATYPE_NULL;
+  MPI_Datatype recvtype = {};
   MPI_Op op = {};
 
   bool operator==(const Shape&) const = default;

@@ -2,13 +2,15 @@
 // MPI_Finalize: the background ends before it begins. MPICH stops locking at its start, before it deletes attributes: a
 // thread that is inside the MPI then never gives its lock back, and the end is an abort. (Where a tool calls PMPI_Finalize
 // by itself, the deletion of MPI_COMM_SELF's attributes has to do; communicator.cpp.)
-#include "runtime/api.hpp"
+#include <dlfcn.h>
+
+#include "execute/mpi.hpp"
 #include "runtime/background.hpp"
 
 extern "C" int convene_entry_Finalize() __asm__("MPI_Finalize") __attribute__((visibility("default")));
 extern "C" int convene_entry_Finalize() {
-  using Function = int (*)();
-  if (void* const next = convene::next_function("MPI_Finalize")) return reinterpret_cast<Function>(next)();
   convene::background::stop();
-  return reinterpret_cast<Function>(convene::mpi_symbol("PMPI_Finalize"))();
+  // Tools that follow have an MPI_Finalize, too. An MPI that was loaded privately is not found so.
+  void* const next = dlsym(RTLD_NEXT, "MPI_Finalize");
+  return reinterpret_cast<int (*)()>(next ? next : convene::mpi_symbol("PMPI_Finalize"))();
 }

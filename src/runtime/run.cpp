@@ -184,7 +184,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   if (watch && !is_watched) watch->leave(end);
   if (is_watched) {
     communicator.repeat().decision = nullptr;  // the next one is to come here, too
-    if (code == MPI_SUCCESS) watch->note(communicator, end);
+    watch->note(communicator, end);            // ranks count their calls alike, also one that failed on some
     return code;
   }
   if (Repeat& repeat = communicator.repeat(); repeat.decision == &decision) {

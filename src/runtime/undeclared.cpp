@@ -2,9 +2,10 @@
 #include "runtime/undeclared.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <span>
 #include <string_view>
-#include <type_traits>
 
 #include "base/clock.hpp"
 #include "runtime/background.hpp"
@@ -64,23 +65,25 @@ bool is_wanted(const CallKind& kind) {
 /// What a rank tells the others, as numbers that can be added up.
 struct Told {
   SiteReport report;
-  std::int64_t has_background;
+  std::int64_t has_background = 0;
 };
-static_assert(sizeof(Told) % sizeof(std::int64_t) == 0 && std::is_trivially_copyable_v<Told>);
+using ToldNumbers = std::array<std::int64_t, sizeof(Told) / sizeof(std::int64_t)>;
+static_assert(std::bit_cast<ToldNumbers>(Told{}) == ToldNumbers{},
+              "what others have yet to tell adds nothing");
 
 }  // namespace
 
 /// What the ranks tell each other: on its way while the program goes on, in the MPI's own reduction, which every call of the MPI
 /// takes further. Each rank adds its part to zeros: so it has about log₂P partners, where the MPI's non-blocking allgather may
-/// have all, and the first message between two ranks can take milliseconds. (On the program's communicator, where all ranks
-/// begin it behind the same call: one of Convene's own costs milliseconds, too, and balanced programs need none.)
+/// have all, and the first message between two ranks can take milliseconds. (Not on the program's communicator: MPICH would not
+/// free that as long as the request is there, which goes when the communicator does.)
 class Undeclared::Answers {
  public:
-  Answers(const Told& mine, const Communicator& communicator) : all_(communicator.procs()) {
+  Answers(const Told& mine, Communicator& communicator) : all_(communicator.procs()) {
     all_[communicator.rank()] = mine;
-    const std::size_t numbers = all_.size() * (sizeof(Told) / sizeof(std::int64_t));
+    const std::size_t numbers = all_.size() * ToldNumbers().size();
     code_ = mpi.Iallreduce(MPI_IN_PLACE, all_.data(), static_cast<int>(numbers), MPI_INT64_T, MPI_SUM,
-                           communicator.comm(), &request_);
+                           communicator.own(), &request_);
   }
   ~Answers() { wait(); }
   Answers(const Answers&) = delete;
@@ -220,6 +223,9 @@ void Undeclared::note(Communicator& communicator, std::uint64_t now) {
 
 /// Collective, right after a call.
 void Undeclared::ask(Site& site, Communicator& communicator) {
+  site.is_refused = communicator.own_if_possible() == MPI_COMM_NULL;
+  if (site.is_refused) return;
+  communicator.await_agreements();
   site.answers =
       std::make_unique<Answers>(Told{site.adaptation.report(), background::is_available()}, communicator);
   if (site.adaptation.needs_answers()) agree(site, communicator);
@@ -239,9 +245,7 @@ void Undeclared::agree(Site& site, Communicator& communicator) {
     site.may_go_ahead = site.may_go_ahead && told.has_background != 0;
   }
   site.adaptation.agree(reports, site.round_ns);
-  if (!site.adaptation.wants_round()) return;
-  site.is_refused = communicator.own_if_possible() == MPI_COMM_NULL;
-  if (!site.is_refused)
+  if (site.adaptation.wants_round())
     site.round_ns = measure_round(communicator, round_bytes(site.kind, communicator.procs()));
 }
 

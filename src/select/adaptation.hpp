@@ -23,7 +23,8 @@ struct SiteReport {
 
   /// How long it will compute before each of the next calls, as far as it can tell.
   std::array<std::int64_t, longest_season> computes = {};
-  std::int64_t season = 1;  ///< after so many calls that begins again, from 1 to the longest
+  std::int64_t season =
+      0;  ///< after so many calls that begins again, from 1 to the longest; 0: nothing was told
   std::int64_t error =
       0;  ///< by how much it was wrong about that in the calls since the last report, in the mean
   std::int64_t elapsed = 0;  ///< how long it was in these calls, in the mean
@@ -45,9 +46,7 @@ class SiteAdaptation {
   SiteReport report();
   /// Whether agree() has to come now: some calls after report(), since answers may be on their way for as long; in a trial at
   /// once, since its next turn begins.
-  bool needs_answers() const {
-    return is_asking_ && (stage_ == Stage::trying || since_ >= calls_meanwhile);
-  }
+  bool needs_answers() const { return is_asking_ && (stage_ == Stage::trying || since_ >= calls_meanwhile); }
   /// What all ranks told, by rank. `round_ns`: how long a round takes, 0 while nobody has measured that.
   void agree(std::span<const SiteReport> reports, std::int64_t round_ns);
 

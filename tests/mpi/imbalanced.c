@@ -2,10 +2,10 @@
 /* An ordinary program in which one rank always computes longer than the others, and what it gathers and sums up is
  * checked in every call.
  *
- *   imbalanced [CALLS [FLOATS [EXTRA_MS [COMPUTE_MS [allgather|reduce|allreduce [rotating]]]]]]
+ *   imbalanced [CALLS [FLOATS [EXTRA_MS [COMPUTE_MS [allgather|reduce|allreduce [rotating|renewing]]]]]]
  *
- * FLOATS are gathered from each rank, or summed up; the last rank computes EXTRA_MS longer, or each in its turn. Says how
- * long the loop took. */
+ * FLOATS are gathered from each rank, or summed up; the last rank computes EXTRA_MS longer, or each in its turn. With
+ * `renewing`, every third call is the last one on its communicator. Says how long the loop took. */
 #define _DEFAULT_SOURCE /* usleep */
 #include <mpi.h>
 #include <stdio.h>
@@ -22,22 +22,28 @@ int main(int argc, char** argv) {
   const double extra = argc > 3 ? atof(argv[3]) : 4, compute = argc > 4 ? atof(argv[4]) : 1;
   const char* const what = argc > 5 ? argv[5] : "allgather";
   const int everywhere = strcmp(what, "allreduce") == 0, reduces = everywhere || strcmp(what, "reduce") == 0;
-  const int rotates = argc > 6;
+  const int rotates = argc > 6 && strcmp(argv[6], "rotating") == 0;
+  const int renews = argc > 6 && strcmp(argv[6], "renewing") == 0;
+  MPI_Comm comm = MPI_COMM_WORLD;
   float* mine = malloc(sizeof(float) * (size_t)floats);
   float* all = malloc(sizeof(float) * (size_t)floats * (size_t)procs);
   const double start = MPI_Wtime();
   double inside = 0;
   for (int call = 0; call < calls; ++call) {
+    if (renews && call % 3 == 0) {
+      if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
+      MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    }
     const int late = rotates ? call % procs : procs - 1;
-    usleep((useconds_t)(1000 * (compute + (rank == late ? extra : 0))));
+    if (compute + extra > 0) usleep((useconds_t)(1000 * (compute + (rank == late ? extra : 0))));
     for (int i = 0; i < floats; ++i) mine[i] = (float)((call * 7 + rank * 3 + i) % 1024);
     const double before = MPI_Wtime();
     if (everywhere)
-      MPI_Allreduce(mine, all, floats, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+      MPI_Allreduce(mine, all, floats, MPI_FLOAT, MPI_SUM, comm);
     else if (reduces)
-      MPI_Reduce(mine, all, floats, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD);
+      MPI_Reduce(mine, all, floats, MPI_FLOAT, MPI_SUM, 0, comm);
     else
-      MPI_Allgather(mine, floats, MPI_FLOAT, all, floats, MPI_FLOAT, MPI_COMM_WORLD);
+      MPI_Allgather(mine, floats, MPI_FLOAT, all, floats, MPI_FLOAT, comm);
     inside += MPI_Wtime() - before;
     for (int i = 0; i < floats && (!reduces || everywhere || rank == 0); ++i) {
       float sum = 0;
@@ -56,6 +62,7 @@ int main(int argc, char** argv) {
     }
   }
   const double took = MPI_Wtime() - start;
+  if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
   double sum = 0;
   MPI_Reduce(&inside, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0)
