@@ -217,7 +217,8 @@ struct Mutant {
   Rank rank;
   std::size_t step;
   Plan plan;
-  /// Still a correct schedule: a dependency was dropped that the others imply, or the wrong block is a copy of the right one.
+  /// Still a correct schedule: a dependency was dropped that the others imply, the wrong block is a copy of the right one, or
+  /// it is about a message that says when, and whose content nobody reads.
   bool equivalent = false;
 };
 
@@ -250,15 +251,56 @@ class Mutants {
 
  private:
   template <class Edit>
-  void edit(const Visit& visit, const char* what, StepId id, bool may_be_equivalent, Edit&& change) {
+  void edit(const Visit& visit, const char* what, StepId id, bool may_be_equivalent, Edit&& change,
+            bool has_no_effect = false) {
     Mutation mutation(plan_[rank_]);
     change(mutation);
     Mutant mutant{what, rank_, id, plan_};
     mutant.plan[rank_] = mutation.schedule();
-    mutant.equivalent =
-        may_be_equivalent && effect(mutant.plan[rank_]) == effect_ && orders_everything(mutant.plan[rank_]);
+    mutant.equivalent = may_be_equivalent && (has_no_effect || effect(mutant.plan[rank_]) == effect_) &&
+                        orders_everything(mutant.plan[rank_]);
     visit(mutant);
   }
+
+  using PlaceOf = std::pair<Buffer, Place>;
+  static std::set<PlaceOf> places_of(const Schedule& schedule, std::span<const Range> ranges) {
+    std::set<PlaceOf> result;
+    for (const Range& range : ranges)
+      for_each_place(range, schedule.places(range.buffer()), [&](Place place) {
+        result.insert({range.buffer(), place});
+      });
+    return result;
+  }
+
+  /// Whether these places are scratch that none of the rank's steps reads, but for messages that nobody reads in turn.
+  static bool are_unread(const Plan& plan, Rank rank, const std::set<PlaceOf>& places) {
+    const Schedule& schedule = plan[rank];
+    for (const auto& [buffer, place] : places)
+      if (index(buffer) < index(Buffer::scratch)) return false;
+    for (StepId id = 0; id < schedule.size(); ++id) {
+      const StepKind kind = schedule[id].kind;
+      if (kind == StepKind::recv || kind == StepKind::join) continue;
+      // What a combine goes to, it reads, too.
+      const bool reads_all = kind == StepKind::send || kind == StepKind::combine;
+      const auto read = places_of(schedule, reads_all ? schedule.ranges(id) : schedule.from(id));
+      const bool reads =
+          std::any_of(read.begin(), read.end(), [&](const PlaceOf& at) { return places.contains(at); });
+      if (reads && (kind != StepKind::send || !is_unread(plan, rank, id))) return false;
+    }
+    return true;
+  }
+
+  static bool is_unread(const Plan& plan, Rank rank, StepId id) {
+    const Step& step = plan[rank][id];
+    if (step.is_signal()) return false;
+    if (step.kind == StepKind::copy) return are_unread(plan, rank, places_of(plan[rank], plan[rank].to(id)));
+    const Schedule& other = plan[step.peer];
+    for (StepId end = 0; end < other.size(); ++end)
+      if (other[end].kind == StepKind::recv && other[end].peer == rank && other[end].match == step.match)
+        return are_unread(plan, step.peer, places_of(other, other.ranges(end)));
+    return false;
+  }
+  bool is_unread(StepId id) const { return is_unread(plan_, rank_, id); }
 
   void mutate_message(const Visit& visit, StepId id) {
     const Rank peer = plan_[rank_][id].peer;
@@ -284,6 +326,7 @@ class Mutants {
   void drop_message(const Visit& visit, StepId id) {
     const Step sent = plan_[rank_][id];
     Mutant mutant{"message dropped", rank_, id, plan_};
+    mutant.equivalent = is_unread(id);
     const auto drop = [&](Rank rank, StepKind kind, Rank peer) {
       Mutation mutation(mutant.plan[rank]);
       for (std::size_t i = mutation.steps.size(); i-- > 0;) {
@@ -301,12 +344,19 @@ class Mutants {
   void mutate_range(const Visit& visit, StepId id, std::size_t r) {
     const Range range = plan_[rank_].ranges(id)[r];
     const std::uint32_t places = plan_[rank_].places(range.buffer());
-    const auto replace = [&](const char* what, const Range& by, bool may_be_equivalent = false) {
-      edit(visit, what, id, may_be_equivalent, [&](Mutation& m) { m.steps[id].ranges[r] = by; });
+    const auto replace = [&](const char* what, const Range& by) {
+      edit(visit, what, id, false, [&](Mutation& m) { m.steps[id].ranges[r] = by; });
     };
-    if (places > 1 && range.count() < places)  // all places, begun elsewhere, is no other set
-      replace("wrong block", Range(range.buffer(), (range.first + 1) % places, range.count(), range.stride),
-              plan_[rank_][id].kind == StepKind::send);
+    if (places > 1 && range.count() < places) {  // all places, begun elsewhere, is no other set
+      const Step& step = plan_[rank_][id];
+      const Range by(range.buffer(), (range.first + 1) % places, range.count(), range.stride);
+      const bool is_unread_source =
+          (step.kind == StepKind::send || (step.kind == StepKind::copy && r < step.from_ranges)) &&
+          is_unread(id);
+      edit(
+          visit, "wrong block", id, step.kind == StepKind::send || is_unread_source,
+          [&](Mutation& m) { m.steps[id].ranges[r] = by; }, is_unread_source);
+    }
     replace("one block more", Range(range.buffer(), range.first, range.count() + 1, range.stride));
     if (range.count() > 1)
       replace("one block less", Range(range.buffer(), range.first, range.count() - 1, range.stride));
