@@ -53,6 +53,7 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
   auto* slot_of = arena.take_array<std::uint32_t>(schedule.size());
   for (const Op op : order) add(schedule, op, buffers, slot_of);
   join_calls();
+  forget_blocking(arena);
   bound_ = true;
 }
 
@@ -88,19 +89,19 @@ void Program::join_calls() {
   } else if (is_short(last, Act::recv) && local_bytes <= short_bytes && !awaits_others(last)) {
     entries_[last].act = Act::recv_now;
   }
-  forget_blocking();
 }
 
 /// Messages that are over when their call returns are not waited for; where there are no others no request needs a place.
-void Program::forget_blocking() {
-  std::vector<bool> has_request(slots_, false);
+void Program::forget_blocking(Arena& arena) {
+  bool* const has_request = arena.take_array<bool>(slots_);
+  std::fill_n(has_request, slots_, false);
   for (const Entry& entry : entries_)
     if (entry.act == Act::send || entry.act == Act::recv || entry.act == Act::scattered)
       has_request[entry.message.slot] = true;
   std::erase_if(entries_, [&](const Entry& entry) {
     return entry.act == Act::wait && !has_request[entry.message.slot];
   });
-  if (std::find(has_request.begin(), has_request.end(), true) == has_request.end()) slots_ = 0;
+  if (std::find(has_request, has_request + slots_, true) == has_request + slots_) slots_ = 0;
 }
 
 /// Whether anything is to be received by an entry before this one, and waited for behind it.

@@ -70,7 +70,7 @@ class Program {
  private:
   void join_calls();
   bool awaits_others(std::size_t entry) const;
-  void forget_blocking();
+  void forget_blocking(Arena& arena);
   void add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of);
   void add_signal(const Schedule& schedule, Op op);
   void add_local(const Schedule& schedule, StepId step, const Buffers& buffers);
