@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,38 @@ def test_the_ring_keeps_the_latest_calls(tmp_path: Path) -> None:
     assert world.first == CALLS + CALLS // 4 + 1 - 8
     assert len(half.arrivals) == 1
     assert recording.lost == world.first
+
+
+PERSISTENT = "allgather=sparbit,scatterv=binomial,bcast=binomial,alltoall=bruck,alltoallv=bruck,"
+PERSISTENT += "allreduce=recursive_doubling,gather=binomial,barrier=dissemination"
+ROUNDS = 9
+OPERATIONS = {"allgather": 2, "alltoallv": 2} | dict.fromkeys(
+    ["scatterv", "bcast", "alltoall", "allreduce", "gather", "barrier"], 1
+)  # each with few items, then with many (tests/mpi/persistent.cpp)
+SIZELESS = {"barrier", "scatterv", "alltoallv"}  # no size of theirs is equal on all ranks
+
+
+@pytest.mark.parametrize("use", ["", PERSISTENT])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("openmpi5", "mpi"), ("mpich5", "mpi"), ("openmpi4", "convene"), ("mpich4", "convene")]
+)
+def test_starts_of_persistent_operations(name: str, kind: str, use: str, tmp_path: Path) -> None:
+    """Each rank starts Convene's in another order; the MPI's own do not bear that here."""
+    stack = present(name)
+    program: list[str | Path] = [stack.program("persistent"), kind, *([] if use else ["in-order"])]
+    variables = {"CONVENE_RECORD": str(tmp_path)} | ({"CONVENE_USE": use} if use else {})
+    done = stack.run(2, program, variables, timeout=60)
+    assert done.status == 0, done.output
+    recording = recordings.read(tmp_path)
+    assert (recording.lost, recording.messages) == (0, [])
+    operations = [each for each in recording.communicators if len(each.arrivals) == ROUNDS]
+    found = Counter(each.sites[each.site[0]].collective for each in operations)
+    assert found == {collective: 2 * number for collective, number in OPERATIONS.items()}
+    for operation in operations:
+        assert not operation.sites[0].blocking
+        assert operation.sizes[0] > 0 or operation.sites[0].collective in SIZELESS
+        # The rounds follow each other on all ranks: so starts that belong together have been put together.
+        assert (operation.arrivals[1:].min(axis=1) > operation.arrivals[:-1].max(axis=1)).all()
 
 
 @pytest.mark.parametrize("value", ["1", "0", "1000000000000", "some"])

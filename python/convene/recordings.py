@@ -21,7 +21,7 @@ from convene._core import RequestError
 Array = NDArray[np.float64]
 Clock = int
 
-FORMAT = 1
+FORMAT = 2
 ROW = np.dtype([("arrival", "<i8"), ("exit", "<i8"), ("bytes", "<u8"), ("site", "<u2"), ("algorithm", "<u2")])
 NO_ALGORITHM = 0xFFFF
 MOST_HEAD = 1 << 28  # bytes
@@ -60,7 +60,7 @@ class Line:
 
 @dataclass
 class Part:
-    """What one rank recorded of one communicator."""
+    """What one rank recorded of one communicator, or of the starts of one persistent operation on it."""
 
     rank: int  # of the program
     clock: Clock
@@ -193,7 +193,7 @@ def read_file(path: Path) -> tuple[dict[str, Any], list[tuple[tuple[Any, ...], i
             if len(rows) != count:
                 raise _BrokenError("it ends too early")
             members = [int(member) for member in each["members"]]
-            key: tuple[Any, ...] = tuple(each["name"])
+            key: tuple[Any, ...] = (*each["name"], int(each["operation"]))
             if key[0] < 0:  # nobody has agreed on a name: by members, in order
                 unnamed[tuple(members)] = unnamed.get(tuple(members), -1) + 1
                 key = ("unnamed", *members, unnamed[tuple(members)])

@@ -41,7 +41,7 @@ def write(
     site = {"address": 5, "object": "app", "offset": 4, "collective": collective, "root": 0, "blocking": True}
     same: dict[str, Any] = {"at": 0, "offset": 0, "drift": 0, "error": 0, "same": True}
     head = {
-        "convene_recording": 1,
+        "convene_recording": 2,
         "rank": rank,
         "procs": procs,
         "host": f"host{clock}",
@@ -52,6 +52,7 @@ def write(
         "communicators": [
             {
                 "name": name,
+                "operation": -1,
                 "members": members,
                 "rank": members.index(rank),
                 "first": first,
@@ -196,7 +197,7 @@ def test_a_rank_that_left_nothing_is_said(tmp_path: Path) -> None:
         lambda data: data[:-5],
         lambda data: b"",
         lambda data: b"\x00\xff" * 50,
-        lambda data: data.replace(b'"convene_recording": 1', b'"convene_recording": 2'),
+        lambda data: data.replace(b'"convene_recording": 2', b'"convene_recording": 1'),
         lambda data: data.replace(b'"little_endian": true', b'"little_endian": false'),
         lambda data: data.replace(b'"members": [0, 1, 2]', b'"members": null'),
     ],

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a program does with persistent requests, some of which stand for operations of Convene's.
+// What a program does with persistent requests, some of which stand for operations of Convene's or are recorded.
 #include "runtime/persistent.hpp"
 
 #include "interpose/door.hpp"
+#include "runtime/caller.hpp"
 
 namespace {
 
@@ -22,15 +23,17 @@ bool may_be_ours() {
   }
 
 CONVENE_REQUESTS(Start, (MPI_Request * request), {
-  int code = MPI_SUCCESS;
-  return may_be_ours() && convene::start_persistent_request(request, code) ? code : beyond(request);
+  if (!may_be_ours()) return beyond(request);
+  convene::recorder::note_caller(__builtin_return_address(0));
+  return convene::start_persistent_request(request, beyond);
 })
 
 CONVENE_REQUESTS(Startall, (int count, MPI_Request* requests), {
   if (!may_be_ours()) return beyond(count, requests);
+  convene::recorder::note_caller(__builtin_return_address(0));
   for (int i = 0; i < count; ++i) {
-    int code = MPI_SUCCESS;
-    if (!convene::start_persistent_request(requests + i, code)) code = beyond(1, requests + i);
+    const int code = convene::start_persistent_request(
+        requests + i, [](MPI_Request* request) { return beyond(1, request); });
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;

@@ -106,6 +106,7 @@ CONVENE_API int convene_start(convene_operation operation, MPI_Request* request)
   CONVENE_STEP_ASIDE(convene_start, start, (operation, request));
   if (!operation) return convene::lacks("convene_start", "an operation, from a convene_*_init");
   if (!request) return convene::lacks("convene_start", "a place for a request");
+  convene::recorder::note_caller(__builtin_return_address(0));
   return convene::guarded(
       [&] { return convene::start_persistent(*reinterpret_cast<convene::Persistent*>(operation), request); });
 }

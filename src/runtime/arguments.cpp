@@ -10,7 +10,7 @@ namespace {
 bool is_sound(const Side& side, Collective collective) {
   if (!side.is_used()) return true;
   const bool lacks_arrays =
-      !has_equal_blocks(collective) && side.blocks.number() > 1 && side.blocks.is_uniform();
+      !may_have_equal_blocks(collective) && side.blocks.number() > 1 && side.blocks.is_uniform();
   return !lacks_arrays && side.type != MPI_DATATYPE_NULL && side.blocks.total().has_value();
 }
 
@@ -39,6 +39,10 @@ bool has_equal_blocks(Collective collective) {
   return collective != Collective::allgatherv && collective != Collective::gatherv &&
          collective != Collective::scatterv && collective != Collective::alltoallv &&
          collective != Collective::reduce_scatter && collective != Collective::neighbor_allgatherv;
+}
+
+bool may_have_equal_blocks(Collective collective) {
+  return has_equal_blocks(collective) || collective == Collective::reduce_scatter;
 }
 
 bool Arguments::are_sound() const {

@@ -60,6 +60,8 @@ bool runs_anywhere(const Arguments& call);
 
 /// Whether equal blocks stand on both sides, by a count and a type: no arrays.
 bool has_equal_blocks(Collective collective);
+/// Likewise, or equal counts are given as one (see reduce_scatter() in runtime/reductions.cpp).
+bool may_have_equal_blocks(Collective collective);
 
 class Persistent;
 

@@ -31,7 +31,7 @@ Degrees degrees_of(MPI_Comm comm) {
 
 template <class Count>
 int allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-              MPI_Datatype recvtype, MPI_Comm comm, Form form) {
+              MPI_Datatype recvtype, MPI_Comm comm, const Form& form) {
   const Shape shape{
       Collective::allgather, sendbuf == MPI_IN_PLACE, 0, sendcount, sendtype, recvcount, recvtype};
   const auto complete = [&](Arguments& call) {
@@ -47,7 +47,7 @@ int allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void*
 template <class Count>
 int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                const Count recvcounts[], const DisplacementOf<Count> displs[], MPI_Datatype recvtype,
-               MPI_Comm comm, Form form) {
+               MPI_Comm comm, const Form& form) {
   const auto native = CONVENE_NATIVE(Allgatherv, Iallgatherv, comm, sendbuf, sendcount, sendtype, recvbuf,
                                      recvcounts, displs, recvtype);
   if (!recvcounts || !displs)
@@ -62,7 +62,7 @@ int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void
 
 template <class Count>
 int gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-           MPI_Datatype recvtype, int root, MPI_Comm comm, Form form) {
+           MPI_Datatype recvtype, int root, MPI_Comm comm, const Form& form) {
   const Shape shape{
       Collective::gather, sendbuf == MPI_IN_PLACE, root, sendcount, sendtype, recvcount, recvtype};
   const auto complete = [&](Arguments& call) {
@@ -78,7 +78,7 @@ int gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* re
 template <class Count>
 int gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
             const Count recvcounts[], const DisplacementOf<Count> displs[], MPI_Datatype recvtype, int root,
-            MPI_Comm comm, Form form) {
+            MPI_Comm comm, const Form& form) {
   const auto native = CONVENE_NATIVE(Gatherv, Igatherv, comm, sendbuf, sendcount, sendtype, recvbuf,
                                      native_calls::at_root<Count>(comm, root, recvcounts),
                                      native_calls::at_root<Count>(comm, root, displs), recvtype, root);
@@ -92,7 +92,7 @@ int gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* r
 
 template <class Count>
 int scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-            MPI_Datatype recvtype, int root, MPI_Comm comm, Form form) {
+            MPI_Datatype recvtype, int root, MPI_Comm comm, const Form& form) {
   const Shape shape{
       Collective::scatter, recvbuf == MPI_IN_PLACE, root, sendcount, sendtype, recvcount, recvtype};
   const auto complete = [&](Arguments& call) {
@@ -109,7 +109,7 @@ int scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* r
 template <class Count>
 int scatterv(const void* sendbuf, const Count sendcounts[], const DisplacementOf<Count> displs[],
              MPI_Datatype sendtype, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int root,
-             MPI_Comm comm, Form form) {
+             MPI_Comm comm, const Form& form) {
   const auto native = CONVENE_NATIVE(
       Scatterv, Iscatterv, comm, sendbuf, native_calls::at_root<Count>(comm, root, sendcounts),
       native_calls::at_root<Count>(comm, root, displs), sendtype, recvbuf, recvcount, recvtype, root);
@@ -122,7 +122,7 @@ int scatterv(const void* sendbuf, const Count sendcounts[], const DisplacementOf
 }
 
 template <class Count>
-int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm, Form form) {
+int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm, const Form& form) {
   const Shape shape{Collective::bcast, false, root, 0, MPI_DATATYPE_NULL, count, type};
   const auto complete = [&](Arguments& call) { call.recv = side(buffer, {1, count}, type); };
   return run(shape, nullptr, buffer, comm, form, complete,
@@ -131,7 +131,7 @@ int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm,
 
 template <class Count>
 int alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-             MPI_Datatype recvtype, MPI_Comm comm, Form form) {
+             MPI_Datatype recvtype, MPI_Comm comm, const Form& form) {
   const Shape shape{
       Collective::alltoall, sendbuf == MPI_IN_PLACE, 0, sendcount, sendtype, recvcount, recvtype};
   const auto complete = [&](Arguments& call) {
@@ -147,7 +147,7 @@ int alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* 
 template <class Count>
 int alltoallv(const void* sendbuf, const Count sendcounts[], const DisplacementOf<Count> sdispls[],
               MPI_Datatype sendtype, void* recvbuf, const Count recvcounts[],
-              const DisplacementOf<Count> rdispls[], MPI_Datatype recvtype, MPI_Comm comm, Form form) {
+              const DisplacementOf<Count> rdispls[], MPI_Datatype recvtype, MPI_Comm comm, const Form& form) {
   const auto native = CONVENE_NATIVE(Alltoallv, Ialltoallv, comm, sendbuf, sendcounts, sdispls, sendtype,
                                      recvbuf, recvcounts, rdispls, recvtype);
   const bool in_place = sendbuf == MPI_IN_PLACE;
@@ -163,7 +163,7 @@ int alltoallv(const void* sendbuf, const Count sendcounts[], const DisplacementO
 
 template <class Count>
 int neighbor_allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, Form form) {
+                       Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, const Form& form) {
   const auto native = CONVENE_NATIVE(Neighbor_allgather, Ineighbor_allgather, comm, sendbuf, sendcount,
                                      sendtype, recvbuf, recvcount, recvtype);
   const Degrees degrees = degrees_of(comm);
@@ -179,7 +179,7 @@ int neighbor_allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendty
 template <class Count>
 int neighbor_allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                         const Count recvcounts[], const DisplacementOf<Count> displs[], MPI_Datatype recvtype,
-                        MPI_Comm comm, Form form) {
+                        MPI_Comm comm, const Form& form) {
   const auto native = CONVENE_NATIVE(Neighbor_allgatherv, Ineighbor_allgatherv, comm, sendbuf, sendcount,
                                      sendtype, recvbuf, recvcounts, displs, recvtype);
   const Degrees degrees = degrees_of(comm);
@@ -193,7 +193,7 @@ int neighbor_allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendt
   return run(Collective::neighbor_allgatherv, comm, 0, form, complete, native);
 }
 
-int barrier(MPI_Comm comm, Form form) {
+int barrier(MPI_Comm comm, const Form& form) {
   const auto native = [=](const Form& as) {
     if (as.info) return native_calls::persistent("PMPI_Barrier_init", comm, as);
     return as.request ? mpi.Ibarrier(comm, as.request) : mpi.Barrier(comm);
@@ -204,26 +204,26 @@ int barrier(MPI_Comm comm, Form form) {
 
 #define CONVENE_INSTANTIATE(Count, Displacement)                                                             \
   template int allgather<Count>(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, MPI_Comm,      \
-                                Form);                                                                       \
+                                const Form&);                                                                \
   template int allgatherv<Count>(const void*, Count, MPI_Datatype, void*, const Count[],                     \
-                                 const Displacement[], MPI_Datatype, MPI_Comm, Form);                        \
+                                 const Displacement[], MPI_Datatype, MPI_Comm, const Form&);                 \
   template int gather<Count>(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, int, MPI_Comm,    \
-                             Form);                                                                          \
+                             const Form&);                                                                   \
   template int gatherv<Count>(const void*, Count, MPI_Datatype, void*, const Count[], const Displacement[],  \
-                              MPI_Datatype, int, MPI_Comm, Form);                                            \
+                              MPI_Datatype, int, MPI_Comm, const Form&);                                     \
   template int scatter<Count>(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, int, MPI_Comm,   \
-                              Form);                                                                         \
+                              const Form&);                                                                  \
   template int scatterv<Count>(const void*, const Count[], const Displacement[], MPI_Datatype, void*, Count, \
-                               MPI_Datatype, int, MPI_Comm, Form);                                           \
-  template int bcast<Count>(void*, Count, MPI_Datatype, int, MPI_Comm, Form);                                \
+                               MPI_Datatype, int, MPI_Comm, const Form&);                                    \
+  template int bcast<Count>(void*, Count, MPI_Datatype, int, MPI_Comm, const Form&);                         \
   template int alltoall<Count>(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, MPI_Comm,       \
-                               Form);                                                                        \
+                               const Form&);                                                                 \
   template int alltoallv<Count>(const void*, const Count[], const Displacement[], MPI_Datatype, void*,       \
-                                const Count[], const Displacement[], MPI_Datatype, MPI_Comm, Form);          \
+                                const Count[], const Displacement[], MPI_Datatype, MPI_Comm, const Form&);   \
   template int neighbor_allgather<Count>(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype,       \
-                                         MPI_Comm, Form);                                                    \
+                                         MPI_Comm, const Form&);                                             \
   template int neighbor_allgatherv<Count>(const void*, Count, MPI_Datatype, void*, const Count[],            \
-                                          const Displacement[], MPI_Datatype, MPI_Comm, Form);
+                                          const Displacement[], MPI_Datatype, MPI_Comm, const Form&);
 
 CONVENE_INSTANTIATE(int, int)
 CONVENE_INSTANTIATE(MPI_Count, MPI_Aint)

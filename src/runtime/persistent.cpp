@@ -21,7 +21,8 @@ class Persistent {
   virtual int start(MPI_Request* request) = 0;
   virtual std::unique_ptr<Phases> make_phases(double) { return std::make_unique<Phases>(); }
 
-  std::unique_ptr<Phases> phases;  ///< what precedes its runs; null: nothing is declared
+  std::unique_ptr<Phases> phases;            ///< what precedes its runs; null: nothing is declared
+  std::unique_ptr<recorder::Starts> starts;  ///< null: they are not recorded
 };
 
 namespace {
@@ -183,8 +184,12 @@ class PersistentOperation : public Persistent, public Requested {
 
 /// The requests of the MPI's kind, with what they stand for.
 struct Requests {
+  struct Found {
+    std::unique_ptr<PersistentOperation> operation;  // null: the MPI's own
+    std::unique_ptr<recorder::Starts> starts;        // null: they are not recorded
+  };
   std::mutex mutex;
-  std::map<MPI_Request, std::unique_ptr<PersistentOperation>> operations;
+  std::map<MPI_Request, Found> operations;
   std::atomic<std::size_t> size{0};
 
   static Requests& instance() {
@@ -216,13 +221,14 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   kind.has_native = form.operation || mpi_has_persistent();
   kind.is_blocking = false;
   Decision& decision = communicator.decide(kind);
+  const std::uint64_t block = arguments.block_bytes(total);
+  Record& record = communicator.record_of(decision, block, true);
   const std::uint32_t number = decision.prepared ? communicator.next_persistent() : 0;
   if (number == 0) return leave_to_mpi(native, form, &arguments);
   communicator.begin_own();  // it is there; from now on something may be outstanding here
   communicator.own();        // though an earlier non-blocking call may still have it in the making
-  const std::uint64_t block = arguments.block_bytes(total);
-  auto operation = std::make_unique<PersistentOperation>(
-      arguments, communicator, decision, communicator.record_of(decision, block, true), number, block);
+  auto operation =
+      std::make_unique<PersistentOperation>(arguments, communicator, decision, record, number, block);
   int code = operation->prepare();
   if (code == MPI_SUCCESS && !form.operation) code = operation->hang(form.request);
   if (code != MPI_SUCCESS) {
@@ -235,7 +241,7 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   }
   Requests& requests = Requests::instance();
   const std::lock_guard lock(requests.mutex);
-  requests.operations[*form.request] = std::move(operation);
+  requests.operations[*form.request].operation = std::move(operation);
   requests.size = requests.operations.size();
   return MPI_SUCCESS;
 }
@@ -248,9 +254,23 @@ void init_phases(Persistent& operation, double round_seconds) {
 }
 
 int start_persistent(Persistent& operation, MPI_Request* request) {
-  Phases* phases = operation.phases.get();
-  if (phases) phases->arrive();
-  return phases && phases->runs() ? phases->start(request) : operation.start(request);
+  const auto start = [&] {
+    Phases* phases = operation.phases.get();
+    if (phases) phases->arrive();
+    return phases && phases->runs() ? phases->start(request) : operation.start(request);
+  };
+  return operation.starts ? operation.starts->record(start) : start();
+}
+
+void record_starts(const Form& form, std::unique_ptr<recorder::Starts> starts) {
+  if (form.operation) {
+    (*form.operation)->starts = std::move(starts);
+    return;
+  }
+  Requests& requests = Requests::instance();
+  const std::lock_guard lock(requests.mutex);
+  requests.operations[*form.request].starts = std::move(starts);
+  requests.size = requests.operations.size();
 }
 
 void free_persistent(Persistent* operation) {
@@ -262,22 +282,24 @@ void free_persistent(Persistent* operation) {
 
 bool has_persistent_requests() { return Requests::instance().size.load(std::memory_order_acquire) != 0; }
 
-bool start_persistent_request(MPI_Request* request, int& code) {
+int start_persistent_request(MPI_Request* request, const std::function<int(MPI_Request*)>& native) {
   Requests& requests = Requests::instance();
-  PersistentOperation* operation = nullptr;
+  const Requests::Found* found = nullptr;
   {
     const std::lock_guard lock(requests.mutex);
-    const auto found = requests.operations.find(*request);
-    if (found == requests.operations.end()) return false;
-    operation = found->second.get();
+    if (const auto at = requests.operations.find(*request); at != requests.operations.end())
+      found = &at->second;
   }
-  code = operation->start_hung(request);
-  return true;
+  if (!found) return native(request);
+  const auto start = [&] {
+    return found->operation ? found->operation->start_hung(request) : native(request);
+  };
+  return found->starts ? found->starts->record(start) : start();
 }
 
 void forget_persistent_request(MPI_Request request) {
   Requests& requests = Requests::instance();
-  std::unique_ptr<PersistentOperation> gone;  // ends after the lock is released
+  Requests::Found gone;  // ends after the lock is released
   const std::lock_guard lock(requests.mutex);
   const auto found = requests.operations.find(request);
   if (found == requests.operations.end()) return;

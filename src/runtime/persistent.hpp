@@ -11,13 +11,16 @@
 //   one and the same request) is a persistent receive of nothing from this process itself, on a communicator of its
 //   own: the end of a run sends what it waits for. MPI_Start, MPI_Startall and MPI_Request_free come here for that
 //   (interpose/persistent.cpp).
+// - Where starts are recorded, the list of requests has those of the MPI's own operations as well.
 // - The list of requests has a lock, held across no call of the MPI's.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "runtime/arguments.hpp"
 #include "runtime/phases.hpp"
+#include "runtime/recorder.hpp"
 #include "runtime/run.hpp"
 
 namespace convene {
@@ -40,10 +43,13 @@ int start_persistent(Persistent& operation, MPI_Request* request);
 /// Frees one that is not running. Throws Error where a phase is open that the other ranks count on.
 void free_persistent(Persistent* operation);
 
-/// Whether there are requests of the MPI's kind that stand for operations of Convene's.
+/// Records the starts of an operation that has just been made in that form.
+void record_starts(const Form& form, std::unique_ptr<recorder::Starts> starts);
+
+/// Whether there are requests of the MPI's kind that stand for operations of Convene's, or whose starts are recorded.
 bool has_persistent_requests();
-/// Starts the operation that a request stands for. `code` is then what MPI_Start returns; else false.
-bool start_persistent_request(MPI_Request* request, int& code);
+/// What MPI_Start does: `native(request)` is the MPI's own.
+int start_persistent_request(MPI_Request* request, const std::function<int(MPI_Request*)>& native);
 /// Forgets such a request: the MPI is about to free it.
 void forget_persistent_request(MPI_Request request);
 

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <bit>
 #include <mutex>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "execute/tags.hpp"
 #include "runtime/caller.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/persistent.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/recording_file.hpp"
 #include "runtime/settings.hpp"
@@ -21,7 +23,7 @@ namespace {
 /// What is kept of communicators that are gone.
 struct Kept {
   std::mutex mutex;
-  std::vector<std::unique_ptr<Recording>> recordings;
+  std::vector<std::unique_ptr<Recording>> recordings;  // those of persistent operations from their beginning
   TickLine ticks;
 
   static Kept& instance() {
@@ -61,38 +63,63 @@ void synchronize(Communicator& communicator) {
 }
 
 void keep(std::unique_ptr<Recording> recording) {
-  if (!recording || settings().record_directory.empty() || recording->calls() == 0) return;
+  if (!recording || settings().record_directory.empty()) return;
   recording->close();
   Kept& kept = Kept::instance();
   const std::lock_guard lock(kept.mutex);
   kept.recordings.push_back(std::move(recording));
 }
 
+std::uint64_t Starts::begin() {
+  return recording_.begin({.address = caller, .shape = shape_, .is_blocking = false}, ticks());
+}
+
+void Starts::end(std::uint64_t number) { recording_.end(number, record_, bytes_, ticks()); }
+
 void write() {
   const std::string& directory = settings().record_directory;
   if (directory.empty() || !is_on()) return;
   Kept& kept = Kept::instance();
   const std::lock_guard lock(kept.mutex);
+  // A communicator that recorded nothing may still know its ranks' clocks, by which its operations' starts are compared.
+  std::erase_if(kept.recordings, [](const auto& recording) {
+    return recording->calls() == 0 && !recording->clock().is_known();
+  });
   write_recordings(directory, kept.recordings, kept.ticks);
 }
 
 }  // namespace recorder
 
+namespace {
+
+std::unique_ptr<Recording> make_recording(Communicator& communicator, const RecordedCommunicator& described) {
+  const TickLine& since = recorder::Kept::instance().ticks;
+  auto made = std::make_unique<Recording>(settings().record_calls, TickLine(since.start()));
+  made->keep(communicator.account());
+  made->communicator = described;
+  return made;
+}
+
+}  // namespace
+
 RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form)
-    : collective_(shape.collective), is_blocking_(form.is_blocking()) {
+    : shape_(shape), form_(form) {
   const std::uint64_t now = ticks();
-  if (!recorder::is_on() || form.is_persistent()) return;
+  if (!recorder::is_on()) return;
   Communicator* communicator = Communicator::of(comm);
   if (!communicator || communicator->is_inter()) return;
+  if (form.is_persistent() && settings().record_directory.empty()) return;  // nobody else looks at starts
   communicator_ = communicator;
-  if (!communicator->recording()) {
-    const TickLine& since = recorder::Kept::instance().ticks;
-    auto made = std::make_unique<Recording>(settings().record_calls, TickLine(since.start()));
-    made->keep(communicator->account());
-    made->communicator = recorder::describe_communicator(*communicator);
-    communicator->record_in(std::move(made));
+  if (!communicator->recording())
+    communicator->record_in(make_recording(*communicator, recorder::describe_communicator(*communicator)));
+  Recording& recording = *communicator->recording();
+  if (!form.is_persistent()) {
+    number_ = recording.begin({recorder::caller, shape, form.is_blocking()}, now);
+    return;
   }
-  number_ = communicator->recording()->begin({recorder::caller, shape, is_blocking_}, now);
+  number_ = static_cast<std::uint64_t>(recording.next_operation());
+  // Starts never compare clocks, since ranks may make them in any order.
+  if (std::has_single_bit(number_ + 1)) recorder::synchronize(*communicator);
 }
 
 int RecordedScope::end(int code) {
@@ -101,10 +128,29 @@ int RecordedScope::end(int code) {
   Recording& recording = *communicator_->recording();
   // Where the call was left to the MPI without an account, the last record is of another one.
   const Record* record = communicator_->last_record();
-  if (record && record->collective != collective_) record = nullptr;
+  if (record && record->collective != shape_.collective) record = nullptr;
+  if (form_.is_persistent()) {
+    if (code == MPI_SUCCESS) record_starts(record);
+    return code;
+  }
   recording.end(number_, record, communicator_->last_block_bytes(), now);
-  if (is_blocking_ && recording.wants_clock()) recorder::synchronize(*communicator_);
+  if (form_.is_blocking() && recording.wants_clock()) recorder::synchronize(*communicator_);
   return code;
+}
+
+/// The operation has been made.
+void RecordedScope::record_starts(const Record* record) const {
+  RecordedCommunicator described = communicator_->recording()->communicator;
+  described.operation = static_cast<std::int64_t>(number_);
+  auto recording = make_recording(*communicator_, described);
+  auto starts = std::make_unique<recorder::Starts>(*recording, shape_, record,
+                                                   record ? communicator_->last_block_bytes() : 0);
+  recorder::Kept& kept = recorder::Kept::instance();
+  {
+    const std::lock_guard lock(kept.mutex);
+    kept.recordings.push_back(std::move(recording));
+  }
+  convene::record_starts(form_, std::move(starts));
 }
 
 }  // namespace convene

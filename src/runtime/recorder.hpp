@@ -36,6 +36,35 @@ void synchronize(Communicator& communicator);
 /// Keeps the recording of a communicator that goes, where recordings will be written. Null is nothing.
 void keep(std::unique_ptr<Recording> recording);
 
+/// The starts of one persistent operation.
+class Starts {
+ public:
+  /// `record` and `bytes`: as Recording::end() has them. The recording is written at the end, whatever becomes of this.
+  Starts(Recording& recording, const Shape& shape, const Record* record, std::uint64_t bytes)
+      : recording_(recording), shape_(shape), record_(record), bytes_(bytes) {}
+  ~Starts() { recording_.close(); }
+  Starts(const Starts&) = delete;
+  Starts& operator=(const Starts&) = delete;
+
+  /// A start, from the place that was noted (runtime/caller.hpp). Returns what `start()` returns.
+  template <class Start>
+  int record(Start&& start) {
+    const std::uint64_t number = begin();
+    const int code = start();
+    end(number);
+    return code;
+  }
+
+ private:
+  std::uint64_t begin();
+  void end(std::uint64_t number);
+
+  Recording& recording_;
+  const Shape shape_;
+  const Record* const record_;
+  const std::uint64_t bytes_;
+};
+
 /// Writes what was kept to CONVENE_RECORD. To be called once, while the MPI still works.
 void write();
 
@@ -52,9 +81,11 @@ class RecordedScope {
 
  private:
   Communicator* communicator_ = nullptr;  // null: not recorded
-  std::uint64_t number_ = 0;
-  Collective collective_;
-  bool is_blocking_;
+  void record_starts(const Record* record) const;
+
+  const Shape& shape_;
+  const Form& form_;
+  std::uint64_t number_ = 0;  // of the call, or of the persistent operation
 };
 
 }  // namespace convene

@@ -4,8 +4,10 @@
 //
 // Design notes
 // - All ranks of a communicator make the same collectives in the same order: call number n here is call number n
-//   everywhere, whatever the communicator's sites are numbered on each rank. Blocking and non-blocking calls are counted;
-//   persistent operations are not.
+//   everywhere, whatever the communicator's sites are numbered on each rank. Blocking and non-blocking calls are counted.
+// - Persistent operations are made in one order, too, but may be started in another one on each rank: the starts of each
+//   operation have a recording of their own, known by the communicator's name and the operation's number. Its clock is
+//   the communicator's.
 // - The memory is one ring of calls, made with the first call and never enlarged: the oldest calls are overwritten. Sites
 //   are bounded, too: what comes after the last one is put together in one more.
 // - It is used by the thread that makes the communicator's calls (MPI allows one collective at a time on it); another
@@ -58,6 +60,7 @@ struct RecordedCommunicator {
   int rank = 0;              ///< this process's
   std::int64_t name[3] = {
       -1};  ///< equal on all members and different from others'; -1: nobody has agreed on one
+  std::int64_t operation = -1;  ///< the persistent one whose starts these are; -1: none, but its other calls
 };
 
 class Recording {
@@ -124,6 +127,9 @@ class Recording {
 
   RecordedCommunicator communicator;
 
+  /// One more persistent operation is made on this communicator: its number, equal on all ranks.
+  std::int64_t next_operation() { return operations_++; }
+
   /// Keeps the account alive that holds the algorithms' records.
   void keep(std::shared_ptr<const Account> account) { account_ = std::move(account); }
   /// When nothing more will be recorded: gives back the memory that was not needed, and the account.
@@ -136,6 +142,7 @@ class Recording {
   std::size_t capacity_;
   std::unique_ptr<RecordedCall[]> ring_;
   std::uint64_t calls_ = 0, next_clock_ = 1;
+  std::int64_t operations_ = 0;
   std::uint16_t last_site_ = 0;
   std::vector<std::uint16_t> places_;  // of sites, by their hash
   std::vector<Site> sites_;

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 constexpr std::size_t row_bytes = 3 * 8 + 2 * 2;
 
 /// Where an address is: in which object, at which address of that object's own, near which symbol.
@@ -71,13 +71,16 @@ json to_json(const Recording& recording, const TickLine& ticks) {
     algorithms.push_back({record->algorithm, record->reason});
   const std::uint64_t oldest = recording.oldest(), calls = recording.calls();
   const RecordedCommunicator& communicator = recording.communicator;
+  const auto at = [&](std::uint64_t number) {
+    return ticks.to_ns(calls == oldest ? ticks.start().ticks : recording.call(number).arrival);
+  };
   return {{"name", communicator.name},
+          {"operation", communicator.operation},
           {"members", communicator.members},
           {"rank", communicator.rank},
           {"first", oldest},
           {"calls", calls - oldest},
-          {"clock", to_json(recording.clock(), ticks.to_ns(recording.call(oldest).arrival),
-                            ticks.to_ns(recording.call(calls - 1).arrival))},
+          {"clock", to_json(recording.clock(), at(oldest), at(calls - 1))},
           {"sites", sites},
           {"algorithms", algorithms}};
 }

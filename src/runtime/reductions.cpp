@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/reductions.hpp"
 
+#include <algorithm>
+
 #include "runtime/native.hpp"
 #include "runtime/run_collective.hpp"
 
@@ -34,11 +36,19 @@ auto vectors(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type,
   };
 }
 
+/// As most programs have them: then a call can be told to be the last one again.
+template <class Count>
+bool are_all_equal(const Count counts[], MPI_Comm comm) {
+  const Communicator* communicator = Communicator::of(comm);
+  return communicator && !communicator->is_inter() &&
+         std::all_of(counts, counts + communicator->procs(), [&](Count count) { return count == counts[0]; });
+}
+
 }  // namespace
 
 template <class Count>
 int reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, int root,
-           MPI_Comm comm, Form form) {
+           MPI_Comm comm, const Form& form) {
   const auto complete = [&](Arguments& call) {
     call.op = op;
     call.in_place = call.is_root() && sendbuf == MPI_IN_PLACE;
@@ -51,7 +61,7 @@ int reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, M
 
 template <class Count>
 int allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-              Form form) {
+              const Form& form) {
   return run(shape_of(Collective::allreduce, sendbuf, count, type, op), sendbuf, recvbuf, comm, form,
              vectors(sendbuf, recvbuf, count, type, op),
              CONVENE_NATIVE(Allreduce, Iallreduce, comm, sendbuf, recvbuf, count, type, op));
@@ -59,22 +69,26 @@ int allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type
 
 template <class Count>
 int reduce_scatter(const void* sendbuf, void* recvbuf, const Count recvcounts[], MPI_Datatype type, MPI_Op op,
-                   MPI_Comm comm, Form form) {
+                   MPI_Comm comm, const Form& form) {
   const auto native =
       CONVENE_NATIVE(Reduce_scatter, Ireduce_scatter, comm, sendbuf, recvbuf, recvcounts, type, op);
   if (!recvcounts) return leave_to_mpi(NativeCall(native), form);  // the MPI has its own words for that
+  const bool are_equal = are_all_equal(recvcounts, comm);
   const auto complete = [&](Arguments& call) {
     call.op = op;
     call.in_place = sendbuf == MPI_IN_PLACE;
-    call.send = side(call.in_place ? recvbuf : sendbuf, {call.procs, recvcounts}, type);
+    const Blocks blocks = are_equal ? Blocks{call.procs, recvcounts[0]} : Blocks{call.procs, recvcounts};
+    call.send = side(call.in_place ? recvbuf : sendbuf, blocks, type);
     call.recv = side(recvbuf, {1, recvcounts[call.rank]}, type);
   };
-  return run(Collective::reduce_scatter, comm, 0, form, complete, native);
+  if (!are_equal) return run(Collective::reduce_scatter, comm, 0, form, complete, native);
+  return run(shape_of(Collective::reduce_scatter, sendbuf, recvcounts[0], type, op), sendbuf, recvbuf, comm,
+             form, complete, native);
 }
 
 template <class Count>
 int reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MPI_Datatype type, MPI_Op op,
-                         MPI_Comm comm, Form form) {
+                         MPI_Comm comm, const Form& form) {
   const auto complete = [&](Arguments& call) {
     call.op = op;
     call.in_place = sendbuf == MPI_IN_PLACE;
@@ -89,7 +103,7 @@ int reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MP
 
 template <class Count>
 int scan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-         Form form) {
+         const Form& form) {
   return run(shape_of(Collective::scan, sendbuf, count, type, op), sendbuf, recvbuf, comm, form,
              vectors(sendbuf, recvbuf, count, type, op),
              CONVENE_NATIVE(Scan, Iscan, comm, sendbuf, recvbuf, count, type, op));
@@ -97,20 +111,21 @@ int scan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI
 
 template <class Count>
 int exscan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-           Form form) {
+           const Form& form) {
   return run(shape_of(Collective::exscan, sendbuf, count, type, op), sendbuf, recvbuf, comm, form,
              vectors(sendbuf, recvbuf, count, type, op),
              CONVENE_NATIVE(Exscan, Iexscan, comm, sendbuf, recvbuf, count, type, op));
 }
 
-#define CONVENE_INSTANTIATE(Count)                                                                           \
-  template int reduce<Count>(const void*, void*, Count, MPI_Datatype, MPI_Op, int, MPI_Comm, Form);          \
-  template int allreduce<Count>(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm, Form);            \
-  template int reduce_scatter<Count>(const void*, void*, const Count[], MPI_Datatype, MPI_Op, MPI_Comm,      \
-                                     Form);                                                                  \
-  template int reduce_scatter_block<Count>(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm, Form); \
-  template int scan<Count>(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm, Form);                 \
-  template int exscan<Count>(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm, Form);
+#define CONVENE_INSTANTIATE(Count)                                                                         \
+  template int reduce<Count>(const void*, void*, Count, MPI_Datatype, MPI_Op, int, MPI_Comm, const Form&); \
+  template int allreduce<Count>(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm, const Form&);   \
+  template int reduce_scatter<Count>(const void*, void*, const Count[], MPI_Datatype, MPI_Op, MPI_Comm,    \
+                                     const Form&);                                                         \
+  template int reduce_scatter_block<Count>(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm,      \
+                                           const Form&);                                                   \
+  template int scan<Count>(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm, const Form&);        \
+  template int exscan<Count>(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm, const Form&);
 
 CONVENE_INSTANTIATE(int)
 CONVENE_INSTANTIATE(MPI_Count)

@@ -53,8 +53,9 @@ bool is_plain(const Side& side) {
 
 /// Keeps a call for run_again(), if it is of the kind that may be repeated.
 void keep_for_repeat(const Arguments& arguments, Decision& decision, Repeat& repeat) {
-  if (!has_equal_blocks(arguments.collective) || settings().check_agreement || !is_plain(arguments.send) ||
-      !is_plain(arguments.recv) || (is_reduction(arguments.collective) && !is_predefined(arguments.op)))
+  if (!may_have_equal_blocks(arguments.collective) || settings().check_agreement ||
+      !is_plain(arguments.send) || !is_plain(arguments.recv) ||
+      (is_reduction(arguments.collective) && !is_predefined(arguments.op)))
     return;
   repeat.shape = arguments.shape;
   repeat.decision = &decision;

@@ -10,8 +10,8 @@ namespace convene {
 
 /// The way of a call that cannot take the short one. (Not inline: the short way is to be short.)
 template <class Complete, class Function>
-[[gnu::noinline]] int run_in_full(const Shape& shape, MPI_Comm comm, Form form, const Complete& complete,
-                                  const Function& native) {
+[[gnu::noinline]] int run_in_full(const Shape& shape, MPI_Comm comm, const Form& form,
+                                  const Complete& complete, const Function& native) {
   Communicator* communicator = Communicator::of(comm);
   const NativeCall to_native(native);
   if (!communicator || (communicator->is_inter() && !form.is_blocking()))
@@ -31,7 +31,7 @@ template <class Complete, class Function>
 
 /// Finds the communicator's handle, takes the short way or completes the arguments, and runs the call in its form.
 template <class Complete, class Function>
-int run_unrecorded(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm, Form form,
+int run_unrecorded(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm, const Form& form,
                    const Complete& complete, const Function& native) {
   if (Communicator* communicator = Communicator::of(comm);
       communicator && form.is_blocking() && repeats(shape, *communicator))
@@ -41,14 +41,14 @@ int run_unrecorded(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_C
 
 template <class Complete, class Function>
 [[gnu::noinline]] int run_recorded(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm,
-                                   Form form, const Complete& complete, const Function& native) {
+                                   const Form& form, const Complete& complete, const Function& native) {
   RecordedScope scope(shape, comm, form);
   return scope.end(run_unrecorded(shape, sendbuf, recvbuf, comm, form, complete, native));
 }
 
 /// Does a call. `complete(arguments)` fills in the sides; rank, procs, root and communicator are there already.
 template <class Complete, class Function>
-int run(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm, Form form,
+int run(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm, const Form& form,
         const Complete& complete, const Function& native) {
   if (recorder::may_be_on()) [[unlikely]]
     return run_recorded(shape, sendbuf, recvbuf, comm, form, complete, native);
@@ -57,7 +57,7 @@ int run(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm, F
 
 /// Likewise, where blocks may differ: then no call is known to be the last one again.
 template <class Complete, class Function>
-int run(Collective collective, MPI_Comm comm, int root, Form form, const Complete& complete,
+int run(Collective collective, MPI_Comm comm, int root, const Form& form, const Complete& complete,
         const Function& native) {
   return run(Shape{.collective = collective, .root = root}, nullptr, nullptr, comm, form, complete, native);
 }

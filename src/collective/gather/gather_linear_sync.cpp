@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Linear gather with synchronisation: no more than a window of ranks send their blocks to the root at a time. The root sends
 // every rank a short message when it is that rank's turn, and the rank answers with its block: nothing waits at the root that
-// was not asked for. (Where blocks are so small that their first segments are empty, nobody is asked.) With equal blocks that message is the first segment of the root's own block. Else nobody but the root
-// knows how large that is: then each rank announces itself with its own first segment, and gets that back.
+// was not asked for. With equal blocks that message is the first segment of the root's own block. Else nobody but the root
+// knows how large that is: then each rank announces itself with its own first segment, and gets that back. (Where blocks are
+// so small that their first segments are empty, nobody is asked.)
 //
 // Source:   Viertel, section 5.1.2 (a signal before large data); Proficz (BSLS: a tiny first segment says that the rest is
 //           ready). What the signal is, and the order of ranks, is this project's choice.
