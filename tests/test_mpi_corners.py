@@ -41,6 +41,9 @@ def test_arrays_that_a_program_lets_go_of_too_early(name: str) -> None:
     [
         ("elsewhere", "gather=linear_sync,scatterv=sbn"),
         ("elsewhere", "gather=bsls,scatterv=linear_sync"),
+        ("counts", "reduce_scatter=recursive_halving"),
+        ("counts", "reduce_scatter=ring"),
+        ("counts", "reduce_scatter=native"),
         ("exscan", "exscan=recursive_doubling"),
         ("exscan", "exscan=binomial"),
         ("handles", "allreduce=recursive_doubling"),

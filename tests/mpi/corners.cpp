@@ -4,6 +4,7 @@
 //   alternating  two collectives by turns
 //   arrays       non-blocking calls of a program that lets go of counts and displacements at once
 //   elsewhere    repeated calls with other buffers, of blocks that are small or empty
+//   counts       repeated reductions whose counts are equal, until one of them is not; other buffers, and in place
 //   exscan       rank 0 gives its one buffer twice: there it has no result
 //   handles      an operator of the program's looks at the datatype that it is given
 //   beside       blocking calls while a non-blocking one is outstanding, and again when it is not
@@ -20,6 +21,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -143,6 +145,33 @@ void elsewhere() {
     MPI_Scatterv(&mine[at(call)], counts.data(), places.data(), MPI_INT, &to[at(9 * call)], counts[at(rank)],
                  MPI_INT, 0, MPI_COMM_WORLD);
     wrong += to[at(9 * call)] != (counts[at(rank)] == 0 ? -1 : call + places[at(rank)]);
+  }
+}
+
+/// Whether a reduce_scatter of those counts sums up what the ranks give: the item's number in the vector plus the rank.
+bool reduces_and_scatters(const std::vector<int>& counts, bool in_place, int call) {
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  const int items = std::accumulate(counts.begin(), counts.end(), 0);
+  const int first = std::accumulate(counts.begin(), counts.begin() + rank, 0);
+  std::vector<int> from(at(items + call)), to(at(items + 3 * call), -1);
+  int* const given = in_place ? to.data() : from.data() + call;
+  int* const result = in_place ? given : to.data() + 2 * call;
+  for (int i = 0; i < items; ++i) given[i] = call + i + rank;
+  MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : given, result, counts.data(), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < counts[at(rank)]; ++i)
+    if (result[i] != size * (call + first + i) + size * (size - 1) / 2) return false;
+  return true;
+}
+
+void counts() {
+  const std::vector<int> equal(ranks(), 3), none(ranks(), 0);
+  std::vector<int> shifted = equal;
+  --shifted.front();
+  ++shifted.back();
+  for (int call = 0; call < 12; ++call) {
+    wrong += !reduces_and_scatters(equal, false, call);
+    wrong += !reduces_and_scatters(call % 4 == 3 ? shifted : equal, false, call);
+    wrong += !reduces_and_scatters(call % 4 == 1 ? none : equal, call % 4 == 2, call);
   }
 }
 
@@ -274,6 +303,7 @@ constexpr Corner corners[] = {{"types", types},
                               {"alternating", alternating},
                               {"arrays", arrays},
                               {"elsewhere", elsewhere},
+                              {"counts", counts},
                               {"exscan", exscan},
                               {"handles", handles},
                               {"beside", beside},
