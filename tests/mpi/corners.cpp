@@ -157,7 +157,8 @@ bool reduces_and_scatters(const std::vector<int>& counts, bool in_place, int cal
   int* const given = in_place ? to.data() : from.data() + call;
   int* const result = in_place ? given : to.data() + 2 * call;
   for (int i = 0; i < items; ++i) given[i] = call + i + rank;
-  MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : given, result, counts.data(), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : given, result, counts.data(), MPI_INT, MPI_SUM,
+                     MPI_COMM_WORLD);
   for (int i = 0; i < counts[at(rank)]; ++i)
     if (result[i] != size * (call + first + i) + size * (size - 1) / 2) return false;
   return true;
@@ -299,20 +300,12 @@ struct Corner {
   void (*run)();
 };
 
-constexpr Corner corners[] = {{"types", types},
-                              {"alternating", alternating},
-                              {"arrays", arrays},
-                              {"elsewhere", elsewhere},
-                              {"counts", counts},
-                              {"exscan", exscan},
-                              {"handles", handles},
-                              {"beside", beside},
-                              {"ahead", ahead},
-                              {"failing", failing},
-                              {"callback", callback},
-                              {"destructor", destructor},
-                              {"exhausted", exhausted},
-                              {"disagreeing", disagreeing}};
+constexpr Corner corners[] = {
+    {"types", types},         {"alternating", alternating}, {"arrays", arrays},
+    {"elsewhere", elsewhere}, {"counts", counts},           {"exscan", exscan},
+    {"handles", handles},     {"beside", beside},           {"ahead", ahead},
+    {"failing", failing},     {"callback", callback},       {"destructor", destructor},
+    {"exhausted", exhausted}, {"disagreeing", disagreeing}};
 
 }  // namespace
 

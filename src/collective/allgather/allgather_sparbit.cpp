@@ -92,20 +92,20 @@ extern const Algorithm allgather_sparbit = {
     .collectives = allgathers,
     .symmetry = Symmetry::rotation,
     .rounds = "⌈log₂P⌉",
-    .parameters =
-        {{.name = "send",
-          .summary =
-              "a round's scattered blocks: joined into one message (packed when small, by datatype when "
-              "large), one message each, always packed, always by datatype, or in batches",
-          .fallback = 1,
-          .words = {"joined", "blocks", "packed", "datatype", "batch"},
-          .samples = {0, 1, 2, 3, 4}},
-         {.name = "batch",
-          .summary = "blocks per message with send=batch (the source's gamma)",
-          .fallback = 8,
-          .least = 1,
-          .most = 1 << 20,
-          .samples = {2, 3}}},
+    .parameters = {{.name = "send",
+                    .summary =
+                        "a round's scattered blocks: joined into one message (packed, or by datatype where "
+                        "large and that "
+                        "is faster), one message each, always packed, always by datatype, or in batches",
+                    .fallback = 1,
+                    .words = {"joined", "blocks", "packed", "datatype", "batch"},
+                    .samples = {0, 1, 2, 3, 4}},
+                   {.name = "batch",
+                    .summary = "blocks per message with send=batch (the source's gamma)",
+                    .fallback = 8,
+                    .least = 1,
+                    .most = 1 << 20,
+                    .samples = {2, 3}}},
     .generate = generate,
 };
 
