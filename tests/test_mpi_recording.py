@@ -115,6 +115,18 @@ def test_starts_of_persistent_operations(name: str, kind: str, use: str, tmp_pat
         assert (operation.arrivals[1:].min(axis=1) > operation.arrivals[:-1].max(axis=1)).all()
 
 
+def test_starts_of_a_fortran_program(tmp_path: Path) -> None:
+    """Their places are in the program, not in the library that they come through."""
+    program = present("mpich4").program("requests_f08")  # Open MPI 4 has no such calls
+    done = present("mpich4").run(2, [program], {"CONVENE_RECORD": str(tmp_path)}, timeout=60)
+    assert done.status == 0, done.output
+    _, *operations = sorted(recordings.read(tmp_path).communicators, key=lambda each: -len(each.sites))
+    assert len(operations) == 2
+    for operation in operations:  # started alone and with the other
+        assert len(operation.sites) == 2
+        assert {site.object for site in operation.sites} == {str(program)}
+
+
 @pytest.mark.parametrize("value", ["1", "0", "1000000000000", "some"])
 def test_a_wrong_number_of_calls(value: str, tmp_path: Path) -> None:
     stack = present("openmpi4")

@@ -270,6 +270,8 @@ def put_together(
             continue
         parts = [part for _, _, part in found]
         calls = max(part.first + len(part.rows) for part in parts)
+        if calls == 0:  # here for its clock alone
+            continue
         if len(parts) < len(members):
             incomplete += 1
             recording.lost += calls
@@ -290,16 +292,18 @@ def put_together(
     recording.communicators.sort(key=lambda each: float(each.arrivals.min()))
     if incomplete:
         recording.messages.append(
-            f"{incomplete} communicators are left out, since not all of their members recorded the same calls"
+            f"{incomplete} communicators or persistent operations are left out, since not all of their "
+            "members recorded the same calls"
         )
     if apart:
         recording.messages.append(
-            f"{apart} communicators are left out: the clocks of their members were never compared"
+            f"{apart} communicators or persistent operations are left out: the clocks of their members were "
+            "never compared"
         )
     if overwritten:
         recording.messages.append(
-            f"{overwritten} calls are not in the recording, which keeps the latest of each communicator "
-            "(CONVENE_RECORD_CALLS says how many)"
+            f"{overwritten} calls are not in the recording, which keeps the latest of each communicator and "
+            "persistent operation (CONVENE_RECORD_CALLS says how many)"
         )
 
 

@@ -33,6 +33,9 @@ class Arena {
     used_ = 0;
   }
 
+  /// Bytes taken since the last reset.
+  std::size_t taken() const { return total_ - room_ + used_; }
+
   /// Bytes held.
   std::size_t memory() const { return total_; }
 

@@ -110,9 +110,10 @@ Outline outline(std::span<const Range> ranges, const Schedule& schedule, const B
   return result;
 }
 
-bool needs_packing(const Outline& outline, Transfer transfer) {
+bool needs_packing(const Outline& outline, Transfer transfer, const Arena& arena) {
   if (outline.pieces < 2 || transfer == Transfer::datatype) return false;
-  return transfer == Transfer::packed || outline.bytes < pack_below;
+  if (transfer == Transfer::packed) return true;
+  return outline.bytes < pack_below && arena.taken() + outline.bytes <= most_packed;
 }
 
 }  // namespace
@@ -203,7 +204,7 @@ Message make_message(const Schedule& schedule, StepId id, const Buffers& buffers
   const std::span<const Range> ranges = schedule.ranges(id);
   const Outline seen = outline(ranges, schedule, buffers);
   if (seen.bytes == 0) return message_of({});
-  if (needs_packing(seen, schedule[id].transfer))
+  if (needs_packing(seen, schedule[id].transfer, arena))
     return staged_message(schedule, id, seen.bytes, buffers, arena);
   if (seen.pieces == 1) return message_of_run(seen.first, arena);
   TypeOfPieces pieces(seen.pieces, arena);

@@ -33,11 +33,14 @@ struct Buffers {
   }
 };
 
+/// So much memory a run may take before it packs no further message (unless a schedule asks for it).
+inline constexpr std::size_t most_packed = 64 * 1024 * 1024;
+
 /// Scattered slots smaller than this are packed; larger ones are described to the MPI by a datatype, which costs one or
 /// two microseconds to make and saves both copies: under Open MPI. MPICH then packs by itself, but two to ten times as slow
-/// (5.0.2, within a node); there only memory sets a limit.
+/// (5.0.2, within a node): there all are packed for which a run has memory left.
 #if defined(MPICH_VERSION) || defined(MPI_ABI_VERSION)
-inline constexpr std::size_t pack_below = 256 * 1024 * 1024;
+inline constexpr std::size_t pack_below = most_packed;
 #else
 inline constexpr std::size_t pack_below = 32 * 1024;
 #endif

@@ -12,6 +12,7 @@
 #include "interpose/fortran_requests.hpp"
 #include "interpose/waiting.hpp"
 #include "runtime/background.hpp"
+#include "runtime/caller.hpp"
 #include "runtime/collectives.hpp"
 #include "runtime/operator.hpp"
 #include "runtime/progress.hpp"
@@ -144,9 +145,11 @@ CONVENE_F08(improbe,
 
 // Requests that may stand for persistent operations.
 CONVENE_F08(start, (int* request, int* ierror), (request, ierror), {
+  recorder::note_caller(__builtin_return_address(0));
   if (door_is_open()) return give_back(ierror, fortran::start(request));
 })
 CONVENE_F08(startall, (const int* count, int* requests, int* ierror), (count, requests, ierror), {
+  recorder::note_caller(__builtin_return_address(0));
   if (door_is_open()) return give_back(ierror, fortran::start_all(*count, requests));
 })
 CONVENE_F08(request_free, (int* request, int* ierror), (request, ierror), {

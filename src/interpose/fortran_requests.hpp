@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests of Fortran programs: integers, which may stand for persistent operations of Convene's. What is done with them
-// goes through the C functions of interpose/persistent.cpp, as a C program's would.
+// is in interpose/persistent.cpp, as for a C program's.
 #pragma once
 
 #include "execute/mpi.hpp"
 #include "runtime/arguments.hpp"
 
 extern "C" {
-int convene_persistent_Start(MPI_Request*) __asm__("MPI_Start");
 int convene_persistent_Request_free(MPI_Request*) __asm__("MPI_Request_free");
 }
+
+namespace convene {
+
+/// MPI_Start, of a caller that has been noted (runtime/caller.hpp).
+int start_request(MPI_Request* request);
+
+}  // namespace convene
 
 namespace convene::fortran {
 
@@ -35,7 +41,7 @@ inline int integer_of(MPI_Request request) { return request; }
 
 inline int start(int* integer) {
   MPI_Request request = request_of(*integer);
-  const int code = convene_persistent_Start(&request);
+  const int code = start_request(&request);
   *integer = integer_of(request);
   return code;
 }

@@ -3,6 +3,7 @@
 #include "runtime/persistent.hpp"
 
 #include "interpose/door.hpp"
+#include "interpose/fortran_requests.hpp"
 #include "runtime/caller.hpp"
 
 namespace {
@@ -22,18 +23,21 @@ bool may_be_ours() {
     body                                                                                                \
   }
 
+int convene::start_request(MPI_Request* request) {
+  static const auto beyond = reinterpret_cast<int (*)(MPI_Request*)>(mpi_symbol("PMPI_Start"));
+  return may_be_ours() ? start_persistent_request(request, beyond) : beyond(request);
+}
+
 CONVENE_REQUESTS(Start, (MPI_Request * request), {
-  if (!may_be_ours()) return beyond(request);
   convene::recorder::note_caller(__builtin_return_address(0));
-  return convene::start_persistent_request(request, beyond);
+  return may_be_ours() ? convene::start_request(request) : beyond(request);
 })
 
 CONVENE_REQUESTS(Startall, (int count, MPI_Request* requests), {
   if (!may_be_ours()) return beyond(count, requests);
   convene::recorder::note_caller(__builtin_return_address(0));
   for (int i = 0; i < count; ++i) {
-    const int code = convene::start_persistent_request(
-        requests + i, [](MPI_Request* request) { return beyond(1, request); });
+    const int code = convene::start_request(requests + i);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;

@@ -102,13 +102,16 @@ CONVENE_API_COLLECTIVE(alltoallv, ALLTOALLV,
 
 CONVENE_API_FORMS(barrier, , (comm), PublicComm comm)
 
+int convene::start_operation(convene_operation operation, MPI_Request* request) {
+  if (!operation) return lacks("convene_start", "an operation, from a convene_*_init");
+  if (!request) return lacks("convene_start", "a place for a request");
+  return guarded([&] { return start_persistent(*reinterpret_cast<Persistent*>(operation), request); });
+}
+
 CONVENE_API int convene_start(convene_operation operation, MPI_Request* request) {
   CONVENE_STEP_ASIDE(convene_start, start, (operation, request));
-  if (!operation) return convene::lacks("convene_start", "an operation, from a convene_*_init");
-  if (!request) return convene::lacks("convene_start", "a place for a request");
   convene::recorder::note_caller(__builtin_return_address(0));
-  return convene::guarded(
-      [&] { return convene::start_persistent(*reinterpret_cast<convene::Persistent*>(operation), request); });
+  return convene::start_operation(operation, request);
 }
 
 CONVENE_API int convene_free(convene_operation* operation) {

@@ -35,6 +35,9 @@ int guarded(Body&& body) {
   }
 }
 
+/// convene_start, of a caller that has been noted (runtime/caller.hpp).
+int start_operation(convene_operation operation, MPI_Request* request);
+
 /// The form of a convene_*_init.
 inline Form init_form(convene_operation* operation) {
   return {.operation = reinterpret_cast<Persistent**>(operation)};

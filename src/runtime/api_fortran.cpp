@@ -88,8 +88,9 @@ CONVENE_API int convene_fortran_allreduce_init(const void* sendbuf, void* recvbu
 
 CONVENE_API int convene_fortran_start(convene_operation operation, int* request) {
   CONVENE_STEP_ASIDE(convene_fortran_start, fortran_start, (operation, request));
+  convene::recorder::note_caller(__builtin_return_address(0));
   MPI_Request started = MPI_REQUEST_NULL;
-  const int code = convene_start(operation, &started);
+  const int code = convene::start_operation(operation, &started);
   if (code == MPI_SUCCESS) *request = translated<int>(request_to, started);
   return code;
 }

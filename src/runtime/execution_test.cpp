@@ -195,7 +195,7 @@ TEST(Execution, ManyRanks) {
         expect_delivery(*algorithm, algorithm->default_parameters(), procs);
 }
 
-TEST(Execution, LargeScatteredBlocksGoByDatatype) {
+TEST(Execution, LargeScatteredBlocks) {
   for (const Algorithm* algorithm : catalogue(Collective::allgather)) {
     if (algorithm->name != "sparbit" && algorithm->name != "bruck") continue;
     for (const Way way : ways) {
@@ -206,6 +206,41 @@ TEST(Execution, LargeScatteredBlocksGoByDatatype) {
       for (const auto& one : all) EXPECT_TRUE(one->has_all()) << algorithm->name << " " << name_of(way);
       EXPECT_EQ(fake.left_over(), 0u);
     }
+  }
+}
+
+/// The first message in pieces of a rank's schedule, of blocks of so many bytes, when the run has taken so much already.
+Message message_in_pieces(std::size_t block, std::size_t taken, Arena& arena) {
+  constexpr Rank procs = 8;
+  const Spec spec = parse_spec(Collective::allgather, "sparbit;send=joined");
+  Builder builder;
+  const Schedule schedule = build_schedule(
+      *spec.algorithm, {.collective = Collective::allgather, .procs = procs, .parameters = spec.parameters},
+      builder);
+  std::vector<std::byte> memory(block * (procs + 1));
+  Buffers buffers;
+  buffers.input = Memory::uniform(memory.data(), block);
+  buffers.output = Memory::uniform(memory.data() + block, block);
+  arena.take(taken);
+  StepId id = 0;
+  while (one_run(schedule.ranges(id), schedule, buffers)) ++id;
+  return make_message(schedule, id, buffers, arena);
+}
+
+TEST(Execution, MessagesInPiecesArePackedOrTypes) {
+  FakeMpi fake(8, {});
+  constexpr std::size_t large = 1 << 20;
+  struct Case {
+    std::size_t block, taken;
+    bool is_packed;
+  };
+  for (const Case& is : {Case{8, 0, true}, Case{8, most_packed, false},
+                         Case{large, 0, pack_below > 4 * large}, Case{large, most_packed, false}}) {
+    Arena arena;
+    Message message = message_in_pieces(is.block, is.taken, arena);
+    EXPECT_EQ(message.staging != nullptr, is.is_packed) << is.block << " after " << is.taken;
+    EXPECT_EQ(message.owns_type, !is.is_packed);
+    if (message.owns_type) mpi.Type_free(&message.type);
   }
 }
 

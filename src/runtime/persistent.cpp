@@ -222,9 +222,12 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   kind.is_blocking = false;
   Decision& decision = communicator.decide(kind);
   const std::uint64_t block = arguments.block_bytes(total);
-  Record& record = communicator.record_of(decision, block, true);
   const std::uint32_t number = decision.prepared ? communicator.next_persistent() : 0;
-  if (number == 0) return leave_to_mpi(native, form, &arguments);
+  if (number == 0) {  // the MPI's own, by choice or since there are no tags left
+    if (!decision.prepared) communicator.record_of(decision, block, true);
+    return leave_to_mpi(native, form, &arguments);
+  }
+  Record& record = communicator.record_of(decision, block, true);
   communicator.begin_own();  // it is there; from now on something may be outstanding here
   communicator.own();        // though an earlier non-blocking call may still have it in the making
   auto operation =

@@ -20,7 +20,7 @@ namespace convene {
 namespace recorder {
 namespace {
 
-/// What is kept of communicators that are gone.
+/// What is kept of communicators that are gone, and of persistent operations.
 struct Kept {
   std::mutex mutex;
   std::vector<std::unique_ptr<Recording>> recordings;  // those of persistent operations from their beginning
@@ -70,32 +70,32 @@ void keep(std::unique_ptr<Recording> recording) {
   kept.recordings.push_back(std::move(recording));
 }
 
-std::uint64_t Starts::begin() {
-  return recording_.begin({.address = caller, .shape = shape_, .is_blocking = false}, ticks());
+void Starts::note(std::uint64_t arrival) {
+  const std::uint64_t exit = ticks();
+  const std::uint64_t number =
+      recording_.begin({.address = caller, .shape = shape_, .is_blocking = false}, arrival);
+  recording_.end(number, record_ ? &*record_ : nullptr, bytes_, exit);
 }
-
-void Starts::end(std::uint64_t number) { recording_.end(number, record_, bytes_, ticks()); }
 
 void write() {
   const std::string& directory = settings().record_directory;
   if (directory.empty() || !is_on()) return;
   Kept& kept = Kept::instance();
   const std::lock_guard lock(kept.mutex);
-  // A communicator that recorded nothing may still know its ranks' clocks, by which its operations' starts are compared.
-  std::erase_if(kept.recordings, [](const auto& recording) {
-    return recording->calls() == 0 && !recording->clock().is_known();
-  });
-  write_recordings(directory, kept.recordings, kept.ticks);
+  std::vector<const Recording*> written;
+  for (const auto& recording : kept.recordings)
+    // A communicator without calls may still know its ranks' clocks, by which its operations' starts are compared.
+    if (recording->calls() > 0 || recording->clock().is_known()) written.push_back(recording.get());
+  write_recordings(directory, written, kept.ticks);
 }
 
 }  // namespace recorder
 
 namespace {
 
-std::unique_ptr<Recording> make_recording(Communicator& communicator, const RecordedCommunicator& described) {
+std::unique_ptr<Recording> make_recording(const RecordedCommunicator& described) {
   const TickLine& since = recorder::Kept::instance().ticks;
   auto made = std::make_unique<Recording>(settings().record_calls, TickLine(since.start()));
-  made->keep(communicator.account());
   made->communicator = described;
   return made;
 }
@@ -110,8 +110,11 @@ RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form
   if (!communicator || communicator->is_inter()) return;
   if (form.is_persistent() && settings().record_directory.empty()) return;  // nobody else looks at starts
   communicator_ = communicator;
-  if (!communicator->recording())
-    communicator->record_in(make_recording(*communicator, recorder::describe_communicator(*communicator)));
+  if (!communicator->recording()) {
+    auto made = make_recording(recorder::describe_communicator(*communicator));
+    made->keep(communicator->account());
+    communicator->record_in(std::move(made));
+  }
   Recording& recording = *communicator->recording();
   if (!form.is_persistent()) {
     number_ = recording.begin({recorder::caller, shape, form.is_blocking()}, now);
@@ -120,6 +123,7 @@ RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form
   number_ = static_cast<std::uint64_t>(recording.next_operation());
   // Starts never compare clocks, since ranks may make them in any order.
   if (std::has_single_bit(number_ + 1)) recorder::synchronize(*communicator);
+  communicator->forget_last();  // where the making has no account, it is not that of an earlier call
 }
 
 int RecordedScope::end(int code) {
@@ -130,7 +134,7 @@ int RecordedScope::end(int code) {
   const Record* record = communicator_->last_record();
   if (record && record->collective != shape_.collective) record = nullptr;
   if (form_.is_persistent()) {
-    if (code == MPI_SUCCESS) record_starts(record);
+    if (code == MPI_SUCCESS && number_ < Recording::most_operations) record_starts(record);
     return code;
   }
   recording.end(number_, record, communicator_->last_block_bytes(), now);
@@ -142,7 +146,7 @@ int RecordedScope::end(int code) {
 void RecordedScope::record_starts(const Record* record) const {
   RecordedCommunicator described = communicator_->recording()->communicator;
   described.operation = static_cast<std::int64_t>(number_);
-  auto recording = make_recording(*communicator_, described);
+  auto recording = make_recording(described);
   auto starts = std::make_unique<recorder::Starts>(*recording, shape_, record,
                                                    record ? communicator_->last_block_bytes() : 0);
   recorder::Kept& kept = recorder::Kept::instance();

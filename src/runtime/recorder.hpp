@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "base/clock.hpp"
 #include "runtime/arguments.hpp"
 #include "runtime/recording.hpp"
 
@@ -39,29 +41,31 @@ void keep(std::unique_ptr<Recording> recording);
 /// The starts of one persistent operation.
 class Starts {
  public:
-  /// `record` and `bytes`: as Recording::end() has them. The recording is written at the end, whatever becomes of this.
+  /// `record` (null: it is not known) and `bytes`: as Recording::end() has them. The recording is written at the end,
+  /// whatever becomes of this.
   Starts(Recording& recording, const Shape& shape, const Record* record, std::uint64_t bytes)
-      : recording_(recording), shape_(shape), record_(record), bytes_(bytes) {}
+      : recording_(recording), shape_(shape), bytes_(bytes) {
+    if (record) record_ = *record;
+  }
   ~Starts() { recording_.close(); }
   Starts(const Starts&) = delete;
   Starts& operator=(const Starts&) = delete;
 
-  /// A start, from the place that was noted (runtime/caller.hpp). Returns what `start()` returns.
+  /// A start, from the place that was noted (runtime/caller.hpp). Returns what `start()` returns; one that fails is none.
   template <class Start>
   int record(Start&& start) {
-    const std::uint64_t number = begin();
+    const std::uint64_t arrival = ticks();
     const int code = start();
-    end(number);
+    if (code == MPI_SUCCESS) note(arrival);
     return code;
   }
 
  private:
-  std::uint64_t begin();
-  void end(std::uint64_t number);
+  void note(std::uint64_t arrival);
 
   Recording& recording_;
   const Shape shape_;
-  const Record* const record_;
+  std::optional<Record> record_;  // its name and reason: the account may go before the operation
   const std::uint64_t bytes_;
 };
 
@@ -80,9 +84,9 @@ class RecordedScope {
   RecordedScope& operator=(const RecordedScope&) = delete;
 
  private:
-  Communicator* communicator_ = nullptr;  // null: not recorded
   void record_starts(const Record* record) const;
 
+  Communicator* communicator_ = nullptr;  // null: not recorded
   const Shape& shape_;
   const Form& form_;
   std::uint64_t number_ = 0;  // of the call, or of the persistent operation

@@ -112,6 +112,7 @@ void Recording::close() {
   }
   for (Site& site : sites_) site.record = nullptr;
   account_.reset();
+  places_ = {};
   const std::uint64_t kept = calls_ - oldest();
   if (kept >= capacity_) return;
   // Not full: the calls stand at the beginning.

@@ -20,6 +20,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -40,13 +41,15 @@ struct SiteKey {
 
 /// A call as it stands in the ring.
 struct RecordedCall {
-  std::uint64_t arrival = 0, exit = 0;  ///< ticks of base/clock.hpp; exit: 0 while the rank is inside
-  std::uint64_t bytes = 0;              ///< per block (of the vector in bcast and reductions)
-  std::uint32_t back = 0;  ///< so many calls ago was the one before at this site; 0: there is none
-  std::uint16_t site = 0;
-  std::uint16_t algorithm = 0;  ///< Recording::algorithm()
+  std::uint64_t arrival, exit;  ///< ticks of base/clock.hpp; exit: 0 while the rank is inside
+  std::uint64_t bytes;          ///< per block (of the vector in bcast and reductions)
+  std::uint32_t back;           ///< so many calls ago was the one before at this site; 0: there is none
+  std::uint16_t site;
+  std::uint16_t algorithm;  ///< Recording::algorithm()
 };
 static_assert(sizeof(RecordedCall) == 32, "two of a cache line");
+static_assert(std::is_trivially_default_constructible_v<RecordedCall>,
+              "the memory of a ring that is never filled is never touched");
 
 /// A call in seconds of the common time; exit is NaN while the rank is inside.
 struct TimedCall {
@@ -67,6 +70,7 @@ class Recording {
  public:
   static constexpr std::size_t most_sites = 1024;
   static constexpr std::uint16_t no_algorithm = 0xffff;
+  static constexpr std::int64_t most_operations = 4096;  ///< of a communicator whose starts are recorded
 
   /// Room for so many calls (rounded up to a power of two).
   explicit Recording(std::size_t calls, TickLine ticks = {});
@@ -129,6 +133,7 @@ class Recording {
 
   /// One more persistent operation is made on this communicator: its number, equal on all ranks.
   std::int64_t next_operation() { return operations_++; }
+  std::int64_t operations() const { return operations_; }
 
   /// Keeps the account alive that holds the algorithms' records.
   void keep(std::shared_ptr<const Account> account) { account_ = std::move(account); }

@@ -76,6 +76,7 @@ json to_json(const Recording& recording, const TickLine& ticks) {
   };
   return {{"name", communicator.name},
           {"operation", communicator.operation},
+          {"operations", recording.operations()},
           {"members", communicator.members},
           {"rank", communicator.rank},
           {"first", oldest},
@@ -139,14 +140,14 @@ void name_communicator(MPI_Comm comm, RecordedCommunicator& communicator, Common
   std::copy(std::begin(name), std::end(name), communicator.name);
 }
 
-void write_recordings(const std::string& directory, const std::vector<std::unique_ptr<Recording>>& recordings,
+void write_recordings(const std::string& directory, const std::vector<const Recording*>& recordings,
                       TickLine ticks) {
   ticks.refresh();
   int rank = 0, procs = 1;
   mpi.Comm_rank(MPI_COMM_WORLD, &rank);
   mpi.Comm_size(MPI_COMM_WORLD, &procs);
   json communicators = json::array();
-  for (const auto& recording : recordings) communicators.push_back(to_json(*recording, ticks));
+  for (const Recording* recording : recordings) communicators.push_back(to_json(*recording, ticks));
   const json head = {{"convene_recording", format_version},
                      {"rank", rank},
                      {"procs", procs},
@@ -163,7 +164,7 @@ void write_recordings(const std::string& directory, const std::vector<std::uniqu
     constexpr auto replace = json::error_handler_t::replace;  // a file's name need not be UTF-8
     std::ofstream file(part, std::ios::binary);
     file << head.dump(-1, ' ', false, replace) << '\n';
-    for (const auto& recording : recordings) file << rows(*recording, ticks);
+    for (const Recording* recording : recordings) file << rows(*recording, ticks);
     file.flush();
     if (file && std::rename(part.c_str(), path.c_str()) == 0) return;
   }

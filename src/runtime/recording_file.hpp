@@ -18,7 +18,7 @@ RecordedCommunicator describe_communicator(const Communicator& communicator);
 void name_communicator(MPI_Comm comm, RecordedCommunicator& communicator, CommonClock::Await await);
 
 /// Writes one file into the directory; where that fails, says so on standard error. While the MPI still works.
-void write_recordings(const std::string& directory, const std::vector<std::unique_ptr<Recording>>& recordings,
+void write_recordings(const std::string& directory, const std::vector<const Recording*>& recordings,
                       TickLine ticks);
 
 }  // namespace convene::recorder

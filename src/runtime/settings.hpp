@@ -18,7 +18,7 @@ struct Settings {
   Selection selection;                         ///< CONVENE_USE, CONVENE_RULES
   std::string account_directory;               ///< CONVENE_ACCOUNT_DIR; empty: no account is written
   std::string record_directory;                ///< CONVENE_RECORD; empty: no recording is written
-  std::size_t record_calls = 1u << 16;         ///< CONVENE_RECORD_CALLS: kept on each communicator
+  std::size_t record_calls = 1u << 16;         ///< CONVENE_RECORD_CALLS: kept of each communicator
   Nanoseconds wait_warning = 0;                ///< CONVENE_WAIT_WARNING: seconds; 0: none
   LogLevel log = LogLevel::quiet;              ///< CONVENE_LOG=quiet|info|debug
   Execution execution = Execution::automatic;  ///< CONVENE_EXECUTE=compiled|dynamic
