@@ -14,18 +14,16 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from convene import accounts, cluster
+from convene import _core, accounts, cluster
 from convene.bench_statistics import Estimate, estimate, resample_medians
 
 from benchmarks import common
 
 FORECASTING = ("bdr", "bslb", "list_scheduled")
-REGULAR = ("neighbor_exchange", "ring", "gather_bcast", "native")
 # As the source's tables name them.
 SHORT = {
     "neighbor_exchange": "NEX",
@@ -39,6 +37,27 @@ SHORT = {
 FOLDERS = {"openmpi5": "openmpi", "mpich5": "abi"}
 
 
+def label(algorithm: str) -> str:
+    return SHORT.get(algorithm, algorithm)
+
+
+def parse_algorithms(text: str) -> str:
+    """Names as Convene or as the source's tables have them."""
+    names = {short: name for name, short in SHORT.items()}
+    parts = [names.get(part, part) for part in text.split(",")]
+    known = ["native", *(str(algorithm["name"]) for algorithm in _core.algorithms("allgather"))]
+    for part in parts:
+        if part.split(";")[0] not in known:
+            raise argparse.ArgumentTypeError(
+                f"there is no allgather algorithm {part!r}; convene list allgather has them"
+            )
+    if not set(parts) & set(FORECASTING) or not set(parts) - set(FORECASTING):
+        raise argparse.ArgumentTypeError(
+            f"name at least one of {', '.join(FORECASTING)} and one other, to compare"
+        )
+    return ",".join(parts)
+
+
 class Cell:
     """All algorithms at one size and one greatest delay."""
 
@@ -46,35 +65,40 @@ class Cell:
         self.procs, self.floats = int(line["procs"]), int(line["floats"])
         self.delay = float(line["max_delay_ms"])
         self.elapsed = {name: np.array(seconds) for name, seconds in line["elapsed"].items()}
-        self.mean = {name: float(np.mean(seconds)) for name, seconds in self.elapsed.items()}
+        self.mean: dict[str, float] = {
+            name: float(np.mean(seconds)) for name, seconds in self.elapsed.items()
+        }
 
-    def best(self, names: Sequence[str]) -> str:
-        return min((name for name in names if name in self.mean), key=lambda name: self.mean[name])
+    def best(self, forecasting: bool) -> str:
+        """The fastest algorithm of those that use forecasts, or of the others."""
+        names = [name for name in self.mean if (name in FORECASTING) == forecasting]
+        return min(names, key=self.mean.__getitem__)
 
     @property
     def gain(self) -> float:
         """Average elapsed time of the best regular algorithm over that of the best with forecasts."""
-        return self.mean[self.best(REGULAR)] / self.mean[self.best(FORECASTING)]
+        return self.mean[self.best(forecasting=False)] / self.mean[self.best(forecasting=True)]
 
     @property
     def gain_interval(self) -> Estimate:
         """Of the median of the same ratio within iterations, which have the same delays."""
-        pair = self.elapsed[self.best(REGULAR)] / self.elapsed[self.best(FORECASTING)]
+        regular, forecasting = (self.elapsed[self.best(forecasting=which)] for which in (False, True))
+        pair = regular / forecasting
         ratios = pair[np.newaxis, :]
         return estimate(float(np.median(pair)), resample_medians(ratios)[0])
 
     @property
     def text(self) -> str:
-        best = self.best([*REGULAR, *FORECASTING])
-        return f"{SHORT[best]} {self.gain:.2f}" if best in FORECASTING else SHORT[best]
+        best = min(self.mean, key=lambda name: self.mean[name])
+        return f"{label(best)} {self.gain:.2f}" if best in FORECASTING else label(best)
 
     def as_json(self) -> dict[str, Any]:
         return {
             "procs": self.procs,
             "floats": self.floats,
             "max_delay_ms": self.delay,
-            "best_regular": self.best(REGULAR),
-            "best_forecasting": self.best(FORECASTING),
+            "best_regular": self.best(forecasting=False),
+            "best_forecasting": self.best(forecasting=True),
             "gain": self.gain,
             "median_gain": self.gain_interval.as_json("ratio"),
             "mean_elapsed": self.mean,
@@ -132,7 +156,7 @@ def measure(options: argparse.Namespace, accounts_in: str) -> tuple[list[Cell], 
 def forecasts(found: accounts.Accounts, seconds: float) -> str:
     """How the forecasts did, and what the threads cost."""
     parts = [
-        f"{SHORT.get(row.algorithm, row.algorithm)}: wrong by {row.error_per_forecast * 1e3:.1f} ms of "
+        f"{label(row.algorithm)}: wrong by {row.error_per_forecast * 1e3:.1f} ms of "
         f"{row.seconds_per_phase * 1e3:.0f} ms in the mean, "
         f"{100 * row.early_messages / max(row.messages, 1):.0f} % of the messages before the own phase's end"
         for row in found.phases
@@ -161,16 +185,17 @@ def markdown(cells: list[Cell], title: str) -> str:
     interval = best.gain_interval
     lines += [
         "",
-        f"The greatest gain is {best.gain:.2f} ({SHORT[best.best(FORECASTING)]} against "
-        f"{SHORT[best.best(REGULAR)]}, {best.floats // 1024} K floats, {best.delay:g} ms; median within "
-        f"iterations {interval.value:.2f}, 95 % interval {interval.low:.2f} … {interval.high:.2f}).",
+        f"The greatest gain is {best.gain:.2f} ({label(best.best(forecasting=True))} against "
+        f"{label(best.best(forecasting=False))}, {best.floats // 1024} K floats, {best.delay:g} ms; "
+        f"median within iterations {interval.value:.2f}, "
+        f"95 % interval {interval.low:.2f} … {interval.high:.2f}).",
         "",
         "Average elapsed time in ms:",
         "",
     ]
-    names = [name for name in SHORT if name in cells[0].mean]
+    names = list(cells[0].mean)
     lines += [
-        "| K floats | delay (ms) | " + " | ".join(SHORT[name] for name in names) + " |",
+        "| K floats | delay (ms) | " + " | ".join(label(name) for name in names) + " |",
         "|---:|---:|" + "---:|" * len(names),
     ]
     for size in sizes:
@@ -190,7 +215,12 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--delays", default="0,5,50,100,500", help="greatest, ms (default: %(default)s)")
     parser.add_argument("--compute", type=float, default=100, help="ms of each half (default: %(default)s)")
     parser.add_argument("--iterations", type=int, default=8, help="of a cell (default: %(default)s)")
-    parser.add_argument("--algorithms", default=",".join(SHORT), help="(default: all)")
+    parser.add_argument(
+        "--algorithms",
+        type=parse_algorithms,
+        default=",".join(SHORT),
+        help="such as ring,sparbit,bdr (default: those of the source, and list_scheduled)",
+    )
     parser.add_argument("--stack", choices=FOLDERS, default="openmpi5", help="(default: %(default)s)")
     parser.add_argument("--foreground", action="store_true", help="without the threads")
     parser.add_argument("--seed", type=int, default=1)

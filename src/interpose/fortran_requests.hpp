@@ -3,19 +3,8 @@
 // is in interpose/persistent.cpp, as for a C program's.
 #pragma once
 
-#include "execute/mpi.hpp"
+#include "interpose/persistent.hpp"
 #include "runtime/arguments.hpp"
-
-extern "C" {
-int convene_persistent_Request_free(MPI_Request*) __asm__("MPI_Request_free");
-}
-
-namespace convene {
-
-/// MPI_Start, of a caller that has been noted (runtime/caller.hpp).
-int start_request(MPI_Request* request);
-
-}  // namespace convene
 
 namespace convene::fortran {
 
@@ -54,7 +43,7 @@ inline int start_all(int count, int* integers) {
 
 inline int free_request(int* integer) {
   MPI_Request request = request_of(*integer);
-  const int code = convene_persistent_Request_free(&request);
+  const int code = convene::free_request(&request);
   *integer = integer_of(request);
   return code;
 }

@@ -199,6 +199,7 @@ class Communicator {
   /// Of the last call that was accounted for.
   std::uint64_t last_block_bytes() const { return last_block_bytes_; }
   const std::shared_ptr<LiveAccount>& account() const { return account_; }
+  /// What follows may have no account.
   void forget_last() { last_ = nullptr; }
   void note_last(const Record& record, std::uint64_t block_bytes) {
     last_ = &record;

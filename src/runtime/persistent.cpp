@@ -285,7 +285,7 @@ void free_persistent(Persistent* operation) {
 
 bool has_persistent_requests() { return Requests::instance().size.load(std::memory_order_acquire) != 0; }
 
-int start_persistent_request(MPI_Request* request, const std::function<int(MPI_Request*)>& native) {
+int start_persistent_request(MPI_Request* request, int (*native)(MPI_Request*)) {
   Requests& requests = Requests::instance();
   const Requests::Found* found = nullptr;
   {

@@ -15,7 +15,6 @@
 // - The list of requests has a lock, held across no call of the MPI's.
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "runtime/arguments.hpp"
@@ -49,7 +48,7 @@ void record_starts(const Form& form, std::unique_ptr<recorder::Starts> starts);
 /// Whether there are requests of the MPI's kind that stand for operations of Convene's, or whose starts are recorded.
 bool has_persistent_requests();
 /// What MPI_Start does: `native(request)` is the MPI's own.
-int start_persistent_request(MPI_Request* request, const std::function<int(MPI_Request*)>& native);
+int start_persistent_request(MPI_Request* request, int (*native)(MPI_Request*));
 /// Forgets such a request: the MPI is about to free it.
 void forget_persistent_request(MPI_Request request);
 

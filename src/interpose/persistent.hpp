@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What C and Fortran programs do with persistent requests.
+#pragma once
+
+#include "execute/mpi.hpp"
+
+namespace convene {
+
+/// MPI_Start, of a caller that has been noted (runtime/caller.hpp).
+int start_request(MPI_Request* request);
+/// MPI_Request_free.
+int free_request(MPI_Request* request);
+
+}  // namespace convene
