@@ -80,6 +80,41 @@ class Sharing {
   static constexpr double rounding = 1e-12;
   using Flow = std::pair<double, FlowId>;  // at which `carried` it is done
 
+  /// Messages in the order in which they will be done. Those of one size come in this order already, so they stand in a
+  /// line; only those that overtake others are in a heap.
+  class Waiting {
+   public:
+    /// There must be one.
+    Flow take_first() {
+      if (first_ == line_.size() || (!heap_.empty() && heap_.front().first < line_[first_].first)) {
+        std::pop_heap(heap_.begin(), heap_.end(), later);
+        const Flow flow = heap_.back();
+        heap_.pop_back();
+        return flow;
+      }
+      const Flow flow = line_[first_++];
+      if (first_ * 2 >= line_.size()) drop_taken();
+      return flow;
+    }
+
+    void add(Flow flow) {
+      if (first_ == line_.size() || line_.back().first <= flow.first) return line_.push_back(flow);
+      heap_.push_back(flow);
+      std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+
+   private:
+    static bool later(const Flow& a, const Flow& b) { return a.first > b.first; }
+
+    void drop_taken() {
+      line_.erase(line_.begin(), line_.begin() + static_cast<std::ptrdiff_t>(first_));
+      first_ = 0;
+    }
+
+    std::vector<Flow> line_, heap_;
+    std::size_t first_ = 0;  // of the line's that is still there
+  };
+
   struct Channel {
     double seconds_a_byte = 0;
     double carried = 0;         // bytes for each message, since the channel was last empty
@@ -91,11 +126,9 @@ class Sharing {
     bool armed = false;         // whether there is one
     bool changed = false;       // whether messages came after it was set
     double busy_since = 0;
-    std::vector<Flow> others;  // a heap
+    Waiting others;
     ChannelUse use;
   };
-
-  static bool later(const Flow& a, const Flow& b) { return a.first > b.first; }
 
   static void advance(Channel& c, double now) {
     c.carried += (now - c.since) / (c.seconds_a_byte * static_cast<double>(c.present));
@@ -104,12 +137,7 @@ class Sharing {
 
   static FlowId take_head(Channel& c) {
     const FlowId flow = c.head.second;
-    --c.present;
-    if (!c.others.empty()) {
-      c.head = c.others.front();
-      std::pop_heap(c.others.begin(), c.others.end(), later);
-      c.others.pop_back();
-    }
+    if (--c.present > 0) c.head = c.others.take_first();
     return flow;
   }
 
@@ -118,9 +146,8 @@ class Sharing {
       c.head = flow;
       return;
     }
-    if (later(c.head, flow)) std::swap(c.head, flow);
-    c.others.push_back(flow);
-    std::push_heap(c.others.begin(), c.others.end(), later);
+    if (flow.first < c.head.first) std::swap(c.head, flow);
+    c.others.add(flow);
   }
 
   /// When the first of its messages will be done if nothing changes.
