@@ -27,6 +27,11 @@ constexpr Rank most_procs = 1u << 20;
 constexpr std::uint64_t most_steps = 36'000'000;
 constexpr std::uint64_t most_played = 1ull << 28;  // of one that is relabelled
 
+/// What the places of a scratch buffer are like; empty for the call's own buffers.
+std::span<const Place> likeness(const Schedule& schedule, Buffer buffer) {
+  return buffer >= Buffer::scratch ? schedule.like(buffer) : std::span<const Place>();
+}
+
 /// How many bytes places have where each rank's block has a size of its own (allgather, gather, scatter and their
 /// irregular forms: a buffer has the own block, or all).
 class BlockSizes {
@@ -38,8 +43,7 @@ class BlockSizes {
     double sum = 0;
     for (const Range& range : ranges) {
       const std::uint32_t places = schedule.places(range.buffer());
-      const std::span<const Place> like =
-          range.buffer() >= Buffer::scratch ? schedule.like(range.buffer()) : std::span<const Place>();
+      const std::span<const Place> like = likeness(schedule, range.buffer());
       const Place own = places == segments_ && blocks_.size() > 1 ? schedule.rank() * segments_ : 0;
       for_each_place(range, places,
                      [&](Place place) { sum += of(like.empty() ? own + place : like[place]); });
@@ -114,10 +118,12 @@ class Played {
     source_->set_bytes(
         [&](const Schedule& schedule, std::span<const Range> ranges) {
           double sum = 0;
-          for (const Range& range : ranges)
+          for (const Range& range : ranges) {
+            const std::span<const Place> like = likeness(schedule, range.buffer());
             for_each_place(range, schedule.places(range.buffer()), [&](Place place) {
-              sum += item * items_of_part(items, place % segments, segments);
+              sum += item * items_of_part(items, (like.empty() ? place : like[place]) % segments, segments);
             });
+          }
           return sum;
         },
         Source::Empty::left_out);

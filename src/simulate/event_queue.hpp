@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The queue of what will happen: a radix heap (Ahuja et al. 1990). A simulation never asks for an event before the one
-// that it is at, so the queue needs no tree. Times are numbers of hexadecimal digits; an event stands in the bucket of the
-// highest digit in which its time differs from now, and of what that digit is, and moves only to lower digits. Events of
-// the same moment come out in the order in which they were put in.
+// The queue of what will happen: a radix heap (Ahuja et al. 1990) whose last levels are a sorted list. A simulation never
+// asks for an event before the one that it is at, so the queue needs no tree. Times are numbers of hexadecimal digits; an
+// event stands in the bucket of the highest digit in which its time differs from a moment that is not over, and of what
+// that digit is. The first bucket, once it is needed, is sorted if it is small; else its events move to lower digits, and
+// those of its earliest moment are the list. Events of the same moment come out in the order in which they were put in.
 #pragma once
 
 #include <algorithm>
@@ -36,29 +37,35 @@ class EventQueue {
   bool empty() const { return left_ == 0; }
 
   /// Whether everything of the current moment has been taken.
-  bool moment_is_over() const { return next_ == current_.size(); }
+  bool moment_is_over() const { return next_ == near_.size() || near_[next_].time != now_; }
 
   /// `seconds` must be neither negative nor before the last event that was taken; it is put on the grid.
   void push(double seconds, std::uint32_t what, std::uint32_t stamp = 0) {
-    const auto time = std::bit_cast<std::uint64_t>(on_grid(seconds));
-    place({time, what, stamp});
+    place({std::bit_cast<std::uint64_t>(on_grid(seconds)), what, stamp});
     ++left_;
   }
 
   /// The earliest event. The queue must not be empty.
   Event pop() {
-    if (moment_is_over()) advance();
+    if (next_ == near_.size()) advance();
     --left_;
-    return current_[next_++];
+    now_ = near_[next_].time;
+    return near_[next_++];
+  }
+
+  /// The event that comes so many after the next one, as far as that is known already; nullptr where it is not.
+  const Event* ahead(std::size_t events) const {
+    return next_ + events < near_.size() ? near_.data() + next_ + events : nullptr;
   }
 
  private:
   static constexpr unsigned digit_bits = 4, digits = 64 / digit_bits, values = 1u << digit_bits;
+  static constexpr std::size_t most_sorted = 64, most_near = 128;
   using Events = std::vector<Event>;
 
   void place(const Event& event) {
-    const std::uint64_t difference = event.time ^ now_;
-    if (difference == 0) return current_.push_back(event);
+    const std::uint64_t difference = event.time ^ base_;
+    if (difference >> near_bits_ == 0) return place_near(event);
     const auto digit = static_cast<unsigned>(std::bit_width(difference) - 1) / digit_bits;
     const auto value = static_cast<unsigned>(event.time >> (digit * digit_bits)) % values;
     buckets_[digit][value].push_back(event);
@@ -66,34 +73,74 @@ class EventQueue {
     filled_[digit] |= 1u << value;
   }
 
-  /// The bucket whose events come first: of the lowest digit, with the lowest value. It is empty after that.
-  Events& take_first_bucket() {
-    const auto digit = static_cast<unsigned>(std::countr_zero(filled_digits_));
-    const auto value = static_cast<unsigned>(std::countr_zero(filled_[digit]));
-    filled_[digit] &= filled_[digit] - 1;
-    if (filled_[digit] == 0) filled_digits_ &= filled_digits_ - 1;
-    return buckets_[digit][value];
+  void place_near(const Event& event) {
+    if (next_ == near_.size()) {
+      near_.clear();
+      next_ = 0;
+    }
+    if (near_.empty() || near_.back().time <= event.time) return near_.push_back(event);
+    if (near_.size() - next_ > most_near && near_bits_ > 0) {
+      spread_near();
+      return place(event);
+    }
+    insert_near(near_.size(), event);
   }
 
-  /// Makes the earliest event's time the current moment.
-  void advance() {
-    current_.clear();
-    next_ = 0;
-    moving_.swap(take_first_bucket());
-    now_ = std::min_element(moving_.begin(), moving_.end(), [](const Event& a, const Event& b) {
-             return a.time < b.time;
-           })->time;
+  /// Puts an event before those of the first `end` in the list that come later.
+  void insert_near(std::size_t end, const Event& event) {
+    if (end == near_.size()) near_.emplace_back();
+    for (; end > next_ && near_[end - 1].time > event.time; --end) near_[end] = near_[end - 1];
+    near_[end] = event;
+  }
+
+  /// Only the current moment's events remain in the list.
+  void spread_near() {
+    base_ = now_;
+    near_bits_ = 0;
+    const auto later = std::find_if(near_.begin() + static_cast<std::ptrdiff_t>(next_), near_.end(),
+                                    [this](const Event& event) { return event.time != now_; });
+    moving_.assign(later, near_.end());
+    near_.erase(later, near_.end());
     for (const Event& event : moving_) place(event);
     moving_.clear();
   }
 
-  Events current_;  // of this moment
+  /// Takes the bucket whose events come first, of the lowest digit with the lowest value, into the list.
+  void advance() {
+    near_.clear();
+    next_ = 0;
+    const auto digit = static_cast<unsigned>(std::countr_zero(filled_digits_));
+    const auto value = static_cast<unsigned>(std::countr_zero(filled_[digit]));
+    filled_[digit] &= filled_[digit] - 1;
+    if (filled_[digit] == 0) filled_digits_ &= filled_digits_ - 1;
+    Events& bucket = buckets_[digit][value];
+    if (bucket.size() <= most_sorted) {
+      near_.swap(bucket);
+      for (std::size_t i = 1; i < near_.size(); ++i)
+        if (const Event event = near_[i]; event.time < near_[i - 1].time) insert_near(i, event);
+      base_ = near_.front().time;
+      near_bits_ = digit * digit_bits;
+      return;
+    }
+    moving_.swap(bucket);
+    base_ = std::min_element(moving_.begin(), moving_.end(), [](const Event& a, const Event& b) {
+              return a.time < b.time;
+            })->time;
+    near_bits_ = 0;
+    for (const Event& event : moving_) place(event);
+    moving_.clear();
+  }
+
+  Events near_;  // what comes next, in order: all whose time differs from `base_` in the last `near_bits_` bits only
+  std::size_t next_ = 0;  // of that list, the first that has not been taken
+  std::uint64_t base_ = 0;
+  unsigned near_bits_ = 0;
   std::array<std::array<Events, values>, digits> buckets_;
   Events moving_;
   std::uint32_t filled_digits_ = 0;                // bit d: a bucket of digit d holds events
   std::array<std::uint32_t, digits> filled_ = {};  // by digit; bit v: that of value v does
-  std::uint64_t now_ = 0;
-  std::size_t next_ = 0, left_ = 0;
+  std::uint64_t now_ = 0;                          // of the last event that was taken
+  std::size_t left_ = 0;
 };
 
 }  // namespace convene

@@ -119,6 +119,7 @@ class Player {
       if (!contention_.is_settled() && events_.moment_is_over()) contention_.settle(now_);
       if (events_.empty()) break;
       const Event event = events_.pop();
+      look_ahead();
       now_ = event.seconds();
       dispatch(event);
       release_successors();
@@ -158,6 +159,27 @@ class Player {
   void fetch_ahead(const Move& move, std::uint64_t step) const {
     __builtin_prefetch(&move + 5);
     __builtin_prefetch(state_.data() + step + 12);  // an address need not exist for this
+  }
+
+  /// What the next events need is asked for now, in two stages: where a step lies stands in its task.
+  void look_ahead() const {
+    if (const Event* event = events_.ahead(6); event && is_of_task(*event))
+      __builtin_prefetch(tasks_.data() + (event->what & ~kind_bits));
+    const Event* event = events_.ahead(2);
+    if (!event || !is_of_task(*event)) return;
+    const Task& task = tasks_[event->what & ~kind_bits];
+    const bool is_landing = (event->what & kind_bits) == landed;
+    const bool is_at_receiver = is_landing || task.state == Task::receiving;
+    const Rank rank = is_at_receiver ? task.to : task.from;
+    const StepId step = is_at_receiver ? task.recv : task.send;
+    if (is_landing) __builtin_prefetch(state_.data() + source_.first(rank) + step);
+    __builtin_prefetch(&source_.move(rank, step));
+    __builtin_prefetch(core_.data() + cpu_[rank]);
+  }
+
+  static bool is_of_task(const Event& event) {
+    const std::uint32_t kind = event.what & kind_bits;
+    return kind != arrive && kind != called && kind != carried;
   }
 
   // ---- Steps
@@ -391,8 +413,12 @@ class Player {
   void receive(std::uint32_t id, double buffered) {
     Task& task = tasks_[id];
     task.state = Task::receiving;
-    const bool scattered = source_.move(task.to, task.recv).scattered;
-    const double copied = buffered + (scattered ? task.bytes : 0);
+    const Move& move = source_.move(task.to, task.recv);
+    for (const StepId next : source_.successors(move)) {  // asked for while the processor works
+      __builtin_prefetch(state_.data() + source_.first(task.to) + next);
+      __builtin_prefetch(&source_.move(task.to, next));
+    }
+    const double copied = buffered + (move.scattered ? task.bytes : 0);
     task.latency = platform_.cpu.recv + copied * platform_.cpu.copy;
     // Not whether it is free now: what ends at this moment may lead to more, which comes first.
     if (Core& core = core_[cpu_[task.to]]; core.jobs > 0 || !core.landed.empty())
