@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <algorithm>
+#include <random>
+#include <set>
 
 namespace convene {
 namespace {
@@ -32,23 +33,30 @@ TEST(EventQueue, KnowsWhenAMomentIsOver) {
   EXPECT_FALSE(queue.empty());
 }
 
+/// Few moments or many, near or far: lists that are sorted, lists that grow too long, and buckets that are spread.
 RC_GTEST_PROP(EventQueue, IsAStableSortWhileEventsAreAdded, ()) {
   EventQueue queue;
-  std::vector<std::pair<double, std::uint32_t>> waiting;
+  std::set<std::pair<double, std::uint32_t>> waiting;
+  std::mt19937 random(*rc::gen::arbitrary<unsigned>());
+  const auto below = [&](std::uint64_t end) { return std::uniform_int_distribution<std::uint64_t>(0, end - 1)(random); };
+  const std::uint64_t moments = *rc::gen::element(3, 50, 1'000'000);
+  const double apart = *rc::gen::element(1e-12, 1e-7, 1e-3);
   double now = 0;
   std::uint32_t next = 0;
-  for (int turn = *rc::gen::inRange(1, 200); turn > 0; --turn) {
-    if (waiting.empty() || *rc::gen::inRange(0, 3) > 0) {
-      const double time = on_grid(now + *rc::gen::inRange(0, 5) * 1e-7);
+  for (int turn = 0; turn < 2000; ++turn) {
+    const bool grows = turn / 500 % 2 == 0;
+    if (waiting.empty() || below(4) < (grows ? 3u : 1u)) {
+      const double time = on_grid(now + static_cast<double>(below(moments)) * apart);
       queue.push(time, next);
-      waiting.emplace_back(time, next++);
+      waiting.emplace(time, next++);
     } else {
-      const auto first = std::min_element(waiting.begin(), waiting.end());
+      const auto first = waiting.begin();
       const Event event = queue.pop();
       RC_ASSERT(event.what == first->second);
-      RC_ASSERT(event.seconds() == on_grid(first->first));
+      RC_ASSERT(event.seconds() == first->first);
       now = first->first;
       waiting.erase(first);
+      RC_ASSERT(queue.moment_is_over() == (waiting.empty() || waiting.begin()->first != now));
     }
     RC_ASSERT(queue.empty() == waiting.empty());
   }

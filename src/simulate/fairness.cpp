@@ -1,14 +1,55 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "simulate/fairness.hpp"
 
-#include <algorithm>
+#include <cmath>
 #include <functional>
 
 namespace convene {
+namespace {
+
+constexpr double rounding = 1e-12;
+
+std::size_t mixed(std::size_t hash, ChannelId channel) {
+  hash = (hash ^ channel) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 32;
+}
+
+}  // namespace
+
+std::size_t Fairness::Table::operator()(RouteId route) const {
+  std::size_t hash = 0;
+  const Route& r = of->routes_[route];
+  for (unsigned hop = 0; hop < r.count; ++hop) hash = mixed(hash, of->hops_[r.hops + hop].channel);
+  return hash;
+}
+
+std::size_t Fairness::Table::operator()(const Path& path) const {
+  std::size_t hash = 0;
+  for (unsigned hop = 0; hop < path.count; ++hop) hash = mixed(hash, path.channels[hop]);
+  return hash;
+}
+
+bool Fairness::Table::operator()(const Path& path, RouteId route) const {
+  const Route& r = of->routes_[route];
+  return std::equal(path.channels.begin(), path.channels.begin() + path.count, of->hops_.begin() + r.hops,
+                    of->hops_.begin() + r.hops + r.count,
+                    [](ChannelId channel, const Hop& hop) { return channel == hop.channel; });
+}
 
 Fairness::Fairness(const Network& network, EventQueue& events, std::uint32_t kind)
-    : events_(events), kind_(kind), channels_(network.channels()) {
+    : events_(events), kind_(kind), channels_(network.channels()), table_(0, Table{this}, Table{this}) {
   for (ChannelId c = 0; c < channels_.size(); ++c) channels_[c].bandwidth = 1 / network.seconds_a_byte(c);
+}
+
+Fairness::RouteId Fairness::route_of(const Path& path) {
+  if (const auto known = table_.find(path); known != table_.end()) return *known;
+  const auto id = static_cast<RouteId>(routes_.size());
+  Route& route = routes_.emplace_back();
+  route.count = static_cast<std::uint8_t>(path.count);
+  route.hops = static_cast<std::uint32_t>(hops_.size());
+  for (unsigned hop = 0; hop < path.count; ++hop) hops_.push_back({path.channels[hop], 0});
+  table_.insert(id);
+  return id;
 }
 
 void Fairness::mark(ChannelId id) {
@@ -16,36 +57,58 @@ void Fairness::mark(ChannelId id) {
   dirty_.push_back(id);
 }
 
-unsigned Fairness::enter(FlowId id, double bytes, const Path& path, double now) {
-  if (id >= flows_.size()) flows_.resize(id + 1);
-  Flow& flow = flows_[id];
-  flow.rate = 0;
-  flow.left = bytes;
-  flow.since = now;
-  flow.count = path.count;
-  for (unsigned hop = 0; hop < path.count; ++hop) {
-    Channel& channel = channels_[path.channels[hop]];
-    flow.hops[hop] = {path.channels[hop], static_cast<std::uint32_t>(channel.members.size())};
-    if (channel.members.empty()) channel.busy_since = now;
-    channel.members.push_back({id, hop});
-    channel.use.bytes += bytes;
-    mark(path.channels[hop]);
+unsigned Fairness::enter(FlowId flow, double bytes, const Path& path, double now) {
+  const RouteId id = route_of(path);
+  Route& route = routes_[id];
+  if (route.messages.empty()) open(id, now);
+  route.carried += (now - route.since) * route.rate;
+  route.since = now;
+  if (route.messages.add(route.carried + bytes, flow)) route.armed = false;
+  for (const Hop& hop : hops(route)) {
+    channels_[hop.channel].use.bytes += bytes;
+    mark(hop.channel);
   }
   return 1;
 }
 
-void Fairness::leave(FlowId id, double now) {
-  Flow& flow = flows_[id];
-  ++flow.stamp;
-  for (unsigned hop = 0; hop < flow.count; ++hop) {
-    Channel& channel = channels_[flow.hops[hop].channel];
+/// The route gets its first message.
+void Fairness::open(RouteId id, double now) {
+  Route& route = routes_[id];
+  route.carried = route.rate = 0;
+  route.since = now;
+  for (std::uint32_t hop = 0; hop < route.count; ++hop) {
+    Hop& here = hops_[route.hops + hop];
+    Channel& channel = channels_[here.channel];
+    if (channel.members.empty()) channel.busy_since = now;
+    here.position = static_cast<std::uint32_t>(channel.members.size());
+    channel.members.push_back({id, hop});
+  }
+}
+
+/// The route's last message is done.
+void Fairness::close(RouteId id, double now) {
+  for (const Hop& hop : hops(routes_[id])) {
+    Channel& channel = channels_[hop.channel];
     const Member last = channel.members.back();
-    channel.members[flow.hops[hop].position] = last;
-    flows_[last.flow].hops[last.hop].position = flow.hops[hop].position;
+    channel.members[hop.position] = last;
+    hops_[routes_[last.route].hops + last.hop].position = hop.position;
     channel.members.pop_back();
     if (channel.members.empty()) channel.use.seconds += now - channel.busy_since;
-    mark(flow.hops[hop].channel);
   }
+}
+
+void Fairness::take_finished(RouteId id, double now) {
+  Route& route = routes_[id];
+  ++route.stamp;
+  route.armed = false;
+  route.carried = route.messages.first();
+  route.since = now;
+  const double enough = route.carried * (1 + rounding);
+  finished_.clear();
+  while (!route.messages.empty() && route.messages.first() <= enough)
+    finished_.push_back(route.messages.take_first());
+  if (route.messages.empty()) close(id, now);
+  for (const Hop& hop : hops(route)) mark(hop.channel);
 }
 
 void Fairness::settle(double now) {
@@ -54,7 +117,7 @@ void Fairness::settle(double now) {
   for (ChannelId id : reached_) {
     channels_[id].seen = false;
     for (const Member& member : channels_[id].members)
-      flows_[member.flow].seen = flows_[member.flow].fixed = false;
+      routes_[member.route].seen = routes_[member.route].fixed = false;
   }
   for (ChannelId id : dirty_) channels_[id].dirty = false;
   dirty_.clear();
@@ -66,7 +129,8 @@ void Fairness::visit(ChannelId id) {
   if (channel.seen || channel.members.empty()) return;
   channel.seen = true;
   channel.spare = channel.bandwidth;
-  channel.open = static_cast<std::uint32_t>(channel.members.size());
+  channel.open = 0;
+  for (const Member& member : channel.members) channel.open += routes_[member.route].messages.present();
   reached_.push_back(id);
 }
 
@@ -75,9 +139,9 @@ void Fairness::collect() {
   for (ChannelId id : dirty_) visit(id);
   for (std::size_t next = 0; next < reached_.size(); ++next) {
     for (const Member& member : channels_[reached_[next]].members) {
-      Flow& flow = flows_[member.flow];
-      if (std::exchange(flow.seen, true)) continue;
-      for (unsigned hop = 0; hop < flow.count; ++hop) visit(flow.hops[hop].channel);
+      Route& route = routes_[member.route];
+      if (std::exchange(route.seen, true)) continue;
+      for (const Hop& hop : hops(route)) visit(hop.channel);
     }
   }
 }
@@ -100,25 +164,30 @@ void Fairness::fill(double now) {
       continue;
     }
     for (const Member& member : channel.members)
-      if (!flows_[member.flow].fixed) fix(member.flow, share, now);
+      if (!routes_[member.route].fixed) fix(member.route, share, now);
   }
 }
 
-/// A flow whose rate stays keeps its event.
-void Fairness::fix(FlowId id, double rate, double now) {
-  Flow& flow = flows_[id];
-  flow.fixed = true;
-  for (unsigned hop = 0; hop < flow.count; ++hop) {
-    Channel& channel = channels_[flow.hops[hop].channel];
-    channel.spare = std::max(0.0, channel.spare - rate);
-    --channel.open;
+/// A route whose rate and first message stay keeps its event.
+void Fairness::fix(RouteId id, double rate, double now) {
+  Route& route = routes_[id];
+  route.fixed = true;
+  const std::uint32_t present = route.messages.present();
+  for (const Hop& hop : hops(route)) {
+    Channel& channel = channels_[hop.channel];
+    channel.spare = std::max(0.0, channel.spare - rate * present);
+    channel.open -= present;
   }
-  constexpr double rounding = 1e-12;
-  if (std::abs(rate - flow.rate) <= rounding * rate) return;
-  flow.left = std::max(0.0, flow.left - (now - flow.since) * flow.rate);
-  flow.since = now;
-  flow.rate = rate;
-  events_.push(now + flow.left / rate, kind_ | id, ++flow.stamp);
+  const bool keeps_rate = std::abs(rate - route.rate) <= rounding * rate;
+  if (keeps_rate && route.armed) return;
+  if (!keeps_rate) {
+    route.carried += (now - route.since) * route.rate;
+    route.since = now;
+    route.rate = rate;
+  }
+  route.armed = true;
+  const double left = std::max(0.0, route.messages.first() - route.carried);
+  events_.push(std::max(now, route.since + left / route.rate), kind_ | id, ++route.stamp);
 }
 
 }  // namespace convene

@@ -3,12 +3,19 @@
 // its messages keep the rate that they have and the others go on growing (progressive filling). After each moment in
 // which messages came or went, the rates of all that share channels with them, directly or through others, are
 // determined anew; everybody else keeps his.
+//
+// Messages that take the same channels have the same rate, so rates belong to routes, of which there are far fewer where
+// nodes have many cores or ranks have many messages on their way.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "simulate/departures.hpp"
 #include "simulate/event_queue.hpp"
 #include "simulate/network.hpp"
 #include "simulate/sharing.hpp"
@@ -17,18 +24,20 @@ namespace convene {
 
 class Fairness {
  public:
-  /// Events that this class wants are pushed as `kind` plus a flow.
+  /// Events that this class wants are pushed as `kind` plus a route.
   Fairness(const Network& network, EventQueue& events, std::uint32_t kind);
+  Fairness(const Fairness&) = delete;  // its table of routes looks into it
+  Fairness& operator=(const Fairness&) = delete;
 
   /// A message of more than 0 bytes begins. The path must have channels. Returns in how many parts it will be done.
   unsigned enter(FlowId flow, double bytes, const Path& path, double now);
 
-  /// A flow's event: calls part_done(flow) where it is not out of date.
+  /// A route's event: calls part_done(flow) for every message that it has carried, unless it is out of date.
   template <class Done>
-  void fire(std::uint32_t flow, std::uint32_t stamp, double now, Done&& part_done) {
-    if (flows_[flow].stamp != stamp) return;
-    leave(flow, now);
-    part_done(flow);
+  void fire(std::uint32_t route, std::uint32_t stamp, double now, Done&& part_done) {
+    if (routes_[route].stamp != stamp) return;
+    take_finished(route, now);
+    for (const FlowId flow : finished_) part_done(flow);
   }
 
   /// The moment is over: gives everybody his new rate.
@@ -42,46 +51,71 @@ class Fairness {
   }
 
  private:
+  using RouteId = std::uint32_t;
+
   struct Hop {
     ChannelId channel;
-    std::uint32_t position;  // among the channel's flows
+    std::uint32_t position;  // among the channel's routes
   };
-  struct Flow {
-    double rate = 0, left = 0, since = 0;  // bytes per second; bytes at that time
+  struct Route {
+    Departures messages;
+    double carried = 0;  // bytes for each message, since there was last none
+    double since = 0;    // when `carried` had this value
+    double rate = 0;     // bytes per second of each message
     std::uint32_t stamp = 0;
-    unsigned count = 0;
+    bool armed = false;  // whether its event is that of its first message at this rate
     bool fixed = false, seen = false;
-    Hop hops[Path::most_channels];
+    std::uint8_t count = 0;
+    std::uint32_t hops = 0;  // where they begin
   };
   struct Member {
-    FlowId flow;
-    unsigned hop;
+    RouteId route;
+    std::uint32_t hop;
   };
   struct Channel {
     double bandwidth = 0;
-    std::vector<Member> members;
+    std::vector<Member> members;  // routes that have messages
     // While rates are determined:
     double spare = 0;
-    std::uint32_t open = 0;
+    std::uint32_t open = 0;  // messages
     bool seen = false, dirty = false;
     double busy_since = 0;
     ChannelUse use;
   };
   using Share = std::pair<double, ChannelId>;
 
+  /// Routes are found by their channels.
+  struct Table {
+    using is_transparent = void;
+    const Fairness* of;
+
+    std::size_t operator()(RouteId route) const;
+    std::size_t operator()(const Path& path) const;
+    bool operator()(RouteId a, RouteId b) const { return a == b; }
+    bool operator()(const Path& path, RouteId route) const;
+    bool operator()(RouteId route, const Path& path) const { return (*this)(path, route); }
+  };
+
+  std::span<Hop> hops(const Route& route) { return {hops_.data() + route.hops, route.count}; }
+  RouteId route_of(const Path& path);
   void mark(ChannelId channel);
-  void leave(FlowId flow, double now);
+  void take_finished(RouteId id, double now);
+  void open(RouteId id, double now);
+  void close(RouteId id, double now);
   void collect();
   void visit(ChannelId channel);
   void fill(double now);
-  void fix(FlowId flow, double rate, double now);
+  void fix(RouteId id, double rate, double now);
 
   EventQueue& events_;
   const std::uint32_t kind_;
   std::vector<Channel> channels_;
-  std::vector<Flow> flows_;
+  std::vector<Route> routes_;
+  std::vector<Hop> hops_;
+  std::unordered_set<RouteId, Table, Table> table_;
+  std::vector<FlowId> finished_;
   std::vector<ChannelId> dirty_, reached_;
-  std::vector<Share> shares_;  // a heap: what each member of a channel would get
+  std::vector<Share> shares_;  // a heap: what each message of a channel would get
 };
 
 }  // namespace convene

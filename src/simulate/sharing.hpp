@@ -4,16 +4,14 @@
 // their bottleneck in one place this is max-min fairness; where they have not, a channel here gives to a message that is
 // slower elsewhere what it cannot use.
 //
-// A channel keeps one number for all its messages: how many bytes it has carried for each of them so far (processor
-// sharing in virtual time). A message ends when that number has grown by its size, so those that end first stand at the
-// top of a heap, and a change of the number of messages changes nothing but the rate of that one number.
+// A channel keeps one number for all its messages: how many bytes it has carried for each of them so far. A change of the
+// number of messages changes nothing but the rate of that one number.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
+#include "simulate/departures.hpp"
 #include "simulate/event_queue.hpp"
 #include "simulate/network.hpp"
 
@@ -25,8 +23,6 @@ struct ChannelUse {
   double bytes = 0;    ///< carried
   double seconds = 0;  ///< in which it carried anything
 };
-
-using FlowId = std::uint32_t;
 
 class Sharing {
  public:
@@ -53,12 +49,12 @@ class Sharing {
       const double due = due_of(c, now);
       if (due > now) return arm(channel, c, due);
     }
-    c.carried = c.head.first;
+    c.carried = c.messages.first();
     c.since = now;
     const double enough = c.carried * (1 + rounding);
     finished_.clear();
-    while (c.present > 0 && c.head.first <= enough) finished_.push_back(take_head(c));
-    if (c.present == 0)
+    while (!c.messages.empty() && c.messages.first() <= enough) finished_.push_back(c.messages.take_first());
+    if (c.messages.empty())
       c.use.seconds += now - c.busy_since;
     else
       arm(channel, c, due_of(c, now));
@@ -78,83 +74,29 @@ class Sharing {
 
  private:
   static constexpr double rounding = 1e-12;
-  using Flow = std::pair<double, FlowId>;  // at which `carried` it is done
-
-  /// Messages in the order in which they will be done. Those of one size come in this order already, so they stand in a
-  /// line; only those that overtake others are in a heap.
-  class Waiting {
-   public:
-    /// There must be one.
-    Flow take_first() {
-      if (first_ == line_.size() || (!heap_.empty() && heap_.front().first < line_[first_].first)) {
-        std::pop_heap(heap_.begin(), heap_.end(), later);
-        const Flow flow = heap_.back();
-        heap_.pop_back();
-        return flow;
-      }
-      const Flow flow = line_[first_++];
-      if (first_ * 2 >= line_.size()) drop_taken();
-      return flow;
-    }
-
-    void add(Flow flow) {
-      if (first_ == line_.size() || line_.back().first <= flow.first) return line_.push_back(flow);
-      heap_.push_back(flow);
-      std::push_heap(heap_.begin(), heap_.end(), later);
-    }
-
-   private:
-    static bool later(const Flow& a, const Flow& b) { return a.first > b.first; }
-
-    void drop_taken() {
-      line_.erase(line_.begin(), line_.begin() + static_cast<std::ptrdiff_t>(first_));
-      first_ = 0;
-    }
-
-    std::vector<Flow> line_, heap_;
-    std::size_t first_ = 0;  // of the line's that is still there
-  };
-
   struct Channel {
     double seconds_a_byte = 0;
     double carried = 0;         // bytes for each message, since the channel was last empty
     double since = 0;           // when `carried` had this value
     double due = 0;             // of the event that is under way
-    Flow head;                  // the message that will be done first
-    std::uint32_t present = 0;  // messages
     std::uint32_t stamp = 0;    // of the event
     bool armed = false;         // whether there is one
     bool changed = false;       // whether messages came after it was set
     double busy_since = 0;
-    Waiting others;
+    Departures messages;
     ChannelUse use;
   };
 
   static void advance(Channel& c, double now) {
-    c.carried += (now - c.since) / (c.seconds_a_byte * static_cast<double>(c.present));
+    c.carried += (now - c.since) / (c.seconds_a_byte * static_cast<double>(c.messages.present()));
     c.since = now;
-  }
-
-  static FlowId take_head(Channel& c) {
-    const FlowId flow = c.head.second;
-    if (--c.present > 0) c.head = c.others.take_first();
-    return flow;
-  }
-
-  static void add(Channel& c, Flow flow) {
-    if (c.present++ == 0) {
-      c.head = flow;
-      return;
-    }
-    if (flow.first < c.head.first) std::swap(c.head, flow);
-    c.others.add(flow);
   }
 
   /// When the first of its messages will be done if nothing changes.
   static double due_of(const Channel& c, double now) {
-    const double left = c.head.first - c.carried;
+    const double left = c.messages.first() - c.carried;
     if (left <= c.carried * rounding) return now;
-    return on_grid(now + left * c.seconds_a_byte * static_cast<double>(c.present));
+    return on_grid(now + left * c.seconds_a_byte * static_cast<double>(c.messages.present()));
   }
 
   void arm(ChannelId id, Channel& c, double due) {
@@ -167,14 +109,14 @@ class Sharing {
   /// An event that comes too early finds that out by itself; only one that would come too late is replaced.
   void enter(ChannelId id, FlowId flow, double bytes, double now) {
     Channel& c = channels_[id];
-    if (c.present == 0) {
+    if (c.messages.empty()) {
       c.carried = 0;
       c.since = c.busy_since = now;
     } else {
       advance(c, now);
     }
     c.use.bytes += bytes;
-    add(c, {c.carried + bytes, flow});
+    c.messages.add(c.carried + bytes, flow);
     c.changed = true;
     const double due = due_of(c, now);
     if (!c.armed || due < c.due) arm(id, c, due);
