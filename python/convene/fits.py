@@ -364,9 +364,10 @@ def between(table: dict[int, Curve], sizes: Array, tau: int) -> Array:
     return np.array([np.interp(tau, known, column) for column in rows.T])
 
 
-def fit_taulop_network(sample: Sample, channel: str, memory: dict[int, Curve]) -> dict[str, Any]:
+def fit_taulop_network(sample: Sample, channel: str, memory: dict[int, Curve] | None) -> dict[str, Any]:
     """o from round trips (7.2) and, where senders wait, from synchronous messages (7.3); L by (7.6), from
-    messages one way and back; L_sr likewise from exchanges."""
+    messages one way and back; L_sr likewise from exchanges. Without a memory, of which nothing is known where
+    each node has one rank, the network's transfer is all of a message."""
     trip = half_trip(sample, channel)
     eager = float(trip.times[0])
     waiting = max(eager, float(sample.curve("synchronous", channel).times[0]))
@@ -381,10 +382,10 @@ def fit_taulop_network(sample: Sample, channel: str, memory: dict[int, Curve]) -
         whole[tau] = sample.curve("cross", channel, tau=tau).times
 
     def transfers(whole: dict[int, Array]) -> dict[int, Curve]:
-        found = {
-            tau: Curve(trip.bytes, times - spent - 2 * between(memory, trip.bytes, tau))
-            for tau, times in whole.items()
-        }
+        def copies(tau: int) -> Array | float:
+            return 2 * between(memory, trip.bytes, tau) if memory else 0.0
+
+        found = {tau: Curve(trip.bytes, times - spent - copies(tau)) for tau, times in whole.items()}
         return ordered(found, whole)
 
     exchanged = {
@@ -392,7 +393,7 @@ def fit_taulop_network(sample: Sample, channel: str, memory: dict[int, Curve]) -
     }
     return {
         "o": overhead,
-        "transport": "copies",
+        "transport": "copies" if memory else "rdma",
         "L": transfers(whole),
         **({"L_sr": transfers(exchanged)} if 1 in exchanged else {}),
     }
@@ -407,9 +408,10 @@ def fit_channel(sample: Sample, channel: str) -> dict[str, Any]:
         "plogp": fit_plogp(sample, channel),
         "lognp": fit_lognp(sample, channel, in_memory=in_memory),
     }
-    if in_memory or "memory" not in sample.observations.channels():
+    if in_memory:
         return {**found, "taulop": fit_taulop_memory(sample, channel)}
-    memory: dict[int, Curve] = fit_taulop_memory(sample, "memory")["L"]
+    has_memory = "memory" in sample.observations.channels()
+    memory = fit_taulop_memory(sample, "memory")["L"] if has_memory else None
     return {**found, "taulop": fit_taulop_network(sample, channel, memory)}
 
 

@@ -134,6 +134,11 @@ CHOICES = (
     "falls stands for it",
 )
 
+NO_MEMORY = (
+    "no two ranks shared a node: messages within one are taken for messages of the network, and of these "
+    "nothing is known of copies at their ends"
+)
+
 
 def protocols(observations: fits.Observations) -> dict[str, Any]:
     return {
@@ -173,16 +178,17 @@ def platform(
     channels = observations.channels()
     sample = fits.whole(observations)
     model = fits.fit(sample)
-    listed = []
-    for channel in channels:
-        is_last = channel == channels[-1]
-        listed.append(
-            {
-                "name": channel,
-                **({} if is_last else {"within": "node"}),
-                **as_json(model["channels"][channel]),
-            }
-        )
+    assumed = list(CHOICES)
+    if channels == ["network"]:
+        # A platform's last channel is a network only behind that of a node.
+        taulop = fits.fit_taulop_memory(sample, "network")
+        model["channels"] = {"memory": {**model["channels"]["network"], "taulop": taulop}, **model["channels"]}
+        assumed.append(NO_MEMORY)
+    last = list(model["channels"])[-1]
+    listed = [
+        {"name": channel, **({} if channel == last else {"within": "node"}), **as_json(found)}
+        for channel, found in model["channels"].items()
+    ]
     environment = raw["environment"]
     found = {
         "name": name,
@@ -190,7 +196,7 @@ def platform(
         "source": f"measured by convene {__version__} on {environment['started']}, {raw['procs']} ranks on "
         f"{len(environment['hosts'])} host(s), {observations.rounds} observations of each point",
         "machine": machine_of(raw["nodes"]),
-        "assumed": list(CHOICES),
+        "assumed": assumed,
         "model": {
             "time_unit": "us",
             "copy": as_json(model["copy"]),

@@ -162,6 +162,9 @@ def settings(case: SmpiCase) -> list[str]:
         "network/latency-factor": "1",
         "network/bandwidth-factor": "1",
         "surf/precision": "1e-12",
+        # Large buffers are one block of memory again and again. Larger blocks than the usual 1 MiB, since a
+        # process may have 65,530 mappings only: 256 ranks with 256 MiB each were too many.
+        "smpi/shared-malloc-blocksize": f"{16 << 20}",
     }
     if case.spec.startswith(RIVAL):
         name = case.spec.removeprefix(RIVAL)

@@ -34,8 +34,9 @@ class Machine:
     threshold = 4500
     late = 3 * US  # what messages from the threshold on take longer
 
-    def __init__(self, noise: float = 0.0, rounds: int = 12, nodes: int = 1) -> None:
+    def __init__(self, noise: float = 0.0, rounds: int = 12, nodes: int = 1, ranks: int = 2) -> None:
         self.random, self.noise, self.rounds, self.nodes = np.random.default_rng(7), noise, rounds, nodes
+        self.ranks = ranks  # of a node: 1 or 2
 
     def single(self, size: float) -> float:
         return (
@@ -105,7 +106,7 @@ class Machine:
         return found
 
     def raw(self) -> dict[str, Any]:
-        names = ["memory", "network"][: self.nodes]
+        names = ["memory", "network"][: self.nodes] if self.ranks > 1 else ["network"]
         local = [
             self.series(what, "local", functools.partial(contended, tau), tau=tau)
             for what in ("copy", "combine")
@@ -114,9 +115,9 @@ class Machine:
         local.append(self.series("packing", "local", lambda size: 3 * contended(1, size)))
         return {
             "format": 1,
-            "procs": 2 * self.nodes,
+            "procs": self.ranks * self.nodes,
             "stack": "openmpi",
-            "nodes": [node for node in range(self.nodes) for _ in range(2)],
+            "nodes": [node for node in range(self.nodes) for _ in range(self.ranks)],
             "environment": {
                 "mpi": "Some MPI 1.0",
                 "processor": "Some CPU",
@@ -187,6 +188,29 @@ def test_the_network_is_what_memory_does_not_explain() -> None:
     largest = float(network["L_sr"][2].bytes[-1])
     whole = 1.5 * machine.ring(largest, 2) - waiting - 2 * float(memory["L"][2].at(largest))
     assert float(network["L_sr"][2].times[-1]) == pytest.approx(whole)
+
+
+def test_exchanges_are_told_apart_where_each_node_has_one_rank() -> None:
+    machine = Machine(nodes=4, ranks=1)
+    found = measurement.platform(machine.raw(), measurement.Request(), "known", 5)
+    memory, network = found["model"]["channels"]
+    assert (memory["name"], memory["within"], network["name"]) == ("memory", "node", "network")
+    assert "L_sr" not in memory["taulop"]
+    assert any("no two ranks shared a node" in sentence for sentence in found["assumed"])
+    size = SIZES[-1]
+
+    def predicted(algorithm: str) -> float:
+        where = (found["machine"], "0,1,2,3")
+        (seconds,) = _core.predict(
+            "allgather", algorithm, 4, 0, *where, json.dumps(found), "known", "taulop", [size]
+        )
+        return seconds
+
+    # Three rounds of messages one way; two rounds of exchanges, of one and of two blocks.
+    overhead = 2 * machine.single(0)
+    assert predicted("ring") == pytest.approx(3 * machine.single(size), rel=1e-3)
+    exchanged = 1.5 * machine.single(size) - overhead
+    assert predicted("recursive_doubling") > 2 * overhead + 2.9 * exchanged
 
 
 def test_free_messages_are_found() -> None:
