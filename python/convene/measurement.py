@@ -182,7 +182,10 @@ def platform(
     if channels == ["network"]:
         # A platform's last channel is a network only behind that of a node.
         taulop = fits.fit_taulop_memory(sample, "network")
-        model["channels"] = {"memory": {**model["channels"]["network"], "taulop": taulop}, **model["channels"]}
+        model["channels"] = {
+            "memory": {**model["channels"]["network"], "taulop": taulop},
+            **model["channels"],
+        }
         assumed.append(NO_MEMORY)
     last = list(model["channels"])[-1]
     listed = [

@@ -192,7 +192,7 @@ def test_the_network_is_what_memory_does_not_explain() -> None:
 
 def test_exchanges_are_told_apart_where_each_node_has_one_rank() -> None:
     machine = Machine(nodes=4, ranks=1)
-    found = measurement.platform(machine.raw(), measurement.Request(), "known", 5)
+    found = measurement.platform(machine.raw(), measurement.Request(4), "known", 5)
     memory, network = found["model"]["channels"]
     assert (memory["name"], memory["within"], network["name"]) == ("memory", "node", "network")
     assert "L_sr" not in memory["taulop"]
@@ -206,11 +206,11 @@ def test_exchanges_are_told_apart_where_each_node_has_one_rank() -> None:
         )
         return seconds
 
-    # Three rounds of messages one way; two rounds of exchanges, of one and of two blocks.
-    overhead = 2 * machine.single(0)
-    assert predicted("ring") == pytest.approx(3 * machine.single(size), rel=1e-3)
-    exchanged = 1.5 * machine.single(size) - overhead
-    assert predicted("recursive_doubling") > 2 * overhead + 2.9 * exchanged
+    # Three rounds of messages one way, or two rounds of exchanges, of one and of two blocks; and a copy of the own.
+    one_way = machine.single(size)
+    assert predicted("ring") == pytest.approx(contended(1, size) + 3 * one_way, rel=1e-3)
+    exchanges = 1.5 * (one_way + machine.single(2 * size))
+    assert predicted("recursive_doubling") == pytest.approx(contended(1, size) + exchanges, rel=1e-3)
 
 
 def test_free_messages_are_found() -> None:

@@ -118,7 +118,8 @@ def test_platforms_that_come_along_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "collective", ["allgather", "gather", "scatter", "bcast", "alltoall", "reduce", "allreduce", "reduce_scatter"]
+    "collective",
+    ["allgather", "gather", "scatter", "bcast", "alltoall", "reduce", "allreduce", "reduce_scatter"],
 )
 def test_blocks_of_any_few_bytes_are_played(convene: Convene, platform: Path, collective: str) -> None:
     """Fewer bytes than segments, in scratch too: what is not sent at one end is not awaited at the other."""
