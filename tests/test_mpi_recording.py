@@ -269,6 +269,18 @@ def test_who_is_missing_is_said_once(name: str, execution: str) -> None:
     assert len(said) == len(set(said)) == 2  # rank 0 waits for rank 2, which waits for rank 1
 
 
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_who_is_missing_in_a_collective_that_was_started(name: str) -> None:
+    stack = present(name)
+    variables = {"CONVENE_USE": "allgather=ring", "CONVENE_WAIT_WARNING": "0.2"}
+    done = stack.run(3, [stack.program("late"), "1", "1500", "2", "started"], variables)
+    assert done.status == 0, done.output
+    said = [line for line in done.output.splitlines() if "has waited 200ms in a collective that it " in line]
+    about_1 = [line for line in said if line.endswith("has started for rank 1; it waits on")]
+    assert any("rank 2 has waited" in line for line in about_1), done.output
+    assert not any("rank 1 has waited" in line for line in said)
+
+
 @pytest.mark.parametrize("value", ["soon", "-1", "5 parsecs"])
 def test_a_wrong_time_to_wait(value: str) -> None:
     stack = present("openmpi4")

@@ -206,7 +206,7 @@ def test_exchanges_are_told_apart_where_each_node_has_one_rank() -> None:
         )
         return seconds
 
-    # Three rounds of messages one way, or two rounds of exchanges, of one and of two blocks; and a copy of the own.
+    # Three rounds one way, or two rounds of exchanges, of one and of two blocks; and a copy of the own.
     one_way = machine.single(size)
     assert predicted("ring") == pytest.approx(contended(1, size) + 3 * one_way, rel=1e-3)
     exchanges = 1.5 * (one_way + machine.single(2 * size))

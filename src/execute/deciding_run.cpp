@@ -231,13 +231,20 @@ int DecidingRun::wait() {
   PolledWait wait;
   for (;;) {
     if (const int code = complete(mpi.Testsome); code != MPI_SUCCESS || flights_.size() < before) return code;
-    if (!wait.has_become_long()) continue;
-    std::vector<int> peers;
-    for (const Flight& flight : flights_)
-      if (flight.what == Flight::What::data)
-        peers.push_back(static_cast<int>(schedule_.schedule()[flight.step].peer));
-    long_wait.say(binding_.comm, peers.data(), peers.size());
+    if (wait.has_become_long()) say_who_is_missing(false);
   }
+}
+
+void DecidingRun::tell_if_it_stands() {
+  if (long_wait.is_on() && has_begun_ && standstill_.has_become_long(messages_)) say_who_is_missing(true);
+}
+
+void DecidingRun::say_who_is_missing(bool is_started) const {
+  std::vector<int> peers;
+  for (const Flight& flight : flights_)
+    if (flight.what == Flight::What::data)
+      peers.push_back(static_cast<int>(schedule_.schedule()[flight.step].peer));
+  long_wait.say(binding_.comm, peers.data(), peers.size(), is_started);
 }
 
 int DecidingRun::fail(int code) {

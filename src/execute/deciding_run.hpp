@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "execute/executor.hpp"
+#include "execute/long_wait.hpp"
 #include "schedule/growing.hpp"
 
 namespace convene {
@@ -34,6 +35,8 @@ class DecidingRun {
   int run();
   /// As far as it goes without waiting; see StepwiseRun.
   int advance(bool& done);
+  /// To be called where that has not come to the end: says for whom it waits, where that takes long.
+  void tell_if_it_stands();
 
   /// Messages with data that are complete, and how many of these before begin().
   std::uint64_t messages() const { return messages_; }
@@ -59,6 +62,7 @@ class DecidingRun {
   int tell(const DecidedStep& wanted);
   int complete(decltype(mpi.Waitsome) wait_or_test);
   int wait();
+  void say_who_is_missing(bool is_started) const;
   void land(std::size_t at);
   void note(Happening::Kind kind, StepId step);
   int fail(int code);
@@ -80,6 +84,7 @@ class DecidingRun {
   std::vector<Wire*> free_wires_;
   Wire heard_ = {};
   std::uint64_t messages_ = 0, early_messages_ = 0;
+  Standstill standstill_;
   bool has_begun_, is_listening_ = false, is_quiet_ = true;
 };
 

@@ -115,8 +115,12 @@ class DynamicRun {
         in_flight_ = 0;
         return code;
       }
-      if (completed_last_ == 0) return MPI_SUCCESS;
+      if (completed_last_ == 0) break;
     }
+    // What waits for the program's own buffer does not wait for others.
+    if (long_wait.is_on() && awaited_ == 0 && standstill_.has_become_long(messages_done_))
+      say_who_is_missing(true);
+    return MPI_SUCCESS;
   }
 
  private:
@@ -227,15 +231,18 @@ class DynamicRun {
     PolledWait wait;
     for (;;) {
       if (const int code = complete_what_came(); code != MPI_SUCCESS || completed_last_ > 0) return code;
-      if (!wait.has_become_long()) continue;
-      constexpr std::uint32_t most = 16;
-      int peers[most];
-      const std::uint32_t count = std::min(in_flight_ + signals_, most);
-      for (std::uint32_t i = 0; i < count; ++i)
-        peers[i] =
-            static_cast<int>(schedule_[i < in_flight_ ? step_of_[i] : awaited_signals_[i - in_flight_]].peer);
-      long_wait.say(comm_, peers, count);
+      if (wait.has_become_long()) say_who_is_missing(false);
     }
+  }
+
+  void say_who_is_missing(bool is_started) const {
+    constexpr std::uint32_t most = 16;
+    int peers[most];
+    const std::uint32_t count = std::min(in_flight_ + signals_, most);
+    for (std::uint32_t i = 0; i < count; ++i)
+      peers[i] =
+          static_cast<int>(schedule_[i < in_flight_ ? step_of_[i] : awaited_signals_[i - in_flight_]].peer);
+    long_wait.say(comm_, peers, count, is_started);
   }
 
   /// Completes what `wait_or_test` says is complete.
@@ -272,6 +279,7 @@ class DynamicRun {
   int completed_last_ = 0;
   std::uint8_t awaited_ = 0;  // the buffer that has not come, as a bit of Step::touches; 0: none
   std::uint64_t messages_done_ = 0, early_messages_ = 0;
+  Standstill standstill_;
   MPI_Request* requests_;  // the messages in flight, and
   StepId* step_of_;        // whose they are
   StepId* awaited_signals_ = nullptr;
@@ -333,7 +341,10 @@ StepwiseRun::~StepwiseRun() = default;
 void StepwiseRun::come() { deciding_run_ ? deciding_run_->begin() : run_->come(); }
 
 int StepwiseRun::advance(bool& done) {
-  return deciding_run_ ? deciding_run_->advance(done) : run_->advance(done);
+  if (!deciding_run_) return run_->advance(done);
+  const int code = deciding_run_->advance(done);
+  if (code == MPI_SUCCESS && !done) deciding_run_->tell_if_it_stands();
+  return code;
 }
 
 void StepwiseRun::cancel() { run_->cancel(); }

@@ -135,7 +135,7 @@ class ProgramRun {
         return code;
       if (!wait.has_become_long()) continue;
       const int peer = peer_of(slot);
-      long_wait.say(binding_.comm, &peer, peer < 0 ? 0 : 1);
+      long_wait.say(binding_.comm, &peer, peer < 0 ? 0 : 1, false);
     }
   }
 

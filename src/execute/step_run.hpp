@@ -75,7 +75,7 @@ int poll(const Binding& binding, int peer, HasCome&& has_come) {
   for (int looks = 1; !has_come(); ++looks) {
     if (looks % looks_between == 0)
       if (const int code = let_mpi_progress(binding.comm); code != MPI_SUCCESS) return code;
-    if (wait.has_become_long()) long_wait.say(binding.comm, &peer, peer < 0 ? 0 : 1);
+    if (wait.has_become_long()) long_wait.say(binding.comm, &peer, peer < 0 ? 0 : 1, false);
   }
   return MPI_SUCCESS;
 }

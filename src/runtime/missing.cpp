@@ -44,7 +44,7 @@ std::string place_of(const void* address) {
 
 }  // namespace
 
-void say_who_is_missing(MPI_Comm comm, const int* peers, std::size_t count) {
+void say_who_is_missing(MPI_Comm comm, const int* peers, std::size_t count, bool is_started) {
   int rank = 0;
   mpi.Comm_rank(MPI_COMM_WORLD, &rank);
   std::string whom;
@@ -52,7 +52,8 @@ void say_who_is_missing(MPI_Comm comm, const int* peers, std::size_t count) {
     whom += (whom.empty() ? "" : ", ") + (peer == MPI_UNDEFINED ? std::string("?") : std::to_string(peer));
   std::fprintf(stderr, "convene: rank %d has waited %s in a collective%s for %s%s; it waits on\n", rank,
                format_duration(static_cast<Nanoseconds>(long_wait.after_ns)).c_str(),
-               place_of(recorder::caller).c_str(), whom.empty() ? "others" : "rank ", whom.c_str());
+               is_started ? " that it has started" : place_of(recorder::caller).c_str(),
+               whom.empty() ? "others" : "rank ", whom.c_str());
 }
 
 }  // namespace convene

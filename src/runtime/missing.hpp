@@ -8,7 +8,8 @@
 
 namespace convene {
 
-/// Says on standard error which ranks this one waits for, and where in the program it is. For LongWait::say.
-void say_who_is_missing(MPI_Comm comm, const int* peers, std::size_t count);
+/// Says on standard error which ranks this one waits for and, where it is in the collective's call (not `is_started`),
+/// where in the program that is. For LongWait::say.
+void say_who_is_missing(MPI_Comm comm, const int* peers, std::size_t count, bool is_started);
 
 }  // namespace convene

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "execute/long_wait.hpp"
 #include "runtime/background.hpp"
 
 namespace convene::progress {
@@ -25,9 +26,6 @@ std::vector<Progressing*>& buried() {
 std::atomic<bool> has_buried{false};
 std::atomic_flag driver = ATOMIC_FLAG_INIT;
 std::atomic<std::uint64_t> movements{0};
-
-/// The MPI's hook comes here from the background's own calls, too.
-[[gnu::tls_model("initial-exec")]] thread_local constinit bool is_in_background = false;
 
 /// What the MPI calls from its own progress.
 int on_progress() {
@@ -130,7 +128,7 @@ void give_up() {
 }
 
 void poke() {
-  if (is_in_background) return;
+  if (is_in_background) return;  // the MPI's hook comes here from the background's own calls, too
   if (has_buried.load(std::memory_order_relaxed)) delete_buried();
   pokes.store(pokes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (driver.test_and_set(std::memory_order_acquire)) return;

@@ -131,7 +131,8 @@ class EventQueue {
     moving_.clear();
   }
 
-  Events near_;  // what comes next, in order: all whose time differs from `base_` in the last `near_bits_` bits only
+  Events
+      near_;  // what comes next, in order: all whose time differs from `base_` in the last `near_bits_` bits only
   std::size_t next_ = 0;  // of that list, the first that has not been taken
   std::uint64_t base_ = 0;
   unsigned near_bits_ = 0;

@@ -38,7 +38,9 @@ RC_GTEST_PROP(EventQueue, IsAStableSortWhileEventsAreAdded, ()) {
   EventQueue queue;
   std::set<std::pair<double, std::uint32_t>> waiting;
   std::mt19937 random(*rc::gen::arbitrary<unsigned>());
-  const auto below = [&](std::uint64_t end) { return std::uniform_int_distribution<std::uint64_t>(0, end - 1)(random); };
+  const auto below = [&](std::uint64_t end) {
+    return std::uniform_int_distribution<std::uint64_t>(0, end - 1)(random);
+  };
   const std::uint64_t moments = *rc::gen::element(3, 50, 1'000'000);
   const double apart = *rc::gen::element(1e-12, 1e-7, 1e-3);
   double now = 0;

@@ -120,8 +120,7 @@ RC_GTEST_PROP(Fairness, MessagesTakeAsLongAsTheDefinitionSays, ()) {
   }
   const std::vector<double> ends = ends_of(messages, network);
   follow_definition(messages, network);
-  for (std::size_t i = 0; i < messages.size(); ++i)
-    RC_ASSERT(std::abs(ends[i] - messages[i].ends) < 1e-9);
+  for (std::size_t i = 0; i < messages.size(); ++i) RC_ASSERT(std::abs(ends[i] - messages[i].ends) < 1e-9);
 }
 
 }  // namespace

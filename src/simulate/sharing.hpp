@@ -76,12 +76,12 @@ class Sharing {
   static constexpr double rounding = 1e-12;
   struct Channel {
     double seconds_a_byte = 0;
-    double carried = 0;         // bytes for each message, since the channel was last empty
-    double since = 0;           // when `carried` had this value
-    double due = 0;             // of the event that is under way
-    std::uint32_t stamp = 0;    // of the event
-    bool armed = false;         // whether there is one
-    bool changed = false;       // whether messages came after it was set
+    double carried = 0;       // bytes for each message, since the channel was last empty
+    double since = 0;         // when `carried` had this value
+    double due = 0;           // of the event that is under way
+    std::uint32_t stamp = 0;  // of the event
+    bool armed = false;       // whether there is one
+    bool changed = false;     // whether messages came after it was set
     double busy_since = 0;
     Departures messages;
     ChannelUse use;

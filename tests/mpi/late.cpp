@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program in which the same rank is always late: late RANK MILLISECONDS CALLS. Each round computes, that rank longer than
-// the others, and then has an allgather; every fourth round an allreduce follows; at the end a broadcast on half the
-// ranks, and a non-blocking barrier.
+// A program in which the same rank is always late: late RANK MILLISECONDS CALLS [started]. Each round computes, that rank
+// longer than the others, and then has an allgather, which is started and waited for if so asked; every fourth round an
+// allreduce follows; at the end a broadcast on half the ranks, and a non-blocking barrier.
 #include <mpi.h>
 #include <time.h>
 
@@ -26,7 +26,8 @@ void compute(double seconds) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  if (argc != 4) return std::fprintf(stderr, "late RANK MILLISECONDS CALLS\n"), MPI_Abort(MPI_COMM_WORLD, 2);
+  if (argc < 4)
+    return std::fprintf(stderr, "late RANK MILLISECONDS CALLS [started]\n"), MPI_Abort(MPI_COMM_WORLD, 2);
   const int late = std::atoi(argv[1]), calls = std::atoi(argv[3]);
   const double delay = std::atof(argv[2]) * 1e-3;
   int rank = 0, procs = 1;
@@ -37,7 +38,13 @@ int main(int argc, char** argv) {
   int sum = 0;
   for (int call = 0; call < calls; ++call) {
     if (rank == late) compute(delay);
-    MPI_Allgather(mine.data(), 16, MPI_INT, all.data(), 16, MPI_INT, MPI_COMM_WORLD);
+    if (argc > 4) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Iallgather(mine.data(), 16, MPI_INT, all.data(), 16, MPI_INT, MPI_COMM_WORLD, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Allgather(mine.data(), 16, MPI_INT, all.data(), 16, MPI_INT, MPI_COMM_WORLD);
+    }
     if (call % 4 == 3) MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   }
   MPI_Comm half = MPI_COMM_NULL;
