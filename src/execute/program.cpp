@@ -61,10 +61,13 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
 /// behind which nothing is issued, where they are short; where they are long, copies behind them would have to wait.
 void Program::join_calls() {
   constexpr std::uint64_t short_bytes = 4096;
-  for (std::size_t i = 0; i + 1 < entries_.size(); ++i)
-    if (entries_[i].act == Act::recv && entries_[i + 1].act == Act::wait &&
-        entries_[i + 1].message.slot == entries_[i].message.slot)
-      entries_[i].act = Act::recv_now;
+  for (std::size_t i = 0; i + 1 < entries_.size(); ++i) {
+    Act& act = entries_[i].act;
+    if ((act != Act::recv && act != Act::send) || entries_[i + 1].act != Act::wait ||
+        entries_[i + 1].message.slot != entries_[i].message.slot)
+      continue;
+    act = act == Act::recv ? Act::recv_now : Act::send_now;
+  }
   std::size_t end = entries_.size();
   std::uint64_t local_bytes = 0;
   for (; end > 0; --end) {
@@ -81,7 +84,7 @@ void Program::join_calls() {
   };
   const std::size_t last = end - 1;
   if (is_short(last, Act::send)) {
-    entries_[last].act = Act::last_send;
+    entries_[last].act = Act::send_now;
     if (local_bytes <= short_bytes && is_short(last - 1, Act::recv) && !awaits_others(last - 1)) {
       entries_[last - 1].act = Act::exchange;
       entries_[last].act = Act::joined;

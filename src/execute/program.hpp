@@ -16,7 +16,7 @@ namespace convene {
 /// What one entry of a program does.
 enum class Act : std::uint8_t {
   send,       ///< `bytes` bytes at `offset` from `base`, to `peer`
-  last_send,  ///< likewise; nothing but waits and copies comes behind it, so it may block: cheaper if it is short
+  send_now,   ///< likewise, and wait for it
   recv,       ///< likewise, from `peer`
   recv_now,   ///< likewise, and wait for it
   exchange,   ///< likewise, while the next entry's message is sent

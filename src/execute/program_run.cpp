@@ -36,9 +36,8 @@ class ProgramRun {
       case Act::send:
         return mpi.Isend(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
                          entry.message.peer, tags_.of(entry.match), binding_.comm, request_of(entry));
-      case Act::last_send:
-        return mpi.Send(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
-                        entry.message.peer, tags_.of(entry.match), binding_.comm);
+      case Act::send_now:
+        return send(entry);
       case Act::recv:
         return mpi.Irecv(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
                          entry.message.peer, tags_.of(entry.match), binding_.comm, request_of(entry));
@@ -77,6 +76,16 @@ class ProgramRun {
   }
 
   MPI_Request* request_of(const Entry& entry) const { return requests_ + entry.message.slot; }
+
+  int send(const Entry& to) {
+    const auto bytes = static_cast<int>(to.bytes_or_step);
+    const std::byte* const sent = at(to.base, to.offset);
+    const int tag = tags_.of(to.match);
+    if (!long_wait.is_on()) return mpi.Send(sent, bytes, byte_, to.message.peer, tag, binding_.comm);
+    MPI_Request request = null_;
+    const int code = mpi.Isend(sent, bytes, byte_, to.message.peer, tag, binding_.comm, &request);
+    return code == MPI_SUCCESS ? end(&request, to) : code;
+  }
 
   int receive(const Entry& from) {
     const auto bytes = static_cast<int>(from.bytes_or_step);
@@ -145,8 +154,8 @@ class ProgramRun {
       if (entry.act == Act::wait && entry.message.slot == slot)
         return static_cast<int>((*binding_.schedule)[entry.bytes_or_step].peer);
       const bool is_message = entry.act == Act::send || entry.act == Act::recv ||
-                              entry.act == Act::recv_now || entry.act == Act::exchange ||
-                              entry.act == Act::joined;
+                              entry.act == Act::recv_now || entry.act == Act::send_now ||
+                              entry.act == Act::exchange || entry.act == Act::joined;
       if (is_message && entry.message.slot == slot) return entry.message.peer;
     }
     return -1;

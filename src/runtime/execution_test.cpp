@@ -267,7 +267,7 @@ TEST(Program, JoinsCallsForWhatIsWaitedForAtOnce) {
   EXPECT_THAT(acts_of("ring", 2, 8), ElementsAre(Act::exchange, Act::joined, Act::copy));
   // Behind the second round's messages the first one's is still to be waited for.
   EXPECT_THAT(acts_of("ring", 3, 8), ElementsAre(Act::recv, Act::recv, Act::send, Act::copy, Act::wait,
-                                                 Act::last_send, Act::wait));  // for the second receive
+                                                 Act::send_now, Act::wait));  // for the second receive
   // A long copy goes on while messages come.
   EXPECT_THAT(acts_of("ring", 2, 1 << 20), ElementsAre(Act::recv, Act::send, Act::copy, Act::wait));
 }
