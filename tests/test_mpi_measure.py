@@ -67,7 +67,11 @@ def test_nodes_with_one_rank_each() -> None:
     request = measurement.Request(2, BRIEF)
     raw = run_as_nodes(setting_of(*bench.MPIS[0]), "0,1", request)
     platform = measurement.platform(raw, request, "far", resamples=5)
-    assert [channel["name"] for channel in platform["model"]["channels"]] == ["network"]
+    memory, network = platform["model"]["channels"]
+    # Nothing was measured within a node: what stands there is the network's, and the file says so.
+    assert (memory["name"], network["name"]) == ("memory", "network")
+    assert memory["hockney"] == network["hockney"]
+    assert measurement.NO_MEMORY in platform["assumed"]
     assert platform["machine"] == "node:2 core:1"
 
 

@@ -24,8 +24,8 @@ Poller::~Poller() {
 void Poller::wake() {
   {
     const std::lock_guard lock(mutex_);
-    if (awake_) return;
     awake_ = true;
+    if (!asleep_) return;  // it will look by itself
   }
   condition_.notify_one();
 }
@@ -51,6 +51,8 @@ double Poller::cpu_seconds() const {
 void Poller::run() {
   prctl(PR_SET_TIMERSLACK, 1000ul);  // nanoseconds; the default would more than double the shortest rest
   auto pause = shortest;
+  int found_nothing = 0;
+  Found before = Found::nothing;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     awake_ = false;
@@ -58,16 +60,34 @@ void Poller::run() {
     const Found found = poll_();
     polls_.fetch_add(1, std::memory_order_relaxed);
     lock.lock();
-    if (found == Found::nothing) {
+    found_nothing = found == Found::nothing ? found_nothing + 1 : 0;
+    if (found_nothing > looks_before_sleep) {
+      sleep(lock);
+      found_nothing = 0;
+      pause = aside;
+    } else if (found == Found::nothing) {
+      pause = longest;
+    } else if (found == Found::moved) {
       pause = shortest;
-      condition_.wait(lock, [this] { return awake_ || stopping_; });
-      continue;
+    } else if (found == Found::taken && before != Found::taken) {
+      pause = aside;
     }
-    if (found == Found::moved) pause = shortest;
-    // Whatever wakes it in between is looked at when it is time again: only the end is not to be waited for.
-    condition_.wait_for(lock, pause, [this] { return stopping_; });
-    pause = found == Found::taken ? longest : std::min(2 * pause, longest);
+    rest(lock, pause);
+    pause = std::min(2 * pause, longest);
+    before = found;
   }
+}
+
+/// Until a wake().
+void Poller::sleep(std::unique_lock<std::mutex>& lock) {
+  asleep_ = true;
+  condition_.wait(lock, [this] { return awake_ || stopping_; });
+  asleep_ = false;
+}
+
+/// Whatever wakes it in between is looked at when the time is over: only the end is not to be waited for.
+void Poller::rest(std::unique_lock<std::mutex>& lock, std::chrono::microseconds time) {
+  condition_.wait_for(lock, time, [this] { return stopping_; });
 }
 
 }  // namespace convene

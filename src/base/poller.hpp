@@ -6,7 +6,9 @@
 // - One mutex and one condition: `awake_` says that there may be something to do. wake() sets it, and the thread clears it
 //   before the poll() that finds nothing to do: what comes after that poll() sets it again.
 // - While there is something to do, the time between two looks grows from `shortest` to `longest`, and starts again when
-//   something has moved.
+//   something has moved. Where another thread is at it, that time is `aside` at first: a look takes a core from somebody.
+// - The thread never looks in the moment of a wake(): who gives it work may be about to wait for it, and would find the
+//   thread in the way. It falls asleep after some looks that found nothing: until then a wake() costs no call of the system.
 #pragma once
 
 #include <atomic>
@@ -42,15 +44,18 @@ class Poller {
   double cpu_seconds() const;
   std::uint64_t polls() const { return polls_.load(std::memory_order_relaxed); }
 
-  static constexpr std::chrono::microseconds shortest{20}, longest{500};
+  static constexpr std::chrono::microseconds shortest{20}, aside{100}, longest{500};
+  static constexpr int looks_before_sleep = 4;
 
  private:
   void run();
+  void sleep(std::unique_lock<std::mutex>& lock);
+  void rest(std::unique_lock<std::mutex>& lock, std::chrono::microseconds time);
 
   const std::function<Found()> poll_;
   std::mutex mutex_;
   std::condition_variable condition_;
-  bool awake_ = true, stopping_ = false;  // under the mutex
+  bool awake_ = true, asleep_ = false, stopping_ = false;  // under the mutex
   std::atomic<std::uint64_t> polls_{0};
   std::thread thread_;  // last: it uses all of the above
 };

@@ -59,9 +59,24 @@ TEST(Poller, a_wake_just_before_it_falls_asleep_is_not_lost) {
 
 TEST(Poller, sleeps_while_there_is_nothing_to_do) {
   Poller poller([] { return Poller::Found::nothing; });
-  ASSERT_TRUE(comes_true([&] { return poller.polls() > 0; }));
+  ASSERT_TRUE(comes_true([&] { return poller.polls() > Poller::looks_before_sleep; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_LE(poller.polls(), 2u);
+  EXPECT_EQ(poller.polls(), 1u + Poller::looks_before_sleep);
+}
+
+TEST(Poller, does_not_look_in_the_moment_of_a_wake) {
+  using Clock = std::chrono::steady_clock;
+  std::atomic<Clock::time_point> looked{};
+  Poller poller([&] {
+    looked = Clock::now();
+    return Poller::Found::nothing;
+  });
+  ASSERT_TRUE(comes_true([&] { return poller.polls() > Poller::looks_before_sleep; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto woken = Clock::now();
+  poller.wake();
+  ASSERT_TRUE(comes_true([&] { return looked.load() > woken; }));
+  EXPECT_GE(looked.load() - woken, Poller::aside);
 }
 
 TEST(Poller, keeps_looking_while_something_is_outstanding) {
