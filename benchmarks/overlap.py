@@ -130,12 +130,15 @@ def markdown(rows: list[Row], about: str) -> str:
             f"| {in_words(row.convene)} | {whole} |"
         )
     large = [row for row in rows if row.size >= GOAL_FROM]
-    reached = [row for row in large if row.convene.high >= row.native.low]
     if large:
+        hides = [row for row in large if row.convene.high >= row.native.low]
+        is_over = [row for row in large if row.whole.low <= 1]
+        neither = [row for row in large if row not in hides and row not in is_over]
         lines += [
             "",
-            f"From {_core.format_size(GOAL_FROM)} on Convene hides at least as much as the MPI's own, within "
-            f"the intervals, in {len(reached)} of {len(large)} rows.",
+            f"From {_core.format_size(GOAL_FROM)} on, within the intervals, Convene hides at least as "
+            f"large a part of its own time as the MPI's own in {len(hides)} of {len(large)} rows, "
+            f"is over as soon in {len(is_over)}, and neither in {len(neither)}.",
         ]
     return "\n".join(lines) + "\n"
 

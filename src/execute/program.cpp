@@ -83,7 +83,7 @@ void Program::join_calls() {
     return i < end && entries_[i].act == act && entries_[i].bytes_or_step <= short_bytes;
   };
   const std::size_t last = end - 1;
-  if (is_short(last, Act::send)) {
+  if (is_short(last, Act::send) || is_short(last, Act::send_now)) {
     entries_[last].act = Act::send_now;
     if (local_bytes <= short_bytes && is_short(last - 1, Act::recv) && !awaits_others(last - 1)) {
       entries_[last - 1].act = Act::exchange;
