@@ -7,8 +7,9 @@
 //   before the poll() that finds nothing to do: what comes after that poll() sets it again.
 // - While there is something to do, the time between two looks grows from `shortest` to `longest`, and starts again when
 //   something has moved. Where another thread is at it, that time is `aside` at first: a look takes a core from somebody.
-// - The thread never looks in the moment of a wake(): who gives it work may be about to wait for it, and would find the
-//   thread in the way. It falls asleep after some looks that found nothing: until then a wake() costs no call of the system.
+// - It falls asleep after some looks that found nothing: until then a wake() costs no call of the system. When it is woken it
+//   rests before it looks: who gives it work may be about to wait for it, and would find the thread in the way. (A thread
+//   that was not asleep may look just then; poll() has to see that another one is at it.)
 #pragma once
 
 #include <atomic>

@@ -64,7 +64,7 @@ TEST(Poller, sleeps_while_there_is_nothing_to_do) {
   EXPECT_EQ(poller.polls(), 1u + Poller::looks_before_sleep);
 }
 
-TEST(Poller, does_not_look_in_the_moment_of_a_wake) {
+TEST(Poller, rests_when_it_is_woken) {
   using Clock = std::chrono::steady_clock;
   std::atomic<Clock::time_point> looked{};
   Poller poller([&] {
