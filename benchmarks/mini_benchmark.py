@@ -74,33 +74,31 @@ class Cell:
         names = [name for name in self.mean if (name in FORECASTING) == forecasting]
         return min(names, key=self.mean.__getitem__)
 
-    @property
-    def gain(self) -> float:
-        """Average elapsed time of the best regular algorithm over that of the best with forecasts."""
-        return self.mean[self.best(forecasting=False)] / self.mean[self.best(forecasting=True)]
+    def gain(self, forecasting: str) -> float:
+        """Average elapsed time of the best regular algorithm over that of this one."""
+        return self.mean[self.best(forecasting=False)] / self.mean[forecasting]
 
-    @property
-    def gain_interval(self) -> Estimate:
+    def gain_interval(self, forecasting: str) -> Estimate:
         """Of the median of the same ratio within iterations, which have the same delays."""
-        regular, forecasting = (self.elapsed[self.best(forecasting=which)] for which in (False, True))
-        pair = regular / forecasting
+        pair = self.elapsed[self.best(forecasting=False)] / self.elapsed[forecasting]
         ratios = pair[np.newaxis, :]
         return estimate(float(np.median(pair)), resample_medians(ratios)[0])
 
     @property
     def text(self) -> str:
         best = min(self.mean, key=lambda name: self.mean[name])
-        return f"{label(best)} {self.gain:.2f}" if best in FORECASTING else label(best)
+        return f"{label(best)} {self.gain(best):.2f}" if best in FORECASTING else label(best)
 
     def as_json(self) -> dict[str, Any]:
+        best = self.best(forecasting=True)
         return {
             "procs": self.procs,
             "floats": self.floats,
             "max_delay_ms": self.delay,
             "best_regular": self.best(forecasting=False),
-            "best_forecasting": self.best(forecasting=True),
-            "gain": self.gain,
-            "median_gain": self.gain_interval.as_json("ratio"),
+            "best_forecasting": best,
+            "gain": self.gain(best),
+            "median_gain": self.gain_interval(best).as_json("ratio"),
             "mean_elapsed": self.mean,
             "elapsed": {name: list(map(float, seconds)) for name, seconds in self.elapsed.items()},
         }
@@ -167,6 +165,17 @@ def forecasts(found: accounts.Accounts, seconds: float) -> str:
     return "; ".join(parts)
 
 
+def greatest_gain(cells: list[Cell], name: str) -> str:
+    """Of one algorithm that uses forecasts over the best regular one."""
+    cell = max(cells, key=lambda each: each.gain(name))
+    interval = cell.gain_interval(name)
+    return (
+        f"{label(name)} {cell.gain(name):.2f} (against {label(cell.best(forecasting=False))}, "
+        f"{cell.floats // 1024} K floats, {cell.delay:g} ms; median within iterations {interval.value:.2f}, "
+        f"95 % interval {interval.low:.2f} … {interval.high:.2f})"
+    )
+
+
 def markdown(cells: list[Cell], title: str) -> str:
     delays = sorted({cell.delay for cell in cells})
     sizes = sorted({cell.floats for cell in cells})
@@ -181,19 +190,9 @@ def markdown(cells: list[Cell], title: str) -> str:
     for size in sizes:
         row = " | ".join(at[size, delay].text for delay in delays)
         lines.append(f"| {size // 1024} | {row} |")
-    best = max(cells, key=lambda cell: cell.gain)
-    interval = best.gain_interval
-    lines += [
-        "",
-        f"The greatest gain is {best.gain:.2f} ({label(best.best(forecasting=True))} against "
-        f"{label(best.best(forecasting=False))}, {best.floats // 1024} K floats, {best.delay:g} ms; "
-        f"median within iterations {interval.value:.2f}, "
-        f"95 % interval {interval.low:.2f} … {interval.high:.2f}).",
-        "",
-        "Average elapsed time in ms:",
-        "",
-    ]
     names = list(cells[0].mean)
+    greatest = [greatest_gain(cells, name) for name in names if name in FORECASTING]
+    lines += ["", f"Greatest gains: {'; '.join(greatest)}.", "", "Average elapsed time in ms:", ""]
     lines += [
         "| K floats | delay (ms) | " + " | ".join(label(name) for name in names) + " |",
         "|---:|---:|" + "---:|" * len(names),

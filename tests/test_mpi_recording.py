@@ -281,6 +281,21 @@ def test_who_is_missing_in_a_collective_that_was_started(name: str) -> None:
     assert not any("rank 1 has waited" in line for line in said)
 
 
+@pytest.mark.parametrize("name", EVERY_BUILD)
+@pytest.mark.parametrize("use", ["", "allgather=ring"])
+def test_who_waits_inside_the_mpi_says_so(name: str, use: str) -> None:
+    """In the MPI's own collectives, and where Convene makes its communicator (an algorithm's first call)."""
+    stack = present(name)
+    variables = {"CONVENE_USE": use, "CONVENE_WAIT_WARNING": "0.2"}
+    calls = 1 if use else 3
+    done = stack.run(3, [stack.program("late"), "1", "1000", str(calls)], variables)
+    assert done.status == 0, done.output
+    said = [line for line in done.output.splitlines() if "has waited 200ms inside the MPI in a coll" in line]
+    assert len(said) == 2 * calls, done.output
+    assert all("ective called at late+0x" in line and "those of the 3 ranks that" in line for line in said)
+    assert sum("rank 0 has" in line for line in said) == sum("rank 2 has" in line for line in said) == calls
+
+
 @pytest.mark.parametrize("value", ["soon", "-1", "5 parsecs"])
 def test_a_wrong_time_to_wait(value: str) -> None:
     stack = present("openmpi4")

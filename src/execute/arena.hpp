@@ -12,6 +12,16 @@ namespace convene {
 
 class Arena {
  public:
+  /// Memory for the contents of a message, as much as is asked for. It stays valid, and may be the same every time.
+  using Staging = std::byte* (*)(std::size_t bytes);
+
+  /// With `staging`, contents of messages go there, whatever becomes of them: for simulations that look at no content.
+  explicit Arena(Staging staging = nullptr) : staging_(staging) {}
+
+  bool stages_elsewhere() const { return staging_ != nullptr; }
+  /// Memory for the contents of a message, valid until the next reset.
+  std::byte* take_staging(std::size_t bytes) { return staging_ ? staging_(bytes) : take(bytes); }
+
   /// Memory for `bytes` bytes, aligned to 64, valid until the next reset. Never null.
   std::byte* take(std::size_t bytes) {
     bytes = ((bytes == 0 ? 1 : bytes) + alignment - 1) & ~(alignment - 1);
@@ -61,6 +71,7 @@ class Arena {
     used_ = 0;
   }
 
+  Staging staging_;
   std::vector<std::unique_ptr<std::byte[], Free>> chunks_;
   std::byte* last_ = nullptr;                    // the last of them
   std::size_t used_ = 0, room_ = 0, total_ = 0;  // used and room of that; bytes of all

@@ -111,8 +111,9 @@ Outline outline(std::span<const Range> ranges, const Schedule& schedule, const B
 }
 
 bool needs_packing(const Outline& outline, Transfer transfer, const Arena& arena) {
-  if (outline.pieces < 2 || transfer == Transfer::datatype) return false;
-  if (transfer == Transfer::packed) return true;
+  if (outline.pieces < 2) return false;
+  if (arena.stages_elsewhere()) return true;
+  if (transfer != Transfer::automatic) return transfer == Transfer::packed;
   return outline.bytes < pack_below && arena.taken() + outline.bytes <= most_packed;
 }
 
@@ -185,7 +186,7 @@ Message message_of_run(const Piece& piece, Arena& arena) {
 /// A message through staging: packed now if it is to be sent.
 Message staged_message(const Schedule& schedule, StepId id, std::size_t bytes, const Buffers& buffers,
                        Arena& arena) {
-  const Piece staging{arena.take(bytes), bytes};
+  const Piece staging{arena.take_staging(bytes), bytes};
   if (schedule[id].kind == StepKind::send) {
     std::byte* to = staging.at;
     for_each_piece(schedule.ranges(id), schedule, buffers, [&](const Piece& piece) {

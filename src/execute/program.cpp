@@ -160,6 +160,7 @@ void Program::add_local(const Schedule& schedule, StepId step, const Buffers& bu
   // Single places may differ: a shared one has room for the largest.
   const bool is_single = places(schedule.from(step)) == 1;
   if (from && to && from->bytes <= UINT_MAX && (from->bytes == to->bytes || is_single)) {
+    if (from->bytes == 0) return;  // a barrier's, for one
     entry.act = schedule[step].kind == StepKind::combine ? Act::combine
                 : to->base == Buffer::shared             ? Act::share
                                                          : Act::copy;

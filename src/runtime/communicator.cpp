@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "execute/tags.hpp"
 #include "runtime/background.hpp"
+#include "runtime/inside_mpi.hpp"
 #include "runtime/node_memory.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/recorder.hpp"
@@ -455,6 +456,7 @@ void Communicator::meet() const {
 bool Communicator::make_own() {
   Registry& registry = Registry::instance();
   const ErrorsReturned scope(comm_);
+  const InsideMpi inside(static_cast<int>(procs_));
   meet();
   const auto refused = [&](const char* why) {
     Ledger::instance().declare(std::string("a communicator of ") + std::to_string(procs_) +

@@ -244,12 +244,28 @@ TEST(Execution, MessagesInPiecesArePackedOrTypes) {
   }
 }
 
-std::vector<Act> acts_of(std::string_view algorithm, Rank procs, int block) {
-  const Spec spec = parse_spec(Collective::allgather, algorithm);
+TEST(Execution, StagingElsewhereTakesNoMemory) {
+  FakeMpi fake(8, {});
+  static std::byte there[1 << 20];
+  Arena arena([](std::size_t bytes) {
+    EXPECT_LE(bytes, sizeof there);
+    return there;
+  });
+  const Message message = message_in_pieces(sizeof there / 8, most_packed, arena);
+  EXPECT_EQ(message.staging, there);
+  EXPECT_EQ(message.buffer, there);
+  EXPECT_FALSE(message.owns_type);
+  EXPECT_EQ(arena.taken(), most_packed);
+}
+
+/// What one rank does in an algorithm.
+std::vector<Act> acts_of(Collective collective, std::string_view algorithm, Rank procs, Rank rank,
+                         int block) {
+  const Spec spec = parse_spec(collective, algorithm);
   Builder builder;
   const Schedule schedule = build_schedule(
-      *spec.algorithm, {.collective = Collective::allgather, .procs = procs, .parameters = spec.parameters},
-      builder);
+      *spec.algorithm,
+      {.collective = collective, .procs = procs, .rank = rank, .parameters = spec.parameters}, builder);
   std::vector<std::byte> memory(static_cast<std::size_t>(block) * (procs + 1));
   Buffers buffers;
   buffers.input = Memory::uniform(memory.data(), static_cast<std::size_t>(block));
@@ -264,12 +280,18 @@ std::vector<Act> acts_of(std::string_view algorithm, Rank procs, int block) {
 
 TEST(Program, JoinsCallsForWhatIsWaitedForAtOnce) {
   using testing::ElementsAre;
-  EXPECT_THAT(acts_of("ring", 2, 8), ElementsAre(Act::exchange, Act::joined, Act::copy));
+  const auto ring = [](Rank procs, int block) {
+    return acts_of(Collective::allgather, "ring", procs, 0, block);
+  };
+  EXPECT_THAT(ring(2, 8), ElementsAre(Act::exchange, Act::joined, Act::copy));
   // Behind the second round's messages the first one's is still to be waited for.
-  EXPECT_THAT(acts_of("ring", 3, 8), ElementsAre(Act::recv, Act::recv, Act::send, Act::copy, Act::wait,
-                                                 Act::send_now, Act::wait));  // for the second receive
+  EXPECT_THAT(ring(3, 8), ElementsAre(Act::recv, Act::recv, Act::send, Act::copy, Act::wait, Act::send_now,
+                                      Act::wait));  // for the second receive
   // A long copy goes on while messages come.
-  EXPECT_THAT(acts_of("ring", 2, 1 << 20), ElementsAre(Act::recv, Act::send, Act::copy, Act::wait));
+  EXPECT_THAT(ring(2, 1 << 20), ElementsAre(Act::recv, Act::send, Act::copy, Act::wait));
+  // A tree's child tells that it is there, and hears that all are; its parent hears first.
+  EXPECT_THAT(acts_of(Collective::barrier, "tree", 2, 1, 0), ElementsAre(Act::exchange, Act::joined));
+  EXPECT_THAT(acts_of(Collective::barrier, "tree", 2, 0, 0), ElementsAre(Act::recv_now, Act::send_now));
 }
 
 /// Wherever the MPI fails, the run ends with its error, and no request is left that could still touch the buffers.

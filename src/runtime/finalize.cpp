@@ -6,10 +6,12 @@
 
 #include "execute/mpi.hpp"
 #include "runtime/background.hpp"
+#include "runtime/inside_mpi.hpp"
 
 extern "C" int convene_entry_Finalize() __asm__("MPI_Finalize") __attribute__((visibility("default")));
 extern "C" int convene_entry_Finalize() {
   convene::background::stop();
+  convene::InsideMpi::stop();
   // Tools that follow have an MPI_Finalize, too. An MPI that was loaded privately is not found so.
   void* const next = dlsym(RTLD_NEXT, "MPI_Finalize");
   return reinterpret_cast<int (*)()>(next ? next : convene::mpi_symbol("PMPI_Finalize"))();

@@ -12,4 +12,8 @@ namespace convene {
 /// where in the program that is. For LongWait::say.
 void say_who_is_missing(MPI_Comm comm, const int* peers, std::size_t count, bool is_started);
 
+/// Says likewise that the rank of the program waits inside the MPI, which knows for whom, in a call on a communicator of so
+/// many (0: an intercommunicator). Calls no MPI.
+void say_that_it_waits(int rank, const void* caller, int procs);
+
 }  // namespace convene

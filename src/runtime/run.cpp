@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "runtime/bound_call.hpp"
+#include "runtime/inside_mpi.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/undeclared.hpp"
@@ -18,6 +19,7 @@ bool is_left_as_it_is(const Communicator& communicator) {
 
 /// The MPI's own call, while everything that is outstanding goes on.
 int run_native(NativeCall native, const Communicator& communicator) {
+  const InsideMpi inside(communicator.is_inter() ? 0 : static_cast<int>(communicator.procs()));
   if (is_left_as_it_is(communicator)) return native();
   MPI_Request request = MPI_REQUEST_NULL;
   const int code = native({.request = &request});
@@ -175,7 +177,8 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
     if (code != MPI_SUCCESS) report_failure(code, communicator);
   } else {
     code = run_native(native, communicator);
-    if (code == MPI_SUCCESS && !without_memory && is_left_as_it_is(communicator))
+    // Waits inside the MPI are watched on the long way only.
+    if (code == MPI_SUCCESS && !without_memory && is_left_as_it_is(communicator) && !long_wait.is_on())
       keep_for_repeat(arguments, decision, communicator.repeat());
   }
   const std::uint64_t block = arguments.block_bytes(total);

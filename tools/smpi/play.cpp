@@ -115,12 +115,27 @@ class Block {
   std::vector<std::byte> own_;
 };
 
+/// Memory for contents that nobody looks at: the same for all ranks and messages.
+std::byte* staging_of_all(std::size_t bytes) {
+  static std::byte* memory = nullptr;
+  static std::size_t room = 0;
+  if (bytes > room) {
+    room = std::max(bytes, 2 * room);  // what was there before stays: somebody may be using it
+    memory = static_cast<std::byte*>(smpi_shared_malloc(room, __FILE__, __LINE__));
+  }
+  return memory;
+}
+
 /// One rank's call with blocks of one size.
 class Participant {
  public:
-  Participant(const Call& call, std::size_t bytes) : call_(call), segments_(segments_of_job), bytes_(bytes) {
+  Participant(const Call& call, std::size_t bytes)
+      : call_(call),
+        segments_(segments_of_job),
+        bytes_(bytes),
+        shared_(bytes_of_all(call, bytes) > most_real),
+        arena_(shared_ ? staging_of_all : nullptr) {
     const Places blocks = places(call, 1);
-    shared_ = bytes_of_all(call) > most_real;
     input_.take(blocks.input * bytes_, shared_);
     output_.take(blocks.output * bytes_, shared_);
     binding_.buffers.input = Memory::uniform(input_.data(), bytes_, segments_);
@@ -183,11 +198,11 @@ class Participant {
   }
 
   /// Input and output of all ranks together.
-  std::size_t bytes_of_all(Call call) const {
+  static std::size_t bytes_of_all(Call call, std::size_t bytes) {
     std::size_t sum = 0;
     for (call.rank = 0; call.rank < call.procs; ++call.rank) {
       const Places blocks = places(call, 1);
-      sum += (blocks.input + blocks.output) * bytes_;
+      sum += (blocks.input + blocks.output) * bytes;
     }
     return sum;
   }
@@ -243,7 +258,8 @@ class Participant {
   const Call call_;
   const std::uint32_t segments_;
   const std::size_t bytes_;
-  bool shared_ = false, is_dynamic_ = false;
+  const bool shared_;
+  bool is_dynamic_ = false;
   Block input_, output_;
   std::vector<Block> scratch_;
   std::vector<Memory> memories_;
