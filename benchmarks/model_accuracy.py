@@ -4,7 +4,7 @@
 For each number of ranks one run of the measuring program takes observations for the parameters and of the
 collectives, in the same rounds. Every model then predicts the collectives from those parameters alone. The
 proportional error of a prediction e of a measured time r is max(r, e)/min(r, e); the tables have its mean
-over sizes. Writes JSON, and tables as Markdown.
+over sizes and runs. Writes JSON, and tables as Markdown.
 """
 
 import json
@@ -100,20 +100,30 @@ def line_of(row: dict[str, Any], models: list[str]) -> str:
     return f"| {name} | " + " | ".join(f"{row['error'][m]:.2f}" for m in models) + " |"
 
 
+def means_of_runs(rows: list[dict[str, Any]], model: str) -> list[float]:
+    """The mean of these algorithms in each run."""
+    return [fmean(errors) for errors in zip(*(row["errors"][model] for row in rows), strict=True)]
+
+
 def as_text(result: dict[str, Any]) -> str:
     parts = []
     for run in result["runs"]:
         rows = run["rows"]
         models = [model for model in MODELS if model in rows[0]["error"]]
+        times = f", {run['repeated']} runs" if run["repeated"] > 1 else ""
         crowd = ", more than there are cores" if run["procs"] > result["cores"] else ""
         nodes = f" on {run['nodes']} nodes" if run["nodes"] > 1 else ""
-        parts.append(f"{run['procs']} ranks{nodes}{crowd}:\n")
+        parts.append(f"{run['procs']} ranks{nodes}{crowd}{times}:\n")
         parts.append(f"| algorithm | {' | '.join(models)} |")
         parts.append("|---|" + "---:|" * len(models))
         messages = [row for row in rows if not row["algorithm"].endswith("=shared")]
         parts += [line_of(row, models) for row in messages]
         means = [fmean(row["error"][m] for row in messages) for m in models]
         parts.append("| *mean* | " + " | ".join(f"*{mean:.2f}*" for mean in means) + " |")
+        if run["repeated"] > 1:
+            spread = [means_of_runs(messages, model) for model in models]
+            ends = " | ".join(f"{min(each):.2f} … {max(each):.2f}" for each in spread)
+            parts.append(f"| means of single runs | {ends} |")
         # Those without messages come behind: most models have no words for them.
         parts += [line_of(row, models) for row in rows if row not in messages]
         if run["ranking"]:
@@ -124,6 +134,28 @@ def as_text(result: dict[str, Any]) -> str:
             parts.append(f"| following the prediction costs | {costs} |")
         parts.append("")
     return "\n".join(parts)
+
+
+def together(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Runs with the same ranks as one: means of their errors, and each run's own."""
+    rows = []
+    for same in zip(*(run["rows"] for run in runs), strict=True):
+        errors = {model: [row["error"][model] for row in same] for model in same[0]["error"]}
+        rows.append(
+            {
+                "procs": same[0]["procs"],
+                "algorithm": same[0]["algorithm"],
+                "sizes": same[0]["sizes"],
+                "runs": [{key: row[key] for key in ("measured", "predicted")} for row in same],
+                "errors": errors,
+                "error": {model: fmean(each) for model, each in errors.items()},
+            }
+        )
+    ranking = {
+        model: {key: fmean(run["ranking"][model][key] for run in runs) for key in ("hits", "cost")}
+        for model in runs[0]["ranking"]
+    }
+    return {**runs[0], "repeated": len(runs), "rows": rows, "ranking": ranking}
 
 
 def run_of(
@@ -153,6 +185,9 @@ def main() -> None:
     parser = common.parser(__doc__)
     parser.add_argument("--procs", default="2,4,8", help="numbers of ranks (default: 2,4,8)")
     parser.add_argument("--rounds", type=int, default=25, help="observations of each point (default: 25)")
+    parser.add_argument(
+        "--repeat", type=int, default=1, help="runs, each with parameters of its own (default: 1)"
+    )
     parser.add_argument("--sizes", default=SIZES, help=f"as of convene bench (default: {SIZES})")
     parser.add_argument("--largest", default="16MiB", help="of the messages that parameters come from")
     parser.add_argument(
@@ -169,7 +204,12 @@ def main() -> None:
     setting = measurement.find_setting(options.launcher, options.stack)
     sizes = bench.parse_sizes(options.sizes)
     algorithms = (*ALGORITHMS, *options.also)
-    runs = [run_of(setting, int(procs), effort, sizes, algorithms) for procs in options.procs.split(",")]
+    if options.repeat < 1:
+        parser.error(f"--repeat {options.repeat}: there must be at least one run")
+    runs = [
+        together([run_of(setting, int(procs), effort, sizes, algorithms) for _ in range(options.repeat)])
+        for procs in options.procs.split(",")
+    ]
     result = {"cores": os.cpu_count(), "runs": runs}
     common.keep(options, "model_accuracy", result, as_text(result))
 
