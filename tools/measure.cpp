@@ -144,10 +144,11 @@ class Measurement {
       session_.add(std::move(op));
     }
     add_pair("memory", pair, sizes);
-    add_shared(near, up_to(sizes, 8, std::min(options_.largest, most_shared)));
+    add_shared(near, up_to(sizes, 8, std::min(options_.largest, most_shared) / shared_pieces));
   }
 
   static constexpr std::size_t most_shared = 16 << 20;  // systems may have little
+  static constexpr std::size_t shared_pieces = 4;       // as many as algorithms have segments by default
 
   void add_shared(const std::vector<int>& near, const std::vector<std::size_t>& sizes) {
     const MPI_Comm comm = layout_.group(near);
@@ -160,6 +161,7 @@ class Measurement {
     for (const int tau : taus) {
       Operation op = make("shared", "memory", first(near, tau + 1), shared, sizes);
       op.tau = tau;
+      op.spans = shared_pieces;
       op.shared = region_ ? region_->begin() : nullptr;
       session_.add(std::move(op));
     }

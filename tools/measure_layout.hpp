@@ -58,6 +58,10 @@ class Layout {
   int rank() const { return rank_; }
   const std::vector<int>& nodes() const { return nodes_; }
 
+  bool share_a_node(const std::vector<int>& ranks) const {
+    return std::ranges::all_of(ranks, [&](int rank) { return node_of(rank) == node_of(ranks.front()); });
+  }
+
   /// The ranks of the node that has most, and those of the node that has most of the rest; ascending, maybe empty.
   std::vector<int> largest_node() const { return by_size(0); }
   std::vector<int> second_node() const { return by_size(1); }
@@ -79,6 +83,8 @@ class Layout {
   }
 
  private:
+  int node_of(int rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
+
   std::vector<int> find() const {
     MPI_Comm node = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -96,7 +102,7 @@ class Layout {
 
   std::vector<int> by_size(std::size_t place) const {
     std::map<int, std::vector<int>> ranks;
-    for (int rank = 0; rank < procs_; ++rank) ranks[nodes_[static_cast<std::size_t>(rank)]].push_back(rank);
+    for (int rank = 0; rank < procs_; ++rank) ranks[node_of(rank)].push_back(rank);
     std::vector<std::vector<int>> sorted;
     for (const auto& [node, members] : ranks) sorted.push_back(members);
     std::stable_sort(sorted.begin(), sorted.end(),

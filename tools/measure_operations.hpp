@@ -7,7 +7,7 @@
 //   ring            MPI_Sendrecv around a ring of τ ranks (τ-Lop's Ring_τ, (7.4))
 //   cross           τ ranks of one node send to τ of another, then back; half of it (τ-Lop's Ring_τ between nodes, (7.6))
 //   exchange        τ ranks of one node and τ of another, in pairs that MPI_Sendrecv with each other (L_sr)
-//   shared          τ ranks copy what another one has put into memory that they share (L_c)
+//   shared          τ ranks copy what another one has put into memory that they share, in a row of pieces (L_c)
 //   burst           n messages, a pause between them, and one answer: PRTT(n, d, s) of Hoefler, Lichei, Rehm 2007
 //   send            one MPI_Send, until it returns (Kielmann's o_s)
 //   receive         one MPI_Recv of a message that has come long before (Kielmann's o_r)
@@ -126,25 +126,24 @@ inline double exchange(const Operation& op, Buffers& buffers, std::size_t bytes,
   return took / calls;
 }
 
-/// The first rank writes, all others read; what takes longer counts.
+/// The first rank writes, all others read; what takes longer counts. Pieces come in a row, as segments do: a copy that is
+/// short begins while the one before still goes on.
 inline double shared(const Operation& op, Buffers& buffers, std::size_t bytes, int calls, double) {
   const bool writes = op.place() == 0;
   double took = 0;
-  for (int call = 0; call < calls; ++call, buffers.next(bytes)) {
+  for (int call = 0; call < calls; ++call, buffers.next(op.spans * bytes)) {
     double start = now();
-    if (writes) {
-      copy_into_shared(op.shared, buffers.from(), bytes);
-      took += now() - start;
-    }
+    for (std::size_t at = 0; writes && at < op.spans * bytes; at += bytes)
+      copy_into_shared(op.shared + at, buffers.from() + at, bytes);
+    if (writes) took += now() - start;
     MPI_Barrier(op.comm);
     start = now();
-    if (!writes) {
-      copy_bytes(buffers.to(), op.shared, bytes);
-      took += now() - start;
-    }
+    for (std::size_t at = 0; !writes && at < op.spans * bytes; at += bytes)
+      copy_bytes(buffers.to() + at, op.shared + at, bytes);
+    if (!writes) took += now() - start;
     MPI_Barrier(op.comm);
   }
-  return took / calls;
+  return took / calls / static_cast<double>(op.spans);
 }
 
 inline double burst(const Operation& op, Buffers& buffers, std::size_t bytes, int calls, double delay) {

@@ -54,9 +54,12 @@ class Session {
       MPI_Barrier(op.comm);
       MPI_Barrier(op.comm);
       buffers_.expect(bytes * op.spans);
-      op.body(op, buffers_, bytes, 1, delay);  // what other operations have left in the caches is gone then
-      MPI_Barrier(op.comm);
-      MPI_Barrier(op.comm);
+      // Within a node it matters what other operations have left in the caches.
+      if (layout_.share_a_node(op.ranks)) {
+        op.body(op, buffers_, bytes, 1, delay);
+        MPI_Barrier(op.comm);
+        MPI_Barrier(op.comm);
+      }
       mine = op.body(op, buffers_, bytes, calls, delay);
     }
     MPI_Request request = MPI_REQUEST_NULL;

@@ -54,6 +54,7 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
   for (const Op op : order) add(schedule, op, buffers, slot_of);
   join_calls();
   forget_blocking(arena);
+  is_one_exchange_ = entries_.size() == 2 && entries_.front().act == Act::exchange;
   bound_ = true;
 }
 

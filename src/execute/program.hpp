@@ -64,6 +64,8 @@ class Program {
 
   const std::vector<Entry>& entries() const { return entries_; }
   std::uint32_t slots() const { return slots_; }
+  /// Whether it is nothing but one message each way, with one rank or two: a barrier of two, say.
+  bool is_one_exchange() const { return is_one_exchange_; }
 
   std::size_t memory() const;
 
@@ -78,7 +80,7 @@ class Program {
 
   std::vector<Entry> entries_;
   std::uint32_t slots_ = 0;  // messages, each with a place for its request; 0 where none has one
-  bool bound_ = false, has_scratch_ = false, has_shared_ = false;
+  bool bound_ = false, is_one_exchange_ = false, has_scratch_ = false, has_shared_ = false;
   KeptLayout input_, output_, blocks_, shared_;
 };
 

@@ -9,6 +9,18 @@
 namespace convene {
 namespace {
 
+std::byte* at(const Binding& binding, Buffer buffer, std::ptrdiff_t offset) {
+  return binding.buffers[buffer].base() + offset;
+}
+
+/// Two entries' messages by one call.
+int exchange(const Binding& binding, const Tags& tags, const Entry& from, const Entry& to) {
+  return mpi.Sendrecv(at(binding, to.base, to.offset), static_cast<int>(to.bytes_or_step), MPI_BYTE,
+                      to.message.peer, tags.of(to.match), at(binding, from.base, from.offset),
+                      static_cast<int>(from.bytes_or_step), MPI_BYTE, from.message.peer, tags.of(from.match),
+                      binding.comm, MPI_STATUS_IGNORE);
+}
+
 class ProgramRun {
  public:
   ProgramRun(const Binding& binding, const Program& program, Arena& arena)
@@ -99,15 +111,10 @@ class ProgramRun {
   }
 
   int exchange(const Entry& from, const Entry& to) {
-    const auto bytes = static_cast<int>(to.bytes_or_step);
-    const std::byte* const sent = at(to.base, to.offset);
-    const int tag = tags_.of(to.match);
-    if (!long_wait.is_on())
-      return mpi.Sendrecv(sent, bytes, byte_, to.message.peer, tag, at(from.base, from.offset),
-                          static_cast<int>(from.bytes_or_step), byte_, from.message.peer,
-                          tags_.of(from.match), binding_.comm, MPI_STATUS_IGNORE);
+    if (!long_wait.is_on()) return convene::exchange(binding_, tags_, from, to);
     MPI_Request request = null_;
-    int code = mpi.Isend(sent, bytes, byte_, to.message.peer, tag, binding_.comm, &request);
+    int code = mpi.Isend(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), byte_, to.message.peer,
+                         tags_.of(to.match), binding_.comm, &request);
     if (code != MPI_SUCCESS) return code;
     code = receive(from);
     return code == MPI_SUCCESS ? end(&request, to) : abandoned(&request, code);
@@ -161,9 +168,7 @@ class ProgramRun {
     return -1;
   }
 
-  std::byte* at(Buffer buffer, std::ptrdiff_t offset) const {
-    return binding_.buffers[buffer].base() + offset;
-  }
+  std::byte* at(Buffer buffer, std::ptrdiff_t offset) const { return convene::at(binding_, buffer, offset); }
 
   const Binding& binding_;
   const Program& program_;
@@ -177,6 +182,8 @@ class ProgramRun {
 }  // namespace
 
 int run_program(const Binding& binding, const Program& program, Arena& arena) {
+  if (program.is_one_exchange() && !binding.shared_memory && !long_wait.is_on())
+    return exchange(binding, binding.tags(), program.entries().front(), program.entries().back());
   if (!binding.shared_memory) return ProgramRun(binding, program, arena).run();
   const SharedRun shared(binding);
   const int code = await_memory(binding);
