@@ -38,7 +38,13 @@ FOLDERS = {"openmpi5": "openmpi", "mpich5": "abi"}
 
 
 def label(algorithm: str) -> str:
-    return SHORT.get(algorithm, algorithm)
+    """Short: BDR/8 is bdr with eight segments."""
+    name, *parameters = algorithm.split(";")
+    return "/".join([SHORT.get(name, name), *(each.removeprefix("segments=") for each in parameters)])
+
+
+def uses_forecasts(algorithm: str) -> bool:
+    return algorithm.split(";")[0] in FORECASTING
 
 
 def parse_algorithms(text: str) -> str:
@@ -51,7 +57,7 @@ def parse_algorithms(text: str) -> str:
             raise argparse.ArgumentTypeError(
                 f"there is no allgather algorithm {part!r}; convene list allgather has them"
             )
-    if not set(parts) & set(FORECASTING) or not set(parts) - set(FORECASTING):
+    if len({uses_forecasts(part) for part in parts}) < 2:
         raise argparse.ArgumentTypeError(
             f"name at least one of {', '.join(FORECASTING)} and one other, to compare"
         )
@@ -71,7 +77,7 @@ class Cell:
 
     def best(self, forecasting: bool) -> str:
         """The fastest algorithm of those that use forecasts, or of the others."""
-        names = [name for name in self.mean if (name in FORECASTING) == forecasting]
+        names = [name for name in self.mean if uses_forecasts(name) == forecasting]
         return min(names, key=self.mean.__getitem__)
 
     def gain(self, forecasting: str) -> float:
@@ -87,7 +93,7 @@ class Cell:
     @property
     def text(self) -> str:
         best = min(self.mean, key=lambda name: self.mean[name])
-        return f"{label(best)} {self.gain(best):.2f}" if best in FORECASTING else label(best)
+        return f"{label(best)} {self.gain(best):.2f}" if uses_forecasts(best) else label(best)
 
     def as_json(self) -> dict[str, Any]:
         best = self.best(forecasting=True)
@@ -191,7 +197,7 @@ def markdown(cells: list[Cell], title: str) -> str:
         row = " | ".join(at[size, delay].text for delay in delays)
         lines.append(f"| {size // 1024} | {row} |")
     names = list(cells[0].mean)
-    greatest = [greatest_gain(cells, name) for name in names if name in FORECASTING]
+    greatest = [greatest_gain(cells, name) for name in names if uses_forecasts(name)]
     lines += ["", f"Greatest gains: {'; '.join(greatest)}.", "", "Average elapsed time in ms:", ""]
     lines += [
         "| K floats | delay (ms) | " + " | ".join(label(name) for name in names) + " |",

@@ -154,8 +154,8 @@ void measure(const Options& options, int floats, double delay_ms) {
   std::vector<float> in(static_cast<std::size_t>(block)), out(static_cast<std::size_t>(block * procs));
   std::vector<std::unique_ptr<Contender>> contenders;
   for (const std::string& name : options.algorithms) {
-    const bool forecasts =
-        std::find(options.forecasting.begin(), options.forecasting.end(), name) != options.forecasting.end();
+    const bool forecasts = std::find(options.forecasting.begin(), options.forecasting.end(),
+                                     name.substr(0, name.find(';'))) != options.forecasting.end();
     contenders.push_back(std::make_unique<Contender>(name, forecasts, block, in, out));
   }
   std::mt19937 common(options.seed), own(options.seed * 7919 + static_cast<unsigned>(rank));

@@ -10,6 +10,9 @@
 //           ring: P − 1 rounds where the last rank was taken for the first (the source has P − 2). Building costs
 //           O(S·P + P²) for the whole plan; pre-steps in which nothing is left to send cost nothing.
 //
+// With N segments every block travels as N messages, each passed on as it arrives (this project's own: the ring is
+// faster so, too, where what is sent next waits for what comes).
+//
 // Nothing marks a pre-step. It is a step that does not touch its receiver's input: a receive into a place of the output
 // that nobody else touches, so a rank that has not come yet can do it in the background. A rank's own block is sent from
 // its input, so its first send waits for the call.
@@ -77,12 +80,17 @@ PreSteps schedule_pre_steps(const std::vector<std::uint32_t>& delays) {
 }
 
 void generate(const Call& call, Builder& builder) {
-  const auto pre_steps = keep_work(call, [&] { return schedule_pre_steps(expected_delays(call)); });
-  place_own_block(call, builder);
+  const CutBlocks blocks(call.parameters[0]);
+  const Rank segments = blocks.segments();
+  const auto pre_steps =
+      keep_work(call, [&] { return schedule_pre_steps(expected_delays_of_blocks(call, segments)); });
+  blocks.place_own(call, builder);
   pre_steps->messages.for_each(call.rank, [&](const Message& message) {
-    builder.round(message.round);
-    if (message.from == call.rank) builder.send(message.to, own_block());
-    if (message.to == call.rank) builder.recv(message.from, blocks(message.from));
+    for (Rank segment = 0; segment < segments; ++segment) {
+      builder.round(message.round * segments + segment);
+      if (message.from == call.rank) builder.send(message.to, blocks.own(segment));
+      if (message.to == call.rank) builder.recv(message.from, blocks.of(message.from, segment));
+    }
   });
   // A block that was sent to the k ranks below its owner need not go on to them: it makes k hops fewer.
   const auto goes_on = [&](Rank block, Rank hop) {
@@ -90,9 +98,12 @@ void generate(const Call& call, Builder& builder) {
   };
   for (Rank hop = 0; hop + 1 < call.procs; ++hop) {
     const Rank mine = call.down(hop), theirs = call.down(hop + 1);
-    builder.round(pre_steps->rounds + hop);
-    if (goes_on(mine, hop)) builder.send(call.up(), hop == 0 ? own_block() : blocks(mine));
-    if (goes_on(theirs, hop)) builder.recv(call.down(), blocks(theirs));
+    for (Rank segment = 0; segment < segments; ++segment) {
+      builder.round((pre_steps->rounds + hop) * segments + segment);
+      if (goes_on(mine, hop))
+        builder.send(call.up(), hop == 0 ? blocks.own(segment) : blocks.of(mine, segment));
+      if (goes_on(theirs, hop)) builder.recv(call.down(), blocks.of(theirs, segment));
+    }
   }
 }
 
@@ -104,7 +115,8 @@ extern const Algorithm allgather_bdr = {
     .source = "Proficz 2021, section 3.1, Listing 2",
     .collectives = allgathers,
     .learns = Learns::forecast,
-    .rounds = "P − 1 after at most ⌊ω/τ⌋ in the background",
+    .rounds = "P − 1 after at most ⌊ω/τ⌋ in the background, N times as many of 1/N block each",
+    .parameters = {segments_of_blocks(1)},
     .generate = generate,
 };
 

@@ -25,6 +25,31 @@ inline void place_own_block(const Call& call, Builder& builder) {
   builder.copy(own_block(), blocks(call.rank));
 }
 
+inline Parameter segments_of_blocks(std::int64_t fallback) {
+  return {.name = "segments",
+          .summary = "how many parts a block is cut into",
+          .fallback = fallback,
+          .least = 1,
+          .most = 4096,
+          .samples = {1, 2, 3, 8}};
+}
+
+/// Blocks that are cut into segments, each of which is a place.
+class CutBlocks {
+ public:
+  explicit CutBlocks(std::int64_t segments) : segments_(static_cast<Rank>(segments)) {}
+
+  Rank segments() const { return segments_; }
+  Range own(Rank segment) const { return Range(Buffer::input, segment); }
+  Range of(Rank block, Rank segment) const { return Range(Buffer::output, block * segments_ + segment); }
+  void place_own(const Call& call, Builder& builder) const {
+    builder.copy(Range(Buffer::input, 0, segments_), Range(Buffer::output, call.rank * segments_, segments_));
+  }
+
+ private:
+  Rank segments_;
+};
+
 /// What to do with a run of blocks that goes around the end of the output, and so is two pieces in memory.
 enum class Wrap : std::int64_t { copy, message };
 

@@ -5,7 +5,7 @@
 //
 // Source:   this project's own; a list schedule (Graham 1966) of single-port, full-duplex transfers.
 // Requires: nothing. Uses a forecast of arrivals; without one, where all come at once, or where the list is longer than
-//           the last arrival and P − 1 rounds, it is Sparbit.
+//           the last arrival and P − 1 rounds, it is Sparbit, or with N > 1 segments the segmented ring.
 // Cost:     P − 1 blocks per rank to and from it in the mean, one a message, no extra memory. ⌈log₂P⌉ rounds after the
 //           last arrival where that is late enough for all others to be done, never more than P − 1. Building costs
 //           O(P³/64) for the whole plan.
@@ -33,7 +33,7 @@
 
 namespace convene {
 
-extern const Algorithm allgather_sparbit;
+extern const Algorithm allgather_sparbit, allgather_segmented_ring;
 
 namespace {
 
@@ -165,22 +165,28 @@ class ListScheduler {
   std::vector<Transfer> transfers_;
 };
 
-/// Sparbit, with its own defaults.
+/// Sparbit, with its own defaults; of blocks that are cut, the ring.
 void generate_regular(Call call, Builder& builder) {
+  if (call.parameters[0] > 1) return allgather_segmented_ring.generate(call, builder);
   call.parameters = allgather_sparbit.default_parameters();
   allgather_sparbit.generate(call, builder);
 }
 
 void generate(const Call& call, Builder& builder) {
-  const auto transfers =
-      keep_work(call, [&] { return ByRank(call.procs, ListScheduler(expected_delays(call)).run()); });
+  const CutBlocks blocks(call.parameters[0]);
+  const auto transfers = keep_work(call, [&] {
+    return ByRank(call.procs, ListScheduler(expected_delays_of_blocks(call, blocks.segments())).run());
+  });
   if (transfers->empty()) return generate_regular(call, builder);
-  place_own_block(call, builder);
+  blocks.place_own(call, builder);
   transfers->for_each(call.rank, [&](const Transfer& transfer) {
-    builder.round(transfer.round);
-    if (transfer.from == call.rank)
-      builder.send(transfer.to, transfer.block == call.rank ? own_block() : blocks(transfer.block));
-    if (transfer.to == call.rank) builder.recv(transfer.from, blocks(transfer.block));
+    for (Rank segment = 0; segment < blocks.segments(); ++segment) {
+      const Range place = blocks.of(transfer.block, segment);
+      builder.round(transfer.round * blocks.segments() + segment);
+      if (transfer.from == call.rank)
+        builder.send(transfer.to, transfer.block == call.rank ? blocks.own(segment) : place);
+      if (transfer.to == call.rank) builder.recv(transfer.from, place);
+    }
   });
 }
 
@@ -194,7 +200,8 @@ extern const Algorithm allgather_list_scheduled = {
     .source = "this project; a list schedule after Graham 1966",
     .collectives = allgathers,
     .learns = Learns::forecast,
-    .rounds = "⌈log₂P⌉ after a late last arrival; at most P − 1 after any",
+    .rounds = "⌈log₂P⌉ after a late last arrival; at most P − 1 after any; N times as many of 1/N block each",
+    .parameters = {segments_of_blocks(1)},
     .generate = generate,
 };
 

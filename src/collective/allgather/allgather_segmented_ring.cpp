@@ -20,16 +20,13 @@ namespace convene {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
-  const auto segments = static_cast<Rank>(call.parameters[0]);
-  const auto segment = [&](Rank block, Rank which) {
-    return Range(Buffer::output, block * segments + which);
-  };
-  builder.copy(Range(Buffer::input, 0, segments), Range(Buffer::output, call.rank * segments, segments));
+  const CutBlocks blocks(call.parameters[0]);
+  blocks.place_own(call, builder);
   for (Rank round = 0; round + 1 < call.procs; ++round)
-    for (Rank which = 0; which < segments; ++which) {
-      builder.round(round * segments + which);
-      builder.send(call.up(), round == 0 ? Range(Buffer::input, which) : segment(call.down(round), which));
-      builder.recv(call.down(), segment(call.down(round + 1), which));
+    for (Rank segment = 0; segment < blocks.segments(); ++segment) {
+      builder.round(round * blocks.segments() + segment);
+      builder.send(call.up(), round == 0 ? blocks.own(segment) : blocks.of(call.down(round), segment));
+      builder.recv(call.down(), blocks.of(call.down(round + 1), segment));
     }
 }
 
@@ -41,12 +38,7 @@ extern const Algorithm allgather_segmented_ring = {
     .source = "pipelining after Marendic et al. 2016; Loch 2021, section 2.4.1",
     .collectives = allgathers,
     .rounds = "N(P − 1) of 1/N block each",
-    .parameters = {{.name = "segments",
-                    .summary = "how many parts a block is cut into",
-                    .fallback = 8,
-                    .least = 1,
-                    .most = 4096,
-                    .samples = {1, 2, 3, 8}}},
+    .parameters = {segments_of_blocks(8)},
     .generate = generate,
 };
 
