@@ -50,7 +50,8 @@ def uses_forecasts(algorithm: str) -> bool:
 def parse_algorithms(text: str) -> str:
     """Names as Convene or as the source's tables have them."""
     names = {short: name for name, short in SHORT.items()}
-    parts = [names.get(part, part) for part in text.split(",")]
+    words = [part.split(";") for part in text.split(",")]
+    parts = [";".join([names.get(name, name), *parameters]) for name, *parameters in words]
     known = ["native", *(str(algorithm["name"]) for algorithm in _core.algorithms("allgather"))]
     for part in parts:
         if part.split(";")[0] not in known:

@@ -140,7 +140,8 @@ def together(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """Runs with the same ranks as one: means of their errors, and each run's own."""
     rows = []
     for same in zip(*(run["rows"] for run in runs), strict=True):
-        errors = {model: [row["error"][model] for row in same] for model in same[0]["error"]}
+        models = [model for model in same[0]["error"] if all(model in row["error"] for row in same)]
+        errors = {model: [row["error"][model] for row in same] for model in models}
         rows.append(
             {
                 "procs": same[0]["procs"],
@@ -154,6 +155,7 @@ def together(runs: list[dict[str, Any]]) -> dict[str, Any]:
     ranking = {
         model: {key: fmean(run["ranking"][model][key] for run in runs) for key in ("hits", "cost")}
         for model in runs[0]["ranking"]
+        if all(model in run["ranking"] for run in runs)
     }
     return {**runs[0], "repeated": len(runs), "rows": rows, "ranking": ranking}
 

@@ -282,9 +282,9 @@ def test_who_is_missing_in_a_collective_that_was_started(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY_BUILD)
-@pytest.mark.parametrize("use", ["", "allgather=ring"])
+@pytest.mark.parametrize("use", ["", "allgather=ring", "allgather=shared"])
 def test_who_waits_inside_the_mpi_says_so(name: str, use: str) -> None:
-    """In the MPI's own collectives, and where Convene makes its communicator (an algorithm's first call)."""
+    """In the MPI's own collectives, and where Convene finds the nodes or makes its communicator."""
     stack = present(name)
     variables = {"CONVENE_USE": use, "CONVENE_WAIT_WARNING": "0.2"}
     calls = 1 if use else 3

@@ -148,7 +148,7 @@ class Measurement {
   }
 
   static constexpr std::size_t most_shared = 16 << 20;  // systems may have little
-  static constexpr std::size_t shared_pieces = 4;       // as many as algorithms have segments by default
+  static constexpr std::size_t shared_pieces = 4;       // as many as most algorithms have segments by default
 
   void add_shared(const std::vector<int>& near, const std::vector<std::size_t>& sizes) {
     const MPI_Comm comm = layout_.group(near);

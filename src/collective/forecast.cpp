@@ -19,12 +19,6 @@ std::vector<std::uint32_t> expected_delays(const Call& call) {
   return delays;
 }
 
-std::vector<std::uint32_t> expected_delays_of_blocks(const Call& call, std::uint32_t segments) {
-  std::vector<std::uint32_t> delays = expected_delays(call);
-  for (std::uint32_t& delay : delays) delay /= segments;
-  return delays;
-}
-
 std::vector<Rank> in_expected_order(const std::vector<std::uint32_t>& delays) {
   std::vector<Rank> order(delays.size());
   std::iota(order.begin(), order.end(), 0);

@@ -15,9 +15,6 @@ namespace convene {
 /// the forecast is not one of so many ranks.
 std::vector<std::uint32_t> expected_delays(const Call& call);
 
-/// Likewise, where blocks are cut into segments and a round moves one of these: in whole blocks' rounds.
-std::vector<std::uint32_t> expected_delays_of_blocks(const Call& call, std::uint32_t segments);
-
 /// The ranks in the order in which they are expected; those expected together in the order of their numbers.
 std::vector<Rank> in_expected_order(const std::vector<std::uint32_t>& delays);
 

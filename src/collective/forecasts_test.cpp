@@ -20,6 +20,14 @@ class UsesForecasts : public testing::TestWithParam<Served> {
             .arrivals = std::move(forecast)};
   }
 
+  /// With each of the samples of its parameters in turn.
+  Call call(Rank procs, Arrivals forecast, std::size_t which) const {
+    Call of = call(procs, std::move(forecast));
+    const auto samples = algorithm().sample_parameters();
+    of.parameters = samples[which % samples.size()];
+    return of;
+  }
+
   void expect_correct(const Call& of) const {
     ASSERT_EQ(check(build_plan(algorithm(), of), contract(of, segments(algorithm(), of))).why, "")
         << "P=" << of.procs << ", root " << of.root << (of.in_place ? ", in place, " : ", ")
@@ -38,7 +46,7 @@ TEST_P(UsesForecasts, IsCorrectForEveryForecast) {
   Forecasts forecasts(1);
   for (Rank procs = 1; procs <= 64; ++procs)
     for (int i = 0; i < 12; ++i) {
-      Call of = call(procs, forecasts.any(procs));
+      Call of = call(procs, forecasts.any(procs), procs + static_cast<std::size_t>(i));
       of.in_place = i % 2 == 1;
       if (is_rooted(of.collective)) of.root = static_cast<Rank>(forecasts.below(static_cast<int>(procs)));
       expect_correct(of);
@@ -65,7 +73,7 @@ TEST_P(UsesForecasts, BuildsTheSameAloneAsInAPlan) {
   Builder builder;
   for (int i = 0; i < 50; ++i) {
     const auto procs = static_cast<Rank>(1 + forecasts.below(20));
-    Call of = call(procs, forecasts.any(procs));
+    Call of = call(procs, forecasts.any(procs), static_cast<std::size_t>(i));
     const Plan plan = build_plan(algorithm(), of);
     for (of.rank = 0; of.rank < procs; ++of.rank)
       ASSERT_TRUE(same(plan[of.rank], build_schedule(algorithm(), of, builder))) << in_words(of.arrivals);

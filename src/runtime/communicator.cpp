@@ -223,6 +223,7 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
 int Communicator::on_finalize(MPI_Comm, int, void*, void*) {
   Registry& registry = Registry::instance();
   background::stop();
+  InsideMpi::stop();
   progress::give_up();
   registry.finalizing = true;
   progress::delete_buried();
@@ -362,6 +363,7 @@ std::string Communicator::obstacle_to(const Algorithm& algorithm, bool may_block
 }
 
 void Communicator::find_all_neighbors() {
+  const InsideMpi inside(static_cast<int>(procs_));
   const ErrorsReturned scope(comm_);
   meet();
   const auto all = all_neighbors(comm_, *neighbors_.graph, rank_);
@@ -402,6 +404,7 @@ Choice Communicator::choose(const CallKind& kind) {
 /// anything is done, since a rank that has the MPI's own would come to nothing else.
 void Communicator::check_agreement(const CallKind& kind, const std::string& algorithm) const {
   if (!settings().check_agreement) return;
+  const InsideMpi inside(static_cast<int>(procs_));
   std::string told = algorithm;
   if (!expected_.empty()) told += " and expects ranks after";
   for (const std::int64_t each : expected_) told += " " + std::to_string(each) + " ns";
@@ -479,6 +482,7 @@ bool Communicator::make_own() {
 SharedMemory* Communicator::share(std::uint64_t bytes) {
   if (shared_memory_ && shared_memory_->capacity() >= bytes) return shared_memory_.get();
   if (sharing_refused_) return nullptr;
+  const InsideMpi inside(static_cast<int>(procs_));
   constexpr std::uint64_t least = 32 * 1024;
   const std::uint64_t before = shared_memory_ ? shared_memory_->capacity() : 0;
   const ErrorsReturned scope(comm_);
@@ -503,6 +507,7 @@ SharedMemory* Communicator::share(std::uint64_t bytes) {
 /// Which ranks share a node, as the MPI says it; where it has no communicator left to find out, nobody knows. Collective;
 /// equal on all ranks.
 void Communicator::find_topology() {
+  const InsideMpi inside(static_cast<int>(procs_));
   const ErrorsReturned scope(comm_);
   meet();
   MPI_Comm node = MPI_COMM_NULL;

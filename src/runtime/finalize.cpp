@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Finalize: the background ends before it begins. MPICH stops locking at its start, before it deletes attributes: a
-// thread that is inside the MPI then never gives its lock back, and the end is an abort. (Where a tool calls PMPI_Finalize
+// MPI_Finalize: threads of Convene's own end before it begins. MPICH stops locking at its start, before it deletes
+// attributes: one that is inside the MPI then never gives its lock back, and the end is an abort. (Where a tool calls PMPI_Finalize
 // by itself, the deletion of MPI_COMM_SELF's attributes has to do; communicator.cpp.)
 #include <dlfcn.h>
 

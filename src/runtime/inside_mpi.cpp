@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/inside_mpi.hpp"
 
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -26,6 +30,7 @@ class Watch {
   explicit Watch(int rank) : rank_(rank), thread_([this] { run(); }) {}
 
   void stop() {
+    if (getpid() != process_) return;  // a child's: the thread is its parent's
     {
       const std::lock_guard lock(mutex_);
       is_stopping_ = true;
@@ -41,7 +46,11 @@ class Watch {
     const auto between = std::clamp<std::chrono::nanoseconds>(after / 10, std::chrono::milliseconds(1),
                                                               std::chrono::seconds(1));
     std::unique_lock lock(mutex_);
-    while (!condition_.wait_for(lock, between, [this] { return is_stopping_; })) look();
+    while (!condition_.wait_for(lock, between, [this] { return is_stopping_; })) {
+      lock.unlock();  // standard error may be full
+      look();
+      lock.lock();
+    }
   }
 
   void look() {
@@ -59,6 +68,7 @@ class Watch {
   }
 
   const int rank_;
+  const pid_t process_ = getpid();
   std::array<std::uint64_t, most_at_once> said_{};  // beginnings of calls that have been spoken of
   std::mutex mutex_;
   std::condition_variable condition_;
@@ -72,16 +82,23 @@ constinit std::atomic<Watch*> watch = nullptr;
 void start_watch() {
   int rank = 0;
   mpi.Comm_rank(MPI_COMM_WORLD, &rank);
+  sigset_t all, before;  // signals are for the program's threads
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     watch = new Watch(rank);
   } catch (const std::system_error&) {
     // Then nothing is said.
   }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
+
+[[gnu::tls_model("initial-exec")]] thread_local constinit bool is_inside = false;
 
 }  // namespace
 
 InsideMpi::Slot* InsideMpi::take(int procs) {
+  if (is_inside) return nullptr;
   static std::once_flag started;
   std::call_once(started, start_watch);
   if (!watch.load()) return nullptr;
@@ -90,6 +107,7 @@ InsideMpi::Slot* InsideMpi::take(int procs) {
     slot.caller = recorder::caller;
     slot.procs = procs;
     slot.since_ns = monotonic_ns();
+    is_inside = true;
     return &slot;
   }
   return nullptr;
@@ -98,10 +116,11 @@ InsideMpi::Slot* InsideMpi::take(int procs) {
 void InsideMpi::give_back(Slot& slot) {
   slot.since_ns = 0;
   slot.is_taken = false;
+  is_inside = false;
 }
 
 void InsideMpi::stop() {
-  if (Watch* const running = watch.load()) running->stop();
+  if (Watch* const running = watch.exchange(nullptr)) running->stop();
 }
 
 }  // namespace convene

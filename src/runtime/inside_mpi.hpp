@@ -7,6 +7,7 @@
 //   the first such call, and ends before MPI_Finalize begins (finalize.cpp). Nothing that it reads is ever freed.
 // - A call takes one of a few slots, by an exchange. Its beginning is stored last and cleared first: who reads the same
 //   beginning before and after the rest has read what belongs together. Where all slots are taken, a call is not watched.
+// - An error handler of the program's that leaves by a jump gives no slot back: it is spoken of once, wrongly.
 #pragma once
 
 #include <atomic>
@@ -16,7 +17,7 @@
 
 namespace convene {
 
-/// While it exists, its thread is in a blocking call of the MPI's own, on a communicator of `procs` ranks (0: an intercommunicator).
+/// While the first one of a thread exists, that is in a blocking call of the MPI's own, on a communicator of `procs` ranks (0: an intercommunicator).
 class InsideMpi {
  public:
   explicit InsideMpi(int procs) : slot_(long_wait.is_on() ? take(procs) : nullptr) {}
@@ -37,7 +38,7 @@ class InsideMpi {
   };
 
  private:
-  /// Null where there is no slot, or no thread to be had.
+  /// Null where there is no slot or no thread to be had, and within another one.
   static Slot* take(int procs);
   static void give_back(Slot& slot);
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "execute/tags.hpp"
+#include "runtime/inside_mpi.hpp"
 #include "runtime/progress.hpp"
 
 namespace convene {
@@ -36,13 +37,15 @@ std::int64_t greatest(std::int64_t mine, const Communicator& communicator) {
 }
 
 std::uint64_t round_bytes(const Algorithm& algorithm, const Call& call, std::uint64_t block_bytes) {
-  return block_bytes / (algorithm.cut == Cut::tiny_first ? 1 : segments(algorithm, call));
+  const bool is_of_segments = has_one_vector(call.collective) && algorithm.cut != Cut::tiny_first;
+  return is_of_segments ? block_bytes / segments(algorithm, call) : block_bytes;
 }
 
 std::int64_t measure_round(Communicator& communicator, std::uint64_t bytes) {
   constexpr int repetitions = 5;
   constexpr std::uint64_t most = 64u << 20;  // of a message; beyond that time is in proportion
   const std::uint64_t sent = std::min(bytes, most);
+  const InsideMpi inside(static_cast<int>(communicator.procs()));
   const MPI_Comm own = communicator.own();
   const int tag = Tags(communicator.await_next_collective()).of(0);
   std::vector<std::byte> out(sent), in(sent);

@@ -130,6 +130,7 @@ CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes) {
 
 // Non-blocking everywhere: an operation does it so.
 int agree(BoundCall& call, Turns& turns) {
+  const InsideMpi inside(static_cast<int>(call.binding().schedule->procs()));
   progress::poke_until([&] { return turns.may_agree(); });
   MPI_Request request = MPI_REQUEST_NULL;
   const int code = call.begin_agreement(&request);

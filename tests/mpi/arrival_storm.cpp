@@ -56,7 +56,9 @@ void compute(Random& own, bool is_late) {
 
 int value(int from, int item, int run) { return from * 1000003 + item * 17 + run * 31; }
 
-constexpr const char* allgathers[] = {"bdr", "bslb", "list_scheduled", "ring", "sparbit", "native"};
+constexpr const char* allgathers[] = {
+    "bdr",  "bdr;segments=3", "bslb",  "list_scheduled", "list_scheduled;segments=4",
+    "ring", "sparbit",        "native"};
 constexpr const char* reduces[] = {"clairvoyant", "clairvoyant;segments=3", "local_redirect", "binomial",
                                    "native"};
 constexpr const char* allreduces[] = {"slt;segments=3", "prr", "adaptive_tree", "segmented_ring", "native"};

@@ -82,8 +82,7 @@ PreSteps schedule_pre_steps(const std::vector<std::uint32_t>& delays) {
 void generate(const Call& call, Builder& builder) {
   const CutBlocks blocks(call.parameters[0]);
   const Rank segments = blocks.segments();
-  const auto pre_steps =
-      keep_work(call, [&] { return schedule_pre_steps(expected_delays_of_blocks(call, segments)); });
+  const auto pre_steps = keep_work(call, [&] { return schedule_pre_steps(expected_delays(call)); });
   blocks.place_own(call, builder);
   pre_steps->messages.for_each(call.rank, [&](const Message& message) {
     for (Rank segment = 0; segment < segments; ++segment) {

@@ -174,9 +174,8 @@ void generate_regular(Call call, Builder& builder) {
 
 void generate(const Call& call, Builder& builder) {
   const CutBlocks blocks(call.parameters[0]);
-  const auto transfers = keep_work(call, [&] {
-    return ByRank(call.procs, ListScheduler(expected_delays_of_blocks(call, blocks.segments())).run());
-  });
+  const auto transfers =
+      keep_work(call, [&] { return ByRank(call.procs, ListScheduler(expected_delays(call)).run()); });
   if (transfers->empty()) return generate_regular(call, builder);
   blocks.place_own(call, builder);
   transfers->for_each(call.rank, [&](const Transfer& transfer) {
