@@ -88,7 +88,8 @@ def test_random_forecasts(convene: Convene) -> None:
     learning = {known["name"] for known in _core.algorithms("allgather") if known["learns"] == "forecast"}
     assert tried == learning | {"hier", "remap"}  # which may have such parts
     row = next(line for line in convene(*arguments).out.splitlines() if " bdr " in line)
-    assert str(9 * (2 + 20)) in row
+    numbers_of_segments = 4  # 1, 2, 3 and 8
+    assert str(numbers_of_segments * 9 * (2 + 20)) in row
 
 
 def test_a_forecast_that_fails_is_said(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
