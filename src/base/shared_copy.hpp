@@ -43,18 +43,31 @@ inline bool would_crawl(const void* to, const void* from) {
   return (behind % page) - 1 < line - 1;
 }
 
-inline void copy_by_lines(void* to, const void* from, std::size_t bytes) {
-  auto* target = static_cast<__m128i*>(to);
-  auto* source = static_cast<const __m128i*>(from);
-  for (; bytes >= 64; bytes -= 64, target += 4, source += 4) {
+/// The whole lines of these bytes, each 16 of them by store(to, value). Returns how many bytes that are.
+template <class Store>
+std::size_t copy_lines(char* to, const char* from, std::size_t bytes, Store&& store) {
+  constexpr std::size_t line = 64;
+  const std::size_t whole = bytes / line * line;
+  for (std::size_t at = 0; at < whole; at += line) {
+    const auto* source = reinterpret_cast<const __m128i*>(from + at);
+    auto* target = reinterpret_cast<__m128i*>(to + at);
     const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
     const __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
-    _mm_storeu_si128(target, a);
-    _mm_storeu_si128(target + 1, b);
-    _mm_storeu_si128(target + 2, c);
-    _mm_storeu_si128(target + 3, d);
+    store(target, a);
+    store(target + 1, b);
+    store(target + 2, c);
+    store(target + 3, d);
   }
-  std::memcpy(target, source, bytes);
+  return whole;
+}
+
+/// By ordinary stores.
+inline void copy_by_lines(void* to, const void* from, std::size_t bytes) {
+  auto* target = static_cast<char*>(to);
+  const auto* source = static_cast<const char*>(from);
+  const auto store = [](__m128i* at, __m128i value) { _mm_storeu_si128(at, value); };
+  const std::size_t done = copy_lines(target, source, bytes, store);
+  std::memcpy(target + done, source + done, bytes - done);
 }
 
 /// Around the caches; what is stored afterwards is seen after it.
@@ -63,19 +76,10 @@ inline void stream(void* to, const void* from, std::size_t bytes) {
   const auto* source = static_cast<const char*>(from);
   const std::size_t head = -reinterpret_cast<std::uintptr_t>(to) % 64;
   std::memcpy(target, source, head);
-  target += head, source += head, bytes -= head;
-  for (; bytes >= 64; bytes -= 64, target += 64, source += 64) {
-    const auto* in = reinterpret_cast<const __m128i*>(source);
-    auto* out = reinterpret_cast<__m128i*>(target);
-    const __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1);
-    const __m128i c = _mm_loadu_si128(in + 2), d = _mm_loadu_si128(in + 3);
-    _mm_stream_si128(out, a);
-    _mm_stream_si128(out + 1, b);
-    _mm_stream_si128(out + 2, c);
-    _mm_stream_si128(out + 3, d);
-  }
+  const auto store = [](__m128i* at, __m128i value) { _mm_stream_si128(at, value); };
+  const std::size_t done = head + copy_lines(target + head, source + head, bytes - head, store);
   _mm_sfence();
-  std::memcpy(target, source, bytes);
+  std::memcpy(target + done, source + done, bytes - done);
 }
 
 constexpr std::size_t least_streamed = 8 * 1024;  // below, ordinary stores are as quick, and readers quicker
