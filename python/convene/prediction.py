@@ -37,6 +37,11 @@ class Prediction:
 
     spec: str
     costs: list[float]
+    minds_arrivals: bool = False  # in models all come together; then such a one is another, as the ring
+
+    def order(self, i: int) -> tuple[float, bool, str]:
+        """By cost at one size; of equally cheap ones that which minds no arrivals, then the first by name."""
+        return (self.costs[i], self.minds_arrivals, self.spec)
 
 
 def machine_of(
@@ -76,13 +81,14 @@ def predict(setting: Setting, specs: list[str], model: str, sizes: list[int]) ->
                 *setting.placed(spec), platform.text, platform.origin, model, sizes, setting.packed
             )
 
-    found = [Prediction(spec, cost(spec)) for spec in specs]
+    minding = {known["name"] for known in _core.algorithms(setting.collective) if known["learns"] != "none"}
+    found = [Prediction(spec, cost(spec), spec.split(";")[0] in minding) for spec in specs]
     return sorted(found, key=lambda prediction: prediction.costs[-1])
 
 
 def best_of(predictions: list[Prediction], sizes: list[int]) -> list[str]:
-    """The cheapest algorithm at each size; of equally cheap ones the first by name."""
-    return [min(predictions, key=lambda p: (p.costs[i], p.spec)).spec for i in range(len(sizes))]
+    """The cheapest algorithm at each size."""
+    return [min(predictions, key=lambda p: p.order(i)).spec for i in range(len(sizes))]
 
 
 def as_json(setting: Setting, model: str, sizes: list[int], predictions: list[Prediction]) -> dict[str, Any]:

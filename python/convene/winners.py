@@ -40,7 +40,7 @@ def in_parallel(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
 
 
 def winner_at(found: list[Prediction], i: int) -> Winner:
-    ordered = sorted(found, key=lambda one: (one.costs[i], one.spec))
+    ordered = sorted(found, key=lambda one: one.order(i))
     return Winner(ordered[0].spec, ordered[0].costs[i], ordered[1].costs[i] if len(ordered) > 1 else None)
 
 

@@ -544,3 +544,11 @@ def test_a_platform_for_simulations_may_leave_out_what_is_optional(convene: Conv
         "node",
         "network",
     ]
+
+
+def test_of_equally_cheap_ones_that_wins_which_minds_no_arrivals(convene: Convene) -> None:
+    """Where all come together, bdr is the ring."""
+    arguments = ("predict", "allgather", "--platform", "metropolis", "-p", "2-16", "--nodes", "4")
+    found = convene(*arguments, "--algorithms", "bdr,ring", "--winners", "--json").json
+    winners = {one["algorithm"] for row in found["rows"] for one in row["winners"]}
+    assert winners == {"ring"}
