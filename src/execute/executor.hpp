@@ -39,6 +39,7 @@ struct Binding {
   std::uint32_t run = 0;                  ///< of a persistent operation: counts its runs
 
   Tags tags() const { return Tags(collective_number, persistent_number); }
+  std::byte* at(Buffer buffer, std::ptrdiff_t offset) const { return buffers[buffer].base() + offset; }
 };
 
 /// Whether no run before holds the memory that a schedule shares: a run waits for that.
@@ -47,6 +48,9 @@ bool has_memory(const Binding& binding);
 /// Runs a program that fits the binding's buffers. Returns MPI_SUCCESS or the first error of the MPI. The arena must have
 /// been reset.
 int run_program(const Binding& binding, const Program& program, Arena& arena);
+
+/// Runs a program of tokens that fits, without what other programs need.
+int run_tokens(const Binding& binding, const Program& program);
 
 /// Runs dynamically. With a non-zero `shuffle`, ready steps are issued in a random order drawn from it (a test's means
 /// to show that no order matters).

@@ -54,19 +54,35 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
   for (const Op op : order) add(schedule, op, buffers, slot_of);
   join_calls();
   forget_blocking(arena);
-  is_one_exchange_ = entries_.size() == 2 && entries_.front().act == Act::exchange;
+  is_of_tokens_ = std::all_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
+    const bool is_over = entry.act == Act::send_now || entry.act == Act::recv_now ||
+                         entry.act == Act::exchange || entry.act == Act::joined;
+    return is_over && entry.bytes_or_step == 0;
+  });
+  byte_ = MPI_BYTE;
+  no_request_ = MPI_REQUEST_NULL;
   bound_ = true;
 }
 
-/// A message that is waited for at once goes by a call that does both: that saves the MPI a request. Likewise the last ones,
-/// behind which nothing is issued, where they are short; where they are long, copies behind them would have to wait.
+/// A message that is waited for at once goes by a call that does both: that saves the MPI a request; and so do a receive and a
+/// send that are both waited for before anything else. Likewise the last ones, behind which nothing is issued, where they
+/// are short; where they are long, copies behind them would have to wait.
 void Program::join_calls() {
   constexpr std::uint64_t short_bytes = 4096;
+  const auto waits_for = [&](std::size_t i, std::size_t message) {
+    return entries_[i].act == Act::wait && entries_[i].message.slot == entries_[message].message.slot;
+  };
+  for (std::size_t i = 0; i + 3 < entries_.size(); ++i) {
+    if (entries_[i].act != Act::recv || entries_[i + 1].act != Act::send) continue;
+    if (!(waits_for(i + 2, i) && waits_for(i + 3, i + 1)) &&
+        !(waits_for(i + 2, i + 1) && waits_for(i + 3, i)))
+      continue;
+    entries_[i].act = Act::exchange;
+    entries_[i + 1].act = Act::joined;
+  }
   for (std::size_t i = 0; i + 1 < entries_.size(); ++i) {
     Act& act = entries_[i].act;
-    if ((act != Act::recv && act != Act::send) || entries_[i + 1].act != Act::wait ||
-        entries_[i + 1].message.slot != entries_[i].message.slot)
-      continue;
+    if ((act != Act::recv && act != Act::send) || !waits_for(i + 1, i)) continue;
     act = act == Act::recv ? Act::recv_now : Act::send_now;
   }
   std::size_t end = entries_.size();

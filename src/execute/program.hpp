@@ -64,8 +64,12 @@ class Program {
 
   const std::vector<Entry>& entries() const { return entries_; }
   std::uint32_t slots() const { return slots_; }
-  /// Whether it is nothing but one message each way, with one rank or two: a barrier of two, say.
-  bool is_one_exchange() const { return is_one_exchange_; }
+  /// Whether it is nothing but empty messages, each over when its call returns, as barriers are: see run_tokens().
+  bool is_of_tokens() const { return is_of_tokens_; }
+
+  /// The MPI's handles that a run needs, kept with the program: a short call shows each page of memory that it looks at.
+  MPI_Datatype byte() const { return byte_; }
+  MPI_Request no_request() const { return no_request_; }
 
   std::size_t memory() const;
 
@@ -80,7 +84,9 @@ class Program {
 
   std::vector<Entry> entries_;
   std::uint32_t slots_ = 0;  // messages, each with a place for its request; 0 where none has one
-  bool bound_ = false, is_one_exchange_ = false, has_scratch_ = false, has_shared_ = false;
+  bool bound_ = false, is_of_tokens_ = false, has_scratch_ = false, has_shared_ = false;
+  MPI_Datatype byte_{};
+  MPI_Request no_request_{};
   KeptLayout input_, output_, blocks_, shared_;
 };
 

@@ -9,25 +9,13 @@
 namespace convene {
 namespace {
 
-std::byte* at(const Binding& binding, Buffer buffer, std::ptrdiff_t offset) {
-  return binding.buffers[buffer].base() + offset;
-}
-
-/// Two entries' messages by one call.
-int exchange(const Binding& binding, const Tags& tags, const Entry& from, const Entry& to) {
-  return mpi.Sendrecv(at(binding, to.base, to.offset), static_cast<int>(to.bytes_or_step), MPI_BYTE,
-                      to.message.peer, tags.of(to.match), at(binding, from.base, from.offset),
-                      static_cast<int>(from.bytes_or_step), MPI_BYTE, from.message.peer, tags.of(from.match),
-                      binding.comm, MPI_STATUS_IGNORE);
-}
-
 class ProgramRun {
  public:
   ProgramRun(const Binding& binding, const Program& program, Arena& arena)
       : binding_(binding), program_(program), messages_(binding, arena), tags_(binding.tags()) {
     if (program.slots() == 0) return;
     requests_ = arena.take_array<MPI_Request>(program.slots());
-    std::fill_n(requests_, program.slots(), null_);
+    std::fill_n(requests_, program.slots(), program_.no_request());
   }
 
   int run() {
@@ -36,22 +24,22 @@ class ProgramRun {
       if ((code = act(entry)) != MPI_SUCCESS) break;
     // One by one: what is complete costs next to nothing, and all must come anyway.
     for (std::uint32_t slot = 0; slot < program_.slots() && code == MPI_SUCCESS; ++slot)
-      if (requests_[slot] != null_) code = wait(&requests_[slot], slot);
+      if (requests_[slot] != program_.no_request()) code = wait(&requests_[slot], slot);
     if (code != MPI_SUCCESS) abandon(requests_, program_.slots());
     messages_.finish_all();
     return code;
   }
 
  private:
-  int act(const Entry& entry) {
+  [[gnu::always_inline]] int act(const Entry& entry) {
     switch (entry.act) {
       case Act::send:
-        return mpi.Isend(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
+        return mpi.Isend(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), program_.byte(),
                          entry.message.peer, tags_.of(entry.match), binding_.comm, request_of(entry));
       case Act::send_now:
         return send(entry);
       case Act::recv:
-        return mpi.Irecv(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), byte_,
+        return mpi.Irecv(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), program_.byte(),
                          entry.message.peer, tags_.of(entry.match), binding_.comm, request_of(entry));
       case Act::recv_now:
         return receive(entry);
@@ -60,7 +48,7 @@ class ProgramRun {
       case Act::joined:
         return MPI_SUCCESS;
       case Act::wait:
-        if (*request_of(entry) != null_)
+        if (*request_of(entry) != program_.no_request())
           if (const int code = wait(request_of(entry), entry.message.slot); code != MPI_SUCCESS) return code;
         messages_.finish(entry.bytes_or_step);
         return MPI_SUCCESS;
@@ -93,9 +81,9 @@ class ProgramRun {
     const auto bytes = static_cast<int>(to.bytes_or_step);
     const std::byte* const sent = at(to.base, to.offset);
     const int tag = tags_.of(to.match);
-    if (!long_wait.is_on()) return mpi.Send(sent, bytes, byte_, to.message.peer, tag, binding_.comm);
-    MPI_Request request = null_;
-    const int code = mpi.Isend(sent, bytes, byte_, to.message.peer, tag, binding_.comm, &request);
+    if (!tells_) return mpi.Send(sent, bytes, program_.byte(), to.message.peer, tag, binding_.comm);
+    MPI_Request request = program_.no_request();
+    const int code = mpi.Isend(sent, bytes, program_.byte(), to.message.peer, tag, binding_.comm, &request);
     return code == MPI_SUCCESS ? end(&request, to) : code;
   }
 
@@ -103,18 +91,22 @@ class ProgramRun {
     const auto bytes = static_cast<int>(from.bytes_or_step);
     std::byte* const to = at(from.base, from.offset);
     const int tag = tags_.of(from.match);
-    if (!long_wait.is_on())
-      return mpi.Recv(to, bytes, byte_, from.message.peer, tag, binding_.comm, MPI_STATUS_IGNORE);
-    MPI_Request request = null_;
-    const int code = mpi.Irecv(to, bytes, byte_, from.message.peer, tag, binding_.comm, &request);
+    if (!tells_)
+      return mpi.Recv(to, bytes, program_.byte(), from.message.peer, tag, binding_.comm, MPI_STATUS_IGNORE);
+    MPI_Request request = program_.no_request();
+    const int code = mpi.Irecv(to, bytes, program_.byte(), from.message.peer, tag, binding_.comm, &request);
     return code == MPI_SUCCESS ? end(&request, from) : code;
   }
 
   int exchange(const Entry& from, const Entry& to) {
-    if (!long_wait.is_on()) return convene::exchange(binding_, tags_, from, to);
-    MPI_Request request = null_;
-    int code = mpi.Isend(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), byte_, to.message.peer,
-                         tags_.of(to.match), binding_.comm, &request);
+    if (!tells_)
+      return mpi.Sendrecv(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), program_.byte(),
+                          to.message.peer, tags_.of(to.match), at(from.base, from.offset),
+                          static_cast<int>(from.bytes_or_step), program_.byte(), from.message.peer,
+                          tags_.of(from.match), binding_.comm, MPI_STATUS_IGNORE);
+    MPI_Request request = program_.no_request();
+    int code = mpi.Isend(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), program_.byte(),
+                         to.message.peer, tags_.of(to.match), binding_.comm, &request);
     if (code != MPI_SUCCESS) return code;
     code = receive(from);
     return code == MPI_SUCCESS ? end(&request, to) : abandoned(&request, code);
@@ -139,7 +131,7 @@ class ProgramRun {
   }
 
   int wait(MPI_Request* request, std::uint32_t slot) {
-    return long_wait.is_on() ? wait_and_tell(request, slot) : mpi.Wait(request, MPI_STATUS_IGNORE);
+    return tells_ ? wait_and_tell(request, slot) : mpi.Wait(request, MPI_STATUS_IGNORE);
   }
 
   /// Likewise, but says for whom, where that takes long.
@@ -168,22 +160,40 @@ class ProgramRun {
     return -1;
   }
 
-  std::byte* at(Buffer buffer, std::ptrdiff_t offset) const { return convene::at(binding_, buffer, offset); }
+  std::byte* at(Buffer buffer, std::ptrdiff_t offset) const { return binding_.at(buffer, offset); }
 
   const Binding& binding_;
   const Program& program_;
   StepMessages messages_;
   const Tags tags_;
-  MPI_Request* requests_ = nullptr;  // by slot
-  const MPI_Request null_ = MPI_REQUEST_NULL;
-  const MPI_Datatype byte_ = MPI_BYTE;
+  const bool tells_ = long_wait.is_on();  // for whom it waits
+  MPI_Request* requests_ = nullptr;       // by slot
 };
 
 }  // namespace
 
+int run_tokens(const Binding& binding, const Program& program) {
+  const Tags tags = binding.tags();
+  const MPI_Datatype byte = program.byte();
+  const MPI_Comm comm = binding.comm;
+  int code = MPI_SUCCESS;
+  for (auto entry = program.entries().begin(); code == MPI_SUCCESS && entry != program.entries().end();
+       ++entry) {
+    const int peer = entry->message.peer, tag = tags.of(entry->match);
+    if (entry->act == Act::send_now) {
+      code = mpi.Send(nullptr, 0, byte, peer, tag, comm);
+    } else if (entry->act == Act::recv_now) {
+      code = mpi.Recv(nullptr, 0, byte, peer, tag, comm, MPI_STATUS_IGNORE);
+    } else {
+      const Entry& to = *++entry;
+      code = mpi.Sendrecv(nullptr, 0, byte, to.message.peer, tags.of(to.match), nullptr, 0, byte, peer, tag,
+                          comm, MPI_STATUS_IGNORE);
+    }
+  }
+  return code;
+}
+
 int run_program(const Binding& binding, const Program& program, Arena& arena) {
-  if (program.is_one_exchange() && !binding.shared_memory && !long_wait.is_on())
-    return exchange(binding, binding.tags(), program.entries().front(), program.entries().back());
   if (!binding.shared_memory) return ProgramRun(binding, program, arena).run();
   const SharedRun shared(binding);
   const int code = await_memory(binding);

@@ -76,4 +76,7 @@ struct Form {
   bool is_persistent() const { return info || operation; }
 };
 
+/// Of all blocking calls. (It is there as long as the library: a function of the MPI's can jump to the one behind it.)
+inline constexpr Form blocking;
+
 }  // namespace convene

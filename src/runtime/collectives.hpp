@@ -12,53 +12,53 @@ namespace convene {
 
 template <class Count>
 int allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-              MPI_Datatype recvtype, MPI_Comm comm, const Form& form = {});
+              MPI_Datatype recvtype, MPI_Comm comm, const Form& form = blocking);
 
 template <class Count>
 int allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                const Count recvcounts[], const DisplacementOf<Count> displs[], MPI_Datatype recvtype,
-               MPI_Comm comm, const Form& form = {});
+               MPI_Comm comm, const Form& form = blocking);
 
 template <class Count>
 int gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-           MPI_Datatype recvtype, int root, MPI_Comm comm, const Form& form = {});
+           MPI_Datatype recvtype, int root, MPI_Comm comm, const Form& form = blocking);
 
 template <class Count>
 int gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
             const Count recvcounts[], const DisplacementOf<Count> displs[], MPI_Datatype recvtype, int root,
-            MPI_Comm comm, const Form& form = {});
+            MPI_Comm comm, const Form& form = blocking);
 
 template <class Count>
 int scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-            MPI_Datatype recvtype, int root, MPI_Comm comm, const Form& form = {});
+            MPI_Datatype recvtype, int root, MPI_Comm comm, const Form& form = blocking);
 
 template <class Count>
 int scatterv(const void* sendbuf, const Count sendcounts[], const DisplacementOf<Count> displs[],
              MPI_Datatype sendtype, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int root,
-             MPI_Comm comm, const Form& form = {});
+             MPI_Comm comm, const Form& form = blocking);
 
 template <class Count>
-int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm, const Form& form = {});
+int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm, const Form& form = blocking);
 
 template <class Count>
 int alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-             MPI_Datatype recvtype, MPI_Comm comm, const Form& form = {});
+             MPI_Datatype recvtype, MPI_Comm comm, const Form& form = blocking);
 
 template <class Count>
 int alltoallv(const void* sendbuf, const Count sendcounts[], const DisplacementOf<Count> sdispls[],
               MPI_Datatype sendtype, void* recvbuf, const Count recvcounts[],
               const DisplacementOf<Count> rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-              const Form& form = {});
+              const Form& form = blocking);
 
 template <class Count>
 int neighbor_allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, const Form& form = {});
+                       Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, const Form& form = blocking);
 
 template <class Count>
 int neighbor_allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                         const Count recvcounts[], const DisplacementOf<Count> displs[], MPI_Datatype recvtype,
-                        MPI_Comm comm, const Form& form = {});
+                        MPI_Comm comm, const Form& form = blocking);
 
-int barrier(MPI_Comm comm, const Form& form = {});
+int barrier(MPI_Comm comm, const Form& form = blocking);
 
 }  // namespace convene

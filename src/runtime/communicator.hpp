@@ -81,7 +81,7 @@ struct Repeat {
   Shape shape;
   Record* record = nullptr;
   std::uint64_t block_bytes = 0;
-  bool is_native = false;
+  bool is_native = false, is_of_tokens = false;
   Binding binding;             ///< else, of an algorithm of Convene's
   ItemOperator item_operator;  ///< of a reduction: what the binding's operator refers to
 

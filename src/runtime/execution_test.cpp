@@ -289,9 +289,12 @@ TEST(Program, JoinsCallsForWhatIsWaitedForAtOnce) {
                                       Act::wait));  // for the second receive
   // A long copy goes on while messages come.
   EXPECT_THAT(ring(2, 1 << 20), ElementsAre(Act::recv, Act::send, Act::copy, Act::wait));
-  // A tree's child tells that it is there, and hears that all are; its parent hears first.
-  EXPECT_THAT(acts_of(Collective::barrier, "tree", 2, 1, 0), ElementsAre(Act::exchange, Act::joined));
+  // Barriers go round by round. A tree's child tells that it is there, and hears that all are; its parent hears first.
+  EXPECT_THAT(acts_of(Collective::barrier, "tree", 2, 1, 0), ElementsAre(Act::send_now, Act::recv_now));
   EXPECT_THAT(acts_of(Collective::barrier, "tree", 2, 0, 0), ElementsAre(Act::recv_now, Act::send_now));
+  for (const std::string_view name : {"recursive_doubling", "dissemination"})
+    EXPECT_THAT(acts_of(Collective::barrier, name, 4, 3, 0),
+                ElementsAre(Act::exchange, Act::joined, Act::exchange, Act::joined));
 }
 
 /// Wherever the MPI fails, the run ends with its error, and no request is left that could still touch the buffers.

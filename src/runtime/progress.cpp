@@ -72,8 +72,6 @@ bool can_go_on() {
   return has_hook() || has_extended_requests || sees_waiting.load(std::memory_order_relaxed);
 }
 
-bool may_block() { return outstanding.load(std::memory_order_relaxed) == 0 || has_hook(); }
-
 void add(Progressing* operation) {
   static const bool once = (register_hook(), true);
   static_cast<void>(once);

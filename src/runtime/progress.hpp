@@ -50,7 +50,7 @@ inline std::atomic<bool> sees_waiting{false};
 bool can_go_on();
 
 /// Whether nothing is outstanding, or the MPI itself calls poke(): then a blocking call may simply block.
-bool may_block();
+inline bool may_block() { return outstanding.load(std::memory_order_relaxed) == 0 || has_hook(); }
 
 /// From now on poke() takes it further.
 void add(Progressing* operation);

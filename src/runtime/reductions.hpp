@@ -8,26 +8,26 @@ namespace convene {
 
 template <class Count>
 int reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, int root,
-           MPI_Comm comm, const Form& form = {});
+           MPI_Comm comm, const Form& form = blocking);
 
 template <class Count>
 int allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-              const Form& form = {});
+              const Form& form = blocking);
 
 template <class Count>
 int reduce_scatter(const void* sendbuf, void* recvbuf, const Count recvcounts[], MPI_Datatype type, MPI_Op op,
-                   MPI_Comm comm, const Form& form = {});
+                   MPI_Comm comm, const Form& form = blocking);
 
 template <class Count>
 int reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MPI_Datatype type, MPI_Op op,
-                         MPI_Comm comm, const Form& form = {});
+                         MPI_Comm comm, const Form& form = blocking);
 
 template <class Count>
 int scan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-         const Form& form = {});
+         const Form& form = blocking);
 
 template <class Count>
 int exscan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-           const Form& form = {});
+           const Form& form = blocking);
 
 }  // namespace convene

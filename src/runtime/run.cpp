@@ -65,9 +65,9 @@ void keep_for_repeat(const Arguments& arguments, Decision& decision, Repeat& rep
 }
 
 /// Waits until the operations that have the same tags as this collective are over.
-void await_turn(const Communicator& communicator, std::uint32_t number) {
-  if (progress::outstanding.load(std::memory_order_relaxed) == 0) return;
-  progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
+inline void await_turn(const Communicator& communicator, std::uint32_t number) {
+  if (progress::outstanding.load(std::memory_order_relaxed) > 0)
+    progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
 }
 
 /// Whether there is memory for the ranks of a node to share, where a decision wants some: the same on all ranks. (The decision
@@ -102,6 +102,8 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
     repeat.binding = call.binding();
     repeat.item_operator = call.item_operator();
     repeat.binding.op.context = &repeat.item_operator;
+    repeat.is_of_tokens =
+        decision.program.is_of_tokens() && !repeat.binding.shared_memory && !long_wait.is_on();
     keep_for_repeat(arguments, decision, repeat);
   }
   return code;
@@ -138,6 +140,15 @@ int agree(BoundCall& call, Turns& turns) {
 }
 
 void note_exit(Undeclared& watch) { watch.leave(ticks()); }
+
+int run_tokens_again(Communicator& communicator) {
+  Repeat& last = communicator.repeat();
+  last.binding.collective_number = communicator.next_collective();
+  await_turn(communicator, last.binding.collective_number);
+  const int code = run_tokens(last.binding, last.decision->program);
+  if (code != MPI_SUCCESS) report_failure(code, communicator);
+  return code;
+}
 
 int run_program_again(const void* input, void* output, Communicator& communicator) {
   Repeat& last = communicator.repeat();

@@ -37,25 +37,30 @@ class NativeCall {
 
 /// The program of the last call on other buffers. Errors of the MPI go to the communicator's error handler.
 int run_program_again(const void* input, void* output, Communicator& communicator);
+/// Likewise, where it is one of tokens.
+int run_tokens_again(Communicator& communicator);
 
 /// A call is over, where arrivals are watched.
 void note_exit(Undeclared& watch);
 
 /// Whether a blocking call may take the short way: it is the last one again, on any buffers.
-inline bool repeats(const Shape& shape, Communicator& communicator) {
+[[gnu::always_inline]] inline bool repeats(const Shape& shape, Communicator& communicator) {
   return communicator.repeat().is_for(shape) && progress::may_block();
 }
 
 /// The short way, where repeats(): straight to the program of the last call, or to the MPI. (A template, and inline: what
 /// it adds to the MPI's own call is what every call of every program pays.)
 template <class Function>
-int run_again(const void* input, void* output, Communicator& communicator, const Function& native) {
+[[gnu::always_inline]] inline int run_again(const void* input, void* output, Communicator& communicator,
+                                            const Function& native) {
   const Repeat& last = communicator.repeat();
   Record& record = *last.record;
   communicator.note_last(record, last.block_bytes);
   Undeclared* const watch = communicator.undeclared();
   const auto call = [&] {
-    return last.is_native ? native(Form{}) : run_program_again(input, output, communicator);
+    return last.is_native      ? native(blocking)
+           : last.is_of_tokens ? run_tokens_again(communicator)
+                               : run_program_again(input, output, communicator);
   };
   if (!record.is_due() && !watch) {
     record.count(last.block_bytes);

@@ -8,10 +8,10 @@
 
 namespace convene {
 
-/// The way of a call that cannot take the short one. (Not inline: the short way is to be short.)
+/// The way of a call that cannot take the short one. (Not inline, and with a shape of its own: the short way is to be short.)
 template <class Complete, class Function>
-[[gnu::noinline]] int run_in_full(const Shape& shape, MPI_Comm comm, const Form& form,
-                                  const Complete& complete, const Function& native) {
+[[gnu::noinline]] int run_in_full(Shape shape, MPI_Comm comm, const Form& form, const Complete& complete,
+                                  const Function& native) {
   Communicator* communicator = Communicator::of(comm);
   const NativeCall to_native(native);
   if (!communicator || (communicator->is_inter() && !form.is_blocking()))
@@ -29,10 +29,12 @@ template <class Complete, class Function>
                       : run_blocking(arguments, *communicator, to_native);
 }
 
-/// Finds the communicator's handle, takes the short way or completes the arguments, and runs the call in its form.
+/// Finds the communicator's handle, takes the short way or completes the arguments, and runs the call in its form. (Inline
+/// in any case: after a wait that has given way to others each return from a call is slow, which short calls show.)
 template <class Complete, class Function>
-int run_unrecorded(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm, const Form& form,
-                   const Complete& complete, const Function& native) {
+[[gnu::always_inline]] inline int run_unrecorded(const Shape& shape, const void* sendbuf, void* recvbuf,
+                                                 MPI_Comm comm, const Form& form, const Complete& complete,
+                                                 const Function& native) {
   if (Communicator* communicator = Communicator::of(comm);
       communicator && form.is_blocking() && repeats(shape, *communicator))
     return run_again(sendbuf, recvbuf, *communicator, native);
@@ -40,7 +42,7 @@ int run_unrecorded(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_C
 }
 
 template <class Complete, class Function>
-[[gnu::noinline]] int run_recorded(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm,
+[[gnu::noinline]] int run_recorded(Shape shape, const void* sendbuf, void* recvbuf, MPI_Comm comm,
                                    const Form& form, const Complete& complete, const Function& native) {
   RecordedScope scope(shape, comm, form);
   return scope.end(run_unrecorded(shape, sendbuf, recvbuf, comm, form, complete, native));

@@ -12,9 +12,10 @@ namespace {
 
 constexpr StepId never = 0xffffffffu;
 
-/// A send that is out, and the first step that depends on it.
+/// A send that is out, and the first step that depends on it; or a message that is held back until a round.
 struct Awaited {
-  StepId before, id;
+  std::uint32_t before;
+  StepId id;
   friend auto operator<=>(const Awaited&, const Awaited&) = default;
 };
 
@@ -30,7 +31,7 @@ class Compiler {
   Order run() {
     for (StepId id = 0; id < schedule_.size(); ++id)
       if (schedule_[id].predecessors == 0) ready(id);  // not waiting_for_: a join may have been completed
-    while (issue_one() || wait_for_one()) {
+    while (issue_one() || wait_for_one() || open_round()) {
     }
     if (sends() > 0) order_.emplace_back(Action::wait_all, 0);
     return std::move(order_);
@@ -41,6 +42,10 @@ class Compiler {
   void ready(StepId id) {
     if (schedule_[id].is_signal()) {
       schedule_[id].kind == StepKind::send ? ready_local_.insert(id) : receives_.insert(id);
+      return;
+    }
+    if (schedule_[id].is_message() && in_rounds_ && schedule_[id].round > round_) {
+      of_later_rounds_.push({schedule_[id].round, id});
       return;
     }
     switch (schedule_[id].kind) {
@@ -63,6 +68,18 @@ class Compiler {
   void complete(StepId id) {
     for (StepId next : schedule_.successors(id))
       if (--waiting_for_[next] == 0) ready(next);
+  }
+
+  /// Lets messages of the next round go that has any. To be called when all of the rounds before are complete.
+  bool open_round() {
+    if (of_later_rounds_.empty()) return false;
+    round_ = of_later_rounds_.top().before;
+    while (!of_later_rounds_.empty() && of_later_rounds_.top().before == round_) {
+      const StepId id = of_later_rounds_.top().id;
+      of_later_rounds_.pop();
+      ready(id);
+    }
+    return true;
   }
 
   StepId issue(StepSet& ready) {
@@ -118,7 +135,8 @@ class Compiler {
                                                : by_dependent_.top().id;
     const StepId before_send = send == never || sends_block ? send : by_dependent_.top().before;
     const StepId receive = receives_.empty() ? never : receives_.first();
-    const StepId free_send = free_sends_.empty() || !sends_block ? never : free_sends_.first();
+    const StepId free_send =
+        free_sends_.empty() || !(sends_block || in_rounds_) ? never : free_sends_.first();
     const StepId earliest = std::min({before_send, receive, free_send});
     if (earliest == never) return false;
     StepId id = earliest;
@@ -155,6 +173,9 @@ class Compiler {
   std::size_t receives_in_flight_ = 0;
   // The awaited sends by what depends on them, and some that are not awaited any more.
   std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> by_dependent_;
+  const bool in_rounds_ = schedule_.signals();
+  std::uint32_t round_ = 0;  // messages of later ones are held back, by round
+  std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> of_later_rounds_;
   Order order_;
 };
 

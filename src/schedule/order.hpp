@@ -38,6 +38,8 @@ using Order = std::vector<Op>;
 /// The order in which a single thread does best without knowing who comes when: whatever is ready is issued
 /// (receives first, up to the window; then sends; then copies and combines), and only then the earliest outstanding receive is
 /// waited for. Sends are waited for where something depends on them, where their window is full, and at the end.
+/// Messages that only signal go round by round, each complete before the next: a receive that is posted early saves no
+/// copy there, and so each pair can be one call of the MPI's. (That orders rounds, which must be numbered alike on both sides.)
 Order compile_order(const Schedule& schedule, const Limits& limits = {});
 
 /// Whether several ranks' messages may arrive in any order and something could already be done after some of them:
