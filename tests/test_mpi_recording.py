@@ -30,9 +30,9 @@ def present(name: str) -> Stack:
     return stack
 
 
-def late(stack: Stack, calls: int = CALLS) -> list[str | Path]:
+def late(stack: Stack, calls: int = CALLS, program: str = "late") -> list[str | Path]:
     """A program in which rank LATE is 10 ms late to every allgather, and to nothing else."""
-    return [stack.program("late"), str(LATE), "10", str(calls)]
+    return [stack.program(program), str(LATE), "10", str(calls)]
 
 
 def record(
@@ -81,6 +81,31 @@ def test_the_ring_keeps_the_latest_calls(tmp_path: Path) -> None:
     assert world.first == CALLS + CALLS // 4 + 1 - 8
     assert len(half.arrivals) == 1
     assert recording.lost == world.first
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_calls_between_two_groups(name: str, tmp_path: Path) -> None:
+    """An intercommunicator has the ranks of both groups, those with rank 0 first."""
+    stack = present(name)
+    done = stack.run(5, late(stack, program="groups"), {"CONVENE_RECORD": str(tmp_path)})
+    assert done.status == 0, done.output
+    recording = recordings.read(tmp_path)
+    assert (recording.ranks, recording.lost, recording.messages) == (5, 0, [])
+    (both,) = recording.communicators
+    assert both.members == [0, 2, 4, 1, 3]
+    found = by_collective(recording)
+    assert {collective: len(calls) for collective, calls in found.items()} == {
+        "allgather": CALLS,
+        "bcast": 1,
+        "barrier": 1,
+    }
+    assert not found["barrier"].kind.blocking
+    allgather = found["allgather"]
+    assert (allgather.kind.algorithm, allgather.kind.reason) == ("native", "intercommunicator")
+    assert allgather.often_last[0] == LATE
+    # The other group waits for the one that is late; its own need not.
+    evens = allgather.exits[:, :3].min(axis=1)
+    assert (evens > allgather.arrivals[:, 3] - 1e-6).all()
 
 
 PERSISTENT = "allgather=sparbit,scatterv=binomial,bcast=binomial,alltoall=bruck,alltoallv=bruck,"
@@ -152,7 +177,8 @@ def can_shift_clocks() -> bool:
 
 
 @pytest.mark.parametrize("name", EVERY_BUILD)
-def test_ranks_whose_clocks_differ(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", ["late", "groups"])
+def test_ranks_whose_clocks_differ(name: str, program: str, tmp_path: Path) -> None:
     """A rank in a time namespace of its own reads a clock that is ahead: times compare nevertheless."""
     stack = present(name)
     if not can_shift_clocks():
@@ -162,10 +188,10 @@ def test_ranks_whose_clocks_differ(name: str, tmp_path: Path) -> None:
         given = ["-genv", "LD_PRELOAD", str(stack.preload)]
     else:
         given = ["-x", f"LD_PRELOAD={stack.preload}", *(word for name in variables for word in ("-x", name))]
-    program = [str(word) for word in late(stack, 150)]
-    shifted = ["unshare", "--time", "--monotonic", str(SHIFT), "--fork", *program]
+    words = [str(word) for word in late(stack, 150, program)]
+    shifted = ["unshare", "--time", "--monotonic", str(SHIFT), "--fork", *words]
     second = given if not stack.is_hydra else []
-    command = [stack.launcher, *given, "-n", "2", *program, ":", *second, "-n", "1", *shifted]
+    command = [stack.launcher, *given, "-n", "2", *words, ":", *second, "-n", "1", *shifted]
     status, output = run_with_timeout(command, {**ENVIRONMENT, **os.environ, **variables}, 120)
     assert status == 0, output
     recording = recordings.read(tmp_path)

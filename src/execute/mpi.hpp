@@ -29,14 +29,14 @@ namespace convene {
 #define CONVENE_MPI_FUNCTIONS(X) \
   X(Abort) X(Allgather) X(Allgatherv) X(Allreduce) X(Alltoall) X(Alltoallv) X(Barrier) X(Bcast) X(Cancel) X(Cart_shift) X(Cartdim_get) \
   X(Comm_call_errhandler) X(Comm_create) X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) \
-  X(Comm_get_errhandler) X(Comm_group) X(Comm_idup) X(Comm_rank) X(Comm_remote_size) X(Comm_set_attr) \
+  X(Comm_get_errhandler) X(Comm_group) X(Comm_idup) X(Comm_rank) X(Comm_remote_group) X(Comm_remote_size) X(Comm_set_attr) \
   X(Comm_set_errhandler) X(Comm_size) X(Comm_split) X(Comm_split_type) X(Comm_test_inter) X(Dist_graph_neighbors) \
   X(Dist_graph_neighbors_count) X(Errhandler_free) X(Exscan) X(Finalized) \
   X(Gather) X(Gatherv) X(Get_processor_name) X(Graph_neighbors) X(Graph_neighbors_count) X(Grequest_complete) X(Grequest_start) X(Group_free) \
-  X(Group_translate_ranks) \
+  X(Group_size) X(Group_translate_ranks) \
   X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ibarrier) X(Ibcast) X(Igather) X(Igatherv) \
   X(Iallreduce) X(Iexscan) X(Ineighbor_allgather) X(Ineighbor_allgatherv) X(Initialized) X(Iprobe) X(Irecv) X(Ireduce) X(Ireduce_scatter) X(Ireduce_scatter_block) \
-  X(Iscan) X(Iscatter) X(Iscatterv) X(Isend) X(Neighbor_allgather) X(Neighbor_allgatherv) X(Op_commutative) X(Op_free) X(Pack) X(Query_thread) X(Recv) X(Recv_init) X(Reduce) X(Reduce_local) \
+  X(Intercomm_merge) X(Iscan) X(Iscatter) X(Iscatterv) X(Isend) X(Neighbor_allgather) X(Neighbor_allgatherv) X(Op_commutative) X(Op_free) X(Pack) X(Query_thread) X(Recv) X(Recv_init) X(Reduce) X(Reduce_local) \
   X(Reduce_scatter) X(Reduce_scatter_block) X(Request_free) X(Scan) X(Scatter) X(Scatterv) X(Send) X(Sendrecv) X(Start) X(Status_set_cancelled) X(Status_set_elements) X(Test) X(Testsome) X(Topo_test) \
   X(Type_commit) X(Type_contiguous) X(Type_create_struct) X(Type_free) X(Type_get_contents) \
   X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size_x) X(Unpack) X(Wait) X(Waitsome)

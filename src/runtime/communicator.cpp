@@ -455,6 +455,14 @@ void Communicator::meet() const {
   if (mpi.Ibarrier(comm_, &request) == MPI_SUCCESS) progress::await(&request);
 }
 
+MPI_Comm Communicator::merged(bool behind) const {
+  const ErrorsReturned scope(comm_);
+  const InsideMpi inside(0);
+  meet();
+  MPI_Comm made = MPI_COMM_NULL;
+  return mpi.Intercomm_merge(comm_, behind, &made) == MPI_SUCCESS ? made : MPI_COMM_NULL;
+}
+
 /// Makes the communicator that Convene's messages travel on. All ranks agree on whether there is one.
 bool Communicator::make_own() {
   Registry& registry = Registry::instance();

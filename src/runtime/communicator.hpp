@@ -212,10 +212,17 @@ class Communicator {
   Recording* recording() { return recording_.get(); }
   const Recording* recording() const { return recording_.get(); }
   void record_in(std::unique_ptr<Recording> recording) { recording_ = std::move(recording); }
+  /// Nobody need ask again whether calls can be recorded here.
+  void leave_unrecorded() { is_unrecorded_ = true; }
+  bool is_unrecorded() const { return is_unrecorded_; }
 
   /// At least so many bytes that the ranks of this node share; null where there is none to be had, on all ranks then.
   /// Collective where there is no such memory yet, or less.
   SharedMemory* share(std::uint64_t bytes);
+
+  /// Both groups of an intercommunicator in one communicator, which is the caller's: those who are `behind` after the others.
+  /// Null where there is none to be had. Collective.
+  MPI_Comm merged(bool behind) const;
 
   /// Convene's own communicator, made if need be: null where there is none to be had. Collective, and may wait for others.
   MPI_Comm own_if_possible() { return ensure_own() ? own() : MPI_COMM_NULL; }
@@ -266,7 +273,7 @@ class Communicator {
   std::vector<Rank> node_of_rank_;  // equal on all ranks; empty where nobody has looked
   Neighbors neighbors_;
   std::uint32_t collective_number_ = 0, persistent_number_ = 0;
-  bool is_inter_ = false;
+  bool is_inter_ = false, is_unrecorded_ = false;
   bool topology_refused_ = false;  // the MPI could not tell it: nobody asks again
   bool has_seen_operations_ = false;
   bool own_refused_ = false, sharing_refused_ = false;  // equal on all ranks

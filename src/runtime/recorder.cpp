@@ -32,6 +32,24 @@ struct Kept {
   }
 };
 
+/// Which ranks of a communicator read one clock; gives the recording its name, too. Collective. False where that failed.
+bool find_clocks(MPI_Comm comm, Recording& recording) {
+  if (recording.clock().has_groups()) return true;
+  name_communicator(comm, recording.communicator, progress::await);
+  return recording.clock().find_groups(comm, progress::await) == MPI_SUCCESS;
+}
+
+/// Of an intercommunicator: clocks are compared over both groups. (They are put together each time, which is seldom.)
+void synchronize_groups(Communicator& communicator, Recording& recording) {
+  CommonClock& clock = recording.clock();
+  if (clock.has_groups() && clock.is_one_clock()) return;
+  const bool is_behind = recording.communicator.rank != static_cast<int>(communicator.rank());
+  MPI_Comm both = communicator.merged(is_behind);
+  if (both == MPI_COMM_NULL) return;
+  if (find_clocks(both, recording) && !clock.is_one_clock()) clock.update(both, 0, progress::await);
+  mpi.Comm_free(&both);
+}
+
 }  // namespace
 
 bool is_on() {
@@ -47,14 +65,11 @@ void switch_on() {
 
 void synchronize(Communicator& communicator) {
   Recording* recording = communicator.recording();
-  if (!recording || communicator.is_inter()) return;
+  if (!recording) return;
   recording->refresh();
   CommonClock& clock = recording->clock();
-  if (!clock.has_groups()) {
-    name_communicator(communicator.comm(), recording->communicator, progress::await);
-    if (clock.find_groups(communicator.comm(), progress::await) != MPI_SUCCESS) return;
-  }
-  if (clock.is_one_clock()) return;
+  if (communicator.is_inter()) return synchronize_groups(communicator, *recording);
+  if (!find_clocks(communicator.comm(), *recording) || clock.is_one_clock()) return;
   const MPI_Comm own = communicator.own_if_possible();
   if (own == MPI_COMM_NULL) return;
   const Tags tags(communicator.await_next_collective());
@@ -93,10 +108,10 @@ void write() {
 
 namespace {
 
-std::unique_ptr<Recording> make_recording(const RecordedCommunicator& described) {
+std::unique_ptr<Recording> make_recording(RecordedCommunicator described) {
   const TickLine& since = recorder::Kept::instance().ticks;
   auto made = std::make_unique<Recording>(settings().record_calls, TickLine(since.start()));
-  made->communicator = described;
+  made->communicator = std::move(described);
   return made;
 }
 
@@ -107,14 +122,19 @@ RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form
   const std::uint64_t now = ticks();
   if (!recorder::is_on()) return;
   Communicator* communicator = Communicator::of(comm);
-  if (!communicator || communicator->is_inter()) return;
+  if (!communicator || communicator->is_unrecorded()) return;
   if (form.is_persistent() && settings().record_directory.empty()) return;  // nobody else looks at starts
-  communicator_ = communicator;
   if (!communicator->recording()) {
-    auto made = make_recording(recorder::describe_communicator(*communicator));
+    RecordedCommunicator described = recorder::describe_communicator(*communicator);
+    if (described.members.empty()) {
+      communicator->leave_unrecorded();
+      return;
+    }
+    auto made = make_recording(std::move(described));
     made->keep(communicator->account());
     communicator->record_in(std::move(made));
   }
+  communicator_ = communicator;
   Recording& recording = *communicator->recording();
   if (!form.is_persistent()) {
     number_ = recording.begin({recorder::caller, shape, form.is_blocking()}, now);
@@ -146,7 +166,7 @@ int RecordedScope::end(int code) {
 void RecordedScope::record_starts(const Record* record) const {
   RecordedCommunicator described = communicator_->recording()->communicator;
   described.operation = static_cast<std::int64_t>(number_);
-  auto recording = make_recording(described);
+  auto recording = make_recording(std::move(described));
   auto starts = std::make_unique<recorder::Starts>(*recording, shape_, record,
                                                    record ? communicator_->last_block_bytes() : 0);
   recorder::Kept& kept = recorder::Kept::instance();

@@ -106,6 +106,22 @@ std::string rows(const Recording& recording, const TickLine& ticks) {
   return bytes;
 }
 
+/// A group's ranks in MPI_COMM_WORLD, -1 for those who are none there. Frees the group.
+std::vector<int> in_world(MPI_Group group) {
+  MPI_Group world = MPI_GROUP_NULL;
+  mpi.Comm_group(MPI_COMM_WORLD, &world);
+  int size = 0;
+  mpi.Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), found(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  mpi.Group_translate_ranks(group, size, ranks.data(), world, found.data());
+  mpi.Group_free(&group);
+  mpi.Group_free(&world);
+  for (int& rank : found)
+    if (rank == MPI_UNDEFINED) rank = -1;
+  return found;
+}
+
 std::string host_name() {
   char text[MPI_MAX_PROCESSOR_NAME] = "";
   int length = 0;
@@ -116,17 +132,21 @@ std::string host_name() {
 }  // namespace
 
 RecordedCommunicator describe_communicator(const Communicator& communicator) {
-  MPI_Group here = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  mpi.Comm_group(communicator.comm(), &here);
-  mpi.Comm_group(MPI_COMM_WORLD, &world);
-  std::vector<int> ranks(communicator.procs()), in_world(communicator.procs());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  mpi.Group_translate_ranks(here, static_cast<int>(ranks.size()), ranks.data(), world, in_world.data());
-  mpi.Group_free(&here);
-  mpi.Group_free(&world);
-  for (int& rank : in_world)
-    if (rank == MPI_UNDEFINED) rank = -1;
-  return {.members = std::move(in_world), .rank = static_cast<int>(communicator.rank()), .name = {-1, 0, 0}};
+  MPI_Group group = MPI_GROUP_NULL;
+  mpi.Comm_group(communicator.comm(), &group);
+  RecordedCommunicator described{
+      .members = in_world(group), .rank = static_cast<int>(communicator.rank()), .name = {-1, 0, 0}};
+  if (!communicator.is_inter()) return described;
+  mpi.Comm_remote_group(communicator.comm(), &group);
+  std::vector<int> others = in_world(group);
+  const int least = std::ranges::min(described.members), least_other = std::ranges::min(others);
+  if (least < 0 || least_other < 0) return {};
+  if (least_other < least) {
+    described.rank += static_cast<int>(others.size());
+    others.swap(described.members);
+  }
+  described.members.insert(described.members.end(), others.begin(), others.end());
+  return described;
 }
 
 void name_communicator(MPI_Comm comm, RecordedCommunicator& communicator, CommonClock::Await await) {
