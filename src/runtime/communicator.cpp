@@ -458,9 +458,13 @@ void Communicator::meet() const {
 MPI_Comm Communicator::merged(bool behind) const {
   const ErrorsReturned scope(comm_);
   const InsideMpi inside(0);
+  // Between groups a barrier tells that the others have come; a second one, that all of the own group have.
+  meet();
   meet();
   MPI_Comm made = MPI_COMM_NULL;
-  return mpi.Intercomm_merge(comm_, behind, &made) == MPI_SUCCESS ? made : MPI_COMM_NULL;
+  if (mpi.Intercomm_merge(comm_, behind, &made) != MPI_SUCCESS) return MPI_COMM_NULL;
+  if (made != MPI_COMM_NULL) mpi.Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  return made;
 }
 
 /// Makes the communicator that Convene's messages travel on. All ranks agree on whether there is one.

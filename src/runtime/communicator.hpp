@@ -221,7 +221,7 @@ class Communicator {
   SharedMemory* share(std::uint64_t bytes);
 
   /// Both groups of an intercommunicator in one communicator, which is the caller's: those who are `behind` after the others.
-  /// Null where there is none to be had. Collective.
+  /// Errors on it return. Null where there is none to be had, which the others are not told. Collective.
   MPI_Comm merged(bool behind) const;
 
   /// Convene's own communicator, made if need be: null where there is none to be had. Collective, and may wait for others.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <optional>
 #include <thread>
@@ -295,6 +296,80 @@ TEST(Program, JoinsCallsForWhatIsWaitedForAtOnce) {
   for (const std::string_view name : {"recursive_doubling", "dissemination"})
     EXPECT_THAT(acts_of(Collective::barrier, name, 4, 3, 0),
                 ElementsAre(Act::exchange, Act::joined, Act::exchange, Act::joined));
+}
+
+/// A rank's barrier: nothing but tokens, mostly.
+struct TokenRank {
+  Schedule schedule;
+  Program program;
+  Binding binding;
+  Arena arena;
+
+  TokenRank(const Spec& spec, Rank procs, Rank rank) {
+    Builder builder;
+    schedule = build_schedule(
+        *spec.algorithm,
+        {.collective = Collective::barrier, .procs = procs, .rank = rank, .parameters = spec.parameters},
+        builder);
+    binding.schedule = &schedule;
+    binding.buffers.input = binding.buffers.output = Memory::uniform(nullptr, 0);
+    program.bind(schedule, compile_order(schedule), binding.buffers, 0, arena);
+    // A tree's inner rank hears from several at a time.
+    EXPECT_TRUE(program.is_of_tokens() || (spec.algorithm->name == "tree" && procs > 2));
+  }
+  int run(std::uint32_t number) {
+    binding.collective_number = number;
+    arena.reset();
+    return program.is_of_tokens() ? run_tokens(binding, program) : run_program(binding, program, arena);
+  }
+  TokenRank(const TokenRank&) = delete;
+  TokenRank& operator=(const TokenRank&) = delete;
+};
+
+/// Each rank's code of the last barrier of `times`; `early` counts who left one before all had come.
+std::vector<int> run_barriers(FakeMpi& fake, const Spec& spec, Rank procs, std::uint32_t times,
+                              std::atomic<unsigned>& early) {
+  std::vector<int> codes(procs, MPI_SUCCESS);
+  std::vector<std::thread> threads;
+  std::atomic<unsigned> come = 0;
+  for (Rank rank = 0; rank < procs; ++rank)
+    threads.emplace_back([&, rank] {
+      fake.enter(static_cast<int>(rank));
+      TokenRank mine(spec, procs, rank);
+      for (std::uint32_t time = 0; time < times && codes[rank] == MPI_SUCCESS; ++time) {
+        ++come;
+        codes[rank] = mine.run(time);
+        if (codes[rank] == MPI_SUCCESS && come < procs * (time + 1)) ++early;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  return codes;
+}
+
+constexpr std::string_view token_barriers[] = {"dissemination", "recursive_doubling", "tree"};
+
+TEST(Execution, BarriersOfTokens) {
+  for (const std::string_view name : token_barriers)
+    for (Rank procs = 2; procs <= 9; ++procs)
+      for (const bool rendezvous : {false, true}) {
+        SCOPED_TRACE(std::string(name) + ", P=" + std::to_string(procs));
+        FakeMpi fake(static_cast<int>(procs), {.rendezvous = rendezvous, .seed = procs});
+        std::atomic<unsigned> early = 0;
+        const auto codes = run_barriers(fake, parse_spec(Collective::barrier, name), procs, 5, early);
+        EXPECT_THAT(codes, testing::Each(MPI_SUCCESS));
+        EXPECT_EQ(early, 0u);
+        EXPECT_EQ(fake.left_over(), 0u);
+      }
+}
+
+TEST(Execution, AnErrorOfTheMpiEndsABarrier) {
+  for (const std::string_view name : token_barriers) {
+    const Spec spec = parse_spec(Collective::barrier, name);
+    FakeMpi fake(4, {.rendezvous = true, .failing_rank = 1, .failing_call = 2});
+    std::atomic<unsigned> early = 0;
+    EXPECT_EQ(run_barriers(fake, spec, 4, 1, early)[1], FakeMpi::failure) << name;
+    EXPECT_EQ(fake.open_requests(), 0u) << name;
+  }
 }
 
 /// Wherever the MPI fails, the run ends with its error, and no request is left that could still touch the buffers.

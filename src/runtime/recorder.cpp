@@ -46,8 +46,9 @@ void synchronize_groups(Communicator& communicator, Recording& recording) {
   const bool is_behind = recording.communicator.rank != static_cast<int>(communicator.rank());
   MPI_Comm both = communicator.merged(is_behind);
   if (both == MPI_COMM_NULL) return;
-  if (find_clocks(both, recording) && !clock.is_one_clock()) clock.update(both, 0, progress::await);
-  mpi.Comm_free(&both);
+  bool is_right = find_clocks(both, recording);
+  if (is_right && !clock.is_one_clock()) is_right = clock.update(both, 0, progress::await) == MPI_SUCCESS;
+  if (is_right) mpi.Comm_free(&both);  // some MPIs end a program that frees one with messages left over
 }
 
 }  // namespace

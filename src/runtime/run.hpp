@@ -25,7 +25,7 @@ class NativeCall {
         keep_([](const void* object) {
           return std::function<int(const Form&)>(*static_cast<const Function*>(object));
         }) {}
-  int operator()(const Form& form = {}) const { return call_(object_, form); }
+  int operator()(const Form& form = blocking) const { return call_(object_, form); }
   /// One that outlives the program's call.
   std::function<int(const Form&)> kept() const { return keep_(object_); }
 

@@ -354,6 +354,52 @@ TEST(Checker, FindsSignalsInNoOrder) {
   EXPECT_THAT(why(plan), HasSubstr("signals to one rank, and nothing keeps them in order"));
 }
 
+/// Rank 1 awaits a signal that rank 0 gives when it has a message of a later round.
+TEST(Checker, RoundsHoldNothingBackWhereMemoryIsShared) {
+  const Plan plan = plan_of(
+      1,
+      [](Builder& b) {
+        b.signals();
+        b.share(1);
+        b.round(1);
+        b.recv(1, out(0));
+        b.join({out(0), shared(0)});
+        b.send(1, shared(0));
+      },
+      [](Builder& b) {
+        b.signals();
+        b.share(1);
+        b.round(1);
+        b.send(0, in(0));
+        b.recv(0, shared(0));
+      });
+  EXPECT_EQ(why(plan), "");
+}
+
+TEST(Checker, FindsABarrierWhoseRoundsDiffer) {
+  const Plan plan = plan_of(
+      1, [](Builder& b) { b.signals(), b.send(1, in(0)); },
+      [](Builder& b) { b.signals(), b.round(1), b.recv(0, out(0)); });
+  EXPECT_THAT(why(plan), AllOf(HasSubstr("is of round 1"), HasSubstr("of round 0")));
+}
+
+TEST(Progress, BarriersGoRoundByRoundWithinAnyLimits) {
+  // The later round's message stands first.
+  const auto swap = [](Rank peer) {
+    return [peer](Builder& b) {
+      b.signals();
+      for (const Place round : {1u, 0u}) b.round(round), b.send(peer, in(round)), b.recv(peer, out(round));
+    };
+  };
+  const Plan plan = plan_of(2, swap(1), swap(0));
+  for (const Limits limits : {Limits{1, 1}, Limits{2, 1}, Limits{16, 64}}) {
+    EXPECT_EQ(check(plan, anything(plan), limits).why, "") << limits.receives << ", " << limits.sends;
+    const Order order = compile_order(plan[0], limits);
+    EXPECT_EQ(plan[0][order.front().step()].round, 0u);
+    EXPECT_EQ(plan[0][order.at(2).step()].round, 0u);
+  }
+}
+
 TEST(Checker, FindsRanksThatShareDifferently) {
   const Plan plan = plan_of(
       2, [](Builder& b) { b.share(2); }, [](Builder& b) { b.share(3); });

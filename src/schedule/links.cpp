@@ -115,6 +115,12 @@ class Pairing {
                                  describe(schedule, id), describe(plan_[step.peer], sent_by));
       return;
     }
+    if (schedule.signals() && step.round != plan_[step.peer][sent_by].round) {
+      links_.fault = fmt::format("{}: is of round {}, but {} of round {}, and a barrier goes round by round",
+                                 describe(schedule, id), step.round, describe(plan_[step.peer], sent_by),
+                                 plan_[step.peer][sent_by].round);
+      return;
+    }
     links_.partner[send] = links_.at(target, id);
     links_.partner[links_.at(target, id)] = send;
   }

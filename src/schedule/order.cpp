@@ -95,6 +95,8 @@ class Compiler {
   bool may_issue(const StepSet& ready, StepKind kind, std::size_t in_flight, std::uint32_t limit) {
     if (ready.empty() || in_flight >= limit) return false;
     if (in_flight + 1 < limit) return true;
+    if (in_rounds_ && in_flight == 0)
+      return true;  // none of a later round is out, nor will be before this one
     StepId& first = first_[kind == StepKind::send];
     while (schedule_[first].kind != kind || issued_[first] || schedule_[first].is_signal()) ++first;
     return ready.first() == first;
@@ -173,7 +175,8 @@ class Compiler {
   std::size_t receives_in_flight_ = 0;
   // The awaited sends by what depends on them, and some that are not awaited any more.
   std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> by_dependent_;
-  const bool in_rounds_ = schedule_.signals();
+  // (Signals through shared memory keep no rounds, and what goes between them must not wait for one.)
+  const bool in_rounds_ = schedule_.signals() && schedule_.places(Buffer::shared) == 0;
   std::uint32_t round_ = 0;  // messages of later ones are held back, by round
   std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> of_later_rounds_;
   Order order_;

@@ -38,7 +38,7 @@ enum class Transfer : std::uint8_t { automatic, packed, datatype };
 struct Step {
   Rank peer = 0;             ///< send, recv: the other rank
   std::uint32_t match = 0;   ///< send, recv: the n-th message from the one rank to the other, counted from 0
-  std::uint32_t round = 0;   ///< a label for models and pictures; orders nothing
+  std::uint32_t round = 0;   ///< a label for models and pictures; it orders a barrier's messages only
   std::uint32_t ranges = 0;  ///< index of the first range
   std::uint32_t edges = 0;   ///< index of the first successor
   std::uint32_t predecessors = 0;  ///< how many steps must be complete before this one may start

@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
     MPI_Allgather(&rank, 1, MPI_INT, theirs.data(), 1, MPI_INT, both);
   }
   bool is_right = true;
-  for (int i = 0; i < others; ++i) is_right = is_right && theirs[static_cast<std::size_t>(i)] == 2 * i + !is_odd;
+  for (int i = 0; i < others; ++i)
+    is_right = is_right && theirs[static_cast<std::size_t>(i)] == 2 * i + !is_odd;
   int told = rank == 0 ? 42 : 0;
   MPI_Bcast(&told, 1, MPI_INT, is_odd ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, both);
   is_right = is_right && told == (is_odd || rank == 0 ? 42 : 0);
