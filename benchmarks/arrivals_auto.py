@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `convene run --arrivals auto` gains where a rank is always late, and costs where none is.
 
-An ordinary program computes, calls and begins again; the same rank computes longer, or each in its turn.
+An ordinary program, in C, with mpi4py or in Fortran, computes, calls and begins again; the same rank computes
+longer, or each in its turn.
 Every repetition runs it once with each contender, in random order: with the MPI's own algorithm, with
 arrivals watched (and, of allgather, with progress in the background besides), and with regular algorithms
 forced; with and without the imbalance. On nodes that are emulated on this machine (root only) with links of
@@ -13,6 +14,7 @@ import os
 import random
 import re
 import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,19 @@ from convene.bench_statistics import Estimate, estimate, resample_medians
 
 from benchmarks import common
 
+OPENMPI5 = common.ROOT / ".stacks/openmpi5"
+BUILT = common.ROOT / "build/tests/openmpi"
+# By program: the launcher, where its libraries are, and what to start.
+PROGRAMS: dict[str, tuple[str, str, list[str]]] = {
+    "c": (str(OPENMPI5 / "bin/mpirun"), str(OPENMPI5 / "lib"), [str(BUILT / "imbalanced")]),
+    "mpi4py": (
+        str(OPENMPI5 / "bin/mpirun"),
+        str(OPENMPI5 / "lib"),
+        [sys.executable, str(common.ROOT / "tests/mpi/imbalanced.py")],
+    ),
+    # Open MPI 5 comes without Fortran here.
+    "fortran": ("mpirun.openmpi", "", [str(BUILT / "imbalanced_f08")]),
+}
 NATIVE, AUTO, AHEAD = "native", "auto", "auto+thread"
 REGULAR = {
     "allgather": "ring,neighbor_exchange,recursive_doubling,sparbit",
@@ -44,19 +59,20 @@ def run_once(where: cluster.Cluster, contender: str, extra: float, options: argp
     """Seconds of the loop."""
     own = variables(contender, options.collective)
     passed = [word for name in own for word in ("-x", name)]
+    launcher, libraries, program = PROGRAMS[options.program]
     words = [
-        str(common.ROOT / ".stacks/openmpi5/bin/mpirun"),
-        *("-n", str(options.procs)),
+        *(launcher, "-n", str(options.procs)),
         *("-x", f"LD_PRELOAD={paths.preload_library('openmpi')}"),
         *passed,
-        str(common.ROOT / "build/tests/openmpi/imbalanced"),
+        *program,
         *(str(options.calls), str(options.floats), str(extra), str(options.compute)),
         *(options.collective, *(["rotating"] if options.rotating else [])),
     ]
     environment = {**os.environ, **own, **cluster.variables(where)}
     # With this one, Open MPI 5 puts all ranks on the first node.
     environment.pop("PRTE_MCA_rmaps_default_mapping_policy", None)
-    environment["LD_LIBRARY_PATH"] = str(common.ROOT / ".stacks/openmpi5/lib")
+    if libraries:
+        environment["LD_LIBRARY_PATH"] = libraries
     done = subprocess.run(
         cluster.command_line(where, 0, words), env=environment, stdout=subprocess.PIPE, text=True, check=False
     )
@@ -96,8 +112,9 @@ def text(value: Estimate) -> str:
 
 def markdown(times: dict[float, dict[str, list[float]]], options: argparse.Namespace) -> str:
     who = "each in its turn" if options.rotating else "one rank"
+    language = {"c": "", "mpi4py": "With mpi4py: ", "fortran": "In Fortran, Open MPI 4: "}[options.program]
     lines = [
-        f"{options.procs} ranks on as many emulated nodes, links of {options.rate or 'any rate'}; "
+        f"{language}{options.procs} ranks on as many emulated nodes, links of {options.rate or 'any rate'}; "
         f"{options.calls} calls of {options.collective}, {4 * options.floats // 1024} KiB a rank, "
         f"{options.compute:g} ms of computation before each; {options.repetitions} repetitions. Median "
         "seconds of the whole loop, and the median ratio to the MPI's own (95 % interval).",
@@ -127,6 +144,7 @@ def as_json(times: dict[float, dict[str, list[float]]]) -> list[dict[str, Any]]:
 
 def parse_arguments() -> argparse.Namespace:
     parser = common.parser(__doc__)
+    parser.add_argument("--program", choices=PROGRAMS, default="c", help="(default: %(default)s)")
     parser.add_argument("--procs", type=int, default=8, help="ranks, one a node (default: %(default)s)")
     parser.add_argument(
         "--rate", default="200mbit", help="of each node's link; empty: unlimited (%(default)s)"
@@ -151,6 +169,7 @@ def main() -> None:
     times = measure(options)
     results = {"options": common.asked(options), "results": as_json(times)}
     kind = "_rotating" if options.rotating else ""
+    kind += "" if options.program == "c" else f"_{options.program}"
     common.keep(options, f"arrivals_auto_{options.collective}{kind}", results, markdown(times, options))
 
 

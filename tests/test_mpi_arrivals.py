@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arrivals that repeat, in programs that declare nothing (CONVENE_ARRIVALS=auto)."""
 
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.conformance import arrival_storm
-from tests.conformance.stacks import Done, Stack, all_stacks
+from tests.conformance.stacks import ROOT, Done, Stack, all_stacks
 
 EVERY_BUILD = ["openmpi4", "mpich4", "mpich5-abi"]  # one stack for each library
 AUTO = {"CONVENE_ARRIVALS": "auto"}
@@ -51,6 +52,22 @@ def test_a_rank_that_is_always_late_is_noticed(name: str) -> None:
     ]
     assert len(tallies) == procs
     assert all(tally["phases"] > 0 for tally in tallies)
+
+
+@pytest.mark.parametrize("what", ["allgather", "allreduce", "reduce"])
+@pytest.mark.parametrize("language", ["mpi4py", "fortran"])
+def test_in_other_languages(language: str, what: str) -> None:
+    """The benchmark's programs: right whatever is tried."""
+    stack = present("openmpi4")
+    if language == "mpi4py":
+        pytest.importorskip("mpi4py")
+        program: list[str | Path] = [sys.executable, ROOT / "tests" / "mpi" / "imbalanced.py"]
+    else:
+        program = [stack.program("imbalanced_f08")]
+    done = stack.run(3, [*program, "40", "4096", "8", "1", what], AUTO, timeout=120)
+    assert done.status == 0, done.output
+    assert "40 calls, all right" in done.output
+    assert sum(calls(done, what).values()) == 40 * 3 + (what == "reduce") * 3 * (language == "fortran")
 
 
 @pytest.mark.parametrize("calls", [3, 4, 6, 7])
