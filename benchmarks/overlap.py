@@ -4,7 +4,9 @@
 A program (benchmarks/mpi/overlap.cpp) starts a collective, computes for as long as the collective takes
 alone, and waits; the MPI's own and Convene's take turns. Overlap is the share of the collective's time that
 the whole did not take longer: 1 - (whole - computation) / alone. On this machine with a core for each rank,
-and on two emulated nodes (root only), with and without the progress thread. Writes JSON and a table.
+and on two emulated nodes (root only), with and without the progress thread. Every program is started several
+times, since where its memory and ranks lie decides much, and stays for as long as it runs. Writes JSON and a
+table.
 """
 
 import argparse
@@ -57,9 +59,9 @@ class Row:
         return {
             **vars(self.setup),
             "bytes": self.size,
-            **self.native.as_json("native"),
-            **self.convene.as_json("convene"),
-            **self.whole.as_json("whole"),
+            "native": self.native.as_json("overlap"),
+            "convene": self.convene.as_json("overlap"),
+            "whole": self.whole.as_json("ratio"),
         }
 
 
@@ -68,11 +70,18 @@ def overlap(alone: Array, behind: Array) -> Array:
     return np.asarray(1 - (behind - computation) / computation)
 
 
-def median(values: Array, seed: int) -> Estimate:
-    return estimate(float(np.median(values)), resample_medians(values[np.newaxis, :], seed=seed)[0])
+def median(starts: list[Array], seed: int) -> Estimate:
+    """Of the starts' medians. Starts are resampled, and the repetitions of each."""
+    samples = np.stack([resample_medians(one[np.newaxis], seed + i)[0] for i, one in enumerate(starts)])
+    drawn = np.random.default_rng(seed).integers(0, len(starts), samples.shape)
+    value = np.median([np.median(one) for one in starts])
+    return estimate(float(value), np.median(np.take_along_axis(samples, drawn, 0), axis=0))
 
 
-def run(setup: Setup, where: cluster.Cluster | None, options: argparse.Namespace) -> list[Row]:
+def run(
+    setup: Setup, where: cluster.Cluster | None, options: argparse.Namespace
+) -> dict[int, dict[str, dict[str, Array]]]:
+    """Seconds alone and behind computation, by size and door, of one start."""
     folder, launcher = FOLDERS[setup.stack]
     own = {
         "CONVENE_USE": f"{setup.collective}={ALGORITHMS[setup.collective]}",
@@ -100,16 +109,17 @@ def run(setup: Setup, where: cluster.Cluster | None, options: argparse.Namespace
     found: dict[int, dict[str, dict[str, Array]]] = {}
     for one in json.loads(done.stdout[done.stdout.index("[") :]):
         found.setdefault(one["bytes"], {})[one["door"]] = {k: np.array(one[k]) for k in ("alone", "behind")}
-    return [
-        Row(
-            setup,
-            size,
-            median(overlap(**doors["native"]), 1),
-            median(overlap(**doors["program"]), 2),
-            median(doors["program"]["behind"] / doors["native"]["behind"], 3),
-        )
-        for size, doors in found.items()
-    ]
+    return found
+
+
+def row(setup: Setup, size: int, starts: list[dict[str, dict[str, Array]]]) -> Row:
+    return Row(
+        setup,
+        size,
+        median([overlap(**doors["native"]) for doors in starts], 1),
+        median([overlap(**doors["program"]) for doors in starts], 2),
+        median([doors["program"]["behind"] / doors["native"]["behind"] for doors in starts], 3),
+    )
 
 
 def in_words(value: Estimate) -> str:
@@ -151,33 +161,53 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--tests", type=int, default=10, help="MPI_Test while computing (default: %(default)s)"
     )
-    parser.add_argument("--repetitions", type=int, default=15, help="default: %(default)s")
+    parser.add_argument("--starts", type=int, default=5, help="of each program (default: %(default)s)")
+    parser.add_argument("--repetitions", type=int, default=5, help="in each start (default: %(default)s)")
     parser.add_argument("--rate", default="1gbit", help="of the emulated links (default: %(default)s)")
     parser.add_argument("--places", default="2x0,4x2", help="ranks x nodes; 0: here (default: %(default)s)")
     return parser.parse_args()
 
 
+def setups(places: str, stacks: str, collectives: str) -> list[Setup]:
+    return [
+        Setup(stack, int(procs), int(nodes), thread, collective)
+        for place in places.split(",")
+        for procs, nodes in [place.split("x")]
+        for stack in stacks.split(",")
+        for collective in collectives.split(",")
+        for thread in (False, True)
+    ]
+
+
 def main() -> None:
     options = parse_arguments()
-    rows: list[Row] = []
+    measured: dict[Setup, list[dict[int, dict[str, dict[str, Array]]]]] = {
+        setup: [] for setup in setups(options.places, options.stacks, options.collectives)
+    }
     output = console.make(error=True)
     with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
-        for place in progress.track(options.places.split(","), description="measuring"):
-            procs, nodes = (int(word) for word in place.split("x"))
+        task = progress.add_task("measuring", total=len(measured) * options.starts)
+        for procs, nodes in dict.fromkeys((setup.procs, setup.nodes) for setup in measured):
             shape = cluster.Shape(
                 max(nodes, 1), slots=-(-procs // max(nodes, 1)), rate=cluster.parse_rate(options.rate)
             )
             scope = cluster.temporary(f"overlap-{os.getpid()}", shape) if nodes else nullcontext()
+            here = [setup for setup in measured if (setup.procs, setup.nodes) == (procs, nodes)]
             with scope as where:
-                for stack in options.stacks.split(","):
-                    for collective in options.collectives.split(","):
-                        for thread in (False, True):
-                            rows += run(Setup(stack, procs, nodes, thread, collective), where, options)
+                for setup in here * options.starts:
+                    measured[setup].append(run(setup, where, options))
+                    progress.advance(task)
+    rows = [
+        row(setup, size, [start[size] for start in starts])
+        for setup, starts in measured.items()
+        for size in starts[0]
+    ]
     about = (
-        f"{options.repetitions} repetitions, {options.tests} calls of MPI_Test within the computation, "
-        f"emulated links of {options.rate}; whole time: of the MPI's; medians with 95 % intervals."
+        f"{options.starts} starts of {options.repetitions} repetitions, {options.tests} calls of MPI_Test "
+        f"within the computation, emulated links of {options.rate}; whole time: of the MPI's; medians of the "
+        "starts' medians, with 95 % intervals."
     )
-    common.keep(options, "overlap", [row.as_json() for row in rows], markdown(rows, about))
+    common.keep(options, "overlap", [one.as_json() for one in rows], markdown(rows, about))
 
 
 if __name__ == "__main__":
