@@ -188,31 +188,80 @@ Order compile_order(const Schedule& schedule, const Limits& limits) {
   return Compiler(schedule, limits).run();
 }
 
-bool has_independent_arrivals(const Schedule& schedule) {
-  // Some step hangs on receives of a round from some peers but not on those of the same round from others.
-  std::vector<std::uint32_t> peers_in_round(schedule.rounds(), 0), last_peer(schedule.rounds(), 0);
-  for (const Step& step : schedule.steps())
-    if (step.kind == StepKind::recv &&
-        (peers_in_round[step.round] == 0 || last_peer[step.round] != step.peer)) {
-      ++peers_in_round[step.round];
-      last_peer[step.round] = step.peer;
-    }
-  const auto predecessors = schedule.predecessors();
-  for (StepId id = 0; id < schedule.size(); ++id) {
-    std::vector<std::uint32_t> rounds;
-    for (StepId before : predecessors[id])
-      if (schedule[before].kind == StepKind::recv) rounds.push_back(schedule[before].round);
-    std::sort(rounds.begin(), rounds.end());
-    for (std::size_t i = 0; i < rounds.size();) {
-      const auto end =
-          std::upper_bound(rounds.begin() + static_cast<std::ptrdiff_t>(i), rounds.end(), rounds[i]);
-      const auto waited_for =
-          static_cast<std::uint32_t>(end - rounds.begin()) - static_cast<std::uint32_t>(i);
-      if (waited_for < peers_in_round[rounds[i]]) return true;
-      i += waited_for;
+namespace {
+
+/// The ranks whose messages come in each round, and what hangs on which of them.
+class Arrivals {
+ public:
+  explicit Arrivals(const Schedule& schedule)
+      : schedule_(schedule), peers_in_round_(schedule.rounds(), 0), last_peer_(schedule.rounds(), 0) {
+    for (const Step& step : schedule.steps()) {
+      if (step.kind != StepKind::recv) continue;
+      Rank& peers = peers_in_round_[step.round];
+      if (peers > 0 && last_peer_[step.round] == step.peer) continue;
+      ++peers;
+      last_peer_[step.round] = step.peer;
     }
   }
-  return false;
+
+  /// Whether some step comes right after the messages of some peers of a round but not of all.
+  bool are_independent() const {
+    const auto predecessors = schedule_.predecessors();
+    std::vector<std::uint32_t> rounds;
+    for (const auto& before : predecessors) {
+      rounds.clear();
+      for (const StepId id : before)
+        if (schedule_[id].kind == StepKind::recv) rounds.push_back(schedule_[id].round);
+      std::sort(rounds.begin(), rounds.end());
+      for (auto begin = rounds.begin(); begin != rounds.end();) {
+        const auto end = std::upper_bound(begin, rounds.end(), *begin);
+        if (end - begin < static_cast<std::ptrdiff_t>(peers_in_round_[*begin])) return true;
+        begin = end;
+      }
+    }
+    return false;
+  }
+
+  /// Whether a message hangs, however many steps lie between, on those of some peers of a round but not of all. (Of many
+  /// receives it is not looked at, and said to.)
+  bool let_messages_go() const {
+    const auto is = [&](StepKind kind) { return [kind](const Step& step) { return step.kind == kind; }; };
+    const auto steps = schedule_.steps();
+    if (std::none_of(steps.begin(), steps.end(), is(StepKind::send))) return false;
+    if (std::count_if(steps.begin(), steps.end(), is(StepKind::recv)) > 64) return true;
+    std::vector<std::uint64_t> needs(schedule_.size(), 0), of_round(schedule_.rounds(), 0);
+    unsigned receives = 0;
+    for (StepId id = 0; id < schedule_.size(); ++id) {
+      if (schedule_[id].kind != StepKind::recv) continue;
+      needs[id] = std::uint64_t{1} << receives++;
+      of_round[schedule_[id].round] |= needs[id];
+    }
+    for (StepId id = 0; id < schedule_.size(); ++id) {
+      if (schedule_[id].kind == StepKind::send && hangs_on_some(needs[id], of_round)) return true;
+      for (const StepId next : schedule_.successors(id)) needs[next] |= needs[id];
+    }
+    return false;
+  }
+
+ private:
+  bool hangs_on_some(std::uint64_t needs, const std::vector<std::uint64_t>& of_round) const {
+    for (std::uint32_t round = 0; round < schedule_.rounds(); ++round)
+      if (peers_in_round_[round] > 1 && (needs & of_round[round]) != 0 &&
+          (needs & of_round[round]) != of_round[round])
+        return true;
+    return false;
+  }
+
+  const Schedule& schedule_;
+  std::vector<std::uint32_t> peers_in_round_, last_peer_;  // by round
+};
+
+}  // namespace
+
+Sooner sooner_in_any_order(const Schedule& schedule) {
+  const Arrivals arrivals(schedule);
+  if (!arrivals.are_independent()) return Sooner::nothing;
+  return arrivals.let_messages_go() ? Sooner::messages : Sooner::local_steps;
 }
 
 }  // namespace convene
