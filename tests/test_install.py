@@ -2,6 +2,7 @@
 """An installation can be moved, and C programs find it through CMake and through pkg-config."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -86,3 +87,35 @@ def test_pkg_config(prefix: Path, consumer: Path) -> None:
     run("mpicc.openmpi", consumer / "program.c", "-o", program, *flags)
     run("mpirun.openmpi", "-n", "3", program, LD_LIBRARY_PATH=str(folder.parent))
     assert run("pkg-config", "--modversion", "convene-openmpi", PKG_CONFIG_PATH=str(folder)).startswith("0.1")
+
+
+FIND_STACKS = """
+cmake_minimum_required(VERSION 3.25)
+set(PROJECT_SOURCE_DIR {folder})
+set(CMAKE_C_COMPILER cc)
+set(CONVENE_STACKS_DIR {folder}/stacks)
+include({root}/cmake/stacks.cmake)
+convene_find_stacks()
+message("found: ${{CONVENE_STACKS}}, ${{CONVENE_MPICC_openmpi}}, ${{CONVENE_MPICC_mpich}}")
+"""
+
+
+def test_every_mpicc_in_path_is_looked_at(root: Path, tmp_path: Path) -> None:
+    """As where a package is built: one MPI's wrapper is in front of the user's own."""
+    for folder, macro in (("one", "MPICH"), ("two", "OPEN_MPI")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mpi.h").write_text(f"#define {macro} 1\n")
+        wrapper = tmp_path / folder / "mpicc"
+        wrapper.write_text(f"#!/bin/sh\necho cc -I{tmp_path / folder}\n")
+        wrapper.chmod(0o755)
+    (tmp_path / "cc").symlink_to(shutil.which("cc") or "cc")
+    script = tmp_path / "find.cmake"
+    script.write_text(FIND_STACKS.format(folder=tmp_path, root=root))
+    done = subprocess.run(
+        [shutil.which("cmake") or "cmake", "-P", script],
+        env={"PATH": f"{tmp_path / 'one'}:{tmp_path / 'two'}:{tmp_path}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert f"found: openmpi;mpich, {tmp_path}/two/mpicc, {tmp_path}/one/mpicc" in done.stderr
