@@ -69,7 +69,7 @@ MOST_MEAN = 1.05  # what is aimed at, for each collective
 
 # Under these names the MPIs take another algorithm where there are fewer items than processes (than the
 # largest power of two of them): no pair then.
-NEED_ITEMS = ("butterfly", "rabenseifner")
+NEED_ITEMS = {"reduce": ("butterfly",), "allreduce": ("rabenseifner", "ring")}
 ITEM = 4  # bytes
 
 
@@ -163,7 +163,8 @@ def evaluate(stack: str, result: dict[str, Any]) -> tuple[list[Pair], list[Race]
             rival = bench.OWN + other
             if own not in seconds or rival not in seconds:
                 continue
-            if own in NEED_ITEMS and size["bytes"] // ITEM < 1 << (procs.bit_length() - 1):
+            needed = 1 << (procs.bit_length() - 1)
+            if own in NEED_ITEMS.get(collective, ()) and size["bytes"] // ITEM < needed:
                 continue
             ratios = seconds[own] / seconds[rival]
             samples = resample_medians(ratios[np.newaxis], seed=len(pairs) + 1)[0]

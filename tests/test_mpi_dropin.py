@@ -146,7 +146,7 @@ WRONG_REQUESTS = {
         {"CONVENE_USE": "allgather=recursive_doubling"},
         ["recursive_doubling", "power of two", "3"],
     ),
-    "log": ({"CONVENE_LOG": "loud"}, ["CONVENE_LOG='loud'", "quiet, info, debug"]),
+    "log": ({"CONVENE_LOG": "loud"}, ["CONVENE_LOG='loud'", "quiet, info"]),
     "execution": ({"CONVENE_EXECUTE": "fast"}, ["CONVENE_EXECUTE='fast'", "compiled", "dynamic"]),
     "size": ({"CONVENE_CACHE": "big"}, ["CONVENE_CACHE", "big"]),
     "shared size": ({"CONVENE_SHARED_MEMORY": "-1"}, ["CONVENE_SHARED_MEMORY", "-1"]),

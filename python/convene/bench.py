@@ -228,7 +228,7 @@ def measure(
     """Runs the program; its result, and how it was started. `lines` is where the program writes what it has,
     size by size; that file stays, whatever becomes of the run."""
     place = stacks.common_place(setting.launcher.path.name)
-    with tempfile.TemporaryDirectory(prefix="convene-", dir=place) as folder:
+    with tempfile.TemporaryDirectory(prefix=".convene-", dir=place) as folder:
         output = lines or Path(folder) / "bench.jsonl"
         started = start(setting, request.procs, request.arguments(), output, on_progress)
         result = read_lines(output)

@@ -80,7 +80,7 @@ def run(
 ) -> dict[str, Any]:
     """Every observation, and how they were taken. Raises RequestError and bench.RunError."""
     place = stacks.common_place(setting.launcher.path.name)
-    with tempfile.TemporaryDirectory(prefix="convene-", dir=place) as folder:
+    with tempfile.TemporaryDirectory(prefix=".convene-", dir=place) as folder:
         output = Path(folder) / "measure.json"
         started = bench.start(setting, request.procs, request.arguments(), output, on_progress)
         result: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))

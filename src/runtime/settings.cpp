@@ -82,7 +82,7 @@ Settings read_settings() {
   result.record_directory = variable("CONVENE_RECORD");
   result.record_calls = bounded("CONVENE_RECORD_CALLS", result.record_calls, 2, 1u << 28);
   result.wait_warning = seconds("CONVENE_WAIT_WARNING");
-  result.log = static_cast<LogLevel>(one_of("CONVENE_LOG", {"quiet", "info", "debug"}));
+  result.log = static_cast<LogLevel>(one_of("CONVENE_LOG", {"quiet", "info"}));
   result.execution = static_cast<Execution>(one_of("CONVENE_EXECUTE", {"automatic", "compiled", "dynamic"}));
   result.machine = variable("CONVENE_MACHINE");
   result.mapping = variable("CONVENE_MAPPING");

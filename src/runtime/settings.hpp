@@ -11,7 +11,7 @@
 
 namespace convene {
 
-enum class LogLevel : std::uint8_t { quiet, info, debug };
+enum class LogLevel : std::uint8_t { quiet, info };
 enum class Execution : std::uint8_t { automatic, compiled, dynamic };
 
 struct Settings {
@@ -20,7 +20,7 @@ struct Settings {
   std::string record_directory;                ///< CONVENE_RECORD; empty: no recording is written
   std::size_t record_calls = 1u << 16;         ///< CONVENE_RECORD_CALLS: kept of each communicator
   Nanoseconds wait_warning = 0;                ///< CONVENE_WAIT_WARNING: seconds; 0: none
-  LogLevel log = LogLevel::quiet;              ///< CONVENE_LOG=quiet|info|debug
+  LogLevel log = LogLevel::quiet;              ///< CONVENE_LOG=quiet|info
   Execution execution = Execution::automatic;  ///< CONVENE_EXECUTE=compiled|dynamic
   std::string machine, mapping;                ///< CONVENE_MACHINE, CONVENE_MAPPING
   bool check_agreement = false;                ///< CONVENE_CHECK=agreement

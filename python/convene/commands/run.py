@@ -126,7 +126,7 @@ def account_directory(place: Path | None) -> Iterator[str]:
             )
         yield str(Path(own).resolve())
         return
-    directory = tempfile.mkdtemp(prefix="convene-", dir=place)
+    directory = tempfile.mkdtemp(prefix=".convene-", dir=place)
     try:
         yield directory
     finally:
@@ -143,7 +143,7 @@ def recording_directory(given: Path | None, wanted: bool, place: Path | None) ->
             yield None
             return
         with tempfile.TemporaryDirectory(
-            prefix="convene-", dir=place, ignore_cleanup_errors=True
+            prefix=".convene-", dir=place, ignore_cleanup_errors=True
         ) as directory:
             yield Path(directory)
         return

@@ -167,7 +167,7 @@ def trace(
     else:
         uses, rules = run_command.check_uses(use or []), run_command.check_rules(None)
         place = stacks.common_place(words[0])
-        with tempfile.TemporaryDirectory(prefix="convene-", dir=place) as directory:
+        with tempfile.TemporaryDirectory(prefix=".convene-", dir=place) as directory:
             status = record(words, Path(directory), uses, rules, stack)
             if not recordings.files_in(Path(directory)):
                 console.complain(
