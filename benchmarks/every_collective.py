@@ -33,7 +33,11 @@ PAIRS: dict[str, dict[str, dict[str, str]]] = {
             "scatter_allgather": "scatter_allgather",
         },
         "alltoall": {"linear": "linear", "pairwise": "pairwise", "bruck": "modified_bruck"},
-        "barrier": {"recursive_doubling": "recursive_doubling", "dissemination": "bruck", "tree": "tree"},
+        "barrier": {
+            "recursive_doubling": "recursive_doubling",
+            "dissemination": "bruck",
+            "tournament": "tree",
+        },
         "reduce": {"linear": "linear", "binomial": "binomial", "butterfly": "rabenseifner"},
         "allreduce": {
             "recursive_doubling": "recursive_doubling",

@@ -63,6 +63,7 @@
   X(barrier_dissemination)                  \
   X(barrier_recursive_doubling)             \
   X(barrier_tree)                           \
+  X(barrier_tournament)                     \
   X(barrier_adaptive_tree)                  \
   X(barrier_shared)                         \
   X(barrier_hier)                           \

@@ -49,9 +49,6 @@ bool has_memory(const Binding& binding);
 /// been reset.
 int run_program(const Binding& binding, const Program& program, Arena& arena);
 
-/// Runs a program of tokens that fits, without what other programs need.
-int run_tokens(const Binding& binding, const Program& program);
-
 /// Runs dynamically. With a non-zero `shuffle`, ready steps are issued in a random order drawn from it (a test's means
 /// to show that no order matters).
 int run_dynamic(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle = 0);

@@ -172,27 +172,6 @@ class ProgramRun {
 
 }  // namespace
 
-int run_tokens(const Binding& binding, const Program& program) {
-  const Tags tags = binding.tags();
-  const MPI_Datatype byte = program.byte();
-  const MPI_Comm comm = binding.comm;
-  int code = MPI_SUCCESS;
-  for (auto entry = program.entries().begin(); code == MPI_SUCCESS && entry != program.entries().end();
-       ++entry) {
-    const int peer = entry->message.peer, tag = tags.of(entry->match);
-    if (entry->act == Act::send_now) {
-      code = mpi.Send(nullptr, 0, byte, peer, tag, comm);
-    } else if (entry->act == Act::recv_now) {
-      code = mpi.Recv(nullptr, 0, byte, peer, tag, comm, MPI_STATUS_IGNORE);
-    } else {
-      const Entry& to = *++entry;
-      code = mpi.Sendrecv(nullptr, 0, byte, to.message.peer, tags.of(to.match), nullptr, 0, byte, peer, tag,
-                          comm, MPI_STATUS_IGNORE);
-    }
-  }
-  return code;
-}
-
 int run_program(const Binding& binding, const Program& program, Arena& arena) {
   if (!binding.shared_memory) return ProgramRun(binding, program, arena).run();
   const SharedRun shared(binding);

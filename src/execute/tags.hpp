@@ -35,7 +35,9 @@ class Tags {
     return numbers > collective_range ? numbers - collective_range : 0;
   }
   /// The tag of message number `match` between two ranks.
-  int of(std::uint32_t match) const { return static_cast<int>(base_ | match % match_window); }
+  int of(std::uint32_t match) const { return of_number(match % match_window); }
+  /// Likewise, where the number has been taken modulo 2^8 - 1 already.
+  int of_number(std::uint32_t number) const { return static_cast<int>(base_ | number); }
   /// The tag of notices, which say themselves of which collective they are.
   int of_notices() const { return static_cast<int>(base_ | match_window); }
 

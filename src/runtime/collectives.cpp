@@ -193,13 +193,27 @@ int neighbor_allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendt
   return run(Collective::neighbor_allgatherv, comm, 0, form, complete, native);
 }
 
-int barrier(MPI_Comm comm, const Form& form) {
+namespace {
+
+[[gnu::noinline]] int barrier_in_full(MPI_Comm comm, const Form& form) {
   const auto native = [=](const Form& as) {
     if (as.info) return native_calls::persistent("PMPI_Barrier_init", comm, as);
     return as.request ? mpi.Ibarrier(comm, as.request) : mpi.Barrier(comm);
   };
   return run(
       Collective::barrier, comm, 0, form, [](Arguments&) {}, native);
+}
+
+}  // namespace
+
+/// A barrier that repeats is its messages and nothing else, so whatever stands around them shows: above all each return
+/// after a wait that has given way to others. Nothing is left to return to here.
+int barrier(MPI_Comm comm, const Form& form) {
+  if (form.is_blocking() && !recorder::may_be_on())
+    if (Communicator* const communicator = Communicator::of(comm);
+        communicator && repeats_barrier(*communicator))
+      return barrier_again(*communicator);
+  return barrier_in_full(comm, form);
 }
 
 #define CONVENE_INSTANTIATE(Count, Displacement)                                                             \

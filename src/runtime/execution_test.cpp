@@ -14,6 +14,7 @@
 #include "execute/executor.hpp"
 #include "execute/fake_mpi_for_test.hpp"
 #include "execute/threads_memory_for_test.hpp"
+#include "execute/tokens.hpp"
 #include "select/spec.hpp"
 
 namespace convene {
@@ -320,7 +321,8 @@ struct TokenRank {
   int run(std::uint32_t number) {
     binding.collective_number = number;
     arena.reset();
-    return program.is_of_tokens() ? run_tokens(binding, program) : run_program(binding, program, arena);
+    return program.is_of_tokens() ? run_tokens(program, binding.comm, binding.tags())
+                                  : run_program(binding, program, arena);
   }
   TokenRank(const TokenRank&) = delete;
   TokenRank& operator=(const TokenRank&) = delete;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "execute/tokens.hpp"
 #include "runtime/bound_call.hpp"
 #include "runtime/inside_mpi.hpp"
 #include "runtime/operation.hpp"
@@ -67,6 +68,7 @@ void keep_for_repeat(const Arguments& arguments, Decision& decision, Repeat& rep
   repeat.shape = arguments.shape;
   repeat.decision = &decision;
   repeat.is_native = !decision.prepared;
+  if (repeat.is_native) repeat.is_of_tokens = false;
 }
 
 /// Waits until the operations that have the same tags as this collective are over.
@@ -147,12 +149,17 @@ int agree(BoundCall& call, Turns& turns) {
 
 void note_exit(Undeclared& watch) { watch.leave(ticks()); }
 
-int run_tokens_again(Communicator& communicator) {
-  Repeat& last = communicator.repeat();
-  last.binding.collective_number = communicator.next_collective();
-  await_turn(communicator, last.binding.collective_number);
-  const int code = run_tokens(last.binding, last.decision->program);
+int barrier_again(Communicator& communicator) {
+  const Repeat& last = communicator.repeat();
+  Record& record = *last.record;
+  const std::uint32_t number = communicator.next_collective();
+  await_turn(communicator, number);
+  const bool is_timed = record.is_due();
+  if (!is_timed) record.count(0);
+  const std::uint64_t start = is_timed ? ticks() : 0;
+  const int code = run_tokens(last.decision->program, last.binding.comm, Tags(number));
   if (code != MPI_SUCCESS) report_failure(code, communicator);
+  if (is_timed) record.add(ticks() - start, 0);
   return code;
 }
 

@@ -37,8 +37,6 @@ class NativeCall {
 
 /// The program of the last call on other buffers. Errors of the MPI go to the communicator's error handler.
 int run_program_again(const void* input, void* output, Communicator& communicator);
-/// Likewise, where it is one of tokens.
-int run_tokens_again(Communicator& communicator);
 
 /// A call is over, where arrivals are watched.
 void note_exit(Undeclared& watch);
@@ -58,9 +56,7 @@ template <class Function>
   communicator.note_last(record, last.block_bytes);
   Undeclared* const watch = communicator.undeclared();
   const auto call = [&] {
-    return last.is_native      ? native(blocking)
-           : last.is_of_tokens ? run_tokens_again(communicator)
-                               : run_program_again(input, output, communicator);
+    return last.is_native ? native(blocking) : run_program_again(input, output, communicator);
   };
   if (!record.is_due() && !watch) {
     record.count(last.block_bytes);
@@ -72,6 +68,15 @@ template <class Function>
   if (watch) note_exit(*watch);
   return code;
 }
+
+/// Whether a blocking barrier is the last call again, and one whose program is of tokens.
+[[gnu::always_inline]] inline bool repeats_barrier(Communicator& communicator) {
+  const Repeat& last = communicator.repeat();
+  return last.decision && last.is_of_tokens && last.shape.collective == Collective::barrier &&
+         progress::may_block() && !communicator.undeclared();
+}
+/// Its short way.
+int barrier_again(Communicator& communicator);
 
 /// Runs a blocking call on a communicator that has a handle. Errors of the MPI go to the communicator's error handler.
 int run_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tournament barrier: in round r the ranks that are left meet in pairs 2^r apart; the upper one signals to the lower one and
+// is out, the lower one goes on. Who is left at the end, rank 0, has heard of all, and the signals go back the same way: a
+// binomial tree, up and down.
+//
+// Source:   Hensgen, Finkel and Manber 1988.
+// Requires: nothing.
+// Cost:     2⌈log₂P⌉ rounds; 2(P − 1) empty messages of all ranks together, at most ⌈log₂P⌉ of one.
+//
+//            before      round 0     round 1     round 2     round 3
+//   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3
+//   token 0  0 . . .     0 . . .     0 . . .     0 . * .     0 * 0 *
+//   token 1  . 1 . .     * 1 . .     1 1 . .     1 1 * .     1 1 1 *
+//   token 2  . . 2 .     . . 2 .     * . 2 .     2 . 2 .     2 * 2 *
+//   token 3  . . . 3     . . * 3     * . 3 3     3 . 3 3     3 * 3 3       (* arrives in this round)
+#include "collective/barrier/barrier_tree.hpp"
+
+namespace convene {
+namespace {
+
+void generate(const Call& call, Builder& builder) { barrier_over_tree(knomial_split(1), call, builder); }
+
+}  // namespace
+
+extern const Algorithm barrier_tournament = {
+    .name = "tournament",
+    .summary = "Ranks drop out in pairs until rank 0 has heard of all, and are told in the reverse order.",
+    .source = "Hensgen, Finkel and Manber 1988",
+    .collectives = {Collective::barrier},
+    .rounds = "2⌈log₂P⌉",
+    .generate = generate,
+};
+
+}  // namespace convene
