@@ -71,8 +71,8 @@ LAUNCHERS = {
 }
 MOST_MEAN = 1.05  # what is aimed at, for each collective
 
-# Under these names the MPIs take another algorithm where there are fewer items than processes (than the
-# largest power of two of them): no pair then.
+# Under these names the MPIs take another algorithm where there are fewer items than processes (of all but the
+# ring: than the largest power of two of them): no pair then.
 NEED_ITEMS = {"reduce": ("butterfly",), "allreduce": ("rabenseifner", "ring")}
 ITEM = 4  # bytes
 
@@ -167,7 +167,7 @@ def evaluate(stack: str, result: dict[str, Any]) -> tuple[list[Pair], list[Race]
             rival = bench.OWN + other
             if own not in seconds or rival not in seconds:
                 continue
-            needed = 1 << (procs.bit_length() - 1)
+            needed = procs if own == "ring" else 1 << (procs.bit_length() - 1)
             if own in NEED_ITEMS.get(collective, ()) and size["bytes"] // ITEM < needed:
                 continue
             ratios = seconds[own] / seconds[rival]

@@ -36,7 +36,7 @@ void order(benchmark::State& state, const Spec& spec) {
 /// Bytes of a cached schedule and its order.
 double memory_of(const Schedule& schedule) {
   Order order;
-  if (sooner_in_any_order(schedule) != Sooner::messages) order = compile_order(schedule);
+  if (!has_independent_arrivals(schedule)) order = compile_order(schedule);
   return static_cast<double>(schedule.memory() + sizeof(Order) + order.size() * sizeof(Op));
 }
 

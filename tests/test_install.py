@@ -94,28 +94,54 @@ cmake_minimum_required(VERSION 3.25)
 set(PROJECT_SOURCE_DIR {folder})
 set(CMAKE_C_COMPILER cc)
 set(CONVENE_STACKS_DIR {folder}/stacks)
+{settings}
 include({root}/cmake/stacks.cmake)
 convene_find_stacks()
 message("found: ${{CONVENE_STACKS}}, ${{CONVENE_MPICC_openmpi}}, ${{CONVENE_MPICC_mpich}}")
 """
 
 
-def test_every_mpicc_in_path_is_looked_at(root: Path, tmp_path: Path) -> None:
-    """As where a package is built: one MPI's wrapper is in front of the user's own."""
-    for folder, macro in (("one", "MPICH"), ("two", "OPEN_MPI")):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "mpi.h").write_text(f"#define {macro} 1\n")
-        wrapper = tmp_path / folder / "mpicc"
-        wrapper.write_text(f"#!/bin/sh\necho cc -I{tmp_path / folder}\n")
-        wrapper.chmod(0o755)
-    (tmp_path / "cc").symlink_to(shutil.which("cc") or "cc")
-    script = tmp_path / "find.cmake"
-    script.write_text(FIND_STACKS.format(folder=tmp_path, root=root))
+def find_stacks(root: Path, folder: Path, path: list[str], settings: str = "", **environment: str) -> str:
+    """What the build says where `one` has MPICH's wrapper and `two` Open MPI's, both called mpicc."""
+    for name, macro in (("one", "MPICH"), ("two", "OPEN_MPI")):
+        place = folder / name / "bin"
+        place.mkdir(parents=True)
+        (place / "mpi.h").write_text(f"#define {macro} 1\n")
+        (place / "mpicc").write_text(f"#!/bin/sh\necho cc -I{place}\n")
+        (place / "mpicc").chmod(0o755)
+    (folder / "cc").symlink_to(shutil.which("cc") or "cc")
+    script = folder / "find.cmake"
+    script.write_text(FIND_STACKS.format(folder=folder, root=root, settings=settings))
+    places = ":".join(str(folder / name / "bin") for name in path)
     done = subprocess.run(
         [shutil.which("cmake") or "cmake", "-P", script],
-        env={"PATH": f"{tmp_path / 'one'}:{tmp_path / 'two'}:{tmp_path}"},
+        env={"PATH": f"{places}::{folder}", **environment},
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert f"found: openmpi;mpich, {tmp_path}/two/mpicc, {tmp_path}/one/mpicc" in done.stderr
+    return " ".join(done.stderr.replace(str(folder), "").split())
+
+
+def test_every_mpicc_in_path_is_looked_at(root: Path, tmp_path: Path) -> None:
+    """As where a package is built: one MPI's wrapper is in front of the user's own."""
+    said = find_stacks(root, tmp_path, ["one", "two"])
+    assert "found: openmpi;mpich, /two/bin/mpicc, /one/bin/mpicc" in said
+
+
+def test_a_prefix_may_bring_an_mpicc(root: Path, tmp_path: Path) -> None:
+    said = find_stacks(root, tmp_path, ["one"], CMAKE_PREFIX_PATH=str(tmp_path / "two"))
+    assert "found: openmpi;mpich, /two/bin/mpicc, /one/bin/mpicc" in said
+
+
+@pytest.mark.parametrize("given", ["two/bin/mpicc", "./two/bin/mpicc", "{folder}/two/bin/mpicc"])
+def test_an_mpicc_may_be_named(root: Path, tmp_path: Path, given: str) -> None:
+    settings = f"set(CONVENE_MPICC_openmpi {given.format(folder=tmp_path)})"
+    assert "found: openmpi;mpich, /two/bin/mpicc, " in find_stacks(root, tmp_path, ["one"], settings)
+
+
+def test_an_mpicc_that_is_named_and_is_none_is_told(root: Path, tmp_path: Path) -> None:
+    settings = "set(CONVENE_MPICC_openmpi /nowhere/mpicc)"
+    said = find_stacks(root, tmp_path, ["one"], settings, CPATH=str(tmp_path / "two" / "bin"))
+    assert "CONVENE_MPICC_openmpi='/nowhere/mpicc' is no compiler wrapper" in said

@@ -59,11 +59,6 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
                          entry.act == Act::exchange || entry.act == Act::joined;
     return is_over && entry.bytes_or_step == 0;
   });
-  constexpr std::uint32_t short_bytes = 8192;
-  is_short_ = std::none_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
-    const bool is_local = entry.act == Act::copy || entry.act == Act::share || entry.act == Act::combine;
-    return entry.act == Act::general || (is_local && entry.bytes_or_step > short_bytes);
-  });
   byte_ = MPI_BYTE;
   no_request_ = MPI_REQUEST_NULL;
   bound_ = true;

@@ -64,8 +64,6 @@ class Program {
 
   const std::vector<Entry>& entries() const { return entries_; }
   std::uint32_t slots() const { return slots_; }
-  /// Whether its copies and combines take less time than it would to look which message has come.
-  bool is_short() const { return is_short_; }
   /// Whether it is nothing but empty messages, each over when its call returns, as barriers are: see run_tokens().
   bool is_of_tokens() const { return is_of_tokens_; }
 
@@ -86,7 +84,7 @@ class Program {
 
   std::vector<Entry> entries_;
   std::uint32_t slots_ = 0;  // messages, each with a place for its request; 0 where none has one
-  bool bound_ = false, is_short_ = false, is_of_tokens_ = false, has_scratch_ = false, has_shared_ = false;
+  bool bound_ = false, is_of_tokens_ = false, has_scratch_ = false, has_shared_ = false;
   MPI_Datatype byte_{};
   MPI_Request no_request_{};
   KeptLayout input_, output_, blocks_, shared_;

@@ -83,8 +83,8 @@ class Ledger {
   /// Keeps the account of a communicator that is freed.
   void retire(const Account& account);
 
-  /// A sentence for the people who run the program (a declared fallback, say); each is kept once. At log level info or
-  /// debug rank 0 of the program also prints it.
+  /// A sentence for the people who run the program (a declared fallback, say); each is kept once. At log level info
+  /// rank 0 of the program also prints it.
   void declare(const std::string& sentence);
   /// Likewise, of what was asked for and cannot be had: rank 0 always prints it, unless `convene run` will.
   void warn(const std::string& sentence);

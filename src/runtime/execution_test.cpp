@@ -348,7 +348,8 @@ std::vector<int> run_barriers(FakeMpi& fake, const Spec& spec, Rank procs, std::
   return codes;
 }
 
-constexpr std::string_view token_barriers[] = {"dissemination", "recursive_doubling", "tree"};
+constexpr std::string_view token_barriers[] = {"dissemination", "recursive_doubling", "tree", "tournament",
+                                                "adaptive_tree"};
 
 TEST(Execution, BarriersOfTokens) {
   for (const std::string_view name : token_barriers)

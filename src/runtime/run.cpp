@@ -27,11 +27,6 @@ int run_native(NativeCall native, const Communicator& communicator) {
   return code == MPI_SUCCESS ? progress::await(&request) : code;
 }
 
-/// Whether the program of a decision may run as it is bound.
-bool is_program_wanted(const Decision& decision) {
-  return !decision.prepared->is_dynamic_if_long || decision.program.is_short();
-}
-
 int execute(Decision& decision, const BoundCall& call, Arena& arena) {
   const Prepared& prepared = *decision.prepared;
   const Binding& binding = call.binding();
@@ -39,7 +34,7 @@ int execute(Decision& decision, const BoundCall& call, Arena& arena) {
   if (!prepared.is_dynamic) {
     if (!decision.program.fits(binding.buffers))
       decision.program.bind(prepared.schedule, prepared.order, binding.buffers, call.block_places(), arena);
-    if (is_program_wanted(decision)) return run_program(binding, decision.program, arena);
+    return run_program(binding, decision.program, arena);
   }
   const std::uint64_t shuffle = settings().shuffle;
   if (shuffle == 0) return run_dynamic(binding, Limits{}, arena);
@@ -103,8 +98,7 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
     shared->end();  // runs are counted on all ranks alike
   if (code == MPI_SUCCESS) code = call.finish();
   // Beside others a call runs without its program, which then may be of another size, or of none.
-  const bool has_program = !decision.prepared->is_dynamic && decision.program.fits(call.binding().buffers) &&
-                           is_program_wanted(decision);
+  const bool has_program = !decision.prepared->is_dynamic && decision.program.fits(call.binding().buffers);
   if (code == MPI_SUCCESS && call.is_direct() && has_program) {
     Repeat& repeat = communicator.repeat();
     repeat.binding = call.binding();
@@ -152,11 +146,12 @@ void note_exit(Undeclared& watch) { watch.leave(ticks()); }
 int barrier_again(Communicator& communicator) {
   const Repeat& last = communicator.repeat();
   Record& record = *last.record;
-  const std::uint32_t number = communicator.next_collective();
-  await_turn(communicator, number);
+  communicator.note_last(record, 0);
   const bool is_timed = record.is_due();
   if (!is_timed) record.count(0);
   const std::uint64_t start = is_timed ? ticks() : 0;
+  const std::uint32_t number = communicator.next_collective();
+  await_turn(communicator, number);
   const int code = run_tokens(last.decision->program, last.binding.comm, Tags(number));
   if (code != MPI_SUCCESS) report_failure(code, communicator);
   if (is_timed) record.add(ticks() - start, 0);

@@ -13,14 +13,12 @@ std::shared_ptr<const Prepared> prepare(const Algorithm& algorithm, const Call& 
   prepared->decider = std::move(runnable.decider);
   prepared->segments = segments(algorithm, call);
   prepared->relays = relays(algorithm, call.parameters);
-  const Execution wanted = settings().execution;
   // What waits for signals polls: it is not to look at all of them at once.
-  const Sooner sooner = wanted != Execution::automatic || prepared->schedule.places(Buffer::shared) > 0
-                            ? Sooner::nothing
-                            : sooner_in_any_order(prepared->schedule);
+  const bool comes_in_any_order =
+      prepared->schedule.places(Buffer::shared) == 0 && has_independent_arrivals(prepared->schedule);
+  const Execution wanted = settings().execution;
   prepared->is_dynamic = prepared->decider || wanted == Execution::dynamic || settings().shuffle != 0 ||
-                         sooner == Sooner::messages;
-  prepared->is_dynamic_if_long = sooner == Sooner::local_steps;
+                         (wanted == Execution::automatic && comes_in_any_order);
   if (!prepared->is_dynamic) {
     prepared->order = compile_order(prepared->schedule);
     prepared->order.shrink_to_fit();

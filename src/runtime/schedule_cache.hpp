@@ -22,8 +22,7 @@ struct Prepared {
   Order order;                             ///< empty where the schedule is to run dynamically
   std::uint32_t segments = 1;
   bool is_dynamic = false;
-  bool is_dynamic_if_long = false;  ///< where its local steps are: it has an order, too
-  bool relays = false;              ///< see Algorithm
+  bool relays = false;  ///< see Algorithm
 
   bool has_scratch() const { return schedule.buffers() > index(Buffer::scratch); }
 

@@ -190,78 +190,66 @@ Order compile_order(const Schedule& schedule, const Limits& limits) {
 
 namespace {
 
-/// The ranks whose messages come in each round, and what hangs on which of them.
-class Arrivals {
- public:
-  explicit Arrivals(const Schedule& schedule)
-      : schedule_(schedule), peers_in_round_(schedule.rounds(), 0), last_peer_(schedule.rounds(), 0) {
-    for (const Step& step : schedule.steps()) {
-      if (step.kind != StepKind::recv) continue;
-      Rank& peers = peers_in_round_[step.round];
-      if (peers > 0 && last_peer_[step.round] == step.peer) continue;
-      ++peers;
-      last_peer_[step.round] = step.peer;
+/// Whether some step comes right after the messages of some peers of a round but not of all.
+bool parts_rounds(const Schedule& schedule) {
+  std::vector<std::uint32_t> peers_in_round(schedule.rounds(), 0), last_peer(schedule.rounds(), 0);
+  for (const Step& step : schedule.steps())
+    if (step.kind == StepKind::recv &&
+        (peers_in_round[step.round] == 0 || last_peer[step.round] != step.peer)) {
+      ++peers_in_round[step.round];
+      last_peer[step.round] = step.peer;
+    }
+  const auto predecessors = schedule.predecessors();
+  std::vector<std::uint32_t> rounds;
+  for (const auto& before : predecessors) {
+    rounds.clear();
+    for (const StepId id : before)
+      if (schedule[id].kind == StepKind::recv) rounds.push_back(schedule[id].round);
+    std::sort(rounds.begin(), rounds.end());
+    for (auto begin = rounds.begin(); begin != rounds.end();) {
+      const auto end = std::upper_bound(begin, rounds.end(), *begin);
+      if (end - begin < static_cast<std::ptrdiff_t>(peers_in_round[*begin])) return true;
+      begin = end;
     }
   }
+  return false;
+}
 
-  /// Whether some step comes right after the messages of some peers of a round but not of all.
-  bool are_independent() const {
-    const auto predecessors = schedule_.predecessors();
-    std::vector<std::uint32_t> rounds;
-    for (const auto& before : predecessors) {
-      rounds.clear();
-      for (const StepId id : before)
-        if (schedule_[id].kind == StepKind::recv) rounds.push_back(schedule_[id].round);
-      std::sort(rounds.begin(), rounds.end());
-      for (auto begin = rounds.begin(); begin != rounds.end();) {
-        const auto end = std::upper_bound(begin, rounds.end(), *begin);
-        if (end - begin < static_cast<std::ptrdiff_t>(peers_in_round_[*begin])) return true;
-        begin = end;
+/// Whether some step needs a message without needing, however many steps lie between, all that are received before it in
+/// the order of the steps, which is that of the waits.
+bool skips_receives(const Schedule& schedule) {
+  constexpr std::uint64_t most_words = 1u << 20;
+  const auto steps = schedule.steps();
+  const auto receives = static_cast<std::size_t>(std::count_if(
+      steps.begin(), steps.end(), [](const Step& step) { return step.kind == StepKind::recv; }));
+  const std::size_t words = receives / 64 + 1;
+  if (words * schedule.size() > most_words) return true;  // it is not looked at
+  std::vector<std::uint64_t> needs(words * schedule.size(), 0);  // by step: a bit for each receive
+  std::size_t next = 0;
+  for (StepId id = 0; id < schedule.size(); ++id) {
+    std::uint64_t* const mine = needs.data() + words * id;
+    const bool is_receive = schedule[id].kind == StepKind::recv;
+    if (is_receive) {
+      mine[next / 64] |= std::uint64_t{1} << next % 64;
+      ++next;
+    } else if (schedule[id].kind != StepKind::join) {
+      // All ones from below, and then nothing but zeros.
+      bool has_ended = false;
+      for (std::size_t word = 0; word < words; ++word) {
+        if ((mine[word] & (mine[word] + 1)) != 0 || (has_ended && mine[word] != 0)) return true;
+        has_ended = ~mine[word] != 0;
       }
     }
-    return false;
+    for (const StepId successor : schedule.successors(id))
+      for (std::size_t word = 0; word < words; ++word) needs[words * successor + word] |= mine[word];
   }
-
-  /// Whether a message hangs, however many steps lie between, on those of some peers of a round but not of all. (Of many
-  /// receives it is not looked at, and said to.)
-  bool let_messages_go() const {
-    const auto is = [&](StepKind kind) { return [kind](const Step& step) { return step.kind == kind; }; };
-    const auto steps = schedule_.steps();
-    if (std::none_of(steps.begin(), steps.end(), is(StepKind::send))) return false;
-    if (std::count_if(steps.begin(), steps.end(), is(StepKind::recv)) > 64) return true;
-    std::vector<std::uint64_t> needs(schedule_.size(), 0), of_round(schedule_.rounds(), 0);
-    unsigned receives = 0;
-    for (StepId id = 0; id < schedule_.size(); ++id) {
-      if (schedule_[id].kind != StepKind::recv) continue;
-      needs[id] = std::uint64_t{1} << receives++;
-      of_round[schedule_[id].round] |= needs[id];
-    }
-    for (StepId id = 0; id < schedule_.size(); ++id) {
-      if (schedule_[id].kind == StepKind::send && hangs_on_some(needs[id], of_round)) return true;
-      for (const StepId next : schedule_.successors(id)) needs[next] |= needs[id];
-    }
-    return false;
-  }
-
- private:
-  bool hangs_on_some(std::uint64_t needs, const std::vector<std::uint64_t>& of_round) const {
-    for (std::uint32_t round = 0; round < schedule_.rounds(); ++round)
-      if (peers_in_round_[round] > 1 && (needs & of_round[round]) != 0 &&
-          (needs & of_round[round]) != of_round[round])
-        return true;
-    return false;
-  }
-
-  const Schedule& schedule_;
-  std::vector<std::uint32_t> peers_in_round_, last_peer_;  // by round
-};
+  return false;
+}
 
 }  // namespace
 
-Sooner sooner_in_any_order(const Schedule& schedule) {
-  const Arrivals arrivals(schedule);
-  if (!arrivals.are_independent()) return Sooner::nothing;
-  return arrivals.let_messages_go() ? Sooner::messages : Sooner::local_steps;
+bool has_independent_arrivals(const Schedule& schedule) {
+  return parts_rounds(schedule) && skips_receives(schedule);
 }
 
 }  // namespace convene

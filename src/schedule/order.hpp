@@ -42,12 +42,9 @@ using Order = std::vector<Op>;
 /// copy there, and so each pair can be one call of the MPI's. (That orders rounds, which must be numbered alike on both sides.)
 Order compile_order(const Schedule& schedule, const Limits& limits = {});
 
-/// What could be done sooner if messages of several ranks were taken as they come, and not in a fixed order.
-enum class Sooner : std::uint8_t {
-  nothing,
-  local_steps,  ///< copies and combines, but no message could be sent
-  messages
-};
-Sooner sooner_in_any_order(const Schedule& schedule);
+/// Whether several ranks' messages of a round may arrive in any order, and something could already be done after some of
+/// them for which a fixed order waits longer: then the executor runs the schedule dynamically. (A sum in the order of the
+/// receives is no such case: each of its steps needs all messages that the fixed order has waited for.)
+bool has_independent_arrivals(const Schedule& schedule);
 
 }  // namespace convene

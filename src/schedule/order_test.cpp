@@ -10,69 +10,84 @@
 namespace convene {
 namespace {
 
-/// Rank 0 of four, with a place for each of the others' blocks and for its own.
-Schedule schedule_of(const std::function<void(Builder&)>& steps) {
+/// Whether rank 0 of so many may do something sooner where messages come in any order. It has a place for each one's block.
+bool is_independent(Rank procs, const std::function<void(Builder&)>& steps) {
   Builder builder;
-  builder.begin(4, 0);
+  builder.begin(procs, 0);
   builder.buffer(Buffer::input, 1);
-  builder.buffer(Buffer::output, 4);
+  builder.buffer(Buffer::output, procs);
   steps(builder);
-  return builder.finish();
+  return has_independent_arrivals(builder.finish());
 }
 
 void recv(Builder& builder, Rank peer) { builder.recv(peer, Range(Buffer::output, peer)); }
-
-TEST(SoonerInAnyOrder, NothingHangsOnWhatIsOnlyReceived) {
-  const Schedule schedule = schedule_of([](Builder& builder) {
-    for (Rank peer = 1; peer < 4; ++peer) recv(builder, peer);
-  });
-  EXPECT_EQ(sooner_in_any_order(schedule), Sooner::nothing);
+void add(Builder& builder, Rank peer) {
+  builder.combine(Range(Buffer::output, peer), Range(Buffer::output, 0));
 }
 
-TEST(SoonerInAnyOrder, OneMessageARoundHasNoOther) {
-  const Schedule schedule = schedule_of([](Builder& builder) {
+TEST(IndependentArrivals, NothingHangsOnWhatIsOnlyReceived) {
+  EXPECT_FALSE(is_independent(4, [](Builder& builder) {
+    for (Rank peer = 1; peer < 4; ++peer) recv(builder, peer);
+  }));
+}
+
+TEST(IndependentArrivals, RoundsComeInTheirOrder) {
+  EXPECT_FALSE(is_independent(4, [](Builder& builder) {
     for (Rank peer = 1; peer < 4; ++peer) {
       builder.round(peer - 1);
       recv(builder, peer);
-      builder.combine(Range(Buffer::output, peer), Range(Buffer::output, 0));
+      builder.send(peer, Range(Buffer::output, peer));
     }
-  });
-  EXPECT_EQ(sooner_in_any_order(schedule), Sooner::nothing);
+  }));
 }
 
-TEST(SoonerInAnyOrder, CombinesAtTheRootAreLocal) {
-  const Schedule schedule = schedule_of([](Builder& builder) {
-    for (Rank peer = 1; peer < 4; ++peer) {
-      recv(builder, peer);
-      builder.combine(Range(Buffer::output, peer), Range(Buffer::output, 0));
-    }
-  });
-  EXPECT_EQ(sooner_in_any_order(schedule), Sooner::local_steps);
+/// Of few and of many: sets of receives are kept in words of 64.
+TEST(IndependentArrivals, ASumInTheOrderOfTheReceivesWaitsForAllBefore) {
+  for (const Rank procs : {4u, 64u, 65u, 66u, 129u, 130u, 300u})
+    for (const bool is_sent : {false, true})
+      EXPECT_FALSE(is_independent(procs,
+                                  [&](Builder& builder) {
+                                    for (Rank peer = 1; peer < procs; ++peer) {
+                                      recv(builder, peer);
+                                      add(builder, peer);
+                                    }
+                                    builder.round(1);
+                                    if (is_sent) builder.send(1, Range(Buffer::output, 0));
+                                  }))
+          << procs;
 }
 
-TEST(SoonerInAnyOrder, ASumOfAllIsSentNoSooner) {
-  const Schedule schedule = schedule_of([](Builder& builder) {
-    for (Rank peer = 1; peer < 4; ++peer) {
-      recv(builder, peer);
-      builder.combine(Range(Buffer::output, peer), Range(Buffer::output, 0));
-    }
-    builder.round(1);
-    builder.send(1, Range(Buffer::output, 0));
-  });
-  EXPECT_EQ(sooner_in_any_order(schedule), Sooner::local_steps);
+TEST(IndependentArrivals, ASumInAnotherOrderNeedNotWait) {
+  for (const Rank procs : {4u, 64u, 65u, 66u, 129u, 130u, 300u})
+    for (const Rank late : {1u, procs - 2})  // whose block comes last
+      EXPECT_TRUE(is_independent(procs,
+                                 [&](Builder& builder) {
+                                   for (Rank peer = 1; peer < procs; ++peer) recv(builder, peer);
+                                   for (Rank peer = 1; peer < procs; ++peer)
+                                     if (peer != late) add(builder, peer);
+                                   add(builder, late);
+                                 }))
+          << procs << " " << late;
 }
 
-TEST(SoonerInAnyOrder, APartThatIsSentOnIsAMessage) {
-  for (const bool at_once : {true, false}) {
-    const Schedule schedule = schedule_of([at_once](Builder& builder) {
+TEST(IndependentArrivals, WhatIsSentOnNeedNotWaitForOthers) {
+  for (const bool at_once : {true, false})
+    EXPECT_TRUE(is_independent(4, [at_once](Builder& builder) {
       recv(builder, 1);
       recv(builder, 2);
-      if (!at_once) builder.combine(Range(Buffer::output, 1), Range(Buffer::output, 0));
+      if (!at_once) add(builder, 2);
       builder.round(1);
-      builder.send(3, Range(Buffer::output, at_once ? 1 : 0));
-    });
-    EXPECT_EQ(sooner_in_any_order(schedule), Sooner::messages) << at_once;
-  }
+      builder.send(3, Range(Buffer::output, at_once ? 2 : 0));
+    })) << at_once;
+}
+
+TEST(IndependentArrivals, WhatNeedsTheFirstOnlyIsNotHeldUp) {
+  EXPECT_FALSE(is_independent(4, [](Builder& builder) {
+    recv(builder, 1);
+    recv(builder, 2);
+    builder.round(1);
+    builder.send(3, Range(Buffer::output, 1));
+  }));
 }
 
 }  // namespace

@@ -50,6 +50,20 @@ static void choices(void) {
   gather(comm, 4);
   expect(convene_last(comm, &account) == MPI_SUCCESS && strcmp(account.algorithm, "sparbit;send=packed") == 0,
          "a wrong choice left everything as it was");
+  expect(convene_use(comm, "barrier=dissemination") == MPI_SUCCESS, "convene_use");
+  for (int i = 0; i < 3; ++i) expect(convene_barrier(comm) == MPI_SUCCESS, "convene_barrier");
+  expect(convene_last(comm, &account) == MPI_SUCCESS && strcmp(account.algorithm, "dissemination") == 0,
+         "a barrier");
+  int one = 1, counts[64], places[64], ones[64];
+  int size;
+  MPI_Comm_size(comm, &size);
+  for (int i = 0; i < size; ++i) counts[i] = 1, places[i] = i;
+  convene_allgatherv(&one, 1, MPI_INT, ones, counts, places, MPI_INT, comm);
+  expect(convene_last(comm, &account) == MPI_SUCCESS && strcmp(account.algorithm, "native") == 0,
+         "another collective behind it");
+  expect(convene_barrier(comm) == MPI_SUCCESS, "the barrier again");
+  expect(convene_last(comm, &account) == MPI_SUCCESS && strcmp(account.algorithm, "dissemination") == 0,
+         "which took the short way");
   MPI_Comm_free(&comm);
 }
 

@@ -148,7 +148,7 @@ class Participant {
     binding_.decider = runnable_.decider.get();
     binding_.op = {add_bytes, nullptr};
     binding_.comm = MPI_COMM_WORLD;
-    is_dynamic_ = runnable_.decider || sooner_in_any_order(schedule_) != Sooner::nothing;
+    is_dynamic_ = runnable_.decider || has_independent_arrivals(schedule_);
   }
 
   void fill() {

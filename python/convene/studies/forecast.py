@@ -71,6 +71,9 @@ PARTS = {
 
 # The latest possible arrival, in balanced run times of the best regular algorithm.
 IMBALANCES = (0.3, 1.0, 3.0, 10.0)
+# So many messages of a rank are in the network at a time, as when schedules are executed: of thousands, each
+# would get a thousandth of the link, and those that others wait for would come last.
+SENDS = 64
 # Standard deviation of what is forecast, as a part of the latest possible arrival.
 ERRORS = (0.0, 0.1, 1.0)
 USUAL = 3.0  # the imbalance under which errors are tried
@@ -117,6 +120,7 @@ def large(procs: int) -> simulation.Platform:
     changed = json.loads(curie.text)
     changed["machine"] = f"node:{procs} core:1"
     changed["network"] = {"shape": "one_switch", "node": changed["network"]["node"]}
+    changed["ports"] = SENDS
     return simulation.Platform(json.dumps(changed), f"{curie.file} with {procs} nodes")
 
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tournament barrier: in round r the ranks that are left meet in pairs 2^r apart; the upper one signals to the lower one and
-// is out, the lower one goes on. Who is left at the end, rank 0, has heard of all, and the signals go back the same way: a
-// binomial tree, up and down.
+// Tournament barrier: ranks meet in pairs that are 1, then 2, then 4, … apart; the upper one signals to the lower one and is
+// out, the lower one goes on. Who is left at the end, rank 0, has heard of all, and the signals go back the same way: a
+// binomial tree, up and down. (A pair meets in the latest round that does: where P is no power of two, not always in that
+// of its distance.)
 //
-// Source:   Hensgen, Finkel and Manber 1988.
+// Source:   Hensgen, Finkel and Manber 1988, for the way up; folklore.
 // Requires: nothing.
 // Cost:     2⌈log₂P⌉ rounds; 2(P − 1) empty messages of all ranks together, at most ⌈log₂P⌉ of one.
 //
@@ -25,7 +26,7 @@ void generate(const Call& call, Builder& builder) { barrier_over_tree(knomial_sp
 extern const Algorithm barrier_tournament = {
     .name = "tournament",
     .summary = "Ranks drop out in pairs until rank 0 has heard of all, and are told in the reverse order.",
-    .source = "Hensgen, Finkel and Manber 1988",
+    .source = "Hensgen, Finkel and Manber 1988 (the way up)",
     .collectives = {Collective::barrier},
     .rounds = "2⌈log₂P⌉",
     .generate = generate,
