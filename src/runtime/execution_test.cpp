@@ -349,7 +349,7 @@ std::vector<int> run_barriers(FakeMpi& fake, const Spec& spec, Rank procs, std::
 }
 
 constexpr std::string_view token_barriers[] = {"dissemination", "recursive_doubling", "tree", "tournament",
-                                                "adaptive_tree"};
+                                               "adaptive_tree"};
 
 TEST(Execution, BarriersOfTokens) {
   for (const std::string_view name : token_barriers)

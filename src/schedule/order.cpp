@@ -223,7 +223,7 @@ bool skips_receives(const Schedule& schedule) {
   const auto receives = static_cast<std::size_t>(std::count_if(
       steps.begin(), steps.end(), [](const Step& step) { return step.kind == StepKind::recv; }));
   const std::size_t words = receives / 64 + 1;
-  if (words * schedule.size() > most_words) return true;  // it is not looked at
+  if (words * schedule.size() > most_words) return true;         // it is not looked at
   std::vector<std::uint64_t> needs(words * schedule.size(), 0);  // by step: a bit for each receive
   std::size_t next = 0;
   for (StepId id = 0; id < schedule.size(); ++id) {

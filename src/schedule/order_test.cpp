@@ -45,16 +45,14 @@ TEST(IndependentArrivals, RoundsComeInTheirOrder) {
 TEST(IndependentArrivals, ASumInTheOrderOfTheReceivesWaitsForAllBefore) {
   for (const Rank procs : {4u, 64u, 65u, 66u, 129u, 130u, 300u})
     for (const bool is_sent : {false, true})
-      EXPECT_FALSE(is_independent(procs,
-                                  [&](Builder& builder) {
-                                    for (Rank peer = 1; peer < procs; ++peer) {
-                                      recv(builder, peer);
-                                      add(builder, peer);
-                                    }
-                                    builder.round(1);
-                                    if (is_sent) builder.send(1, Range(Buffer::output, 0));
-                                  }))
-          << procs;
+      EXPECT_FALSE(is_independent(procs, [&](Builder& builder) {
+        for (Rank peer = 1; peer < procs; ++peer) {
+          recv(builder, peer);
+          add(builder, peer);
+        }
+        builder.round(1);
+        if (is_sent) builder.send(1, Range(Buffer::output, 0));
+      })) << procs;
 }
 
 TEST(IndependentArrivals, ASumInAnotherOrderNeedNotWait) {
