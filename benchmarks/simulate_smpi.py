@@ -83,9 +83,10 @@ def simulate(
     sizes: tuple[int, ...],
     only: list[str],
     most_messages: int,
+    without: list[str],
     journal: Path,
 ) -> tuple[list[Cell], list[str]]:
-    """The cells, and what was left out of them: algorithms that send more than so many messages."""
+    """The cells, and what was left out: what is not asked for, and what sends more messages than so many."""
     cells: dict[tuple[str, int, int], Cell] = {}
     cases: list[simulation.Case] = []
     left_out = []
@@ -95,6 +96,9 @@ def simulate(
             cells.update({(collective, number, cell.bytes): cell for cell in of_size})
             arrivals = ((0.0,) * number,)
             for name in names_of(collective, number):
+                if name in without:
+                    left_out.append(f"{collective} {name} of {number} ranks")
+                    continue
                 call = (collective, name, number, sizes, platform, "sequential", arrivals, True)
                 runs = [run for (run,) in simulation.Case(*call).play()]
                 if max(run["messages"] for run in runs) > most_messages:
@@ -215,7 +219,7 @@ def as_text(summaries: dict[str, dict[str, Any]], pairs: list[dict[str, Any]], l
         seconds = " | ".join(f"{1e6 * pair[key]:.1f} µs" for key in ("player", "smpi"))
         lines.append(f"| {which} | {_core.format_size(pair['bytes'])} | {seconds} |")
     if left_out:
-        lines += ["", f"Left out, since they send too many messages: {', '.join(left_out)}."]
+        lines += ["", f"Left out, since they take too long in SMPI: {', '.join(left_out)}."]
     return "\n".join(lines) + "\n"
 
 
@@ -227,6 +231,7 @@ def main() -> None:
     parser.add_argument(
         "--most-messages", type=int, default=10**9, help="leave out algorithms that send more (default: none)"
     )
+    parser.add_argument("--without", default="", help="algorithms to leave out (default: none)")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
     options = parser.parse_args()
     smpi.find_launcher()
@@ -239,7 +244,9 @@ def main() -> None:
     journal = options.output / "simulate_smpi.journal"
     if not options.resume:
         journal.unlink(missing_ok=True)
-    cells, left_out = simulate(platform, procs, sizes, only, options.most_messages, journal)
+    cells, left_out = simulate(
+        platform, procs, sizes, only, options.most_messages, options.without.split(","), journal
+    )
     summaries = {name: summarize(group) for name, group in groups_of(cells).items()}
     pairs = worst(cells, 8)
     result = {
@@ -248,6 +255,7 @@ def main() -> None:
         "procs": procs,
         "sizes": sizes,
         "most_messages": options.most_messages,
+        "without": options.without,
         "left_out": left_out,
         "summary": summaries,
         "worst": pairs,
