@@ -25,7 +25,7 @@ class Compiler {
       : schedule_(schedule), limits_(limits), issued_(schedule.size(), false) {
     waiting_for_.reserve(schedule.size());
     for (const Step& step : schedule.steps()) waiting_for_.push_back(step.predecessors);
-    order_.reserve(2 * schedule.size());
+    order_.reserve(std::size_t{2} * schedule.size());
   }
 
   Order run() {
