@@ -19,7 +19,7 @@ std::vector<Rank> radices(Rank procs, std::span<const Rank> wanted) {
   return result;
 }
 
-Slicing::Slicing(const Call& call, Builder& builder, const Folding& folding, std::vector<Rank> radices)
+Slicing::Slicing(const Call& call, Builder& builder, const Folding& folding, const std::vector<Rank>& radices)
     : call_(call), builder_(builder), folding_(folding), own_(folding.core(call.rank)) {
   Rank stride = 1;
   Place first = 0;
@@ -51,8 +51,9 @@ std::vector<Place> Slicing::piece(const Round& round, Rank digit) const {
 
 void Slicing::reduce_scatter(Partial& partial) {
   for (const Round& round : levels_) {
-    // The label of a message is how far up its target is from its source, around the end.
+    // The label of a message is how far up its target is from its source, around the end. (A radix is at least 2.)
     const auto label = [&](Rank from, Rank to) {
+      // NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
       builder_.round(round.first_round + (to + round.radix - from - 1) % round.radix);
     };
     for (Rank step = 1; step < round.radix; ++step) {

@@ -22,7 +22,7 @@ inline std::vector<Rank> radices(Rank procs, Rank radix) { return radices(procs,
 /// of ranks.
 class Slicing {
  public:
-  Slicing(const Call& call, Builder& builder, const Folding& folding, std::vector<Rank> radices);
+  Slicing(const Call& call, Builder& builder, const Folding& folding, const std::vector<Rank>& radices);
 
   /// Contributions that come from above to the place that this rank keeps.
   std::uint32_t above() const;

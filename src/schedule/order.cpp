@@ -16,6 +16,7 @@ constexpr StepId never = 0xffffffffu;
 struct Awaited {
   std::uint32_t before;
   StepId id;
+  // NOLINTNEXTLINE(modernize-use-nullptr): what it sees is the comparison with a literal 0 that the language makes of this
   friend auto operator<=>(const Awaited&, const Awaited&) = default;
 };
 
