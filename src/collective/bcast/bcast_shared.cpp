@@ -88,7 +88,7 @@ void generate(const Call& call, Builder& builder) { SharedBcast(call, builder).r
 /// Of all ranks that have children, which are the first ones.
 std::uint64_t places(Rank procs, std::span<const std::int64_t> parameters) {
   const auto degree = static_cast<Rank>(parameters[1]);
-  return turns * ((procs - 1 + degree - 1) / degree);
+  return std::uint64_t{turns} * ((procs - 1 + degree - 1) / degree);
 }
 
 }  // namespace
