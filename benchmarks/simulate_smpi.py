@@ -238,15 +238,18 @@ def main() -> None:
     procs = arguments.parse_numbers(options.procs, "--procs", 2, 256)
     sizes = tuple(bench.parse_sizes(options.sizes))
     only = [arguments.check_collective(name) for name in options.collectives.split(",")]
+    without = [name for name in options.without.split(",") if name]
+    known = [one["name"] for collective in only for one in _core.algorithms(collective)]
+    for name in without:
+        if name not in known:
+            raise _core.RequestError("--without: " + _core.no_such("algorithm", name, known))
     text = json.dumps(PLATFORM)
     platform = simulation.Platform(text, "the benchmark's platform")
     options.output.mkdir(parents=True, exist_ok=True)
     journal = options.output / "simulate_smpi.journal"
     if not options.resume:
         journal.unlink(missing_ok=True)
-    cells, left_out = simulate(
-        platform, procs, sizes, only, options.most_messages, options.without.split(","), journal
-    )
+    cells, left_out = simulate(platform, procs, sizes, only, options.most_messages, without, journal)
     summaries = {name: summarize(group) for name, group in groups_of(cells).items()}
     pairs = worst(cells, 8)
     result = {

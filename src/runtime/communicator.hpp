@@ -19,7 +19,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +33,7 @@
 #include "runtime/operator.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/schedule_cache.hpp"
+#include "runtime/turns.hpp"
 #include "select/selection.hpp"
 
 namespace convene {
@@ -86,27 +86,6 @@ struct Repeat {
   ItemOperator item_operator;  ///< of a reduction: what the binding's operator refers to
 
   bool is_for(const Shape& call) const { return decision && shape == call; }
-};
-
-/// Which non-blocking collectives are not over yet: after so many further ones on the same communicator the tags of one
-/// come again, and that collective has to wait. (It can: all ranks have started the older one.)
-class Turns {
- public:
-  void begin(std::uint32_t number);
-  void end(std::uint32_t number);
-  bool has_come(std::uint32_t number);
-
-  /// A non-blocking collective that has yet to begin its agreement (BoundCall) stands in a queue: the MPI's collectives,
-  /// by which ranks agree, must begin in the same order on all of them, and not all come as far at the same time.
-  void queue_agreement(std::uint32_t number);
-  void note_agreement(std::uint32_t number);
-  /// Whether none before that of this collective, or (for one that is not in the queue) none at all has yet to begin.
-  bool may_agree(std::uint32_t number);
-  bool may_agree();
-
- private:
-  std::mutex mutex_;
-  std::vector<std::uint32_t> pending_, agreeing_;  // oldest first
 };
 
 /// The communicator that Convene's messages travel on: made at once, or (for a non-blocking call) some time later. It
