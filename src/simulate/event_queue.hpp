@@ -53,9 +53,22 @@ class EventQueue {
     return near_[next_++];
   }
 
+  /// Whether the last event that was taken was the first one of which more is known now.
+  bool is_new_list() const { return next_ == 1; }
+
   /// The event that comes so many after the next one, as far as that is known already; nullptr where it is not.
   const Event* ahead(std::size_t events) const {
     return next_ + events < near_.size() ? near_.data() + next_ + events : nullptr;
+  }
+
+  /// As `ahead`; but where the order is not known yet, another event that will come soon.
+  const Event* roughly_ahead(std::size_t events) const {
+    const std::size_t known = near_.size() - next_;
+    if (events < known) return near_.data() + next_ + events;
+    if (filled_digits_ == 0) return nullptr;
+    const auto digit = static_cast<unsigned>(std::countr_zero(filled_digits_));
+    const Events& bucket = buckets_[digit][static_cast<unsigned>(std::countr_zero(filled_[digit]))];
+    return events - known < bucket.size() ? bucket.data() + (events - known) : nullptr;
   }
 
  private:
@@ -64,11 +77,14 @@ class EventQueue {
   using Events = std::vector<Event>;
 
   void place(const Event& event) {
+    if (event.time == last_time_) return last_->push_back(event);
     const std::uint64_t difference = event.time ^ base_;
     if (difference >> near_bits_ == 0) return place_near(event);
     const auto digit = static_cast<unsigned>(std::bit_width(difference) - 1) / digit_bits;
     const auto value = static_cast<unsigned>(event.time >> (digit * digit_bits)) % values;
-    buckets_[digit][value].push_back(event);
+    last_time_ = event.time;
+    last_ = &buckets_[digit][value];
+    last_->push_back(event);
     filled_digits_ |= 1u << digit;
     filled_[digit] |= 1u << value;
   }
@@ -101,6 +117,7 @@ class EventQueue {
                                     [this](const Event& event) { return event.time != now_; });
     moving_.assign(later, near_.end());
     near_.erase(later, near_.end());
+    last_time_ = never;
     for (const Event& event : moving_) place(event);
     moving_.clear();
   }
@@ -108,6 +125,7 @@ class EventQueue {
   /// Takes the bucket whose events come first, of the lowest digit with the lowest value, into the list.
   void advance() {
     near_.clear();
+    last_time_ = never;
     next_ = 0;
     const auto digit = static_cast<unsigned>(std::countr_zero(filled_digits_));
     const auto value = static_cast<unsigned>(std::countr_zero(filled_[digit]));
@@ -136,6 +154,10 @@ class EventQueue {
   std::size_t next_ = 0;  // of that list, the first that has not been taken
   std::uint64_t base_ = 0;
   unsigned near_bits_ = 0;
+  // Many events of one moment may come one after the other: where the last one was put.
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  std::uint64_t last_time_ = never;
+  Events* last_ = nullptr;
   std::array<std::array<Events, values>, digits> buckets_;
   Events moving_;
   std::uint32_t filled_digits_ = 0;                // bit d: a bucket of digit d holds events

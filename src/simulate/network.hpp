@@ -29,6 +29,8 @@ class Network {
 
   std::size_t channels() const { return seconds_a_byte_.size(); }
   double seconds_a_byte(ChannelId channel) const { return seconds_a_byte_[channel]; }
+  /// Seconds, of its link: a part of the latency of each way that it is on.
+  double latency(ChannelId channel) const { return family_of(channel).link.latency; }
   /// "node 3 out", "within node 2", "group 1 up 4", …
   std::string name(ChannelId channel) const;
   /// What the channel is one of: "node", "within node", "uplink", …

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "simulate/fairness.hpp"
 #include "simulate/history.hpp"
+#include "simulate/line.hpp"
 
 namespace convene {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 /// What an event is about: the upper 4 bits of its number. The rest is a rank, a message or a channel.
 enum Kind : std::uint32_t {
   arrive = 0u << 28,        // rank: begins, in general by entering the collective
-  computed = 1u << 28,      // task: its processor is done with it
+  computed = 1u << 28,      // core: has done its piece of work
   answered = 2u << 28,      // message: the receiver has agreed
   admitted = 3u << 28,      // message: its turn at the port has come
   carried = 4u << 28,       // channel or flow, as the contention says
@@ -27,22 +28,22 @@ enum Kind : std::uint32_t {
 };
 constexpr std::uint32_t kind_bits = 0xfu << 28;
 
-/// A message on its way, or a copy that is being made.
+/// A message between its sender's processor and its receiver's.
 struct Task {
-  enum State : std::uint8_t { sending, asking, arrived, receiving, copying };
+  enum State : std::uint8_t { sending, asking, arrived };
 
   Rank from = 0, to = 0;
-  StepId send = 0, recv = 0;  // copy: `send`
+  StepId send = 0, recv = 0;
   double bytes = 0;
-  double latency = 0;      // of its way; once it is there: how long the receiver's processor needs for it
+  double latency = 0;      // of its way
   double asked = 0;        // rendezvous: when the request reached the receiver
-  std::uint32_t next = 0;  // behind this one: at the sender's port, or at the receiver's processor
+  std::uint32_t next = 0;  // behind this one at the sender's port
   std::uint8_t parts = 0;  // of its way that have not carried it yet
   State state = sending;
   bool rendezvous = false, late = false;  // late: came before its receive was ready
 };
 
-constexpr std::uint32_t no_task = 0xffffffffu, no_core = 0xffffffffu;
+constexpr std::uint32_t none = 0xffffffffu;
 
 /// What is known of a receive.
 constexpr std::uint32_t nothing_yet = 0xffffffffu,
@@ -64,23 +65,28 @@ struct Held {
   std::vector<StepId> steps;
 };
 
-/// Tasks that wait for something, in order.
-struct Line {
-  std::uint32_t first = no_task, last = no_task;
-
-  bool empty() const { return first == no_task; }
-};
-
 struct Port {
   std::uint32_t busy = 0;
-  Line line;
-  double next = 0;  // with a gap: when the next message may go
+  std::uint32_t first = none, last = none;  // of the messages that wait for it
+  double next = 0;                          // with a gap: when the next message may go
 };
 
-struct Core {
-  double free = 0;         // when it will have done all that it has to do
-  std::uint32_t jobs = 0;  // pieces of work that are not done yet
-  Line landed;             // messages that it has yet to look at
+/// What is needed of a rank again and again.
+struct RankState {
+  std::uint64_t first = 0;  // of its steps
+  double computing = 0;     // seconds
+  double exit = 0;
+  std::uint32_t core = 0;
+};
+
+struct alignas(64) Core {
+  double free = 0;     // when it will have done all that it has to do, but for what has landed
+  double backlog = 0;  // seconds that it needs for that
+  bool busy = false;
+  Rank rank = 0;    // whose step
+  StepId step = 0;  // it is at
+  Line ready;       // what it will send, copy or combine
+  Line landed;      // messages that it has yet to look at, in the order in which they land (or will)
 };
 
 template <class Sharers>
@@ -90,7 +96,6 @@ class Player {
          std::span<const double> arrivals, const PlayOptions& options)
       : source_(source),
         platform_(platform),
-        cpu_(seating.cpu),
         arrivals_(arrivals),
         begins_(options.begins.empty() ? arrivals : std::span<const double>(options.begins)),
         network_(platform, seating),
@@ -98,15 +103,16 @@ class Player {
         history_(options.critical_path ? source.steps() : 0),
         noise_(options.noise, source.procs()) {
     const Rank procs = source.procs();
-    core_.resize(*std::max_element(cpu_.begin(), cpu_.end()) + 1);
-    computing_.assign(procs, 0);
+    core_.resize(*std::max_element(seating.cpu.begin(), seating.cpu.end()) + 1);
+    ranks_.resize(procs);
+    for (Rank rank = 0; rank < procs; ++rank)
+      ranks_[rank] = {.first = source.first(rank), .exit = arrivals[rank], .core = seating.cpu[rank]};
     if (has_ports()) port_.resize(procs);
     if (!options.begins.empty()) held_.resize(procs);
-    outcome_.exits.assign(arrivals.begin(), arrivals.end());
     state_.reserve(source.steps());
     for (Rank rank = 0; rank < procs; ++rank)
-      for (const Step& step : source.schedule(rank).steps())
-        state_.push_back({step.predecessors, nothing_yet});
+      for (const std::uint32_t predecessors : source.predecessors(rank))
+        state_.push_back({predecessors, nothing_yet});
     left_ = source.steps();
   }
 
@@ -123,13 +129,14 @@ class Player {
       now_ = event.seconds();
       dispatch(event);
       release_successors();
-      if (idle_ != no_core) look_at_landed();
+      if (idle_ != none) look_at_landed();
     }
     if (left_ > 0) explain_stuck();
     return finish_outcome();
   }
 
  private:
+  const Move& move_of(Rank rank, StepId step) const { return source_.move_at(ranks_[rank].first, step); }
   bool has_ports() const { return platform_.ports > 0 || platform_.gap > 0; }
 
   void dispatch(const Event& event) {
@@ -138,7 +145,7 @@ class Player {
       case arrive:
         return start(number);
       case computed:
-        return on_job_done(number);
+        return on_computed(number);
       case answered:
         return submit(number);
       case admitted:
@@ -161,71 +168,90 @@ class Player {
     __builtin_prefetch(state_.data() + step + 12);  // an address need not exist for this
   }
 
-  /// What the next events need is asked for now, in two stages: where a step lies stands in its task.
+  /// What the next events need is asked for now, in two stages: what an event is about, and then what that leads to.
   void look_ahead() const {
-    if (const Event* event = events_.ahead(6); event && is_of_task(*event))
-      __builtin_prefetch(tasks_.data() + (event->what & ~kind_bits));
-    const Event* event = events_.ahead(2);
-    if (!event || !is_of_task(*event)) return;
-    const Task& task = tasks_[event->what & ~kind_bits];
-    const bool is_landing = (event->what & kind_bits) == landed;
-    const bool is_at_receiver = is_landing || task.state == Task::receiving;
-    const Rank rank = is_at_receiver ? task.to : task.from;
-    const StepId step = is_at_receiver ? task.recv : task.send;
-    if (is_landing) __builtin_prefetch(state_.data() + source_.first(rank) + step);
-    __builtin_prefetch(&source_.move(rank, step));
-    __builtin_prefetch(core_.data() + cpu_[rank]);
+    constexpr std::size_t first = 8, second = 3;
+    if (events_.is_new_list())
+      for (std::size_t i = 0; i < second; ++i) fetch_second(events_.ahead(i));
+    fetch_first(events_.roughly_ahead(first));
+    fetch_second(events_.ahead(second));
   }
 
-  static bool is_of_task(const Event& event) {
-    const std::uint32_t kind = event.what & kind_bits;
-    return kind != arrive && kind != called && kind != carried;
+  void fetch_first(const Event* event) const {
+    if (!event) return;
+    const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
+    if (kind == computed) {
+      __builtin_prefetch(core_.data() + number);
+      __builtin_prefetch(&core_[number].landed);
+    } else if (kind == carried)
+      contention_.fetch_ahead(number);
+    else if (kind != arrive && kind != called)
+      __builtin_prefetch(tasks_.data() + number);
+  }
+
+  void fetch_second(const Event* event) const {
+    if (!event) return;
+    const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
+    if (kind == landed)
+      fetch_receiver(tasks_[number]);
+    else if (kind == computed)
+      __builtin_prefetch(&move_of(core_[number].rank, core_[number].step));
+    else if (kind == carried)
+      contention_.fetch_further(number, [this](FlowId flow) { __builtin_prefetch(tasks_.data() + flow); });
+  }
+
+  void fetch_receiver(const Task& task) const {
+    const RankState& to = ranks_[task.to];
+    __builtin_prefetch(state_.data() + to.first + task.recv);
+    __builtin_prefetch(&source_.move_at(to.first, task.recv));
+    __builtin_prefetch(core_.data() + to.core);
+    __builtin_prefetch(&core_[to.core].landed);
   }
 
   // ---- Steps
 
   void start(Rank rank) {
-    const Schedule& schedule = source_.schedule(rank);
-    const std::uint64_t first = source_.first(rank);
-    for (StepId step = 0; step < schedule.size(); ++step)
-      if (schedule[step].predecessors == 0) begin(rank, step, first);
+    const std::uint64_t first = ranks_[rank].first;
+    const std::span<const std::uint32_t> predecessors = source_.predecessors(rank);
+    for (StepId step = 0; step < predecessors.size(); ++step)
+      if (predecessors[step] == 0) begin(rank, step, first);
   }
 
   /// The rank has its input now: begins what was ready but for that.
   void release_input(Rank rank) {
     held_[rank].called = true;
-    const std::uint64_t first = source_.first(rank);
+    const std::uint64_t first = ranks_[rank].first;
     for (const StepId step : std::exchange(held_[rank].steps, {})) begin(rank, step, first);
   }
 
   bool lacks_input(Rank rank) const { return !held_.empty() && !held_[rank].called; }
 
   void begin(Rank rank, StepId step, std::uint64_t first) {
-    const Move& move = source_.move(rank, step);
+    const Move& move = move_of(rank, step);
     fetch_ahead(move, first + step);
     if (move.own_input && lacks_input(rank)) return held_[rank].steps.push_back(step);
     history_.ready(first + step, now_);
     if (move.left_out) return finish(rank, step);
     switch (move.kind) {
       case StepKind::send:
-        return begin_send(rank, step, move);
+        return work(rank, step, platform_.cpu.send + (move.scattered ? move.bytes * platform_.cpu.copy : 0));
       case StepKind::recv:
         return begin_recv(first + step);
       case StepKind::copy:
-        return compute(rank, step, move.bytes * platform_.cpu.copy);
+        return work(rank, step, move.bytes * platform_.cpu.copy);
       case StepKind::combine:
-        return compute(rank, step, move.bytes * platform_.cpu.combine);
+        return work(rank, step, move.bytes * platform_.cpu.combine);
       case StepKind::join:
         return finish(rank, step);
     }
   }
 
   void finish(Rank rank, StepId step) {
-    const std::uint64_t at = source_.first(rank) + step;
-    fetch_ahead(source_.move(rank, step), at);
+    const std::uint64_t at = ranks_[rank].first + step;
+    fetch_ahead(move_of(rank, step), at);
     --left_;
     history_.finished(at, now_);
-    outcome_.exits[rank] = now_;
+    ranks_[rank].exit = now_;
     done_.push_back({rank, step});
   }
 
@@ -234,8 +260,8 @@ class Player {
   void release_successors() {
     for (std::size_t i = 0; i < done_.size(); ++i) {
       const Finished done = done_[i];
-      const std::uint64_t first = source_.first(done.rank);
-      for (const StepId next : source_.successors(source_.move(done.rank, done.step))) {
+      const std::uint64_t first = ranks_[done.rank].first;
+      for (const StepId next : source_.successors(move_of(done.rank, done.step))) {
         if (--state_[first + next].missing > 0) continue;
         history_.released(first + next, done.step);
         begin(done.rank, next, first);
@@ -244,66 +270,61 @@ class Player {
     done_.clear();
   }
 
-  void compute(Rank rank, StepId step, double seconds) {
+  // ---- Processors
+
+  /// The rank's processor begins with a send, a copy or a combination once it has done what came before.
+  void work(Rank rank, StepId step, double seconds) {
     const double done = occupy(rank, seconds);
-    if (done == now_) return finish(rank, step);
-    const std::uint32_t id = new_task();
-    tasks_[id].from = rank;
-    tasks_[id].send = step;
-    tasks_[id].state = Task::copying;
-    begin_job(id, done);
+    if (done == now_) return on_worked(rank, step);
+    const std::uint32_t id = ranks_[rank].core;
+    if (Core& core = core_[id]; core.busy)
+      core.ready.add({.time = done, .rank = rank, .step = step});
+    else
+      engage(id, rank, step, done);
+  }
+
+  void engage(std::uint32_t id, Rank rank, StepId step, double until) {
+    Core& core = core_[id];
+    core.busy = true;
+    core.rank = rank;
+    core.step = step;
+    events_.push(until, computed | id);
+  }
+
+  /// A processor has done a piece of work, and comes to the next.
+  void on_computed(std::uint32_t id) {
+    Core& core = core_[id];
+    core.busy = false;
+    const Rank rank = core.rank;
+    const StepId step = core.step;
+    if (!core.ready.empty()) {
+      const Job next = core.ready.take_first();
+      engage(id, next.rank, next.step, next.time);
+    } else if (!core.landed.empty()) {
+      idle_ = id;
+    }
+    on_worked(rank, step);
+  }
+
+  void on_worked(Rank rank, StepId step) {
+    const Move& move = move_of(rank, step);
+    if (move.kind == StepKind::send) return send(rank, step, move);
+    finish(rank, step);
   }
 
   // ---- Messages, at the sender
 
-  void begin_send(Rank rank, StepId step, const Move& move) {
+  /// The processor is done with it.
+  void send(Rank rank, StepId step, const Move& move) {
+    const bool rendezvous = move.bytes > platform_.eager;
     const std::uint32_t id = new_task();
-    Task& task = tasks_[id];
-    task.from = rank;
-    task.to = source_.peer(rank, move);
-    task.send = step;
-    task.recv = move.partner;
-    task.bytes = move.bytes;
-    task.rendezvous = move.bytes > platform_.eager;
-    const double done =
-        occupy(rank, platform_.cpu.send + (move.scattered ? move.bytes * platform_.cpu.copy : 0));
-    if (done > now_)
-      begin_job(id, done);
-    else
-      on_issued(id);
-  }
-
-  std::uint32_t core_of(std::uint32_t id) const {
-    const Task& task = tasks_[id];
-    return cpu_[task.state == Task::receiving ? task.to : task.from];
-  }
-
-  void begin_job(std::uint32_t id, double done) {
-    ++core_[core_of(id)].jobs;
-    events_.push(done, computed | id);
-  }
-
-  void on_job_done(std::uint32_t id) {
-    const std::uint32_t core = core_of(id);
-    if (--core_[core].jobs == 0 && !core_[core].landed.empty()) idle_ = core;
-    on_computed(id);
-  }
-
-  /// The processor has done what it had to do for a copy, a send or a receive.
-  void on_computed(std::uint32_t id) {
-    const Task& task = tasks_[id];
-    if (task.state == Task::sending) return on_issued(id);
-    const bool is_copy = task.state == Task::copying;
-    const Rank rank = is_copy ? task.from : task.to;
-    const StepId step = is_copy ? task.send : task.recv;
-    free_.push_back(id);
-    finish(rank, step);
-  }
-
-  void on_issued(std::uint32_t id) {
-    if (tasks_[id].rendezvous) return ask(id);
-    const Rank rank = tasks_[id].from;
-    const StepId step = tasks_[id].send;
+    tasks_[id] = {.from = rank,
+                  .to = source_.peer(rank, move),
+                  .send = step,
+                  .recv = move.partner,
+                  .bytes = move.bytes,
+                  .rendezvous = rendezvous};
+    if (rendezvous) return ask(id);
     submit(id);
     finish(rank, step);
   }
@@ -315,7 +336,7 @@ class Player {
     task.asked = on_grid(now_ + path_.latency);
     task.latency = path_.latency;
     task.state = Task::asking;
-    std::uint32_t& receive = state_[source_.first(task.to) + task.recv].receive;
+    std::uint32_t& receive = state_[ranks_[task.to].first + task.recv].receive;
     if (receive == posted)
       answer(id);
     else
@@ -325,7 +346,7 @@ class Player {
   void answer(std::uint32_t id) {
     Task& task = tasks_[id];
     task.late = now_ > task.asked;
-    if (task.late) history_.decided_by_other_end(source_.first(task.from) + task.send);
+    if (task.late) history_.decided_by_other_end(ranks_[task.from].first + task.send);
     task.state = Task::sending;
     const double at = on_grid(std::max(now_, task.asked) + task.latency);
     if (at > now_)
@@ -339,7 +360,7 @@ class Player {
     if (!has_ports()) return transfer(id);
     Port& port = port_[tasks_[id].from];
     if (platform_.ports > 0 && port.busy == platform_.ports) {
-      return queue(port.line, id);
+      return queue(port, id);
     }
     ++port.busy;
     const double at = std::max(now_, port.next);
@@ -353,7 +374,13 @@ class Player {
   void leave_port(Rank rank) {
     Port& port = port_[rank];
     --port.busy;
-    if (!port.line.empty()) submit(take_first(port.line));
+    if (port.first != none) submit(std::exchange(port.first, tasks_[port.first].next));
+  }
+
+  void queue(Port& port, std::uint32_t id) {
+    tasks_[id].next = none;
+    (port.first == none ? port.first : tasks_[port.last].next) = id;
+    port.last = id;
   }
 
   // ---- Messages, in the network
@@ -362,6 +389,7 @@ class Player {
     Task& task = tasks_[id];
     network_.find(task.from, task.to, path_);
     task.latency = path_.latency;
+    fetch_receiver(task);
     ++outcome_.messages;
     outcome_.bytes += task.bytes;
     task.parts = 0;
@@ -381,23 +409,40 @@ class Player {
 
   void on_transferred(std::uint32_t id) {
     const Task task = tasks_[id];
-    if (task.latency > 0)
-      events_.push(now_ + task.latency, landed | id);
-    else
+    const double landing = on_grid(now_ + task.latency);
+    if (landing == now_)
       land(id);
+    else if (lands_at_busy(task, landing))
+      free_.push_back(id);
+    else
+      events_.push(landing, landed | id);
     if (has_ports()) leave_port(task.from);
     if (task.rendezvous) finish(task.from, task.send);
   }
 
   // ---- Messages, at the receiver
 
+  /// Spares the event where it is known what it would find: a receive that is ready, and a processor that has so much to
+  /// do until then.
+  bool lands_at_busy(const Task& task, double landing) {
+    const RankState& to = ranks_[task.to];
+    Core& core = core_[to.core];
+    if (!core.busy || core.free + core.backlog < landing) return false;
+    const std::uint64_t at = to.first + task.recv;
+    if (state_[at].receive != posted) return false;
+    if (!task.late) history_.decided_by_other_end(at);
+    leave_for_later(core, {.time = landing, .rank = task.to, .step = task.recv});
+    return true;
+  }
+
   void land(std::uint32_t id) {
-    const std::uint64_t at = source_.first(tasks_[id].to) + tasks_[id].recv;
+    Task& task = tasks_[id];
+    const std::uint64_t at = ranks_[task.to].first + task.recv;
     if (state_[at].receive == posted) {
-      if (!tasks_[id].late) history_.decided_by_other_end(at);
-      return receive(id, 0);
+      if (!task.late) history_.decided_by_other_end(at);
+      return receive(id, false);
     }
-    tasks_[id].state = Task::arrived;
+    task.state = Task::arrived;
     state_[at].receive = id;
   }
 
@@ -407,49 +452,53 @@ class Player {
     if (tasks_[waiting].state == Task::asking)
       answer(waiting);
     else
-      receive(waiting, tasks_[waiting].bytes);  // it lies in a buffer of the MPI's
+      receive(waiting, true);  // it lies in a buffer of the MPI's
   }
 
-  void receive(std::uint32_t id, double buffered) {
-    Task& task = tasks_[id];
-    task.state = Task::receiving;
-    const Move& move = source_.move(task.to, task.recv);
-    for (const StepId next : source_.successors(move)) {  // asked for while the processor works
-      __builtin_prefetch(state_.data() + source_.first(task.to) + next);
-      __builtin_prefetch(&source_.move(task.to, next));
-    }
-    const double copied = buffered + (move.scattered ? task.bytes : 0);
-    task.latency = platform_.cpu.recv + copied * platform_.cpu.copy;
+  void receive(std::uint32_t id, bool buffered) {
+    const Job job{.time = now_, .rank = tasks_[id].to, .step = tasks_[id].recv, .buffered = buffered};
+    free_.push_back(id);
     // Not whether it is free now: what ends at this moment may lead to more, which comes first.
-    if (Core& core = core_[cpu_[task.to]]; core.jobs > 0 || !core.landed.empty())
-      return queue(core.landed, id);
-    look_at(id);
+    if (Core& core = core_[ranks_[job.rank].core]; core.busy || !core.landed.empty())
+      leave_for_later(core, job);
+    else
+      look_at(job);
   }
 
-  void look_at(std::uint32_t id) {
-    const double done = occupy(tasks_[id].to, tasks_[id].latency);
-    if (done > now_)
-      begin_job(id, done);
-    else
-      on_computed(id);
+  void leave_for_later(Core& core, const Job& landed) {
+    core.backlog += seconds_of(landed);
+    core.landed.add(landed);
+  }
+
+  /// How long the processor needs for a message that has landed.
+  double seconds_of(const Job& landed) const {
+    const Move& move = move_of(landed.rank, landed.step);
+    const int copies = landed.buffered + move.scattered;
+    return on_grid(platform_.cpu.recv + copies * move.bytes * platform_.cpu.copy);
+  }
+
+  void look_at(const Job& landed) {
+    const double done = occupy(landed.rank, seconds_of(landed));
+    if (done == now_) return finish(landed.rank, landed.step);
+    const Move& move = move_of(landed.rank, landed.step);
+    const RankState& rank = ranks_[landed.rank];
+    for (const StepId next : source_.successors(move)) {  // asked for while the processor works
+      __builtin_prefetch(state_.data() + rank.first + next);
+      __builtin_prefetch(&source_.move_at(rank.first, next));
+    }
+    engage(rank.core, landed.rank, landed.step, done);
   }
 
   /// A processor has done a piece of work: unless that has led to more, it turns to what has landed meanwhile.
   void look_at_landed() {
-    Core& core = core_[std::exchange(idle_, no_core)];
-    while (core.jobs == 0 && !core.landed.empty()) {
-      look_at(take_first(core.landed));
+    Core& core = core_[std::exchange(idle_, none)];
+    while (!core.busy && !core.landed.empty()) {
+      const Job job = core.landed.take_first();
+      core.backlog -= seconds_of(job);
+      look_at(job);
       release_successors();
     }
   }
-
-  void queue(Line& line, std::uint32_t id) {
-    tasks_[id].next = no_task;
-    (line.empty() ? line.first : tasks_[line.last].next) = id;
-    line.last = id;
-  }
-
-  std::uint32_t take_first(Line& line) { return std::exchange(line.first, tasks_[line.first].next); }
 
   // ---- Resources
 
@@ -457,10 +506,10 @@ class Player {
   /// already; returns when it is done.
   double occupy(Rank rank, double seconds) {
     seconds += noise_.draw(rank);
-    double& free = core_[cpu_[rank]].free;
+    double& free = core_[ranks_[rank].core].free;
     if (seconds == 0 && free <= now_) return now_;
     free = on_grid(std::max(free, now_) + seconds);
-    if (!lacks_input(rank)) computing_[rank] += seconds;
+    if (!lacks_input(rank)) ranks_[rank].computing += seconds;
     return free;
   }
 
@@ -473,17 +522,17 @@ class Player {
     }
     const std::uint32_t id = free_.back();
     free_.pop_back();
-    tasks_[id] = {};
     return id;
   }
 
   // ---- The end
 
   Outcome finish_outcome() {
+    outcome_.exits.resize(source_.procs());
     outcome_.waiting.resize(source_.procs());
     for (Rank rank = 0; rank < source_.procs(); ++rank) {
-      outcome_.exits[rank] = std::max(outcome_.exits[rank], arrivals_[rank]);
-      outcome_.waiting[rank] = std::max(0.0, outcome_.exits[rank] - arrivals_[rank] - computing_[rank]);
+      outcome_.exits[rank] = std::max(ranks_[rank].exit, arrivals_[rank]);
+      outcome_.waiting[rank] = std::max(0.0, outcome_.exits[rank] - arrivals_[rank] - ranks_[rank].computing);
       outcome_.end = std::max(outcome_.end, outcome_.exits[rank]);
     }
     for (ChannelId channel = 0; channel < network_.channels(); ++channel)
@@ -496,7 +545,7 @@ class Player {
     std::string where;
     for (Rank rank = 0; rank < source_.procs() && where.empty(); ++rank)
       for (StepId step = 0; step < source_.schedule(rank).size() && where.empty(); ++step)
-        if (state_[source_.first(rank) + step].missing > 0)
+        if (state_[ranks_[rank].first + step].missing > 0)
           where = fmt::format("; of rank {} the first that does not begin is step {}", rank, step);
     throw Error(fmt::format("the plan does not play to its end: {} of {} steps wait for each other{}", left_,
                             source_.steps(), where));
@@ -504,7 +553,6 @@ class Player {
 
   const Source& source_;
   const Platform& platform_;
-  const std::vector<std::uint32_t>& cpu_;
   const std::span<const double> arrivals_, begins_;
   const Network network_;
   EventQueue events_;
@@ -518,8 +566,8 @@ class Player {
   std::vector<Task> tasks_;
   std::vector<std::uint32_t> free_;  // tasks that may be used again
   std::vector<Core> core_;           // by core
-  std::uint32_t idle_ = no_core;     // a core that has just done all its work, and has messages to look at
-  std::vector<double> computing_;    // by rank
+  std::uint32_t idle_ = none;        // a core that has just done all its work, and has messages to look at
+  std::vector<RankState> ranks_;
   std::vector<Port> port_;           // by rank, where ports matter
   std::vector<Held> held_;           // by rank, where ranks begin at another moment than they arrive
   Path path_;

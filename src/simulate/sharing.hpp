@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "simulate/departures.hpp"
@@ -28,103 +29,162 @@ class Sharing {
  public:
   /// Events that this class wants are pushed as `kind` plus a channel.
   Sharing(const Network& network, EventQueue& events, std::uint32_t kind)
-      : events_(events), kind_(kind), channels_(network.channels()) {
+      : events_(events), kind_(kind), channels_(network.channels()), later_(network.channels()) {
     for (ChannelId c = 0; c < channels_.size(); ++c) channels_[c].seconds_a_byte = network.seconds_a_byte(c);
   }
 
   /// A message of more than 0 bytes begins. The path must have channels. Returns in how many parts it will be done.
   unsigned enter(FlowId flow, double bytes, const Path& path, double now) {
-    for (unsigned i = 0; i < path.count; ++i) enter(path.channels[i], flow, bytes, now);
+    Channel* last = nullptr;  // of those that have been armed
+    for (unsigned i = 0; i < path.count; ++i) {
+      const ChannelId id = path.channels[i];
+      Channel& c = channels_[id];
+      add(id, flow, bytes, now);
+      const double due = due_of(c, now);
+      if (c.stamp != idle && due >= c.due) continue;  // its event finds out that it comes too early
+      disarm(c);
+      c.due = due;
+      c.changed = false;
+      if (last && last->due == due) {
+        last->next = id;
+        c.stamp = last->stamp;
+      } else {
+        push(id, c);
+      }
+      last = &c;
+    }
     return path.count;
   }
 
-  /// A channel's event: calls part_done(flow) for every message that it has carried.
+  /// A channel's event: calls part_done(flow) for every message that it, and those chained to it, have carried.
   template <class Done>
   void fire(std::uint32_t channel, std::uint32_t stamp, double now, Done&& part_done) {
-    Channel& c = channels_[channel];
-    if (stamp != c.stamp) return;
-    c.armed = false;
-    if (c.changed) {
-      advance(c, now);
-      const double due = due_of(c, now);
-      if (due > now) return arm(channel, c, due);
-    }
-    c.carried = c.messages.first();
-    c.since = now;
-    const double enough = c.carried * (1 + rounding);
     finished_.clear();
-    while (!c.messages.empty() && c.messages.first() <= enough) finished_.push_back(c.messages.take_first());
-    if (c.messages.empty())
-      c.use.seconds += now - c.busy_since;
-    else
-      arm(channel, c, due_of(c, now));
+    while (channel != nobody && channels_[channel].stamp == stamp) {
+      Channel& c = channels_[channel];
+      c.stamp = idle;
+      const ChannelId next = std::exchange(c.next, nobody);
+      serve(channel, c, now);
+      channel = next;
+    }
     // Last, since whoever is done may let others in.
     for (const FlowId flow : finished_) part_done(flow);
+  }
+
+  void fetch_ahead(std::uint32_t channel) const { __builtin_prefetch(channels_.data() + channel); }
+
+  template <class Fetch>
+  void fetch_further(std::uint32_t channel, Fetch&& fetch) const {
+    const Channel& c = channels_[channel];
+    fetch(c.first.flow);
+    if (c.next != nobody) fetch_ahead(c.next);
   }
 
   /// Nothing to do when a moment is over.
   void settle(double) {}
   bool is_settled() const { return true; }
 
+  /// A channel that carries anything does so with all its bandwidth.
   ChannelUse use(ChannelId channel) const {
-    ChannelUse use = channels_[channel].use;
-    use.channel = channel;
-    return use;
+    const Channel& c = channels_[channel];
+    return {channel, c.bytes, c.bytes * c.seconds_a_byte};
   }
 
  private:
   static constexpr double rounding = 1e-12;
-  struct Channel {
+  static constexpr ChannelId nobody = 0xffffffffu;
+  static constexpr std::uint32_t idle = 0;  // the stamp of a channel without an event
+
+  /// One line of a cache.
+  struct alignas(64) Channel {
     double seconds_a_byte = 0;
-    double carried = 0;       // bytes for each message, since the channel was last empty
-    double since = 0;         // when `carried` had this value
-    double due = 0;           // of the event that is under way
-    std::uint32_t stamp = 0;  // of the event
-    bool armed = false;       // whether there is one
-    bool changed = false;     // whether messages came after it was set
-    double busy_since = 0;
-    Departures messages;
-    ChannelUse use;
+    double carried = 0;  // bytes for each message, since the channel was last empty
+    double since = 0;    // when `carried` had this value
+    double due = 0;      // of the event that is under way
+    double bytes = 0;    // carried in all
+    Departure first;     // where messages are present
+    std::uint32_t present : 31 = 0;
+    std::uint32_t changed : 1 = 0;  // whether messages came after the event was set
+    std::uint32_t stamp = idle;     // of the event
+    ChannelId next = nobody;        // whose event it is as well, as long as the stamps agree
   };
 
   static void advance(Channel& c, double now) {
-    c.carried += (now - c.since) / (c.seconds_a_byte * static_cast<double>(c.messages.present()));
+    if (c.since == now) return;
+    c.carried += (now - c.since) / (c.seconds_a_byte * static_cast<double>(c.present));
     c.since = now;
   }
 
   /// When the first of its messages will be done if nothing changes.
   static double due_of(const Channel& c, double now) {
-    const double left = c.messages.first() - c.carried;
+    const double left = c.first.enough - c.carried;
     if (left <= c.carried * rounding) return now;
-    return on_grid(now + left * c.seconds_a_byte * static_cast<double>(c.messages.present()));
+    return on_grid(now + left * c.seconds_a_byte * static_cast<double>(c.present));
+  }
+
+  void add(ChannelId id, FlowId flow, double bytes, double now) {
+    Channel& c = channels_[id];
+    c.bytes += bytes;
+    if (c.present == 0) {
+      c.since = now;
+      c.carried = 0;
+      c.first = {bytes, flow};
+      c.present = 1;
+    } else {
+      advance(c, now);
+      Departure departure{c.carried + bytes, flow};
+      if (departure.enough < c.first.enough) std::swap(departure, c.first);
+      later_[id].add(departure);
+      ++c.present;
+    }
+    c.changed = true;
+  }
+
+  /// Its event has come: what is done leaves.
+  void serve(ChannelId id, Channel& c, double now) {
+    if (c.changed) {
+      advance(c, now);
+      if (const double due = due_of(c, now); due > now) return arm(id, c, due);
+    }
+    c.carried = c.first.enough;
+    c.since = now;
+    const double enough = c.carried * (1 + rounding);
+    while (c.present > 0 && c.first.enough <= enough) {
+      finished_.push_back(c.first.flow);
+      if (--c.present > 0) c.first = later_[id].take_first();
+    }
+    if (c.present > 0) arm(id, c, due_of(c, now));
   }
 
   void arm(ChannelId id, Channel& c, double due) {
     c.due = due;
-    c.armed = true;
     c.changed = false;
-    events_.push(due, kind_ | id, ++c.stamp);
+    push(id, c);
   }
 
-  /// An event that comes too early finds that out by itself; only one that would come too late is replaced.
-  void enter(ChannelId id, FlowId flow, double bytes, double now) {
-    Channel& c = channels_[id];
-    if (c.messages.empty()) {
-      c.carried = 0;
-      c.since = c.busy_since = now;
-    } else {
-      advance(c, now);
-    }
-    c.use.bytes += bytes;
-    c.messages.add(c.carried + bytes, flow);
-    c.changed = true;
-    const double due = due_of(c, now);
-    if (!c.armed || due < c.due) arm(id, c, due);
+  void push(ChannelId id, Channel& c) {
+    if (++stamp_ == idle) ++stamp_;
+    c.stamp = stamp_;
+    events_.push(c.due, kind_ | id, stamp_);
+  }
+
+  /// The channel gets another event: those chained to the one that it had keep theirs.
+  void disarm(Channel& c) {
+    const ChannelId first = std::exchange(c.next, nobody);
+    if (first == nobody) return;
+    if (channels_[first].stamp != c.stamp) return;
+    const std::uint32_t stamp = c.stamp;
+    push(first, channels_[first]);
+    for (ChannelId id = channels_[first].next; id != nobody && channels_[id].stamp == stamp;
+         id = channels_[id].next)
+      channels_[id].stamp = channels_[first].stamp;
   }
 
   EventQueue& events_;
   const std::uint32_t kind_;
+  std::uint32_t stamp_ = idle;
   std::vector<Channel> channels_;
+  std::vector<LaterDepartures> later_;  // by channel: messages but the first
   std::vector<FlowId> finished_;
 };
 

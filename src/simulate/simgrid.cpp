@@ -50,14 +50,15 @@ class Writer {
  private:
   static std::back_insert_iterator<std::string> to(std::string& text) { return std::back_inserter(text); }
 
+  /// Each channel is a link with its latency. What a way has beside them is a link that nobody shares; only where it must
+  /// be, since SimGrid looks at all messages of such a link whenever it settles one of them.
   void add_route(std::uint32_t from, std::uint32_t other) {
     network_.find(from, other, path_);
-    // No message is faster than its slowest channel: so this one limits nothing more, and no bandwidth is infinite.
-    double slowest = path_.seconds_a_byte;
-    for (unsigned hop = 0; hop < path_.count; ++hop)
-      slowest = std::max(slowest, network_.seconds_a_byte(path_.channels[hop]));
-    fmt::format_to(to(routes_), "<route src=\"r{}\" dst=\"r{}\" symmetrical=\"NO\"><link_ctn id=\"{}\"/>",
-                   from, other, alone(path_.latency, slowest));
+    fmt::format_to(to(routes_), "<route src=\"r{}\" dst=\"r{}\" symmetrical=\"NO\">", from, other);
+    double latency = path_.latency;
+    for (unsigned hop = 0; hop < path_.count; ++hop) latency -= network_.latency(path_.channels[hop]);
+    if (const bool is_more = latency > 1e-6 * path_.latency; is_more || path_.seconds_a_byte > 0 || path_.count == 0)
+      fmt::format_to(to(routes_), "<link_ctn id=\"{}\"/>", alone(is_more ? latency : 0, path_.seconds_a_byte));
     for (unsigned hop = 0; hop < path_.count; ++hop)
       fmt::format_to(to(routes_), "<link_ctn id=\"{}\"/>", shared(path_.channels[hop]));
     routes_ += "</route>\n";
@@ -67,12 +68,12 @@ class Writer {
     std::string& id = channels_[channel];
     if (id.empty()) {
       id = escaped(network_.name(channel));
-      add_link(id, network_.seconds_a_byte(channel), 0, "SHARED");
+      add_link(id, network_.seconds_a_byte(channel), network_.latency(channel), "SHARED");
     }
     return id;
   }
 
-  /// What is the same for all messages of such a way, whoever else is on it.
+  /// What is the same for all messages of such a way, whoever else is on it: links that are not shared.
   const std::string& alone(double latency, double seconds_a_byte) {
     std::string& id = alone_[{latency, seconds_a_byte}];
     if (id.empty()) {

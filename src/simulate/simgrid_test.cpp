@@ -25,15 +25,24 @@ TEST(SimGrid, APlatformHasAHostPerRankAndARoutePerPair) {
   EXPECT_EQ(count(xml, "<host "), 4u);
   EXPECT_EQ(count(xml, "<route "), 12u);
   EXPECT_EQ(count(xml, "a &amp; b"), 1u);
-  // Between nodes: out of one, into the other, and two links' latency.
-  EXPECT_NE(xml.find("<route src=\"r0\" dst=\"r2\" symmetrical=\"NO\"><link_ctn id=\"way 2\"/><link_ctn "
-                     "id=\"node 0 out\"/>"
+  // Between nodes: out of one, into the other, each with its latency.
+  EXPECT_NE(xml.find("<route src=\"r0\" dst=\"r2\" symmetrical=\"NO\"><link_ctn id=\"node 0 out\"/>"
                      "<link_ctn id=\"node 1 in\"/></route>"),
             std::string::npos)
       << xml;
-  EXPECT_NE(xml.find("<link id=\"way 2\" bandwidth=\"1000000000Bps\" latency=\"2e-06s\""), std::string::npos)
+  EXPECT_EQ(count(xml, "id=\"node 0 out\" bandwidth=\"1000000000Bps\" latency=\"1e-06s\" sharing_policy=\"SHARED\""), 1u)
       << xml;
-  EXPECT_EQ(count(xml, "id=\"node 0 out\" bandwidth=\"1000000000Bps\""), 1u) << xml;
+  EXPECT_EQ(count(xml, "FATPIPE"), 0u) << xml;
+}
+
+TEST(SimGrid, LinksThatAreNotSharedAreOneOfTheirOwn) {
+  Platform platform = parse_platform(text, "p.json");
+  platform.network.node.shared = Shared::no;
+  const std::string xml = simgrid_platform(platform, seat(platform, "sequential", 4));
+  EXPECT_EQ(count(xml, "symmetrical=\"NO\"><link_ctn id=\"way 1\"/></route>"), 8u) << xml;
+  EXPECT_EQ(count(xml, "<link id=\"way 1\" bandwidth=\"1000000000Bps\" latency=\"2e-06s\" sharing_policy=\"FATPIPE\"/>"),
+            1u)
+      << xml;
 }
 
 TEST(SimGrid, TooManyRanksAreRefused) {

@@ -30,6 +30,7 @@ void Source::add(const Schedule& schedule) {
                       .scattered = step.is_message() && is_scattered(schedule.ranges(id)),
                       .own_input = (step.touches >> index(Buffer::input) & 1) != 0});
     set_successors(moves_.back(), schedule.successors(id));
+    predecessors_.push_back(step.predecessors);
   }
   if (edges_.size() >= Links::none) throw Error("the plan has too many dependencies to be played");
 }

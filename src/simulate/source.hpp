@@ -54,8 +54,15 @@ class Source {
   /// Steps of all ranks are numbered through: the number of this rank's first one.
   std::uint64_t first(Rank rank) const { return one_ ? std::uint64_t{rank} * one_->size() : base_[rank]; }
 
+  /// By step: how many others it waits for.
+  std::span<const std::uint32_t> predecessors(Rank rank) const {
+    return std::span(predecessors_)
+        .subspan(one_ ? 0 : base_[rank], one_ ? predecessors_.size() : base_[rank + 1] - base_[rank]);
+  }
   const Schedule& schedule(Rank rank) const { return one_ ? *one_ : (*plan_)[rank]; }
-  const Move& move(Rank rank, StepId step) const { return moves_[one_ ? step : base_[rank] + step]; }
+  const Move& move(Rank rank, StepId step) const { return move_at(first(rank), step); }
+  /// The same, for who knows the number of the rank's first step.
+  const Move& move_at(std::uint64_t first, StepId step) const { return moves_[one_ ? step : first + step]; }
   /// The steps that depend on a move. (Kept together here: the player goes from rank to rank, and looking them up in each
   /// rank's schedule would cost it half of its time.)
   std::span<const StepId> successors(const Move& move) const {
@@ -80,6 +87,7 @@ class Source {
   const Schedule* one_ = nullptr;
   Relabelling how_ = Relabelling::rotation;
   std::vector<Move> moves_;
+  std::vector<std::uint32_t> predecessors_;
   std::vector<StepId> edges_;
   std::vector<std::uint64_t> base_;  // by rank, for a plan
 };
