@@ -15,7 +15,8 @@ namespace convene {
 using FlowId = std::uint32_t;
 
 struct Departure {
-  double enough = 0;  ///< how many bytes must have been carried for each of the messages when this one is done
+  double enough =
+      0;  ///< how many bytes must have been carried for each of the messages when this one is done
   FlowId flow = 0;
 };
 

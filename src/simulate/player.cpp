@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "simulate/fairness.hpp"
 #include "simulate/history.hpp"
-#include "simulate/line.hpp"
+#include "simulate/pool.hpp"
 
 namespace convene {
 namespace {
@@ -28,22 +28,28 @@ enum Kind : std::uint32_t {
 };
 constexpr std::uint32_t kind_bits = 0xfu << 28;
 
-/// A message between its sender's processor and its receiver's.
+/// A message, from when its sender's processor is done with it.
 struct Task {
   enum State : std::uint8_t { sending, asking, arrived };
 
   Rank from = 0, to = 0;
   StepId send = 0, recv = 0;
   double bytes = 0;
-  double latency = 0;      // of its way
-  double asked = 0;        // rendezvous: when the request reached the receiver
-  std::uint32_t next = 0;  // behind this one at the sender's port
+  double latency = 0;      // of its way; then: how long the receiver's processor needs for it
+  double moment = 0;       // rendezvous: when the request reached the receiver; then: when the message does
+  std::uint32_t next = 0;  // behind this one: at the sender's port, or at the receiver's processor
   std::uint8_t parts = 0;  // of its way that have not carried it yet
   State state = sending;
   bool rendezvous = false, late = false;  // late: came before its receive was ready
 };
 
-constexpr std::uint32_t none = 0xffffffffu;
+/// A send, a copy or a combination that its processor will come to.
+struct Job {
+  double done = 0;  // when the processor will be done with it
+  Rank rank = 0;
+  StepId step = 0;
+  std::uint32_t next = 0;  // behind this one
+};
 
 /// What is known of a receive.
 constexpr std::uint32_t nothing_yet = 0xffffffffu,
@@ -67,8 +73,8 @@ struct Held {
 
 struct Port {
   std::uint32_t busy = 0;
-  std::uint32_t first = none, last = none;  // of the messages that wait for it
-  double next = 0;                          // with a gap: when the next message may go
+  Line line;
+  double next = 0;  // with a gap: when the next message may go
 };
 
 /// What is needed of a rank again and again.
@@ -79,14 +85,20 @@ struct RankState {
   std::uint32_t core = 0;
 };
 
+/// One line of a cache. Only the piece of work that it is at has an event.
 struct alignas(64) Core {
-  double free = 0;     // when it will have done all that it has to do, but for what has landed
-  double backlog = 0;  // seconds that it needs for that
-  bool busy = false;
-  Rank rank = 0;    // whose step
-  StepId step = 0;  // it is at
-  Line ready;       // what it will send, copy or combine
-  Line landed;      // messages that it has yet to look at, in the order in which they land (or will)
+  double free = 0;          // when it will have done that, and all its jobs
+  double backlog = 0;       // seconds that it will need for messages after that
+  std::uint32_t at = idle;  // the message that it receives, or `job`
+  Rank rank = 0;            // whose step
+  StepId step = 0;          // that is
+  Line jobs;                // what it will send, copy or combine
+  Line landed;              // messages that it has yet to look at
+  Line landing;             // more of them: those that land while it is busy anyway
+
+  static constexpr std::uint32_t idle = none, job = none - 1;
+  bool is_busy() const { return at != idle; }
+  bool has_landed() const { return !landed.empty() || !landing.empty(); }
 };
 
 template <class Sharers>
@@ -170,42 +182,37 @@ class Player {
 
   /// What the next events need is asked for now, in two stages: what an event is about, and then what that leads to.
   void look_ahead() const {
-    constexpr std::size_t first = 8, second = 3;
+    constexpr std::size_t first = 8, then = 3;
     if (events_.is_new_list())
-      for (std::size_t i = 0; i < second; ++i) fetch_second(events_.ahead(i));
-    fetch_first(events_.roughly_ahead(first));
-    fetch_second(events_.ahead(second));
+      for (std::size_t i = 0; i < then; ++i) fetch_further(events_.ahead(i));
+    fetch(events_.roughly_ahead(first));
+    fetch_further(events_.ahead(then));
   }
 
-  void fetch_first(const Event* event) const {
+  void fetch(const Event* event) const {
     if (!event) return;
     const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
-    if (kind == computed) {
+    if (kind == computed)
       __builtin_prefetch(core_.data() + number);
-      __builtin_prefetch(&core_[number].landed);
-    } else if (kind == carried)
+    else if (kind == carried)
       contention_.fetch_ahead(number);
     else if (kind != arrive && kind != called)
       __builtin_prefetch(tasks_.data() + number);
   }
 
-  void fetch_second(const Event* event) const {
+  void fetch_further(const Event* event) const {
     if (!event) return;
     const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
-    if (kind == landed)
-      fetch_receiver(tasks_[number]);
-    else if (kind == computed)
+    if (kind == landed) {
+      const Task& task = tasks_[number];
+      __builtin_prefetch(state_.data() + ranks_[task.to].first + task.recv);
+      __builtin_prefetch(&move_of(task.to, task.recv));
+      __builtin_prefetch(core_.data() + ranks_[task.to].core);
+    } else if (kind == computed) {
       __builtin_prefetch(&move_of(core_[number].rank, core_[number].step));
-    else if (kind == carried)
+    } else if (kind == carried) {
       contention_.fetch_further(number, [this](FlowId flow) { __builtin_prefetch(tasks_.data() + flow); });
-  }
-
-  void fetch_receiver(const Task& task) const {
-    const RankState& to = ranks_[task.to];
-    __builtin_prefetch(state_.data() + to.first + task.recv);
-    __builtin_prefetch(&source_.move_at(to.first, task.recv));
-    __builtin_prefetch(core_.data() + to.core);
-    __builtin_prefetch(&core_[to.core].landed);
+    }
   }
 
   // ---- Steps
@@ -277,33 +284,18 @@ class Player {
     const double done = occupy(rank, seconds);
     if (done == now_) return on_worked(rank, step);
     const std::uint32_t id = ranks_[rank].core;
-    if (Core& core = core_[id]; core.busy)
-      core.ready.add({.time = done, .rank = rank, .step = step});
+    Core& core = core_[id];
+    if (core.is_busy())
+      jobs_.append(core.jobs, jobs_.add({.done = done, .rank = rank, .step = step}));
     else
-      engage(id, rank, step, done);
+      engage(id, core, done, Core::job, rank, step);
   }
 
-  void engage(std::uint32_t id, Rank rank, StepId step, double until) {
-    Core& core = core_[id];
-    core.busy = true;
+  void engage(std::uint32_t id, Core& core, double until, std::uint32_t at, Rank rank, StepId step) {
+    core.at = at;
     core.rank = rank;
     core.step = step;
     events_.push(until, computed | id);
-  }
-
-  /// A processor has done a piece of work, and comes to the next.
-  void on_computed(std::uint32_t id) {
-    Core& core = core_[id];
-    core.busy = false;
-    const Rank rank = core.rank;
-    const StepId step = core.step;
-    if (!core.ready.empty()) {
-      const Job next = core.ready.take_first();
-      engage(id, next.rank, next.step, next.time);
-    } else if (!core.landed.empty()) {
-      idle_ = id;
-    }
-    on_worked(rank, step);
   }
 
   void on_worked(Rank rank, StepId step) {
@@ -312,18 +304,36 @@ class Player {
     finish(rank, step);
   }
 
+  /// A processor has done a piece of work, and comes to the next.
+  void on_computed(std::uint32_t id) {
+    Core& core = core_[id];
+    const std::uint32_t what = std::exchange(core.at, Core::idle);
+    const Rank rank = core.rank;
+    const StepId step = core.step;
+    if (!core.jobs.empty()) {
+      const std::uint32_t next = jobs_.take_first(core.jobs);
+      const Job& job = jobs_[next];
+      engage(id, core, job.done, Core::job, job.rank, job.step);
+      jobs_.remove(next);
+    } else if (core.has_landed()) {
+      idle_ = id;
+    }
+    if (what == Core::job) return on_worked(rank, step);
+    tasks_.remove(what);
+    finish(rank, step);
+  }
+
   // ---- Messages, at the sender
 
   /// The processor is done with it.
   void send(Rank rank, StepId step, const Move& move) {
     const bool rendezvous = move.bytes > platform_.eager;
-    const std::uint32_t id = new_task();
-    tasks_[id] = {.from = rank,
-                  .to = source_.peer(rank, move),
-                  .send = step,
-                  .recv = move.partner,
-                  .bytes = move.bytes,
-                  .rendezvous = rendezvous};
+    const std::uint32_t id = tasks_.add({.from = rank,
+                                         .to = source_.peer(rank, move),
+                                         .send = step,
+                                         .recv = move.partner,
+                                         .bytes = move.bytes,
+                                         .rendezvous = rendezvous});
     if (rendezvous) return ask(id);
     submit(id);
     finish(rank, step);
@@ -333,7 +343,7 @@ class Player {
   void ask(std::uint32_t id) {
     Task& task = tasks_[id];
     network_.find(task.from, task.to, path_);
-    task.asked = on_grid(now_ + path_.latency);
+    task.moment = on_grid(now_ + path_.latency);
     task.latency = path_.latency;
     task.state = Task::asking;
     std::uint32_t& receive = state_[ranks_[task.to].first + task.recv].receive;
@@ -345,10 +355,10 @@ class Player {
 
   void answer(std::uint32_t id) {
     Task& task = tasks_[id];
-    task.late = now_ > task.asked;
+    task.late = now_ > task.moment;
     if (task.late) history_.decided_by_other_end(ranks_[task.from].first + task.send);
     task.state = Task::sending;
-    const double at = on_grid(std::max(now_, task.asked) + task.latency);
+    const double at = on_grid(std::max(now_, task.moment) + task.latency);
     if (at > now_)
       events_.push(at, answered | id);
     else
@@ -360,7 +370,7 @@ class Player {
     if (!has_ports()) return transfer(id);
     Port& port = port_[tasks_[id].from];
     if (platform_.ports > 0 && port.busy == platform_.ports) {
-      return queue(port, id);
+      return tasks_.append(port.line, id);
     }
     ++port.busy;
     const double at = std::max(now_, port.next);
@@ -374,13 +384,7 @@ class Player {
   void leave_port(Rank rank) {
     Port& port = port_[rank];
     --port.busy;
-    if (port.first != none) submit(std::exchange(port.first, tasks_[port.first].next));
-  }
-
-  void queue(Port& port, std::uint32_t id) {
-    tasks_[id].next = none;
-    (port.first == none ? port.first : tasks_[port.last].next) = id;
-    port.last = id;
+    if (!port.line.empty()) submit(tasks_.take_first(port.line));
   }
 
   // ---- Messages, in the network
@@ -389,7 +393,6 @@ class Player {
     Task& task = tasks_[id];
     network_.find(task.from, task.to, path_);
     task.latency = path_.latency;
-    fetch_receiver(task);
     ++outcome_.messages;
     outcome_.bytes += task.bytes;
     task.parts = 0;
@@ -412,9 +415,7 @@ class Player {
     const double landing = on_grid(now_ + task.latency);
     if (landing == now_)
       land(id);
-    else if (lands_at_busy(task, landing))
-      free_.push_back(id);
-    else
+    else if (!lands_at_busy(id, landing))
       events_.push(landing, landed | id);
     if (has_ports()) leave_port(task.from);
     if (task.rendezvous) finish(task.from, task.send);
@@ -423,15 +424,18 @@ class Player {
   // ---- Messages, at the receiver
 
   /// Spares the event where it is known what it would find: a receive that is ready, and a processor that has so much to
-  /// do until then.
-  bool lands_at_busy(const Task& task, double landing) {
-    const RankState& to = ranks_[task.to];
-    Core& core = core_[to.core];
-    if (!core.busy || core.free + core.backlog < landing) return false;
-    const std::uint64_t at = to.first + task.recv;
+  /// do that it looks at this message later anyway.
+  bool lands_at_busy(std::uint32_t id, double landing) {
+    Task& task = tasks_[id];
+    Core& core = core_[ranks_[task.to].core];
+    if (!core.is_busy() || core.free + core.backlog < landing) return false;
+    if (!core.landing.empty() && tasks_[core.landing.last].moment > landing) return false;
+    const std::uint64_t at = ranks_[task.to].first + task.recv;
     if (state_[at].receive != posted) return false;
     if (!task.late) history_.decided_by_other_end(at);
-    leave_for_later(core, {.time = landing, .rank = task.to, .step = task.recv});
+    prepare(task, 0, landing);
+    core.backlog += task.latency;
+    tasks_.append(core.landing, id);
     return true;
   }
 
@@ -440,7 +444,7 @@ class Player {
     const std::uint64_t at = ranks_[task.to].first + task.recv;
     if (state_[at].receive == posted) {
       if (!task.late) history_.decided_by_other_end(at);
-      return receive(id, false);
+      return receive(id, 0);
     }
     task.state = Task::arrived;
     state_[at].receive = id;
@@ -452,52 +456,57 @@ class Player {
     if (tasks_[waiting].state == Task::asking)
       answer(waiting);
     else
-      receive(waiting, true);  // it lies in a buffer of the MPI's
+      receive(waiting, tasks_[waiting].bytes);  // it lies in a buffer of the MPI's
   }
 
-  void receive(std::uint32_t id, bool buffered) {
-    const Job job{.time = now_, .rank = tasks_[id].to, .step = tasks_[id].recv, .buffered = buffered};
-    free_.push_back(id);
-    // Not whether it is free now: what ends at this moment may lead to more, which comes first.
-    if (Core& core = core_[ranks_[job.rank].core]; core.busy || !core.landed.empty())
-      leave_for_later(core, job);
-    else
-      look_at(job);
-  }
-
-  void leave_for_later(Core& core, const Job& landed) {
-    core.backlog += seconds_of(landed);
-    core.landed.add(landed);
-  }
-
-  /// How long the processor needs for a message that has landed.
-  double seconds_of(const Job& landed) const {
-    const Move& move = move_of(landed.rank, landed.step);
-    const int copies = landed.buffered + move.scattered;
-    return on_grid(platform_.cpu.recv + copies * move.bytes * platform_.cpu.copy);
-  }
-
-  void look_at(const Job& landed) {
-    const double done = occupy(landed.rank, seconds_of(landed));
-    if (done == now_) return finish(landed.rank, landed.step);
-    const Move& move = move_of(landed.rank, landed.step);
-    const RankState& rank = ranks_[landed.rank];
+  /// What the processor has to do for a message that has landed, of which so many bytes lie in a buffer of the MPI's.
+  void prepare(Task& task, double buffered, double landing) {
+    const Move& move = move_of(task.to, task.recv);
     for (const StepId next : source_.successors(move)) {  // asked for while the processor works
-      __builtin_prefetch(state_.data() + rank.first + next);
-      __builtin_prefetch(&source_.move_at(rank.first, next));
+      __builtin_prefetch(state_.data() + ranks_[task.to].first + next);
+      __builtin_prefetch(&move_of(task.to, next));
     }
-    engage(rank.core, landed.rank, landed.step, done);
+    const double copied = buffered + (move.scattered ? task.bytes : 0);
+    task.latency = on_grid(platform_.cpu.recv + copied * platform_.cpu.copy);
+    task.moment = landing;
+  }
+
+  void receive(std::uint32_t id, double buffered) {
+    Task& task = tasks_[id];
+    prepare(task, buffered, now_);
+    // Not whether it is free now: what ends at this moment may lead to more, which comes first.
+    Core& core = core_[ranks_[task.to].core];
+    if (!core.is_busy() && !core.has_landed()) return look_at(id);
+    core.backlog += task.latency;
+    tasks_.append(core.landed, id);
+  }
+
+  void look_at(std::uint32_t id) {
+    const Task& task = tasks_[id];
+    const Rank rank = task.to;
+    const StepId step = task.recv;
+    const double done = occupy(rank, task.latency);
+    if (done > now_) return engage(ranks_[rank].core, core_[ranks_[rank].core], done, id, rank, step);
+    tasks_.remove(id);
+    finish(rank, step);
   }
 
   /// A processor has done a piece of work: unless that has led to more, it turns to what has landed meanwhile.
   void look_at_landed() {
     Core& core = core_[std::exchange(idle_, none)];
-    while (!core.busy && !core.landed.empty()) {
-      const Job job = core.landed.take_first();
-      core.backlog -= seconds_of(job);
-      look_at(job);
+    while (!core.is_busy() && core.has_landed()) {
+      look_at(take_landed(core));
       release_successors();
     }
+  }
+
+  std::uint32_t take_landed(Core& core) {
+    const bool from_landing =
+        core.landed.empty() ||
+        (!core.landing.empty() && tasks_[core.landing.first].moment < tasks_[core.landed.first].moment);
+    const std::uint32_t id = tasks_.take_first(from_landing ? core.landing : core.landed);
+    core.backlog -= tasks_[id].latency;
+    return id;
   }
 
   // ---- Resources
@@ -511,18 +520,6 @@ class Player {
     free = on_grid(std::max(free, now_) + seconds);
     if (!lacks_input(rank)) ranks_[rank].computing += seconds;
     return free;
-  }
-
-  std::uint32_t new_task() {
-    if (free_.empty()) {
-      if (tasks_.size() >= ~kind_bits)
-        throw Error("more than 268435455 messages are on their way at once; take fewer processes");
-      tasks_.emplace_back();
-      return static_cast<std::uint32_t>(tasks_.size() - 1);
-    }
-    const std::uint32_t id = free_.back();
-    free_.pop_back();
-    return id;
   }
 
   // ---- The end
@@ -563,13 +560,13 @@ class Player {
   std::uint64_t left_ = 0;        // steps that are not finished
   std::vector<StepState> state_;  // by step
   std::vector<Finished> done_;    // steps whose successors have not been told
-  std::vector<Task> tasks_;
-  std::vector<std::uint32_t> free_;  // tasks that may be used again
-  std::vector<Core> core_;           // by core
-  std::uint32_t idle_ = none;        // a core that has just done all its work, and has messages to look at
+  Pool<Task> tasks_{~kind_bits};
+  Pool<Job> jobs_{~kind_bits};
+  std::vector<Core> core_;     // by core
+  std::uint32_t idle_ = none;  // a core that has just done all its work, and has messages to look at
   std::vector<RankState> ranks_;
-  std::vector<Port> port_;           // by rank, where ports matter
-  std::vector<Held> held_;           // by rank, where ranks begin at another moment than they arrive
+  std::vector<Port> port_;  // by rank, where ports matter
+  std::vector<Held> held_;  // by rank, where ranks begin at another moment than they arrive
   Path path_;
   Outcome outcome_;
 };

@@ -245,6 +245,25 @@ TEST_P(BothModes, RanksOfOneCoreWorkOneAfterTheOther) {
   EXPECT_NEAR(std::max(outcome.exits[2], outcome.exits[3]), 4e-6 + 2e-6, tiny);
 }
 
+TEST_P(BothModes, ABusyProcessorLooksAtMessagesInTheOrderInWhichTheyLand) {
+  // Rank 3 copies for 10 µs. Meanwhile rank 0's message, which leaves its node at 1 µs, lands at 3 µs; rank 2's, which
+  // begins at 1.5 µs, but comes from the same node, at 1.7 µs. Both are answered, once 2 µs have been spent on them.
+  const Plan plan = make_plan(4, 6, [](Rank rank, Builder& builder) {
+    if (rank == 3) builder.copy(Range(Buffer::input, 0), Range(Buffer::output, 5));
+    for (const Rank from : {0u, 2u}) {
+      if (rank == from) builder.send(3, Range(Buffer::input, 0));
+      if (rank == from) builder.recv(3, Range(Buffer::output, 4));
+      if (rank == 3) builder.recv(from, Range(Buffer::output, from));
+      if (rank == 3) builder.send(from, Range(Buffer::output, from));
+    }
+  });
+  Platform platform = cluster(2, 2);
+  platform.cpu = {.recv = 2e-6, .copy = 1e-8};
+  const Outcome outcome = play(plan, platform, 1000, {0, 0, 1.5e-6, 0}, mode());
+  EXPECT_NEAR(outcome.exits[2], 12e-6 + 0.2e-6 + 2e-6, tiny);
+  EXPECT_NEAR(outcome.exits[0], 14e-6 + 3e-6 + 2e-6, tiny);
+}
+
 TEST_P(BothModes, EmptyMessagesTakeTheLatency) {
   EXPECT_NEAR(play(all_to_one(2, {0}, 1), cluster(2), 0, {}, mode()).exits[1], 2e-6, tiny);
 }

@@ -53,12 +53,13 @@ std::map<std::size_t, double> departures(const std::vector<std::pair<std::size_t
 RC_GTEST_PROP(Sharing, EveryChannelDividesItsBandwidthEqually, ()) {
   const Platform platform = nodes();
   const Network network(platform, seat(platform, "sequential", 8));
-  auto messages = *rc::gen::container<std::vector<Message>>(rc::gen::map(
-      rc::gen::tuple(rc::gen::inRange(0u, 8u), rc::gen::inRange(1u, 8u), rc::gen::inRange(1, 5), rc::gen::inRange(0, 6)),
-      [](const auto& drawn) {
-        const auto [from, further, size, moment] = drawn;
-        return Message{from, (from + further) % 8, 1024.0 * size, 1.024e-6 * moment};
-      }));
+  auto messages = *rc::gen::container<std::vector<Message>>(
+      rc::gen::map(rc::gen::tuple(rc::gen::inRange(0u, 8u), rc::gen::inRange(1u, 8u), rc::gen::inRange(1, 5),
+                                  rc::gen::inRange(0, 6)),
+                   [](const auto& drawn) {
+                     const auto [from, further, size, moment] = drawn;
+                     return Message{from, (from + further) % 8, 1024.0 * size, 1.024e-6 * moment};
+                   }));
   std::stable_sort(messages.begin(), messages.end(),
                    [](const Message& a, const Message& b) { return a.enters < b.enters; });
 
@@ -69,7 +70,8 @@ RC_GTEST_PROP(Sharing, EveryChannelDividesItsBandwidthEqually, ()) {
   for (std::size_t i = 0; i < messages.size(); ++i) {
     messages[i].enters = on_grid(messages[i].enters);
     network.find(messages[i].from, messages[i].to, path);
-    for (unsigned hop = 0; hop < path.count; ++hop) in_channel[path.channels[hop]].push_back({i, messages[i]});
+    for (unsigned hop = 0; hop < path.count; ++hop)
+      in_channel[path.channels[hop]].push_back({i, messages[i]});
     events.push(messages[i].enters, entry | static_cast<std::uint32_t>(i));
   }
   std::vector<double> expected(messages.size(), 0);

@@ -57,8 +57,10 @@ class Writer {
     fmt::format_to(to(routes_), "<route src=\"r{}\" dst=\"r{}\" symmetrical=\"NO\">", from, other);
     double latency = path_.latency;
     for (unsigned hop = 0; hop < path_.count; ++hop) latency -= network_.latency(path_.channels[hop]);
-    if (const bool is_more = latency > 1e-6 * path_.latency; is_more || path_.seconds_a_byte > 0 || path_.count == 0)
-      fmt::format_to(to(routes_), "<link_ctn id=\"{}\"/>", alone(is_more ? latency : 0, path_.seconds_a_byte));
+    if (const bool is_more = latency > 1e-6 * path_.latency;
+        is_more || path_.seconds_a_byte > 0 || path_.count == 0)
+      fmt::format_to(to(routes_), "<link_ctn id=\"{}\"/>",
+                     alone(is_more ? latency : 0, path_.seconds_a_byte));
     for (unsigned hop = 0; hop < path_.count; ++hop)
       fmt::format_to(to(routes_), "<link_ctn id=\"{}\"/>", shared(path_.channels[hop]));
     routes_ += "</route>\n";

@@ -30,7 +30,10 @@ TEST(SimGrid, APlatformHasAHostPerRankAndARoutePerPair) {
                      "<link_ctn id=\"node 1 in\"/></route>"),
             std::string::npos)
       << xml;
-  EXPECT_EQ(count(xml, "id=\"node 0 out\" bandwidth=\"1000000000Bps\" latency=\"1e-06s\" sharing_policy=\"SHARED\""), 1u)
+  EXPECT_EQ(
+      count(xml,
+            "id=\"node 0 out\" bandwidth=\"1000000000Bps\" latency=\"1e-06s\" sharing_policy=\"SHARED\""),
+      1u)
       << xml;
   EXPECT_EQ(count(xml, "FATPIPE"), 0u) << xml;
 }
@@ -40,8 +43,10 @@ TEST(SimGrid, LinksThatAreNotSharedAreOneOfTheirOwn) {
   platform.network.node.shared = Shared::no;
   const std::string xml = simgrid_platform(platform, seat(platform, "sequential", 4));
   EXPECT_EQ(count(xml, "symmetrical=\"NO\"><link_ctn id=\"way 1\"/></route>"), 8u) << xml;
-  EXPECT_EQ(count(xml, "<link id=\"way 1\" bandwidth=\"1000000000Bps\" latency=\"2e-06s\" sharing_policy=\"FATPIPE\"/>"),
-            1u)
+  EXPECT_EQ(
+      count(xml,
+            "<link id=\"way 1\" bandwidth=\"1000000000Bps\" latency=\"2e-06s\" sharing_policy=\"FATPIPE\"/>"),
+      1u)
       << xml;
 }
 
