@@ -95,6 +95,12 @@ class Fields {
     }
   }
 
+  bool flag(std::string_view name) const {
+    const Json& value = required(name);
+    if (!value.is_boolean()) fail(below(name), "must be true or false, not " + text_of(value));
+    return value.get<bool>();
+  }
+
   std::uint32_t count(std::string_view name, std::uint32_t least) const {
     return count_of(required(name), below(name), least);
   }
@@ -256,7 +262,7 @@ Platform parse_platform(std::string_view text, const std::string& file) {
   require_version(fields, file);
   constexpr std::string_view known[] = {version_field, "name",   "description", "source",    "assumed",
                                         "machine",     "within", "network",     "processor", "gap",
-                                        "eager",       "ports",  "note"};
+                                        "eager",       "asks",   "ports",       "note"};
   fields.allow(known);
   Platform platform;
   platform.name = fields.has("name") ? fields.text("name") : file;
@@ -266,6 +272,7 @@ Platform parse_platform(std::string_view text, const std::string& file) {
   if (fields.has("processor")) platform.cpu = read_processor(fields.object("processor"));
   platform.gap = fields.number("gap", platform.gap);
   platform.eager = fields.bytes("eager", platform.eager);
+  if (fields.has("asks")) platform.asks = fields.flag("asks");
   if (fields.has("ports")) platform.ports = fields.count("ports", 0);
   for (const char* name : {"description", "source", "note"}) fields.remark(name);
   fields.remarks("assumed");

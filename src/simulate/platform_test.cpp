@@ -14,7 +14,7 @@ constexpr std::string_view usual = R"({
   "within": {"node": {"latency": 3e-7, "bandwidth": 5e9}, "socket": {"latency": 2e-7, "bandwidth": 8e9}},
   "network": {"shape": "one_switch", "node": {"latency": 1e-6, "bandwidth": 1e9}},
   "processor": {"send": 1e-7, "recv": 2e-7, "copy": 3e-10},
-  "gap": 4e-7, "eager": "64KiB", "ports": 2})";
+  "gap": 4e-7, "eager": "64KiB", "asks": false, "ports": 2})";
 
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
   const std::size_t at = text.find(what);
@@ -52,6 +52,7 @@ TEST(Platform, IsReadWhole) {
   EXPECT_EQ(platform.cpu.copy, 3e-10);
   EXPECT_EQ(platform.gap, 4e-7);
   EXPECT_EQ(platform.eager, 65536);
+  EXPECT_FALSE(platform.asks);
   EXPECT_EQ(platform.ports, 2u);
 }
 
@@ -77,6 +78,8 @@ TEST(Platform, ErrorsNameFileAndField) {
   EXPECT_EQ(complaint(replaced(text, "node:4", "nodes:4")).find("p.json: \"machine\": the machine"), 0u);
   EXPECT_EQ(complaint(replaced(text, "\"ports\": 2", "\"ports\": 1.5")),
             "p.json: \"ports\" must be a whole number from 0 to 16777216, not 1.5");
+  EXPECT_EQ(complaint(replaced(text, "\"asks\": false", "\"asks\": 0")),
+            "p.json: \"asks\" must be true or false, not 0");
   EXPECT_EQ(complaint(replaced(text, "\"within\"", "\"note\"")), "p.json: \"within\" is missing");
 }
 

@@ -339,12 +339,12 @@ class Player {
     finish(rank, step);
   }
 
-  /// A request to send takes the way's latency, and so does the answer.
+  /// A request to send takes the way's latency, and so does the answer; where nobody asks, neither takes any time.
   void ask(std::uint32_t id) {
     Task& task = tasks_[id];
     network_.find(task.from, task.to, path_);
-    task.moment = on_grid(now_ + path_.latency);
-    task.latency = path_.latency;
+    task.latency = platform_.asks ? path_.latency : 0;
+    task.moment = on_grid(now_ + task.latency);
     task.state = Task::asking;
     std::uint32_t& receive = state_[ranks_[task.to].first + task.recv].receive;
     if (receive == posted)

@@ -172,6 +172,10 @@ TEST_P(BothModes, RendezvousWaitsForTheReceiver) {
   const Outcome late = play(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode());
   EXPECT_NEAR(late.exits[1], 1e-5 + 2e-6 + 3e-6, tiny);
   EXPECT_NEAR(late.exits[0], 1e-5 + 2e-6 + 1e-6, tiny);
+  platform.asks = false;
+  const Outcome unasked = play(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode());
+  EXPECT_NEAR(unasked.exits[1], 1e-5 + 3e-6, tiny);
+  EXPECT_NEAR(unasked.exits[0], 1e-5 + 1e-6, tiny);
   platform.eager = 1000;
   const Outcome eager = play(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode());
   EXPECT_EQ(eager.exits[0], 0);
