@@ -2,8 +2,9 @@
 // The queue of what will happen: a radix heap (Ahuja et al. 1990) whose last levels are a sorted list. A simulation never
 // asks for an event before the one that it is at, so the queue needs no tree. Times are numbers of hexadecimal digits; an
 // event stands in the bucket of the highest digit in which its time differs from a moment that is not over, and of what
-// that digit is. The first bucket, once it is needed, is sorted if it is small; else its events move to lower digits, and
-// those of its earliest moment are the list. Events of the same moment come out in the order in which they were put in.
+// that digit is. The first bucket, once it is needed, is sorted if it is small, and so are small ones that come next; else
+// its events move to lower digits, and those of its earliest moment are the list. Events of the same moment come out in the
+// order in which they were put in.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +54,7 @@ class EventQueue {
     return near_[next_++];
   }
 
-  /// Whether the last event that was taken was the first one of which more is known now.
+  /// Whether the event that was taken last was the first of a list: what comes soon after it is known only now.
   bool is_new_list() const { return next_ == 1; }
 
   /// The event that comes so many after the next one, as far as that is known already; nullptr where it is not.
@@ -73,13 +74,13 @@ class EventQueue {
 
  private:
   static constexpr unsigned digit_bits = 4, digits = 64 / digit_bits, values = 1u << digit_bits;
-  static constexpr std::size_t most_sorted = 64, most_near = 128;
+  static constexpr std::size_t most_sorted = 64, most_near = 128, enough = 32;
   using Events = std::vector<Event>;
 
   void place(const Event& event) {
     if (event.time == last_time_) return last_->push_back(event);
+    if (event.time < near_end_) return place_near(event);
     const std::uint64_t difference = event.time ^ base_;
-    if (difference >> near_bits_ == 0) return place_near(event);
     const auto digit = static_cast<unsigned>(std::bit_width(difference) - 1) / digit_bits;
     const auto value = static_cast<unsigned>(event.time >> (digit * digit_bits)) % values;
     last_time_ = event.time;
@@ -95,7 +96,7 @@ class EventQueue {
       next_ = 0;
     }
     if (near_.empty() || near_.back().time <= event.time) return near_.push_back(event);
-    if (near_.size() - next_ > most_near && near_bits_ > 0) {
+    if (near_.size() - next_ > most_near && near_end_ > now_ + 1) {
       spread_near();
       return place(event);
     }
@@ -112,7 +113,7 @@ class EventQueue {
   /// Only the current moment's events remain in the list.
   void spread_near() {
     base_ = now_;
-    near_bits_ = 0;
+    near_end_ = now_ + 1;
     const auto later = std::find_if(near_.begin() + static_cast<std::ptrdiff_t>(next_), near_.end(),
                                     [this](const Event& event) { return event.time != now_; });
     moving_.assign(later, near_.end());
@@ -134,26 +135,51 @@ class EventQueue {
     Events& bucket = buckets_[digit][value];
     if (bucket.size() <= most_sorted) {
       near_.swap(bucket);
-      for (std::size_t i = 1; i < near_.size(); ++i)
-        if (const Event event = near_[i]; event.time < near_[i - 1].time) insert_near(i, event);
+      sort_near(0);
       base_ = near_.front().time;
-      near_bits_ = digit * digit_bits;
-      return;
+      near_end_ = end_of_bucket(digit, base_);
+      return take_more(digit);
     }
     moving_.swap(bucket);
     base_ = std::min_element(moving_.begin(), moving_.end(), [](const Event& a, const Event& b) {
               return a.time < b.time;
             })->time;
-    near_bits_ = 0;
+    near_end_ = base_ + 1;
     for (const Event& event : moving_) place(event);
     moving_.clear();
   }
 
-  Events
-      near_;  // what comes next, in order: all whose time differs from `base_` in the last `near_bits_` bits only
+  /// Buckets that come next, until the list is long enough for who looks ahead.
+  void take_more(unsigned digit) {
+    while (near_.size() < enough && filled_[digit] != 0) {
+      const auto value = static_cast<unsigned>(std::countr_zero(filled_[digit]));
+      Events& bucket = buckets_[digit][value];
+      if (bucket.size() > most_sorted) return;
+      filled_[digit] &= filled_[digit] - 1;
+      if (filled_[digit] == 0) filled_digits_ &= ~(1u << digit);
+      const std::size_t sorted = near_.size();
+      near_.insert(near_.end(), bucket.begin(), bucket.end());
+      bucket.clear();
+      sort_near(sorted);
+      near_end_ = end_of_bucket(digit, near_.back().time);
+    }
+  }
+
+  /// The first time that is too late for the bucket of this one.
+  static std::uint64_t end_of_bucket(unsigned digit, std::uint64_t time) {
+    const unsigned bits = digit * digit_bits;
+    return ((time >> bits) + 1) << bits;
+  }
+
+  void sort_near(std::size_t from) {
+    for (std::size_t i = from + 1; i < near_.size(); ++i)
+      if (const Event event = near_[i]; event.time < near_[i - 1].time) insert_near(i, event);
+  }
+
+  Events near_;           // what comes next, in order: all before `near_end_`
   std::size_t next_ = 0;  // of that list, the first that has not been taken
-  std::uint64_t base_ = 0;
-  unsigned near_bits_ = 0;
+  std::uint64_t near_end_ = 1;
+  std::uint64_t base_ = 0;  // a moment of that list
   // Many events of one moment may come one after the other: where the last one was put.
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   std::uint64_t last_time_ = never;

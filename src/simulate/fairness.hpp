@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fetch.hpp"
 #include "simulate/departures.hpp"
 #include "simulate/event_queue.hpp"
 #include "simulate/network.hpp"
@@ -40,7 +41,7 @@ class Fairness {
     for (const FlowId flow : finished_) part_done(flow);
   }
 
-  void fetch_ahead(std::uint32_t route) const { __builtin_prefetch(routes_.data() + route); }
+  void fetch_ahead(std::uint32_t route) const { fetch_soon(routes_.data() + route); }
 
   template <class Fetch>
   void fetch_further(std::uint32_t, Fetch&&) const {}

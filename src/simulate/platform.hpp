@@ -62,9 +62,9 @@ struct Platform {
       within;  ///< by level of the machine, from `node` on: what messages within such a unit use
   NetworkSpec network;
   ProcessorCost cpu;
-  double gap = 0;           ///< seconds from one message that a rank puts into the network to its next
-  double eager = 65536;     ///< bytes: larger messages wait for their receiver (rendezvous)
-  bool asks = true;         ///< whether they ask first, there and back; else they know when the receiver is ready
+  double gap = 0;        ///< seconds from one message that a rank puts into the network to its next
+  double eager = 65536;  ///< bytes: larger messages wait for their receiver (rendezvous)
+  bool asks = true;  ///< whether they ask first, there and back; else they know when the receiver is ready
   std::uint32_t ports = 0;  ///< how many messages a rank may be sending at a time; 0: any number
 
   /// Throws Error where the parts do not fit together, as a sentence without the file's name.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/fetch.hpp"
 #include "simulate/fairness.hpp"
 #include "simulate/history.hpp"
 #include "simulate/pool.hpp"
@@ -79,10 +80,8 @@ struct Port {
 
 /// What is needed of a rank again and again.
 struct RankState {
-  std::uint64_t first = 0;  // of its steps
-  double computing = 0;     // seconds
+  double computing = 0;  // seconds
   double exit = 0;
-  std::uint32_t core = 0;
 };
 
 /// One line of a cache. Only the piece of work that it is at has an event.
@@ -108,6 +107,7 @@ class Player {
          std::span<const double> arrivals, const PlayOptions& options)
       : source_(source),
         platform_(platform),
+        cpu_(seating.cpu),
         arrivals_(arrivals),
         begins_(options.begins.empty() ? arrivals : std::span<const double>(options.begins)),
         network_(platform, seating),
@@ -117,8 +117,7 @@ class Player {
     const Rank procs = source.procs();
     core_.resize(*std::max_element(seating.cpu.begin(), seating.cpu.end()) + 1);
     ranks_.resize(procs);
-    for (Rank rank = 0; rank < procs; ++rank)
-      ranks_[rank] = {.first = source.first(rank), .exit = arrivals[rank], .core = seating.cpu[rank]};
+    for (Rank rank = 0; rank < procs; ++rank) ranks_[rank].exit = arrivals[rank];
     if (has_ports()) port_.resize(procs);
     if (!options.begins.empty()) held_.resize(procs);
     state_.reserve(source.steps());
@@ -148,7 +147,6 @@ class Player {
   }
 
  private:
-  const Move& move_of(Rank rank, StepId step) const { return source_.move_at(ranks_[rank].first, step); }
   bool has_ports() const { return platform_.ports > 0 || platform_.gap > 0; }
 
   void dispatch(const Event& event) {
@@ -176,49 +174,69 @@ class Player {
   /// A rank's steps follow each other, but all ranks' steps lie between them: what it needs next is asked for now, or the
   /// player would wait for memory half of its time.
   void fetch_ahead(const Move& move, std::uint64_t step) const {
-    __builtin_prefetch(&move + 5);
-    __builtin_prefetch(state_.data() + step + 12);  // an address need not exist for this
+    fetch_soon(&move + 5);
+    fetch_soon(state_.data() + step + 12);
   }
 
-  /// What the next events need is asked for now, in two stages: what an event is about, and then what that leads to.
-  void look_ahead() const {
-    constexpr std::size_t first = 8, then = 3;
+  /// What the next events need is asked for now, in three stages, each of which finds what the next one asks for.
+  void look_ahead() {
+    constexpr std::size_t first = 8, second = 4, third = 1;
     if (events_.is_new_list())
-      for (std::size_t i = 0; i < then; ++i) fetch_further(events_.ahead(i));
-    fetch(events_.roughly_ahead(first));
-    fetch_further(events_.ahead(then));
+      for (std::size_t i = 0; i < second; ++i) fetch_second(events_.ahead(i));
+    fetch_first(events_.roughly_ahead(first));
+    fetch_second(events_.ahead(second));
+    fetch_third(events_.ahead(third));
   }
 
-  void fetch(const Event* event) const {
+  void fetch_first(const Event* event) const {
     if (!event) return;
     const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
     if (kind == computed)
-      __builtin_prefetch(core_.data() + number);
+      fetch_soon(core_.data() + number);
     else if (kind == carried)
       contention_.fetch_ahead(number);
     else if (kind != arrive && kind != called)
-      __builtin_prefetch(tasks_.data() + number);
+      fetch_soon(tasks_.data() + number);
   }
 
-  void fetch_further(const Event* event) const {
+  void fetch_second(const Event* event) const {
     if (!event) return;
     const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
     if (kind == landed) {
       const Task& task = tasks_[number];
-      __builtin_prefetch(state_.data() + ranks_[task.to].first + task.recv);
-      __builtin_prefetch(&move_of(task.to, task.recv));
-      __builtin_prefetch(core_.data() + ranks_[task.to].core);
+      fetch_soon(state_.data() + source_.first(task.to) + task.recv);
+      fetch_soon(&source_.move(task.to, task.recv));
+      fetch_soon(core_.data() + cpu_[task.to]);
+      fetch_soon(&ranks_[task.to]);
     } else if (kind == computed) {
-      __builtin_prefetch(&move_of(core_[number].rank, core_[number].step));
+      const Core& core = core_[number];
+      fetch_soon(&source_.move(core.rank, core.step));
+      fetch_soon(&ranks_[core.rank]);
+      fetch_soon(state_.data() + source_.first(core.rank) + core.step + 1);
     } else if (kind == carried) {
-      contention_.fetch_further(number, [this](FlowId flow) { __builtin_prefetch(tasks_.data() + flow); });
+      contention_.fetch_further(number, [this](FlowId flow) { fetch_soon(tasks_.data() + flow); });
+    }
+  }
+
+  void fetch_third(const Event* event) {
+    if (!event) return;
+    const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
+    if (kind == carried) {
+      contention_.fetch_further(number,
+                                [this](FlowId flow) { fetch_soon(core_.data() + cpu_[tasks_[flow].to]); });
+    } else if (kind == computed) {
+      const Core& core = core_[number];
+      const Move& move = source_.move(core.rank, core.step);
+      if (move.kind != StepKind::send) return;
+      network_.find(core.rank, source_.peer(core.rank, move), path_);
+      for (unsigned hop = 0; hop < path_.count; ++hop) contention_.fetch_ahead(path_.channels[hop]);
     }
   }
 
   // ---- Steps
 
   void start(Rank rank) {
-    const std::uint64_t first = ranks_[rank].first;
+    const std::uint64_t first = source_.first(rank);
     const std::span<const std::uint32_t> predecessors = source_.predecessors(rank);
     for (StepId step = 0; step < predecessors.size(); ++step)
       if (predecessors[step] == 0) begin(rank, step, first);
@@ -227,14 +245,14 @@ class Player {
   /// The rank has its input now: begins what was ready but for that.
   void release_input(Rank rank) {
     held_[rank].called = true;
-    const std::uint64_t first = ranks_[rank].first;
+    const std::uint64_t first = source_.first(rank);
     for (const StepId step : std::exchange(held_[rank].steps, {})) begin(rank, step, first);
   }
 
   bool lacks_input(Rank rank) const { return !held_.empty() && !held_[rank].called; }
 
   void begin(Rank rank, StepId step, std::uint64_t first) {
-    const Move& move = move_of(rank, step);
+    const Move& move = source_.move(rank, step);
     fetch_ahead(move, first + step);
     if (move.own_input && lacks_input(rank)) return held_[rank].steps.push_back(step);
     history_.ready(first + step, now_);
@@ -254,8 +272,8 @@ class Player {
   }
 
   void finish(Rank rank, StepId step) {
-    const std::uint64_t at = ranks_[rank].first + step;
-    fetch_ahead(move_of(rank, step), at);
+    const std::uint64_t at = source_.first(rank) + step;
+    fetch_ahead(source_.move(rank, step), at);
     --left_;
     history_.finished(at, now_);
     ranks_[rank].exit = now_;
@@ -267,8 +285,8 @@ class Player {
   void release_successors() {
     for (std::size_t i = 0; i < done_.size(); ++i) {
       const Finished done = done_[i];
-      const std::uint64_t first = ranks_[done.rank].first;
-      for (const StepId next : source_.successors(move_of(done.rank, done.step))) {
+      const std::uint64_t first = source_.first(done.rank);
+      for (const StepId next : source_.successors(source_.move(done.rank, done.step))) {
         if (--state_[first + next].missing > 0) continue;
         history_.released(first + next, done.step);
         begin(done.rank, next, first);
@@ -283,7 +301,7 @@ class Player {
   void work(Rank rank, StepId step, double seconds) {
     const double done = occupy(rank, seconds);
     if (done == now_) return on_worked(rank, step);
-    const std::uint32_t id = ranks_[rank].core;
+    const std::uint32_t id = cpu_[rank];
     Core& core = core_[id];
     if (core.is_busy())
       jobs_.append(core.jobs, jobs_.add({.done = done, .rank = rank, .step = step}));
@@ -299,7 +317,7 @@ class Player {
   }
 
   void on_worked(Rank rank, StepId step) {
-    const Move& move = move_of(rank, step);
+    const Move& move = source_.move(rank, step);
     if (move.kind == StepKind::send) return send(rank, step, move);
     finish(rank, step);
   }
@@ -346,7 +364,7 @@ class Player {
     task.latency = platform_.asks ? path_.latency : 0;
     task.moment = on_grid(now_ + task.latency);
     task.state = Task::asking;
-    std::uint32_t& receive = state_[ranks_[task.to].first + task.recv].receive;
+    std::uint32_t& receive = state_[source_.first(task.to) + task.recv].receive;
     if (receive == posted)
       answer(id);
     else
@@ -356,7 +374,7 @@ class Player {
   void answer(std::uint32_t id) {
     Task& task = tasks_[id];
     task.late = now_ > task.moment;
-    if (task.late) history_.decided_by_other_end(ranks_[task.from].first + task.send);
+    if (task.late) history_.decided_by_other_end(source_.first(task.from) + task.send);
     task.state = Task::sending;
     const double at = on_grid(std::max(now_, task.moment) + task.latency);
     if (at > now_)
@@ -427,10 +445,10 @@ class Player {
   /// do that it looks at this message later anyway.
   bool lands_at_busy(std::uint32_t id, double landing) {
     Task& task = tasks_[id];
-    Core& core = core_[ranks_[task.to].core];
+    Core& core = core_[cpu_[task.to]];
     if (!core.is_busy() || core.free + core.backlog < landing) return false;
     if (!core.landing.empty() && tasks_[core.landing.last].moment > landing) return false;
-    const std::uint64_t at = ranks_[task.to].first + task.recv;
+    const std::uint64_t at = source_.first(task.to) + task.recv;
     if (state_[at].receive != posted) return false;
     if (!task.late) history_.decided_by_other_end(at);
     prepare(task, 0, landing);
@@ -441,7 +459,7 @@ class Player {
 
   void land(std::uint32_t id) {
     Task& task = tasks_[id];
-    const std::uint64_t at = ranks_[task.to].first + task.recv;
+    const std::uint64_t at = source_.first(task.to) + task.recv;
     if (state_[at].receive == posted) {
       if (!task.late) history_.decided_by_other_end(at);
       return receive(id, 0);
@@ -461,11 +479,8 @@ class Player {
 
   /// What the processor has to do for a message that has landed, of which so many bytes lie in a buffer of the MPI's.
   void prepare(Task& task, double buffered, double landing) {
-    const Move& move = move_of(task.to, task.recv);
-    for (const StepId next : source_.successors(move)) {  // asked for while the processor works
-      __builtin_prefetch(state_.data() + ranks_[task.to].first + next);
-      __builtin_prefetch(&move_of(task.to, next));
-    }
+    const Move& move = source_.move(task.to, task.recv);
+    source_.fetch_successors(move);
     const double copied = buffered + (move.scattered ? task.bytes : 0);
     task.latency = on_grid(platform_.cpu.recv + copied * platform_.cpu.copy);
     task.moment = landing;
@@ -475,7 +490,7 @@ class Player {
     Task& task = tasks_[id];
     prepare(task, buffered, now_);
     // Not whether it is free now: what ends at this moment may lead to more, which comes first.
-    Core& core = core_[ranks_[task.to].core];
+    Core& core = core_[cpu_[task.to]];
     if (!core.is_busy() && !core.has_landed()) return look_at(id);
     core.backlog += task.latency;
     tasks_.append(core.landed, id);
@@ -486,7 +501,7 @@ class Player {
     const Rank rank = task.to;
     const StepId step = task.recv;
     const double done = occupy(rank, task.latency);
-    if (done > now_) return engage(ranks_[rank].core, core_[ranks_[rank].core], done, id, rank, step);
+    if (done > now_) return engage(cpu_[rank], core_[cpu_[rank]], done, id, rank, step);
     tasks_.remove(id);
     finish(rank, step);
   }
@@ -515,7 +530,7 @@ class Player {
   /// already; returns when it is done.
   double occupy(Rank rank, double seconds) {
     seconds += noise_.draw(rank);
-    double& free = core_[ranks_[rank].core].free;
+    double& free = core_[cpu_[rank]].free;
     if (seconds == 0 && free <= now_) return now_;
     free = on_grid(std::max(free, now_) + seconds);
     if (!lacks_input(rank)) ranks_[rank].computing += seconds;
@@ -542,7 +557,7 @@ class Player {
     std::string where;
     for (Rank rank = 0; rank < source_.procs() && where.empty(); ++rank)
       for (StepId step = 0; step < source_.schedule(rank).size() && where.empty(); ++step)
-        if (state_[ranks_[rank].first + step].missing > 0)
+        if (state_[source_.first(rank) + step].missing > 0)
           where = fmt::format("; of rank {} the first that does not begin is step {}", rank, step);
     throw Error(fmt::format("the plan does not play to its end: {} of {} steps wait for each other{}", left_,
                             source_.steps(), where));
@@ -550,6 +565,7 @@ class Player {
 
   const Source& source_;
   const Platform& platform_;
+  const std::vector<std::uint32_t>& cpu_;
   const std::span<const double> arrivals_, begins_;
   const Network network_;
   EventQueue events_;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fetch.hpp"
 #include "simulate/departures.hpp"
 #include "simulate/event_queue.hpp"
 #include "simulate/network.hpp"
@@ -71,12 +72,13 @@ class Sharing {
     for (const FlowId flow : finished_) part_done(flow);
   }
 
-  void fetch_ahead(std::uint32_t channel) const { __builtin_prefetch(channels_.data() + channel); }
+  void fetch_ahead(std::uint32_t channel) const { fetch_soon(channels_.data() + channel); }
 
   template <class Fetch>
   void fetch_further(std::uint32_t channel, Fetch&& fetch) const {
     const Channel& c = channels_[channel];
     fetch(c.first.flow);
+    if (c.present > 1) fetch_soon(&later_[channel]);
     if (c.next != nobody) fetch_ahead(c.next);
   }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fetch.hpp"
 #include "schedule/schedule.hpp"
 
 namespace convene {
@@ -60,15 +61,17 @@ class Source {
         .subspan(one_ ? 0 : base_[rank], one_ ? predecessors_.size() : base_[rank + 1] - base_[rank]);
   }
   const Schedule& schedule(Rank rank) const { return one_ ? *one_ : (*plan_)[rank]; }
-  const Move& move(Rank rank, StepId step) const { return move_at(first(rank), step); }
-  /// The same, for who knows the number of the rank's first step.
-  const Move& move_at(std::uint64_t first, StepId step) const { return moves_[one_ ? step : first + step]; }
+  const Move& move(Rank rank, StepId step) const { return moves_[one_ ? step : base_[rank] + step]; }
   /// The steps that depend on a move. (Kept together here: the player goes from rank to rank, and looking them up in each
   /// rank's schedule would cost it half of its time.)
   std::span<const StepId> successors(const Move& move) const {
     if (move.degree == 1) return {&move.edges, 1};
     const StepId* const list = edges_.data() + move.edges;
     return move.degree < Move::most_degree ? std::span(list, move.degree) : std::span(list + 1, *list);
+  }
+  /// Has the list of them brought nearer.
+  void fetch_successors(const Move& move) const {
+    if (move.degree > 1) fetch_soon(edges_.data() + move.edges);
   }
   Rank peer(Rank rank, const Move& move) const {
     if (!one_) return move.peer;
