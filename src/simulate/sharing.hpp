@@ -6,6 +6,10 @@
 //
 // A channel keeps one number for all its messages: how many bytes it has carried for each of them so far. A change of the
 // number of messages changes nothing but the rate of that one number.
+//
+// Channels of one way that expect their next departure in the same moment (all of them, where a message is alone and links
+// are equal) are chained to one event: that of the first, which serves each of the others whose stamp is still the event's. A
+// channel that gets another event leaves the chain, and those behind it get an event of their own.
 #pragma once
 
 #include <cstdint>
