@@ -25,8 +25,8 @@ from benchmarks import common
 COLLECTIVES = ("allgather", "gather", "scatter", "bcast", "reduce")
 RIVALS = ("ompi", "mpich", "mvapich2")
 
-# Nodes on one switch, as Tryton's. Copies and asking before large messages cost nothing: SMPI does not count them.
-# Nor does receiving, which SMPI counts for small messages only.
+# Nodes on one switch, as Tryton's. Copies and asking before large messages cost nothing, since SMPI does not
+# count them, and receiving neither, which it counts for small messages only.
 PLATFORM = {
     "convene_platform": 1,
     "name": "switch",

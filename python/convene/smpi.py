@@ -156,8 +156,8 @@ def settings(case: SmpiCase) -> list[str]:
         "network/model": "CM02",
         "network/TCP-gamma": "0",
         "network/crosstraffic": "no",
-        # SimGrid's lazy updates of shares are wrong where a way has a link that is not shared (FATPIPE): exchanges
-        # between nodes took up to 1.5 times as long.
+        # SimGrid's lazy updates of shares are wrong where a way has a link that is not shared (FATPIPE):
+        # exchanges between nodes took up to 1.5 times as long.
         "network/optim": "Full",
         "network/latency-factor": "1",
         "network/bandwidth-factor": "1",
