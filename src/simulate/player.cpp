@@ -13,9 +13,9 @@
 #include "simulate/history.hpp"
 #include "simulate/pool.hpp"
 
-// A message is at most five events: its sender's processor is done with it, the channels at either end have carried it, it
-// lands, and its receiver's processor is done with it. Channels that will be done with it in the same moment have one event
-// for all (sharing.hpp), and a message for which nobody will look when it lands needs none (lands_at_busy). Most of the time
+// A message is five events in general: its sender's processor is done with it, the channels at either end have carried it, it
+// lands, and its receiver's processor is done with it. (Rendezvous, ports and further channels add some.) Channels that it finds
+// idle and that will be done with it in the same moment have one event for all (sharing.hpp), and a message for which nobody will look when it lands needs none (lands_at_busy). Most of the time
 // goes into waiting for memory, so the player asks for it ahead of the events that will need it (look_ahead).
 
 namespace convene {

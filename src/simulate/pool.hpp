@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Things that come and go, known by numbers that are used again, and lines in which they wait. An item has a member
-// `next`, which is the pool's while the item is in a line.
+// `next`, which is the pool's while the item is in a line, or gone.
 #pragma once
 
 #include <fmt/format.h>
@@ -35,8 +35,8 @@ class Pool {
   std::uint32_t add(const Item& item) {
     if (free_ == none) {
       if (items_.size() >= most_)
-        throw Error(
-            fmt::format("more than {} messages are on their way at once; take fewer processes", most_));
+        throw Error(fmt::format(
+            "more than {} messages, or pieces of work, wait at once; take fewer processes", most_));
       items_.push_back(item);
       return static_cast<std::uint32_t>(items_.size() - 1);
     }

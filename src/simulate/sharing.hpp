@@ -81,7 +81,7 @@ class Sharing {
   template <class Fetch>
   void fetch_further(std::uint32_t channel, Fetch&& fetch) const {
     const Channel& c = channels_[channel];
-    fetch(c.first.flow);
+    fetch(c.flow);
     if (c.present > 1) fetch_soon(&later_[channel]);
     if (c.next != nobody) fetch_ahead(c.next);
   }
@@ -108,12 +108,15 @@ class Sharing {
     double since = 0;    // when `carried` had this value
     double due = 0;      // of the event that is under way
     double bytes = 0;    // carried in all
-    Departure first;     // where messages are present
+    double enough =
+        0;            // where messages are present: what it will have carried for each when the first is done
+    FlowId flow = 0;  // that is the first
     std::uint32_t present : 31 = 0;
     std::uint32_t changed : 1 = 0;  // whether messages came after the event was set
     std::uint32_t stamp = idle;     // of the event
     ChannelId next = nobody;        // whose event it is as well, as long as the stamps agree
   };
+  static_assert(sizeof(Channel) == 64);
 
   static void advance(Channel& c, double now) {
     if (c.since == now) return;
@@ -123,7 +126,7 @@ class Sharing {
 
   /// When the first of its messages will be done if nothing changes.
   static double due_of(const Channel& c, double now) {
-    const double left = c.first.enough - c.carried;
+    const double left = c.enough - c.carried;
     if (left <= c.carried * rounding) return now;
     return on_grid(now + left * c.seconds_a_byte * static_cast<double>(c.present));
   }
@@ -134,12 +137,16 @@ class Sharing {
     if (c.present == 0) {
       c.since = now;
       c.carried = 0;
-      c.first = {bytes, flow};
+      c.enough = bytes;
+      c.flow = flow;
       c.present = 1;
     } else {
       advance(c, now);
       Departure departure{c.carried + bytes, flow};
-      if (departure.enough < c.first.enough) std::swap(departure, c.first);
+      if (departure.enough < c.enough) {
+        std::swap(departure.enough, c.enough);
+        std::swap(departure.flow, c.flow);
+      }
       later_[id].add(departure);
       ++c.present;
     }
@@ -152,12 +159,15 @@ class Sharing {
       advance(c, now);
       if (const double due = due_of(c, now); due > now) return arm(id, c, due);
     }
-    c.carried = c.first.enough;
+    c.carried = c.enough;
     c.since = now;
     const double enough = c.carried * (1 + rounding);
-    while (c.present > 0 && c.first.enough <= enough) {
-      finished_.push_back(c.first.flow);
-      if (--c.present > 0) c.first = later_[id].take_first();
+    while (c.present > 0 && c.enough <= enough) {
+      finished_.push_back(c.flow);
+      if (--c.present == 0) break;
+      const Departure first = later_[id].take_first();
+      c.enough = first.enough;
+      c.flow = first.flow;
     }
     if (c.present > 0) arm(id, c, due_of(c, now));
   }
@@ -174,7 +184,7 @@ class Sharing {
     events_.push(c.due, kind_ | id, stamp_);
   }
 
-  /// The channel gets another event: those chained to the one that it had keep theirs.
+  /// The channel gets another event: those behind it in its chain get one of their own.
   void disarm(Channel& c) {
     const ChannelId first = std::exchange(c.next, nobody);
     if (first == nobody) return;
