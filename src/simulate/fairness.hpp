@@ -41,7 +41,8 @@ class Fairness {
     for (const FlowId flow : finished_) part_done(flow);
   }
 
-  void fetch_ahead(std::uint32_t route) const { fetch_soon(routes_.data() + route); }
+  void fetch_event(std::uint32_t route) const { fetch_soon(routes_.data() + route); }
+  void fetch_channel(ChannelId channel) const { fetch_soon(channels_.data() + channel); }
 
   template <class Fetch>
   void fetch_further(std::uint32_t, Fetch&&) const {}

@@ -199,7 +199,7 @@ class Player {
     if (kind == computed)
       fetch_soon(core_.data() + number);
     else if (kind == carried)
-      contention_.fetch_ahead(number);
+      contention_.fetch_event(number);
     else if (kind != arrive && kind != called)
       fetch_soon(tasks_.data() + number);
   }
@@ -234,7 +234,7 @@ class Player {
       const Move& move = source_.move(core.rank, core.step);
       if (move.kind != StepKind::send) return;
       network_.find(core.rank, source_.peer(core.rank, move), path_);
-      for (unsigned hop = 0; hop < path_.count; ++hop) contention_.fetch_ahead(path_.channels[hop]);
+      for (unsigned hop = 0; hop < path_.count; ++hop) contention_.fetch_channel(path_.channels[hop]);
     }
   }
 

@@ -76,14 +76,15 @@ class Sharing {
     for (const FlowId flow : finished_) part_done(flow);
   }
 
-  void fetch_ahead(std::uint32_t channel) const { fetch_soon(channels_.data() + channel); }
+  void fetch_event(std::uint32_t channel) const { fetch_channel(channel); }
+  void fetch_channel(ChannelId channel) const { fetch_soon(channels_.data() + channel); }
 
   template <class Fetch>
   void fetch_further(std::uint32_t channel, Fetch&& fetch) const {
     const Channel& c = channels_[channel];
     fetch(c.flow);
     if (c.present > 1) fetch_soon(&later_[channel]);
-    if (c.next != nobody) fetch_ahead(c.next);
+    if (c.next != nobody) fetch_channel(c.next);
   }
 
   /// Nothing to do when a moment is over.
