@@ -9,7 +9,8 @@
 // when the slowest has, it arrives after the way's latency. Then the receiver's processor is busy for `recv` seconds
 // (and unpacks). A message of at most `eager` bytes is sent without asking, and its send is complete when the processor
 // is done with it; one that comes before its receive is ready is copied once more. A larger one asks first (the way's
-// latency), is answered when the receive is ready (the latency again; neither takes time where the platform's `asks` is false), and its send is complete when it has left.
+// latency), is answered when the receive is ready (the latency again; neither takes time where the platform's `asks` is
+// false), and its send is complete when it has left.
 // Transfers progress in the background, whatever the processors do. A rank does nothing before it arrives, or, where
 // options say so, nothing before another moment: then what does not use its own input runs in a second thread, on a
 // core that is free, while it still computes.
