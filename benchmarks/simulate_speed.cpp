@@ -89,15 +89,17 @@ void add_all() {
     const std::string mode = contention == Contention::sharing ? "sharing" : "maxmin";
     for (const bool scattered : {false, true})
       for (const Rank cores : {1u, 16u})
-        for (const std::string spec : {"ring", "recursive_doubling", "sparbit", "bruck"}) {
-          const Case c{spec,      spec == "ring" || spec == "sparbit" ? 512u : 4096u, cores, 1024, scattered,
-                       contention};
-          benchmark::RegisterBenchmark((mode + "/" + spec + "/" + std::to_string(c.procs) + "/" +
-                                        std::to_string(cores) + "/" + (scattered ? "scattered" : "together"))
-                                           .c_str(),
-                                       [c](benchmark::State& state) { play_plan(state, c); })
-              ->Unit(benchmark::kMillisecond);
-        }
+        for (const bool large : {false, true})
+          for (const std::string spec : {"ring", "recursive_doubling", "sparbit", "bruck"}) {
+            const Rank procs = !large ? 128 : spec == "ring" || spec == "sparbit" ? 512 : 4096;
+            const Case c{spec, procs, cores, 1024, scattered, contention};
+            benchmark::RegisterBenchmark(
+                (mode + "/" + spec + "/" + std::to_string(c.procs) + "/" + std::to_string(cores) + "/" +
+                 (scattered ? "scattered" : "together"))
+                    .c_str(),
+                [c](benchmark::State& state) { play_plan(state, c); })
+                ->Unit(benchmark::kMillisecond);
+          }
   }
   for (const std::string spec : {"recursive_doubling", "bruck", "sparbit;send=packed"})
     for (const bool scattered : {false, true}) {

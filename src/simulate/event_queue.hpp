@@ -11,7 +11,9 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <span>
+#include <utility>
 
 namespace convene {
 
@@ -33,9 +35,43 @@ struct Event {
   double seconds() const { return std::bit_cast<double>(time); }
 };
 
+/// As a vector of events; but adding one is a handful of instructions, as there is so little else to do with an event.
+class Events {
+ public:
+  Event* data() { return data_.get(); }
+  const Event* data() const { return data_.get(); }
+  Event& operator[](std::size_t i) { return data_[i]; }
+  const Event& operator[](std::size_t i) const { return data_[i]; }
+  std::size_t size() const { return size_; }
+  Event* begin() { return data_.get(); }
+  Event* end() { return data_.get() + size_; }
+
+  void push_back(Event event) {
+    if (size_ == room_) [[unlikely]]
+      grow();
+    data_[size_++] = event;
+  }
+  /// Leaves out all but the first ones.
+  void shrink(std::size_t size) { size_ = static_cast<std::uint32_t>(size); }
+  void clear() { size_ = 0; }
+  void swap(Events& other) { std::swap(*this, other); }
+
+ private:
+  [[gnu::noinline]] void grow() {
+    const std::uint32_t room = std::max(16u, 2 * room_);
+    auto data = std::make_unique_for_overwrite<Event[]>(room);
+    std::copy_n(data_.get(), size_, data.get());
+    data_ = std::move(data);
+    room_ = room;
+  }
+
+  std::unique_ptr<Event[]> data_;
+  std::uint32_t size_ = 0, room_ = 0;
+};
+
 class EventQueue {
  public:
-  bool empty() const { return left_ == 0; }
+  bool empty() const { return next_ == near_.size() && filled_digits_ == 0; }
 
   /// Whether everything of the current moment has been taken.
   bool moment_is_over() const { return next_ == near_.size() || near_[next_].time != now_; }
@@ -43,13 +79,11 @@ class EventQueue {
   /// `seconds` must be neither negative nor before the last event that was taken; it is put on the grid.
   void push(double seconds, std::uint32_t what, std::uint32_t stamp = 0) {
     place({std::bit_cast<std::uint64_t>(on_grid(seconds)), what, stamp});
-    ++left_;
   }
 
   /// The earliest event. The queue must not be empty.
   Event pop() {
     if (next_ == near_.size()) advance();
-    --left_;
     now_ = near_[next_].time;
     return near_[next_++];
   }
@@ -75,27 +109,22 @@ class EventQueue {
  private:
   static constexpr unsigned digit_bits = 4, digits = 64 / digit_bits, values = 1u << digit_bits;
   static constexpr std::size_t most_sorted = 64, most_near = 128, enough = 32;
-  using Events = std::vector<Event>;
 
-  void place(const Event& event) {
-    if (event.time == last_time_) return last_->push_back(event);
+  void place(Event event) {
     if (event.time < near_end_) return place_near(event);
-    const std::uint64_t difference = event.time ^ base_;
-    const auto digit = static_cast<unsigned>(std::bit_width(difference) - 1) / digit_bits;
+    const auto digit = static_cast<unsigned>(std::bit_width(event.time ^ base_) - 1) / digit_bits;
     const auto value = static_cast<unsigned>(event.time >> (digit * digit_bits)) % values;
-    last_time_ = event.time;
-    last_ = &buckets_[digit][value];
-    last_->push_back(event);
+    buckets_[digit][value].push_back(event);
     filled_digits_ |= 1u << digit;
     filled_[digit] |= 1u << value;
   }
 
-  void place_near(const Event& event) {
+  [[gnu::noinline]] void place_near(Event event) {
     if (next_ == near_.size()) {
       near_.clear();
       next_ = 0;
     }
-    if (near_.empty() || near_.back().time <= event.time) return near_.push_back(event);
+    if (near_.size() == 0 || near_[near_.size() - 1].time <= event.time) return near_.push_back(event);
     if (near_.size() - next_ > most_near && near_end_ > now_ + 1) {
       spread_near();
       return place(event);
@@ -104,29 +133,33 @@ class EventQueue {
   }
 
   /// Puts an event before those of the first `end` in the list that come later.
-  void insert_near(std::size_t end, const Event& event) {
-    if (end == near_.size()) near_.emplace_back();
-    for (; end > next_ && near_[end - 1].time > event.time; --end) near_[end] = near_[end - 1];
-    near_[end] = event;
+  void insert_near(std::size_t end, Event event) {
+    if (end == near_.size()) near_.push_back(event);
+    Event* place = near_.data() + next_;
+    for (std::size_t left = end - next_; left > 0;) {  // a search that has nothing to guess
+      const std::size_t half = left - left / 2;
+      place += place[half - 1].time <= event.time ? half : 0;
+      left /= 2;
+    }
+    std::copy_backward(place, near_.data() + end, near_.data() + end + 1);
+    *place = event;
   }
 
   /// Only the current moment's events remain in the list.
-  void spread_near() {
+  [[gnu::noinline]] void spread_near() {
     base_ = now_;
     near_end_ = now_ + 1;
-    const auto later = std::find_if(near_.begin() + static_cast<std::ptrdiff_t>(next_), near_.end(),
-                                    [this](const Event& event) { return event.time != now_; });
-    moving_.assign(later, near_.end());
-    near_.erase(later, near_.end());
-    last_time_ = never;
+    Event* const later = std::find_if(near_.begin() + next_, near_.end(),
+                                      [this](const Event& event) { return event.time != now_; });
+    for (const Event& event : std::span(later, near_.end())) moving_.push_back(event);
+    near_.shrink(static_cast<std::size_t>(later - near_.begin()));
     for (const Event& event : moving_) place(event);
     moving_.clear();
   }
 
   /// Takes the bucket whose events come first, of the lowest digit with the lowest value, into the list.
-  void advance() {
+  [[gnu::noinline]] void advance() {
     near_.clear();
-    last_time_ = never;
     next_ = 0;
     const auto digit = static_cast<unsigned>(std::countr_zero(filled_digits_));
     const auto value = static_cast<unsigned>(std::countr_zero(filled_[digit]));
@@ -136,7 +169,7 @@ class EventQueue {
     if (bucket.size() <= most_sorted) {
       near_.swap(bucket);
       sort_near(0);
-      base_ = near_.front().time;
+      base_ = near_[0].time;
       near_end_ = end_of_bucket(digit, base_);
       return take_more(digit);
     }
@@ -158,10 +191,10 @@ class EventQueue {
       filled_[digit] &= filled_[digit] - 1;
       if (filled_[digit] == 0) filled_digits_ &= ~(1u << digit);
       const std::size_t sorted = near_.size();
-      near_.insert(near_.end(), bucket.begin(), bucket.end());
+      for (const Event& event : bucket) near_.push_back(event);
       bucket.clear();
       sort_near(sorted);
-      near_end_ = end_of_bucket(digit, near_.back().time);
+      near_end_ = end_of_bucket(digit, near_[near_.size() - 1].time);
     }
   }
 
@@ -180,16 +213,11 @@ class EventQueue {
   std::size_t next_ = 0;  // of that list, the first that has not been taken
   std::uint64_t near_end_ = 1;
   std::uint64_t base_ = 0;  // a moment of that list
-  // Many events of one moment may come one after the other: where the last one was put.
-  static constexpr std::uint64_t never = ~std::uint64_t{0};
-  std::uint64_t last_time_ = never;
-  Events* last_ = nullptr;
   std::array<std::array<Events, values>, digits> buckets_;
   Events moving_;
   std::uint32_t filled_digits_ = 0;                // bit d: a bucket of digit d holds events
   std::array<std::uint32_t, digits> filled_ = {};  // by digit; bit v: that of value v does
   std::uint64_t now_ = 0;                          // of the last event that was taken
-  std::size_t left_ = 0;
 };
 
 }  // namespace convene

@@ -30,6 +30,9 @@ class Fairness {
   Fairness(const Fairness&) = delete;  // its table of routes looks into it
   Fairness& operator=(const Fairness&) = delete;
 
+  /// Whether this class can tell when a message will have passed (as Sharing can).
+  static constexpr bool foresees = false;
+
   /// A message of more than 0 bytes begins. The path must have channels. Returns in how many parts it will be done.
   unsigned enter(FlowId flow, double bytes, const Path& path, double now);
 

@@ -22,6 +22,21 @@ std::size_t node_level(const Machine& machine) {
 
 }  // namespace
 
+inline void Network::pass(Path& path, const Family& family, std::uint32_t unit, Way way) const {
+  path.latency += family.link.latency;
+  switch (family.link.shared) {
+    case Shared::no:
+      path.seconds_a_byte = std::max(path.seconds_a_byte, 1 / family.link.bandwidth);
+      return;
+    case Shared::each_way:
+      path.channels[path.count++] = family.first + 2 * unit + way;
+      return;
+    case Shared::both_ways:
+      path.channels[path.count++] = family.first + unit;
+      return;
+  }
+}
+
 Network::Network(const Platform& platform, const Seating& seating) : spec_(platform.network) {
   const Mapping& mapping = seating.mapping;
   const auto& levels = mapping.machine().levels();
@@ -35,6 +50,8 @@ Network::Network(const Platform& platform, const Seating& seating) : spec_(platf
     units *= levels[level + 1].count;
   }
   node_family_ = add("node", spec_.node, mapping.machine().nodes());
+  is_plain_ = spec_.shape == NetworkShape::one_switch && spec_.node.shared == Shared::each_way;
+  plain_channels_ = families_[node_family_].first;
   add_network();
 }
 
@@ -96,22 +113,7 @@ std::string Network::name(ChannelId channel) const {
   return fmt::format("{} {} {}", family.name, number / 2, number % 2 == out ? "out" : "in");
 }
 
-void Network::pass(Path& path, const Family& family, std::uint32_t unit, Way way) const {
-  path.latency += family.link.latency;
-  switch (family.link.shared) {
-    case Shared::no:
-      path.seconds_a_byte = std::max(path.seconds_a_byte, 1 / family.link.bandwidth);
-      return;
-    case Shared::each_way:
-      path.channels[path.count++] = family.first + 2 * unit + way;
-      return;
-    case Shared::both_ways:
-      path.channels[path.count++] = family.first + unit;
-      return;
-  }
-}
-
-void Network::find(std::uint32_t from, std::uint32_t to, Path& path) const {
+void Network::find_any(std::uint32_t from, std::uint32_t to, Path& path) const {
   path.latency = path.seconds_a_byte = 0;
   path.count = 0;
   const std::uint32_t source = place_[from].node, target = place_[to].node;
@@ -139,8 +141,9 @@ void Network::pass_within(Path& path, std::uint32_t from, std::uint32_t to) cons
   while (level + 1 < seats_a_unit_.size() &&
          place_[from].seat / seats_a_unit_[level + 1] == place_[to].seat / seats_a_unit_[level + 1])
     ++level;
+  const std::uint32_t unit = level == 0 ? place_[from].node : place_[from].seat / seats_a_unit_[level];
   // Within a unit the two directions have no names; the upper number of the two sends out.
-  pass(path, families_[level], place_[from].seat / seats_a_unit_[level], from > to ? out : in);
+  pass(path, families_[level], unit, from > to ? out : in);
 }
 
 void Network::pass_tree(Path& path, std::uint32_t from, std::uint32_t to) const {

@@ -37,7 +37,15 @@ class Network {
   std::string kind(ChannelId channel) const;
 
   /// The way from one rank to another one.
-  void find(std::uint32_t from, std::uint32_t to, Path& path) const;
+  void find(std::uint32_t from, std::uint32_t to, Path& path) const {
+    const std::uint32_t source = place_[from].node, target = place_[to].node;
+    if (!is_plain_ || source == target) return find_any(from, to, path);
+    path.latency = 2 * spec_.node.latency;
+    path.seconds_a_byte = 0;
+    path.count = 2;
+    path.channels[0] = plain_channels_ + 2 * source + out;
+    path.channels[1] = plain_channels_ + 2 * target + in;
+  }
 
  private:
   /// Channels of equal links: `units` of them, each way.
@@ -48,6 +56,7 @@ class Network {
   };
   enum Way : std::uint32_t { out = 0, in = 1 };
 
+  void find_any(std::uint32_t from, std::uint32_t to, Path& path) const;
   std::size_t add(std::string name, const Link& link, std::uint64_t units);
   void add_network();
   const Family& family_of(ChannelId channel) const;
@@ -59,6 +68,8 @@ class Network {
 
   NetworkSpec spec_;
   std::vector<Family> families_;
+  bool is_plain_ = false;               // one switch, and nodes' links are shared each way
+  std::uint32_t plain_channels_ = 0;    // of these, the first
   std::vector<double> seconds_a_byte_;  // by channel
   struct Place {
     std::uint32_t seat, node;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -12,12 +13,18 @@
 #include "simulate/fairness.hpp"
 #include "simulate/history.hpp"
 #include "simulate/player_state.hpp"
+#include "simulate/processors.hpp"
 
 // A message is five events in general: its sender's processor is done with it, the channels at either end have carried it, it
-// lands, and its receiver's processor is done with it. (Rendezvous, ports and further channels add some.) Channels that it
-// finds idle and that will be done with it in the same moment have one event for all (sharing.hpp), and a message for which
-// nobody will look when it lands needs none (lands_at_busy). Most of the time goes into waiting for memory, so the player
-// asks for it ahead of the events that will need it (look_ahead).
+// lands, and its receiver's processor is done with it. (Rendezvous, ports and further channels add some.) Most messages are
+// fewer, two at best:
+// - Channels that it finds empty are foreseen to be done with it at a certain moment; should another message come before,
+//   it is reconsidered (sharing.hpp). Otherwise channels that will be done with it in the same moment have one event.
+// - Where it is known when it lands, and its receive is ready, nobody needs to look then (processors.hpp).
+// What was foreseen and did not come true leaves an event that is out of date, or a message that is gone in a line.
+//
+// Most of the time goes into waiting for memory, so the player asks for it ahead of the events that will need it
+// (look_ahead).
 
 namespace convene {
 namespace {
@@ -31,15 +38,16 @@ class Player {
          std::span<const double> arrivals, const PlayOptions& options)
       : source_(source),
         platform_(platform),
-        cpu_(seating.cpu),
         arrivals_(arrivals),
         begins_(options.begins.empty() ? arrivals : std::span<const double>(options.begins)),
         network_(platform, seating),
         contention_(network_, events_, carried),
         history_(options.critical_path ? source.steps() : 0),
-        noise_(options.noise, source.procs()) {
+        processors_(seating.cpu, tasks_, events_),
+        noise_(options.noise, source.procs()),
+        may_foresee_(!has_ports()),
+        may_expect_(options.noise.kind == NoiseKind::none && options.begins.empty()) {
     const Rank procs = source.procs();
-    core_.resize(*std::max_element(seating.cpu.begin(), seating.cpu.end()) + 1);
     ranks_.resize(procs);
     for (Rank rank = 0; rank < procs; ++rank) ranks_[rank].exit = arrivals[rank];
     if (has_ports()) port_.resize(procs);
@@ -49,6 +57,7 @@ class Player {
       for (const std::uint32_t predecessors : source.predecessors(rank))
         state_.push_back({predecessors, nothing_yet});
     left_ = source.steps();
+    looks_ahead_ = left_ > most_at_hand;
   }
 
   Outcome run() {
@@ -60,10 +69,10 @@ class Player {
       if (!contention_.is_settled() && events_.moment_is_over()) contention_.settle(now_);
       if (events_.empty()) break;
       const Event event = events_.pop();
-      look_ahead();
+      if (looks_ahead_) look_ahead();
       now_ = event.seconds();
       dispatch(event);
-      release_successors();
+      if (!done_.empty()) release_successors();
       if (idle_ != none) look_at_landed();
     }
     if (left_ > 0) explain_stuck();
@@ -71,6 +80,9 @@ class Player {
   }
 
  private:
+  /// So many steps are in the cache anyway.
+  static constexpr std::uint64_t most_at_hand = 16384;
+
   bool has_ports() const { return platform_.ports > 0 || platform_.gap > 0; }
 
   void dispatch(const Event& event) {
@@ -79,7 +91,8 @@ class Player {
       case arrive:
         return start(number);
       case computed:
-        return on_computed(number);
+        if (event.stamp == processors_[number].stamp) on_computed(number);
+        return;
       case answered:
         return submit(number);
       case admitted:
@@ -89,7 +102,7 @@ class Player {
       case passed_alone:
         return part_done(number);
       case landed:
-        return land(number);
+        return on_landed(number);
       case called:
         return release_input(number);
     }
@@ -104,7 +117,7 @@ class Player {
 
   /// What the next events need is asked for now, in three stages, each of which finds what the next one asks for.
   void look_ahead() {
-    constexpr std::size_t first = 8, second = 4, third = 1;
+    constexpr std::size_t first = 12, second = 7, third = 3;
     if (events_.is_new_list())
       for (std::size_t i = 0; i < second; ++i) fetch_second(events_.ahead(i));
     fetch_first(events_.roughly_ahead(first));
@@ -116,7 +129,7 @@ class Player {
     if (!event) return;
     const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
     if (kind == computed)
-      fetch_soon(core_.data() + number);
+      processors_.fetch(number);
     else if (kind == carried)
       contention_.fetch_event(number);
     else if (kind != arrive && kind != called)
@@ -127,13 +140,9 @@ class Player {
     if (!event) return;
     const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
     if (kind == landed) {
-      const Task& task = tasks_[number];
-      fetch_soon(state_.data() + source_.first(task.to) + task.recv);
-      fetch_soon(&source_.move(task.to, task.recv));
-      fetch_soon(core_.data() + cpu_[task.to]);
-      fetch_soon(&ranks_[task.to]);
+      fetch_receive(tasks_[number].to, tasks_[number].recv);
     } else if (kind == computed) {
-      const Core& core = core_[number];
+      const Core& core = processors_[number];
       fetch_soon(&source_.move(core.rank, core.step));
       fetch_soon(&ranks_[core.rank]);
       fetch_soon(state_.data() + source_.first(core.rank) + core.step + 1);
@@ -142,18 +151,27 @@ class Player {
     }
   }
 
+  void fetch_receive(Rank rank, StepId step) const {
+    fetch_soon(state_.data() + source_.first(rank) + step);
+    fetch_soon(&source_.move(rank, step));
+    processors_.fetch(processors_.of(rank));
+  }
+
   void fetch_third(const Event* event) {
     if (!event) return;
     const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
     if (kind == carried) {
       contention_.fetch_further(number,
-                                [this](FlowId flow) { fetch_soon(core_.data() + cpu_[tasks_[flow].to]); });
+                                [this](FlowId flow) { processors_.fetch(processors_.of(tasks_[flow].to)); });
     } else if (kind == computed) {
-      const Core& core = core_[number];
+      const Core& core = processors_[number];
       const Move& move = source_.move(core.rank, core.step);
+      source_.fetch_successors(move);
       if (move.kind != StepKind::send) return;
-      network_.find(core.rank, source_.peer(core.rank, move), path_);
+      const Rank peer = source_.peer(core.rank, move);
+      network_.find(core.rank, peer, path_);
       for (unsigned hop = 0; hop < path_.count; ++hop) contention_.fetch_channel(path_.channels[hop]);
+      fetch_receive(peer, move.partner);
     }
   }
 
@@ -177,31 +195,31 @@ class Player {
 
   void begin(Rank rank, StepId step, std::uint64_t first) {
     const Move& move = source_.move(rank, step);
-    fetch_ahead(move, first + step);
     if (move.own_input && lacks_input(rank)) return held_[rank].steps.push_back(step);
     history_.ready(first + step, now_);
-    if (move.left_out) return finish(rank, step);
+    if (move.left_out) return finish(rank, step, move);
     switch (move.kind) {
       case StepKind::send:
-        return work(rank, step, platform_.cpu.send + (move.scattered ? move.bytes * platform_.cpu.copy : 0));
+        return work(rank, step, move,
+                    platform_.cpu.send + (move.scattered ? move.bytes * platform_.cpu.copy : 0));
       case StepKind::recv:
         return begin_recv(first + step);
       case StepKind::copy:
-        return work(rank, step, move.bytes * platform_.cpu.copy);
+        return work(rank, step, move, move.bytes * platform_.cpu.copy);
       case StepKind::combine:
-        return work(rank, step, move.bytes * platform_.cpu.combine);
+        return work(rank, step, move, move.bytes * platform_.cpu.combine);
       case StepKind::join:
-        return finish(rank, step);
+        return finish(rank, step, move);
     }
   }
 
-  void finish(Rank rank, StepId step) {
-    const std::uint64_t at = source_.first(rank) + step;
-    fetch_ahead(source_.move(rank, step), at);
+  void finish(Rank rank, StepId step, const Move& move) {
+    const std::uint64_t first = source_.first(rank);
+    if (looks_ahead_) fetch_ahead(move, first + step);
     --left_;
-    history_.finished(at, now_);
+    history_.finished(first + step, now_);
     ranks_[rank].exit = now_;
-    done_.push_back({rank, step});
+    done_.emplace_back(first, &move, rank, step);
   }
 
   /// Begins what waited for steps that are finished; some of that may be finished at once. (A list, not a recursion:
@@ -209,11 +227,10 @@ class Player {
   void release_successors() {
     for (std::size_t i = 0; i < done_.size(); ++i) {
       const Finished done = done_[i];
-      const std::uint64_t first = source_.first(done.rank);
-      for (const StepId next : source_.successors(source_.move(done.rank, done.step))) {
-        if (--state_[first + next].missing > 0) continue;
-        history_.released(first + next, done.step);
-        begin(done.rank, next, first);
+      for (const StepId next : source_.successors(*done.move)) {
+        if (--state_[done.first + next].missing > 0) continue;
+        history_.released(done.first + next, done.step);
+        begin(done.rank, next, done.first);
       }
     }
     done_.clear();
@@ -222,47 +239,50 @@ class Player {
   // ---- Processors
 
   /// The rank's processor begins with a send, a copy or a combination once it has done what came before.
-  void work(Rank rank, StepId step, double seconds) {
+  void work(Rank rank, StepId step, const Move& move, double seconds) {
+    const std::uint32_t processor = processors_.of(rank);
+    Core& core = processors_[processor];
+    std::uint32_t put_off = none;
+    if (core.is_set_aside(now_)) {
+      if (seconds == 0)
+        return on_worked(rank, step, move);  // there may be noise only where nothing is set aside
+      put_off = processors_.set_free(core, now_);
+    }
     const double done = occupy(rank, seconds);
-    if (done == now_) return on_worked(rank, step);
-    const std::uint32_t id = cpu_[rank];
-    Core& core = core_[id];
-    if (core.is_busy())
-      jobs_.append(core.jobs, jobs_.add({.done = done, .rank = rank, .step = step}));
-    else
-      engage(id, core, done, Core::job, rank, step);
+    if (done > now_) {
+      if (core.is_busy())
+        jobs_.append(core.jobs, jobs_.add({.done = done, .rank = rank, .step = step}));
+      else
+        processors_.engage(processor, done, Core::job, rank, step);
+    }
+    if (put_off != none) processors_.put_back(core, put_off);
+    if (done == now_) on_worked(rank, step, move);
   }
 
-  void engage(std::uint32_t id, Core& core, double until, std::uint32_t at, Rank rank, StepId step) {
-    core.at = at;
-    core.rank = rank;
-    core.step = step;
-    events_.push(until, computed | id);
-  }
-
-  void on_worked(Rank rank, StepId step) {
-    const Move& move = source_.move(rank, step);
+  void on_worked(Rank rank, StepId step, const Move& move) {
     if (move.kind == StepKind::send) return send(rank, step, move);
-    finish(rank, step);
+    finish(rank, step, move);
   }
 
   /// A processor has done a piece of work, and comes to the next.
   void on_computed(std::uint32_t id) {
-    Core& core = core_[id];
+    Core& core = processors_[id];
     const std::uint32_t what = std::exchange(core.at, Core::idle);
     const Rank rank = core.rank;
     const StepId step = core.step;
     if (!core.jobs.empty()) {
       const std::uint32_t next = jobs_.take_first(core.jobs);
       const Job& job = jobs_[next];
-      engage(id, core, job.done, Core::job, job.rank, job.step);
+      processors_.engage(id, job.done, Core::job, job.rank, job.step);
       jobs_.remove(next);
-    } else if (core.has_landed()) {
+    } else if (processors_.has_landed(core, now_)) {
       idle_ = id;
     }
-    if (what == Core::job) return on_worked(rank, step);
+    const Move& move = source_.move(rank, step);
+    if (what == Core::job) return on_worked(rank, step, move);
+    if (may_expect_) ranks_[rank].computing += tasks_[what].work;
     tasks_.remove(what);
-    finish(rank, step);
+    finish(rank, step, move);
   }
 
   // ---- Messages, at the sender
@@ -278,7 +298,7 @@ class Player {
                                          .rendezvous = rendezvous});
     if (rendezvous) return ask(id);
     submit(id);
-    finish(rank, step);
+    finish(rank, step, move);
   }
 
   /// A request to send takes the way's latency, and so does the answer; where nobody asks, neither takes any time.
@@ -337,15 +357,38 @@ class Player {
     task.latency = path_.latency;
     ++outcome_.messages;
     outcome_.bytes += task.bytes;
-    task.parts = 0;
-    if (task.bytes > 0 && path_.count > 0)
-      task.parts = static_cast<std::uint8_t>(contention_.enter(id, task.bytes, path_, now_));
     const double alone = task.bytes * path_.seconds_a_byte;
+    const bool is_shared = task.bytes > 0 && path_.count > 0;
+    if (may_foresee_ && !task.rendezvous) {
+      if (!is_shared) return deliver(id, on_grid(on_grid(now_ + alone) + task.latency));
+      if constexpr (Sharers::foresees)
+        if (alone == 0)
+          if (const std::optional<double> passed = contention_.foresee(id, task.bytes, path_, now_))
+            return deliver(id, on_grid(*passed + task.latency));
+    }
+    enter(id, is_shared, alone);
+  }
+
+  void enter(std::uint32_t id, bool is_shared, double alone) {
+    if constexpr (Sharers::foresees)
+      if (is_shared) contention_.for_foreseen(path_, now_, [this](FlowId flow) { reconsider(flow); });
+    Task& task = tasks_[id];
+    task.parts = 0;
+    if (is_shared) task.parts = static_cast<std::uint8_t>(contention_.enter(id, task.bytes, path_, now_));
     if (alone > 0) {
       ++task.parts;
       events_.push(now_ + alone, passed_alone | id);
     }
     if (task.parts == 0) on_transferred(id);
+  }
+
+  /// A message that was foreseen to be alone will not be: it is in the network again.
+  void reconsider(std::uint32_t id) {
+    const std::uint32_t number = processors_.call_off(id, now_);
+    Task& task = tasks_[number];
+    task.state = Task::sending;
+    network_.find(task.from, task.to, other_path_);
+    task.parts = static_cast<std::uint8_t>(contention_.reconsider(id, number, other_path_, now_));
   }
 
   void part_done(std::uint32_t id) {
@@ -354,31 +397,32 @@ class Player {
 
   void on_transferred(std::uint32_t id) {
     const Task task = tasks_[id];
-    const double landing = on_grid(now_ + task.latency);
-    if (landing == now_)
-      land(id);
-    else if (!lands_at_busy(id, landing))
-      events_.push(landing, landed | id);
+    deliver(id, on_grid(now_ + task.latency));
     if (has_ports()) leave_port(task.from);
-    if (task.rendezvous) finish(task.from, task.send);
+    if (task.rendezvous) finish(task.from, task.send, source_.move(task.from, task.send));
   }
 
   // ---- Messages, at the receiver
 
-  /// Spares the event where it is known what it would find: a receive that is ready, and a processor that has so much to
-  /// do that it looks at this message later anyway.
-  bool lands_at_busy(std::uint32_t id, double landing) {
+  /// It is known when the message lands.
+  void deliver(std::uint32_t id, double landing) {
+    if (landing == now_) return land(id);
     Task& task = tasks_[id];
-    Core& core = core_[cpu_[task.to]];
-    if (!core.is_busy() || core.free + core.backlog < landing) return false;
-    if (!core.landing.empty() && tasks_[core.landing.last].moment > landing) return false;
+    task.moment = landing;
     const std::uint64_t at = source_.first(task.to) + task.recv;
-    if (state_[at].receive != posted) return false;
-    if (!task.late) history_.decided_by_other_end(at);
-    prepare(task, 0, landing);
-    core.backlog += task.latency;
-    tasks_.append(core.landing, id);
-    return true;
+    if (state_[at].receive == posted) {
+      set_work(task, 0);
+      if (processors_.await(task, id) || (may_expect_ && processors_.expect(task, id))) {
+        if (!task.late) history_.decided_by_other_end(at);
+        return;
+      }
+    }
+    processors_.announce(id);
+  }
+
+  void on_landed(std::uint32_t id) {
+    if (tasks_[id].state == Task::gone) return tasks_.remove(id);
+    land(id);
   }
 
   void land(std::uint32_t id) {
@@ -401,63 +445,57 @@ class Player {
       receive(waiting, tasks_[waiting].bytes);  // it lies in a buffer of the MPI's
   }
 
-  /// What the processor has to do for a message that has landed, of which so many bytes lie in a buffer of the MPI's.
-  void prepare(Task& task, double buffered, double landing) {
+  /// What the processor has to do for a message, of which so many bytes lie in a buffer of the MPI's.
+  void set_work(Task& task, double buffered) {
     const Move& move = source_.move(task.to, task.recv);
-    source_.fetch_successors(move);
     const double copied = buffered + (move.scattered ? task.bytes : 0);
-    task.latency = on_grid(platform_.cpu.recv + copied * platform_.cpu.copy);
-    task.moment = landing;
+    task.work = on_grid(platform_.cpu.recv + copied * platform_.cpu.copy);
   }
 
   void receive(std::uint32_t id, double buffered) {
     Task& task = tasks_[id];
-    prepare(task, buffered, now_);
+    set_work(task, buffered);
+    task.moment = now_;
+    Core& core = processors_[processors_.of(task.to)];
+    if (core.is_set_aside(now_)) {
+      const std::uint32_t put_off = processors_.set_free(core, now_);
+      look_at(id);
+      return processors_.put_back(core, put_off);
+    }
     // Not whether it is free now: what ends at this moment may lead to more, which comes first.
-    Core& core = core_[cpu_[task.to]];
     if (!core.is_busy() && !core.has_landed()) return look_at(id);
-    core.backlog += task.latency;
-    tasks_.append(core.landed, id);
+    processors_.line_up(core, id);
   }
 
   void look_at(std::uint32_t id) {
     const Task& task = tasks_[id];
     const Rank rank = task.to;
     const StepId step = task.recv;
-    const double done = occupy(rank, task.latency);
-    if (done > now_) return engage(cpu_[rank], core_[cpu_[rank]], done, id, rank, step);
+    const double done = occupy(rank, task.work, !may_expect_);
+    if (done > now_) return processors_.engage(processors_.of(rank), done, id, rank, step);
     tasks_.remove(id);
-    finish(rank, step);
+    finish(rank, step, source_.move(rank, step));
   }
 
   /// A processor has done a piece of work: unless that has led to more, it turns to what has landed meanwhile.
   void look_at_landed() {
-    Core& core = core_[std::exchange(idle_, none)];
-    while (!core.is_busy() && core.has_landed()) {
-      look_at(take_landed(core));
+    Core& core = processors_[std::exchange(idle_, none)];
+    while (!core.is_busy() && processors_.has_landed(core, now_)) {
+      look_at(processors_.take_landed(core));
       release_successors();
     }
-  }
-
-  std::uint32_t take_landed(Core& core) {
-    const bool from_landing =
-        core.landed.empty() ||
-        (!core.landing.empty() && tasks_[core.landing.first].moment < tasks_[core.landed.first].moment);
-    const std::uint32_t id = tasks_.take_first(from_landing ? core.landing : core.landed);
-    core.backlog -= tasks_[id].latency;
-    return id;
   }
 
   // ---- Resources
 
   /// Lets the rank's processor work so long, and as much longer as noise holds it up, after all that it has to do
   /// already; returns when it is done.
-  double occupy(Rank rank, double seconds) {
+  double occupy(Rank rank, double seconds, bool counts = true) {
     seconds += noise_.draw(rank);
-    double& free = core_[cpu_[rank]].free;
+    double& free = processors_[processors_.of(rank)].free;
     if (seconds == 0 && free <= now_) return now_;
     free = on_grid(std::max(free, now_) + seconds);
-    if (!lacks_input(rank)) ranks_[rank].computing += seconds;
+    if (counts && !lacks_input(rank)) ranks_[rank].computing += seconds;
     return free;
   }
 
@@ -489,25 +527,27 @@ class Player {
 
   const Source& source_;
   const Platform& platform_;
-  const std::vector<std::uint32_t>& cpu_;
   const std::span<const double> arrivals_, begins_;
   const Network network_;
   EventQueue events_;
   Sharers contention_;
   History history_;
-  NoiseSource noise_;
-  double now_ = 0;
-  std::uint64_t left_ = 0;        // steps that are not finished
-  std::vector<StepState> state_;  // by step
-  std::vector<Finished> done_;    // steps whose successors have not been told
   Pool<Task> tasks_{~kind_bits};
   Pool<Job> jobs_{~kind_bits};
-  std::vector<Core> core_;     // by core
-  std::uint32_t idle_ = none;  // a core that has just done all its work, and has messages to look at
+  Processors processors_;
+  NoiseSource noise_;
+  const bool may_foresee_;  // nothing happens when a message has passed its channels but that it lands
+  const bool may_expect_;   // a processor's work takes as long whatever it does before
+  double now_ = 0;
+  std::uint64_t left_ = 0;  // steps that are not finished
+  bool looks_ahead_ = false;
+  std::vector<StepState> state_;  // by step
+  std::vector<Finished> done_;    // steps whose successors have not been told
+  std::uint32_t idle_ = none;     // a core that has just done all its work, and has messages to look at
   std::vector<RankState> ranks_;
   std::vector<Port> port_;  // by rank, where ports matter
   std::vector<Held> held_;  // by rank, where ranks begin at another moment than they arrive
-  Path path_;
+  Path path_, other_path_;
   Outcome outcome_;
 };
 

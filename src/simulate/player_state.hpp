@@ -7,6 +7,7 @@
 
 #include "schedule/schedule.hpp"
 #include "simulate/pool.hpp"
+#include "simulate/source.hpp"
 
 namespace convene::playing {
 
@@ -24,14 +25,23 @@ enum Kind : std::uint32_t {
 constexpr std::uint32_t kind_bits = 0xfu << 28;
 
 /// A message, from when its sender's processor is done with it.
-struct Task {
-  enum State : std::uint8_t { sending, asking, arrived };
+struct alignas(64) Task {
+  enum State : std::uint8_t {
+    asking,     // rendezvous: the receiver has yet to agree
+    sending,    // in the network, as far as is known
+    announced,  // it is known when it lands: there is an event
+    awaited,    // the same; it is in its receiver's line of those that land while the processor is busy
+    expected,   // the same; the receiver's processor is set aside for it
+    arrived,    // its receive is not ready yet
+    gone        // nothing but what an event or a line still speaks of
+  };
 
   Rank from = 0, to = 0;
   StepId send = 0, recv = 0;
   double bytes = 0;
-  double latency = 0;      // of its way; then: how long the receiver's processor needs for it
+  double latency = 0;      // of its way
   double moment = 0;       // rendezvous: when the request reached the receiver; then: when the message does
+  double work = 0;         // seconds that the receiver's processor needs for it
   std::uint32_t next = 0;  // behind this one: at the sender's port, or at the receiver's processor
   std::uint8_t parts = 0;  // of its way that have not carried it yet
   State state = sending;
@@ -50,7 +60,13 @@ struct Job {
 constexpr std::uint32_t nothing_yet = 0xffffffffu,
                         posted = 0xfffffffeu;  // else the message that is waiting for it
 
+/// With a constructor, since a vector then makes it in its place: a copy would have to wait for what was just written.
 struct Finished {
+  Finished(std::uint64_t first_, const Move* move_, Rank rank_, StepId step_)
+      : first(first_), move(move_), rank(rank_), step(step_) {}
+
+  std::uint64_t first;  // of its rank's steps
+  const Move* move;
   Rank rank;
   StepId step;
 };
@@ -80,17 +96,20 @@ struct RankState {
 
 /// One line of a cache. Only the piece of work that it is at has an event.
 struct alignas(64) Core {
-  double free = 0;          // when it will have done that, and all its jobs
-  double backlog = 0;       // seconds that it will need for messages after that
+  double begins = 0;   // the piece of work that it is at; in the future where it is set aside for a message
+  double free = 0;     // when it will have done that, and all its jobs
+  double backlog = 0;  // seconds that it will need for messages after that
   std::uint32_t at = idle;  // the message that it receives, or `job`
   Rank rank = 0;            // whose step
   StepId step = 0;          // that is
+  std::uint32_t stamp = 0;  // of its event
   Line jobs;                // what it will send, copy or combine
   Line landed;              // messages that it has yet to look at
   Line landing;             // more of them: those that land while it is busy anyway
 
   static constexpr std::uint32_t idle = none, job = none - 1;
   bool is_busy() const { return at != idle; }
+  bool is_set_aside(double now) const { return begins > now; }
   bool has_landed() const { return !landed.empty() || !landing.empty(); }
 };
 

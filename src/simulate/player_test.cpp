@@ -6,7 +6,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <random>
 
 #include "base/error.hpp"
 #include "simulate/plans_for_test.hpp"
@@ -450,6 +452,78 @@ RC_GTEST_PROP(PlayerInvariants, TheModesAgreeWhereNothingContends, ()) {
   const Outcome a = play(ring(procs), platform, c.bytes, {}, fast);
   const Outcome b = play(ring(procs), platform, c.bytes, {}, exact);
   for (Rank rank = 0; rank < procs; ++rank) RC_ASSERT(std::abs(a.exits[rank] - b.exits[rank]) <= 100 * tiny);
+}
+
+/// Ranks that send each other what others have sent them, here and there, as if they did so one message after the other.
+/// No two messages have as many places.
+Plan any_messages(Rank procs, std::mt19937& random) {
+  const auto below = [&](std::uint32_t end) {
+    return std::uniform_int_distribution<std::uint32_t>(0, end - 1)(random);
+  };
+  constexpr std::uint32_t most = 60, places = most + 5;
+  struct Message {
+    Rank from, to;
+    Range source, target;
+  };
+  std::vector<Message> messages;
+  for (std::uint32_t count = 1, end = 2 + below(most); count < end; ++count)
+    messages.push_back({below(procs), below(procs), Range(Buffer::output, below(places - count), count),
+                        Range(Buffer::output, below(places - count), count)});
+  return make_plan(procs, places, [&](Rank rank, Builder& builder) {
+    for (const Message& message : messages) {
+      if (message.from == message.to) continue;
+      if (message.from == rank) builder.send(message.to, message.source);
+      if (message.to == rank) builder.recv(message.from, message.target);
+    }
+  });
+}
+
+// Where no rank can be held up at a port there is nothing that could have been foreseen wrongly, and yet nothing is foreseen;
+// and where there might be noise no processor is set aside.
+RC_GTEST_PROP(PlayerInvariants, ForesightChangesNothing, ()) {
+  std::mt19937 random(*rc::gen::arbitrary<unsigned>());
+  const auto between = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  const auto procs = *rc::gen::inRange<Rank>(2, 12);
+  const auto cores = *rc::gen::element(1u, 2u, 4u);
+  Platform platform = cluster(*rc::gen::element((procs + cores - 1) / cores, 2u), cores);
+  platform.within[0].shared = *rc::gen::element(Shared::both_ways, Shared::each_way, Shared::no);
+  platform.network.node.shared = *rc::gen::element(Shared::both_ways, Shared::each_way, Shared::no);
+  if (*rc::gen::arbitrary<bool>()) {
+    platform.network.shape = NetworkShape::tree;
+    platform.network.leaves = {1, platform.machine.nodes() - 1};
+    platform.network.uplink = {.latency = 1e-7, .bandwidth = between(3e8, 3e9)};
+    if (platform.network.leaves[1] == 0) platform.network.leaves.pop_back();
+  }
+  const auto cost = [&] { return *rc::gen::element(0.0, 1e-7, 2e-6) * between(0.5, 1); };
+  platform.cpu = {.send = cost(), .recv = cost(), .copy = 1e-10};
+  platform.eager = *rc::gen::element(1e18, 1500.0);
+  std::vector<double> arrivals(procs);
+  const double spread = *rc::gen::element(1e-6, 2e-5);
+  for (double& arrival : arrivals) arrival = between(0, spread);
+  const Plan plan = any_messages(procs, random);
+  // Any numbers of bytes: what is due in the same moment would have no order to keep.
+  std::map<std::uint32_t, double> bytes;
+  Source source = Source::of(plan);
+  source.set_bytes([&](const Schedule&, std::span<const Range> ranges) {
+    return bytes.try_emplace(ranges[0].count(), between(100, 3000)).first->second;
+  });
+  const Seating seating = seat(platform, "sequential", procs);
+  for (PlayOptions mode : {fast, exact}) {
+    platform.ports = 0;
+    const Outcome with = convene::play(source, platform, seating, arrivals, mode);
+    mode.noise = {.kind = NoiseKind::exponential, .mean = 0};
+    for (const std::uint32_t ports : {0u, 1000u}) {
+      platform.ports = ports;
+      const Outcome without = convene::play(source, platform, seating, arrivals, mode);
+      RC_ASSERT(with.messages == without.messages);
+      for (Rank rank = 0; rank < procs; ++rank) {
+        RC_ASSERT(std::abs(with.exits[rank] - without.exits[rank]) < tiny);
+        RC_ASSERT(std::abs(with.waiting[rank] - without.waiting[rank]) < 100 * tiny);
+      }
+    }
+  }
 }
 
 RC_GTEST_PROP(PlayerInvariants, EqualQuestionsHaveEqualAnswers, ()) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/fetch.hpp"
 
 namespace convene {
 
@@ -42,6 +43,7 @@ class Pool {
     }
     const std::uint32_t id = free_;
     free_ = items_[id].next;
+    fetch_soon(items_.data() + free_);  // the next one that is needed
     items_[id] = item;
     return id;
   }
@@ -53,6 +55,12 @@ class Pool {
     items_[id].next = none;
     (line.empty() ? line.first : items_[line.last].next) = id;
     line.last = id;
+  }
+
+  void put_first(Line& line, std::uint32_t id) {
+    items_[id].next = line.first;
+    if (line.empty()) line.last = id;
+    line.first = id;
   }
 
   /// There must be one.

@@ -25,6 +25,12 @@ TEST(Pool, LinesKeepTheirOrderAndNumbersAreUsedAgain) {
   EXPECT_EQ(pool[pool.take_first(line)].what, 1);
   EXPECT_EQ(pool[pool.take_first(line)].what, 4);
   EXPECT_TRUE(line.empty());
+  pool.put_first(line, a);
+  pool.put_first(other, b);
+  EXPECT_EQ(pool.take_first(line), a);
+  EXPECT_EQ(pool.take_first(other), b);
+  pool.append(line, b);
+  EXPECT_EQ(pool.take_first(line), b);
   EXPECT_EQ(pool.take_first(other), c);
   EXPECT_TRUE(other.empty());
 }

@@ -7,12 +7,18 @@
 // A channel keeps one number for all its messages: how many bytes it has carried for each of them so far. A change of the
 // number of messages changes nothing but the rate of that one number.
 //
+// A message that finds all its channels empty is foreseen to leave them at a certain moment: they have no event then, and
+// are empty again once that moment is past. Should another message enter one of them before, the first is reconsidered: what
+// still carries it gets the event that it would have had. (Not in channels where that happened the last time.)
+//
 // Channels of one way that expect their next departure in the same moment (all of them, where a message is alone and links
 // are equal) are chained to one event: that of the first, which serves each of the others whose stamp is still the event's. A
 // channel that gets another event leaves the chain, and those behind it get an event of their own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,6 +44,51 @@ class Sharing {
     for (ChannelId c = 0; c < channels_.size(); ++c) channels_[c].seconds_a_byte = network.seconds_a_byte(c);
   }
 
+  /// Whether this class can tell when a message will have passed.
+  static constexpr bool foresees = true;
+
+  /// Lets a message of more than 0 bytes in where it is foreseen to be alone in all its channels; returns when it will have
+  /// passed them, unless it is reconsidered.
+  std::optional<double> foresee(FlowId flow, double bytes, const Path& path, double now) {
+    for (unsigned i = 0; i < path.count; ++i)
+      if (const Channel& c = channels_[path.channels[i]]; c.was_shared || !is_empty(c, now)) return {};
+    double passed = now;
+    for (unsigned i = 0; i < path.count; ++i) {
+      Channel& c = channels_[path.channels[i]];
+      begin(c, flow, bytes, now);
+      c.is_foreseen = true;
+      c.due = due_of(c, now);
+      passed = std::max(passed, c.due);
+    }
+    return passed;
+  }
+
+  /// Calls f(flow) for each message that is foreseen to be alone in one of these channels, where another one is coming: it
+  /// must reconsider it.
+  template <class F>
+  void for_foreseen(const Path& path, double now, F&& f) {
+    for (unsigned i = 0; i < path.count; ++i)
+      if (const Channel& c = channels_[path.channels[i]]; c.is_foreseen && c.due > now) f(c.flow);
+  }
+
+  /// A foreseen message on this path goes on, by another number if it likes, as one that has entered. Returns in how many
+  /// parts it will be done.
+  unsigned reconsider(FlowId flow, FlowId number, const Path& path, double now) {
+    unsigned parts = 0;
+    Channel* last = nullptr;
+    for (unsigned i = 0; i < path.count; ++i) {
+      const ChannelId id = path.channels[i];
+      Channel& c = channels_[id];
+      if (!c.is_foreseen || c.flow != flow || c.due <= now) continue;
+      c.is_foreseen = false;
+      c.flow = number;
+      c.changed = false;
+      chain(id, c, last);
+      ++parts;
+    }
+    return parts;
+  }
+
   /// A message of more than 0 bytes begins. The path must have channels. Returns in how many parts it will be done.
   unsigned enter(FlowId flow, double bytes, const Path& path, double now) {
     Channel* last = nullptr;  // of those that have been armed
@@ -50,13 +101,7 @@ class Sharing {
       disarm(c);
       c.due = due;
       c.changed = false;
-      if (last && last->due == due) {
-        last->next = id;
-        c.stamp = last->stamp;
-      } else {
-        push(id, c);
-      }
-      last = &c;
+      chain(id, c, last);
     }
     return path.count;
   }
@@ -112,12 +157,29 @@ class Sharing {
     double enough =
         0;            // where messages are present: what it will have carried for each when the first is done
     FlowId flow = 0;  // that is the first
-    std::uint32_t present : 31 = 0;
-    std::uint32_t changed : 1 = 0;  // whether messages came after the event was set
-    std::uint32_t stamp = idle;     // of the event
-    ChannelId next = nobody;        // whose event it is as well, as long as the stamps agree
+    std::uint32_t present : 29 = 0;
+    std::uint32_t changed : 1 = 0;      // whether messages came after the event was set
+    std::uint32_t was_shared : 1 = 0;   // whether there were several at a time, since it was last empty
+    std::uint32_t is_foreseen : 1 = 0;  // the only message has no event; it is gone when it is due
+    std::uint32_t stamp = idle;         // of the event
+    ChannelId next = nobody;            // whose event it is as well, as long as the stamps agree
   };
   static_assert(sizeof(Channel) == 64);
+
+  static bool is_empty(const Channel& c, double now) {
+    return c.present == 0 || (c.is_foreseen && c.due <= now);
+  }
+
+  static void begin(Channel& c, FlowId flow, double bytes, double now) {
+    c.bytes += bytes;
+    c.since = now;
+    c.carried = 0;
+    c.enough = bytes;
+    c.flow = flow;
+    c.present = 1;
+    c.was_shared = false;
+    c.is_foreseen = false;
+  }
 
   static void advance(Channel& c, double now) {
     if (c.since == now) return;
@@ -134,14 +196,11 @@ class Sharing {
 
   void add(ChannelId id, FlowId flow, double bytes, double now) {
     Channel& c = channels_[id];
-    c.bytes += bytes;
-    if (c.present == 0) {
-      c.since = now;
-      c.carried = 0;
-      c.enough = bytes;
-      c.flow = flow;
-      c.present = 1;
+    if (is_empty(c, now)) {
+      begin(c, flow, bytes, now);
     } else {
+      c.bytes += bytes;
+      c.was_shared = true;
       advance(c, now);
       Departure departure{c.carried + bytes, flow};
       if (departure.enough < c.enough) {
@@ -171,6 +230,17 @@ class Sharing {
       c.flow = first.flow;
     }
     if (c.present > 0) arm(id, c, due_of(c, now));
+  }
+
+  /// Gives a channel of a path an event, or that of the one before it, `last`, if it is due in the same moment.
+  void chain(ChannelId id, Channel& c, Channel*& last) {
+    if (last && last->due == c.due) {
+      last->next = id;
+      c.stamp = last->stamp;
+    } else {
+      push(id, c);
+    }
+    last = &c;
   }
 
   void arm(ChannelId id, Channel& c, double due) {

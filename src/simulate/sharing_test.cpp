@@ -79,6 +79,7 @@ RC_GTEST_PROP(Sharing, EveryChannelDividesItsBandwidthEqually, ()) {
     for (const auto& [message, time] : departures(inside, network.seconds_a_byte(channel)))
       expected[message] = std::max(expected[message], time);
 
+  const bool foresees = *rc::gen::arbitrary<bool>();
   Sharing sharing(network, events, carried);
   std::vector<unsigned> parts(messages.size());
   std::vector<double> done(messages.size(), -1);
@@ -87,6 +88,17 @@ RC_GTEST_PROP(Sharing, EveryChannelDividesItsBandwidthEqually, ()) {
     const std::uint32_t number = event.what & ~(entry | carried);
     if (event.what & entry) {
       network.find(messages[number].from, messages[number].to, path);
+      if (foresees) {
+        const auto passed = sharing.foresee(number, messages[number].bytes, path, event.seconds());
+        done[number] = passed.value_or(-1);
+        if (passed) continue;
+        sharing.for_foreseen(path, event.seconds(), [&](FlowId flow) {
+          Path other;
+          network.find(messages[flow].from, messages[flow].to, other);
+          parts[flow] = sharing.reconsider(flow, flow, other, event.seconds());
+          done[flow] = -1;
+        });
+      }
       parts[number] = sharing.enter(number, messages[number].bytes, path, event.seconds());
     } else {
       sharing.fire(number, event.stamp, event.seconds(), [&](FlowId flow) {
