@@ -149,7 +149,7 @@ void Fairness::collect() {
 /// Fills the channel that is full first, and so on. A channel's share only grows while others are filled, so a share
 /// from the heap that is out of date is put back with its new value.
 void Fairness::fill(double now) {
-  for (ChannelId id : reached_) shares_.emplace_back(channels_[id].spare / channels_[id].open, id);
+  for (ChannelId id : reached_) shares_.push_back({channels_[id].spare / channels_[id].open, id});
   std::make_heap(shares_.begin(), shares_.end(), std::greater<>());
   while (!shares_.empty()) {
     const auto [share, id] = shares_.front();
@@ -159,7 +159,7 @@ void Fairness::fill(double now) {
     if (channel.open == 0) continue;
     const double current = channel.spare / channel.open;
     if (current > share) {
-      shares_.emplace_back(current, id);
+      shares_.push_back({current, id});
       std::push_heap(shares_.begin(), shares_.end(), std::greater<>());
       continue;
     }

@@ -92,7 +92,12 @@ class Fairness {
     double busy_since = 0;
     ChannelUse use;
   };
-  using Share = std::pair<double, ChannelId>;
+  struct Share {
+    double value;
+    ChannelId channel;
+
+    bool operator>(const Share& other) const { return value > other.value; }
+  };
 
   /// Routes are found by their channels.
   struct Table {
