@@ -8,13 +8,10 @@ the smaller. In SMPI, its selectors run as rivals. Writes a summary (JSON) and t
 
 import json
 import math
-import os
 import sys
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
@@ -84,7 +81,7 @@ def simulate(
     procs: Iterable[int],
     sizes: tuple[int, ...],
     only: list[str],
-    journal: Path,
+    journal: simulation.Journal,
 ) -> list[Cell]:
     cells: dict[tuple[str, int, int], Cell] = {}
     cases: list[simulation.Case] = []
@@ -95,50 +92,24 @@ def simulate(
             arrivals = ((0.0,) * number,)
             for name in names_of(collective, number):
                 call = (collective, name, number, sizes, platform, "sequential", arrivals, True)
-                runs = [run for (run,) in simulation.Case(*call).play()]
-                for cell, run in zip(of_size, runs, strict=True):
-                    cell.player[name] = run["seconds"]
+                for cell, (played,) in zip(of_size, simulation.Case(*call).play(), strict=True):
+                    cell.player[name] = played["seconds"]
                 cases.append(smpi.SmpiCase(*call))
             for rival in RIVALS:
                 call = (collective, smpi.RIVAL + rival, number, sizes, platform, "sequential", arrivals, True)
                 cases.append(smpi.SmpiCase(*call))
             print(f"\rplayed: {collective}, {number} ranks   ", end="", file=sys.stderr)
     print(file=sys.stderr)
-    for case, seconds in play(cases, journal):
-        for size, time in zip(case.sizes, seconds, strict=True):
-            cells[case.collective, case.procs, size].smpi[case.spec] = time
+    simulated = simulation.play_all(cases, show_progress, journal)
+    for case, of_case in zip(cases, simulated, strict=True):
+        for size, (in_smpi,) in zip(case.sizes, of_case, strict=True):
+            cells[case.collective, case.procs, size].smpi[case.spec] = in_smpi["seconds"]
+    print(file=sys.stderr)
     return list(cells.values())
 
 
-def play(cases: list[simulation.Case], journal: Path) -> Iterable[tuple[simulation.Case, list[float]]]:
-    """Seconds by size; the largest case first. What stands in the journal is not simulated again, and what is
-    simulated is added to it. A case that SMPI cannot run is said and ends all: results must be complete."""
-    known = {}
-    if journal.exists():
-        known = {line["case"]: line["seconds"] for line in map(json.loads, journal.read_text().splitlines())}
-    ordered = []
-    for case in sorted(cases, key=lambda case: -case.procs):
-        if (name := name_of(case)) in known:
-            yield case, known[name]
-        else:
-            ordered.append(case)
-    with ThreadPoolExecutor(os.cpu_count()) as pool, journal.open("a") as lines:
-        running = {pool.submit(case.play): case for case in ordered}
-        try:
-            for done, future in enumerate(as_completed(running), 1):
-                print(f"\r{done} of {len(ordered)}", end="", file=sys.stderr)
-                case, seconds = running[future], [run["seconds"] for (run,) in future.result()]
-                lines.write(json.dumps({"case": name_of(case), "seconds": seconds}) + "\n")
-                lines.flush()
-                yield case, seconds
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    print(file=sys.stderr)
-
-
-def name_of(case: simulation.Case) -> str:
-    return f"{case.collective} {case.spec} {case.procs} {case.sizes}"
+def show_progress(done: int, total: int) -> None:
+    print(f"\r{done} of {total}", end="", file=sys.stderr)
 
 
 def summarize(cells: list[Cell]) -> dict[str, Any]:
@@ -231,9 +202,9 @@ def main() -> None:
     text = json.dumps(PLATFORM)
     platform = simulation.Platform(text, "the benchmark's platform")
     options.output.mkdir(parents=True, exist_ok=True)
-    journal = options.output / "simulate_smpi.journal"
-    if not options.resume:
-        journal.unlink(missing_ok=True)
+    journal = simulation.Journal(options.output / "simulate_smpi.journal")
+    if options.resume:
+        journal.read()
     cells = simulate(platform, procs, sizes, only, journal)
     summaries = {name: summarize(group) for name, group in groups_of(cells).items()}
     pairs = worst(cells, 8)
@@ -246,7 +217,7 @@ def main() -> None:
         "worst": pairs,
     }
     common.keep(options, "simulate_smpi", result, as_text(summaries, pairs))
-    journal.unlink()
+    journal.remove()
 
 
 if __name__ == "__main__":

@@ -68,4 +68,6 @@ def run(main: Callable[[], None]) -> NoReturn:
     except (bench.RunError, RuntimeError, subprocess.CalledProcessError) as error:
         console.complain(f"the benchmark failed: {error}")
         sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
     sys.exit(0)

@@ -53,6 +53,10 @@ class Events {
   }
   /// Leaves out all but the first ones.
   void shrink(std::size_t size) { size_ = static_cast<std::uint32_t>(size); }
+  /// Leaves out the first ones.
+  void drop(std::size_t events) {
+    shrink(static_cast<std::size_t>(std::copy(begin() + events, end(), begin()) - begin()));
+  }
   void clear() { size_ = 0; }
   void swap(Events& other) { std::swap(*this, other); }
 
@@ -108,7 +112,7 @@ class EventQueue {
 
  private:
   static constexpr unsigned digit_bits = 4, digits = 64 / digit_bits, values = 1u << digit_bits;
-  static constexpr std::size_t most_sorted = 64, most_near = 128, enough = 32;
+  static constexpr std::size_t most_sorted = 64, most_near = 128, enough = 32, most_taken = 1024;
 
   void place(Event event) {
     if (event.time < near_end_) return place_near(event);
@@ -120,8 +124,8 @@ class EventQueue {
   }
 
   [[gnu::noinline]] void place_near(Event event) {
-    if (next_ == near_.size()) {
-      near_.clear();
+    if (next_ == near_.size() || (next_ > most_taken && next_ > near_.size() / 2)) {
+      near_.drop(next_);
       next_ = 0;
     }
     if (near_.size() == 0 || near_[near_.size() - 1].time <= event.time) return near_.push_back(event);
