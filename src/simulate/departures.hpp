@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/fetch.hpp"
+
 namespace convene {
 
 using FlowId = std::uint32_t;
@@ -30,6 +32,12 @@ class LaterDepartures {
       heap_.push_back(departure);
       std::push_heap(heap_.begin(), heap_.end(), later);
     }
+  }
+
+  /// Has what comes first brought nearer.
+  void fetch() const {
+    fetch_soon(line_.data() + taken_);
+    fetch_soon(heap_.data());
   }
 
   /// There must be one.

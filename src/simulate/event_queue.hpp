@@ -85,29 +85,19 @@ class EventQueue {
     place({std::bit_cast<std::uint64_t>(on_grid(seconds)), what, stamp});
   }
 
+  /// The order of so many events should be known ahead, if that is cheap.
+  void look_ahead(std::size_t events) { known_ = events; }
+
   /// The earliest event. The queue must not be empty.
   Event pop() {
-    if (next_ == near_.size()) advance();
+    if (next_ + known_ >= near_.size() && filled_digits_ != 0) advance();
     now_ = near_[next_].time;
     return near_[next_++];
   }
 
-  /// Whether the event that was taken last was the first of a list: what comes soon after it is known only now.
-  bool is_new_list() const { return next_ == 1; }
-
   /// The event that comes so many after the next one, as far as that is known already; nullptr where it is not.
   const Event* ahead(std::size_t events) const {
     return next_ + events < near_.size() ? near_.data() + next_ + events : nullptr;
-  }
-
-  /// As `ahead`; but where the order is not known yet, another event that will come soon.
-  const Event* roughly_ahead(std::size_t events) const {
-    const std::size_t known = near_.size() - next_;
-    if (events < known) return near_.data() + next_ + events;
-    if (filled_digits_ == 0) return nullptr;
-    const auto digit = static_cast<unsigned>(std::countr_zero(filled_digits_));
-    const Events& bucket = buckets_[digit][static_cast<unsigned>(std::countr_zero(filled_[digit]))];
-    return events - known < bucket.size() ? bucket.data() + (events - known) : nullptr;
   }
 
  private:
@@ -129,7 +119,8 @@ class EventQueue {
       next_ = 0;
     }
     if (near_.size() == 0 || near_[near_.size() - 1].time <= event.time) return near_.push_back(event);
-    if (near_.size() - next_ > most_near && near_end_ > now_ + 1) {
+    // (Buckets are in order only as seen from moments from `base_` on.)
+    if (near_.size() - next_ > most_near && near_end_ > now_ + 1 && base_ <= now_) {
       spread_near();
       return place(event);
     }
@@ -161,22 +152,31 @@ class EventQueue {
     moving_.clear();
   }
 
-  /// Takes the bucket whose events come first, of the lowest digit with the lowest value, into the list.
+  /// Takes the buckets whose events come first, of the lowest digit with the lowest value, into the list: small ones until it
+  /// is long enough, or a large one where it is empty.
   [[gnu::noinline]] void advance() {
-    near_.clear();
+    near_.drop(next_);
     next_ = 0;
-    const auto digit = static_cast<unsigned>(std::countr_zero(filled_digits_));
-    const auto value = static_cast<unsigned>(std::countr_zero(filled_[digit]));
-    filled_[digit] &= filled_[digit] - 1;
-    if (filled_[digit] == 0) filled_digits_ &= filled_digits_ - 1;
-    Events& bucket = buckets_[digit][value];
-    if (bucket.size() <= most_sorted) {
-      near_.swap(bucket);
-      sort_near(0);
-      base_ = near_[0].time;
+    do {
+      const auto digit = static_cast<unsigned>(std::countr_zero(filled_digits_));
+      const auto value = static_cast<unsigned>(std::countr_zero(filled_[digit]));
+      Events& bucket = buckets_[digit][value];
+      const bool is_small = bucket.size() <= most_sorted;
+      if (!is_small && near_.size() > 0) return;
+      filled_[digit] &= filled_[digit] - 1;
+      if (filled_[digit] == 0) filled_digits_ &= filled_digits_ - 1;
+      if (!is_small) return take_apart(bucket);
+      const std::size_t sorted = near_.size();
+      for (const Event& event : bucket) near_.push_back(event);
+      bucket.clear();
+      sort_near(sorted);
+      base_ = near_[sorted].time;
       near_end_ = end_of_bucket(digit, base_);
-      return take_more(digit);
-    }
+    } while (near_.size() < enough && filled_digits_ != 0);
+  }
+
+  /// The bucket's earliest moment is the list, and what comes later moves to lower digits.
+  void take_apart(Events& bucket) {
     moving_.swap(bucket);
     base_ = std::min_element(moving_.begin(), moving_.end(), [](const Event& a, const Event& b) {
               return a.time < b.time;
@@ -186,28 +186,13 @@ class EventQueue {
     moving_.clear();
   }
 
-  /// Buckets that come next, until the list is long enough for who looks ahead.
-  void take_more(unsigned digit) {
-    while (near_.size() < enough && filled_[digit] != 0) {
-      const auto value = static_cast<unsigned>(std::countr_zero(filled_[digit]));
-      Events& bucket = buckets_[digit][value];
-      if (bucket.size() > most_sorted) return;
-      filled_[digit] &= filled_[digit] - 1;
-      if (filled_[digit] == 0) filled_digits_ &= ~(1u << digit);
-      const std::size_t sorted = near_.size();
-      for (const Event& event : bucket) near_.push_back(event);
-      bucket.clear();
-      sort_near(sorted);
-      near_end_ = end_of_bucket(digit, near_[near_.size() - 1].time);
-    }
-  }
-
   /// The first time that is too late for the bucket of this one.
   static std::uint64_t end_of_bucket(unsigned digit, std::uint64_t time) {
     const unsigned bits = digit * digit_bits;
     return ((time >> bits) + 1) << bits;
   }
 
+  /// The list's events from `from` on are put in order; those before come before all of them.
   void sort_near(std::size_t from) {
     for (std::size_t i = from + 1; i < near_.size(); ++i)
       if (const Event event = near_[i]; event.time < near_[i - 1].time) insert_near(i, event);
@@ -216,12 +201,13 @@ class EventQueue {
   Events near_;           // what comes next, in order: all before `near_end_`
   std::size_t next_ = 0;  // of that list, the first that has not been taken
   std::uint64_t near_end_ = 1;
-  std::uint64_t base_ = 0;  // a moment of that list
+  std::uint64_t base_ = 0;  // a moment of that list, from which on the buckets count
   std::array<std::array<Events, values>, digits> buckets_;
   Events moving_;
   std::uint32_t filled_digits_ = 0;                // bit d: a bucket of digit d holds events
   std::array<std::uint32_t, digits> filled_ = {};  // by digit; bit v: that of value v does
   std::uint64_t now_ = 0;                          // of the last event that was taken
+  std::size_t known_ = 0;
 };
 
 }  // namespace convene

@@ -42,6 +42,7 @@ RC_GTEST_PROP(EventQueue, IsAStableSortWhileEventsAreAdded, ()) {
     return std::uniform_int_distribution<std::uint64_t>(0, end - 1)(random);
   };
   const std::uint64_t moments = *rc::gen::element(3, 50, 1'000'000);
+  queue.look_ahead(*rc::gen::element(0, 13, 200));
   const double apart = *rc::gen::element(1e-12, 1e-7, 1e-3);
   double now = 0;
   std::uint32_t next = 0;

@@ -49,6 +49,8 @@ class Fairness {
 
   template <class Fetch>
   void fetch_further(std::uint32_t, Fetch&&) const {}
+  template <class Fetch>
+  void fetch_last(std::uint32_t, Fetch&&) const {}
 
   /// The moment is over: gives everybody his new rate.
   void settle(double now);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/large_pages.hpp"
 #include "simulate/platform.hpp"
 
 namespace convene {
@@ -74,7 +75,7 @@ class Network {
   struct Place {
     std::uint32_t seat, node;
   };
-  std::vector<Place> place_;                  // by rank
+  LargeVector<Place> place_;                  // by rank
   std::vector<std::uint32_t> seats_a_unit_;   // by level from the node on
   std::vector<std::uint32_t> leaf_of_node_;   // tree
   std::vector<std::uint32_t> nodes_a_group_;  // fat tree, by level

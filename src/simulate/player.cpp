@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/fetch.hpp"
+#include "base/large_pages.hpp"
 #include "simulate/fairness.hpp"
 #include "simulate/history.hpp"
 #include "simulate/player_state.hpp"
@@ -58,6 +59,7 @@ class Player {
         state_.push_back({predecessors, nothing_yet});
     left_ = source.steps();
     looks_ahead_ = left_ > most_at_hand;
+    if (looks_ahead_) events_.look_ahead(first_stage + 1);
   }
 
   Outcome run() {
@@ -82,6 +84,8 @@ class Player {
  private:
   /// So many steps are in the cache anyway.
   static constexpr std::uint64_t most_at_hand = 16384;
+  /// So many events ahead it asks for what events are about, for what that leads to, and for what that does.
+  static constexpr std::size_t first_stage = 12, second_stage = 7, third_stage = 3;
 
   bool has_ports() const { return platform_.ports > 0 || platform_.gap > 0; }
 
@@ -117,12 +121,9 @@ class Player {
 
   /// What the next events need is asked for now, in three stages, each of which finds what the next one asks for.
   void look_ahead() {
-    constexpr std::size_t first = 12, second = 7, third = 3;
-    if (events_.is_new_list())
-      for (std::size_t i = 0; i < second; ++i) fetch_second(events_.ahead(i));
-    fetch_first(events_.roughly_ahead(first));
-    fetch_second(events_.ahead(second));
-    fetch_third(events_.ahead(third));
+    fetch_first(events_.ahead(first_stage));
+    fetch_second(events_.ahead(second_stage));
+    fetch_third(events_.ahead(third_stage));
   }
 
   void fetch_first(const Event* event) const {
@@ -161,8 +162,8 @@ class Player {
     if (!event) return;
     const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
     if (kind == carried) {
-      contention_.fetch_further(number,
-                                [this](FlowId flow) { processors_.fetch(processors_.of(tasks_[flow].to)); });
+      contention_.fetch_last(number,
+                             [this](FlowId flow) { fetch_receive(tasks_[flow].to, tasks_[flow].recv); });
     } else if (kind == computed) {
       const Core& core = processors_[number];
       const Move& move = source_.move(core.rank, core.step);
@@ -541,10 +542,10 @@ class Player {
   double now_ = 0;
   std::uint64_t left_ = 0;  // steps that are not finished
   bool looks_ahead_ = false;
-  std::vector<StepState> state_;  // by step
+  LargeVector<StepState> state_;  // by step
   std::vector<Finished> done_;    // steps whose successors have not been told
   std::uint32_t idle_ = none;     // a core that has just done all its work, and has messages to look at
-  std::vector<RankState> ranks_;
+  LargeVector<RankState> ranks_;
   std::vector<Port> port_;  // by rank, where ports matter
   std::vector<Held> held_;  // by rank, where ranks begin at another moment than they arrive
   Path path_, other_path_;

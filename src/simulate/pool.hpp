@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/fetch.hpp"
+#include "base/large_pages.hpp"
 
 namespace convene {
 
@@ -68,7 +69,7 @@ class Pool {
 
  private:
   std::uint32_t most_;
-  std::vector<Item> items_;
+  LargeVector<Item> items_;
   std::uint32_t free_ = none;  // the first of those that may be used again
 };
 

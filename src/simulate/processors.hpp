@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/large_pages.hpp"
 #include "simulate/event_queue.hpp"
 #include "simulate/player_state.hpp"
 #include "simulate/pool.hpp"
@@ -25,11 +26,12 @@ class Processors {
   /// `of_rank`: by rank, its processor.
   Processors(const std::vector<std::uint32_t>& of_rank, Pool<Task>& tasks, EventQueue& events)
       : of_rank_(of_rank),
+        is_own_(are_own(of_rank)),
         core_(*std::max_element(of_rank.begin(), of_rank.end()) + 1),
         tasks_(tasks),
         events_(events) {}
 
-  std::uint32_t of(Rank rank) const { return of_rank_[rank]; }
+  std::uint32_t of(Rank rank) const { return is_own_ ? rank : of_rank_[rank]; }
   Core& operator[](std::uint32_t number) { return core_[number]; }
   const Core& operator[](std::uint32_t number) const { return core_[number]; }
   void fetch(std::uint32_t number) const { fetch_soon(core_.data() + number); }
@@ -46,7 +48,7 @@ class Processors {
   /// A message will land at `moment`, and its receive is ready: whether its event can be spared since the processor will
   /// be busy.
   bool await(Task& task, std::uint32_t id) {
-    Core& core = core_[of_rank_[task.to]];
+    Core& core = core_[of(task.to)];
     if (!core.is_busy() || core.begins > task.moment || core.free + core.backlog < task.moment) return false;
     if (!core.landing.empty() && tasks_[core.landing.last].moment > task.moment) return false;
     task.state = Task::awaited;
@@ -57,7 +59,7 @@ class Processors {
 
   /// The same, since it will be idle.
   bool expect(Task& task, std::uint32_t id) {
-    const std::uint32_t number = of_rank_[task.to];
+    const std::uint32_t number = of(task.to);
     Core& core = core_[number];
     if (core.is_busy() || core.has_landed()) return false;
     task.state = Task::expected;
@@ -95,7 +97,7 @@ class Processors {
   /// a line, cannot be found and keep the old one.
   std::uint32_t call_off(std::uint32_t id, double now) {
     const Task task = tasks_[id];
-    Core& core = core_[of_rank_[task.to]];
+    Core& core = core_[of(task.to)];
     if (task.state == Task::expected) {
       set_free(core, now);
       announce_all(core);
@@ -134,6 +136,12 @@ class Processors {
   }
 
  private:
+  static bool are_own(const std::vector<std::uint32_t>& of_rank) {
+    for (Rank rank = 0; rank < of_rank.size(); ++rank)
+      if (of_rank[rank] != rank) return false;
+    return true;
+  }
+
   void announce_all(Core& core) {
     while (!core.landing.empty()) {
       const std::uint32_t id = tasks_.take_first(core.landing);
@@ -147,7 +155,8 @@ class Processors {
   }
 
   const std::vector<std::uint32_t>& of_rank_;
-  std::vector<Core> core_;
+  const bool is_own_;  // whether rank r's is number r, as often: no need to look it up
+  LargeVector<Core> core_;
   Pool<Task>& tasks_;
   EventQueue& events_;
 };

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/fetch.hpp"
+#include "base/large_pages.hpp"
 #include "simulate/departures.hpp"
 #include "simulate/event_queue.hpp"
 #include "simulate/network.hpp"
@@ -130,6 +131,13 @@ class Sharing {
     fetch(c.flow);
     if (c.present > 1) fetch_soon(&later_[channel]);
     if (c.next != nobody) fetch_channel(c.next);
+  }
+
+  template <class Fetch>
+  void fetch_last(std::uint32_t channel, Fetch&& fetch) const {
+    const Channel& c = channels_[channel];
+    fetch(c.flow);
+    if (c.present > 1) later_[channel].fetch();
   }
 
   /// Nothing to do when a moment is over.
@@ -270,8 +278,8 @@ class Sharing {
   EventQueue& events_;
   const std::uint32_t kind_;
   std::uint32_t stamp_ = idle;
-  std::vector<Channel> channels_;
-  std::vector<LaterDepartures> later_;  // by channel: messages but the first
+  LargeVector<Channel> channels_;
+  LargeVector<LaterDepartures> later_;  // by channel: messages but the first
   std::vector<FlowId> finished_;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/fetch.hpp"
+#include "base/large_pages.hpp"
 #include "schedule/schedule.hpp"
 
 namespace convene {
@@ -89,7 +90,7 @@ class Source {
   const Plan* plan_ = nullptr;
   const Schedule* one_ = nullptr;
   Relabelling how_ = Relabelling::rotation;
-  std::vector<Move> moves_;
+  LargeVector<Move> moves_;
   std::vector<std::uint32_t> predecessors_;
   std::vector<StepId> edges_;
   std::vector<std::uint64_t> base_;  // by rank, for a plan
