@@ -92,7 +92,8 @@ def simulate(
             arrivals = ((0.0,) * number,)
             for name in names_of(collective, number):
                 call = (collective, name, number, sizes, platform, "sequential", arrivals, True)
-                for cell, (played,) in zip(of_size, simulation.Case(*call).play(), strict=True):
+                case = simulation.Case(*call, ordered=True)
+                for cell, (played,) in zip(of_size, case.play(), strict=True):
                     cell.player[name] = played["seconds"]
                 cases.append(smpi.SmpiCase(*call))
             for rival in RIVALS:

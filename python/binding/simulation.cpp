@@ -138,7 +138,20 @@ class Played {
         Source::Empty::left_out);
   }
 
+  /// What the executor goes through on each rank, where it does not take what comes first.
+  void compile_orders() {
+    const auto compile = [&](const Schedule& schedule) {
+      const bool takes_any = schedule.places(Buffer::shared) == 0 && has_independent_arrivals(schedule);
+      orders_.push_back(takes_any ? Order() : compile_order(schedule));
+    };
+    if (plan_)
+      std::ranges::for_each(*plan_, compile);
+    else
+      compile(*one_);
+  }
+
   const Source& source() const { return *source_; }
+  std::span<const Order> orders() const { return orders_; }
   std::uint32_t rounds() const { return std::max(one_->rounds(), 1u); }
 
  private:
@@ -157,6 +170,7 @@ class Played {
   std::unique_ptr<Schedule> one_;
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Source> source_;
+  std::vector<Order> orders_;
 };
 
 /// What a run says, in seconds. The busiest channel of each kind stands for its kind.
@@ -224,11 +238,12 @@ struct Simulation {
   Platform platform;
   std::string placement;
   PlayOptions options;
-  Rows arrivals;        // patterns
-  Forecasts forecasts;  // none, or one for each pattern
-  Rows begins;          // none, or one for each pattern
-  Rows blocks;          // none, or one for each size
-  bool exits = false;   // whether to tell those of every rank
+  Rows arrivals;         // patterns
+  Forecasts forecasts;   // none, or one for each pattern
+  Rows begins;           // none, or one for each pattern
+  Rows blocks;           // none, or one for each size
+  bool exits = false;    // whether to tell those of every rank
+  bool ordered = false;  // whether ranks go through their steps as the executor does
 
   /// When ranks come, in rounds of so many seconds after the first.
   static std::vector<std::int32_t> in_rounds(const std::vector<double>& arrivals, double round) {
@@ -272,12 +287,14 @@ struct Simulation {
           current.arrivals = std::move(expected);
           played.reset();  // before the next one takes memory
           played = std::make_unique<Played>(spec, current);
+          if (ordered && !decides) played->compile_orders();
           is_sized = false;
         }
         if (!is_sized && blocks.empty()) played->set_bytes(sizes[size], pieces);
         if (!is_sized && !blocks.empty()) played->set_blocks(blocks[size], *spec.algorithm, pieces);
         is_sized = true;
         if (!begins.empty()) each.begins = begins[i];
+        each.orders = played->orders();
         result.push_back(summarize(play(played->source(), platform, seating, arrivals[i], each), arrivals[i],
                                    network, exits));
       }
@@ -295,6 +312,7 @@ struct Simulation {
     for (const auto& forecast : forecasts)
       if (forecast.size() != call.procs || std::ranges::any_of(forecast, [](auto at) { return at < 0; }))
         throw Error("a forecast needs a number of rounds from 0 on for each process");
+    if (ordered && !begins.empty()) throw Error("ranks that begin before they arrive have no order of steps");
     if (!blocks.empty() && blocks.size() != sizes) throw Error("blocks need one row for each size");
     constexpr Collective with_blocks[] = {Collective::allgather, Collective::allgatherv,
                                           Collective::gather,    Collective::gatherv,
@@ -340,7 +358,7 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
                   const std::string& placement, const Rows& arrivals, bool exact, bool critical_path,
                   Rank root, const std::string& noise, double mean, double shape, std::uint64_t seed,
                   std::uint64_t stream, const Forecasts& forecasts, const Rows& begins, const Rows& blocks,
-                  bool exits) {
+                  bool exits, bool ordered) {
   Simulation simulation = make_simulation(collective, spec, procs, platform, file, placement);
   if (root >= procs)
     throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
@@ -355,6 +373,7 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
   simulation.begins = begins;
   simulation.blocks = blocks;
   simulation.exits = exits;
+  simulation.ordered = ordered;
   simulation.require_fitting(sizes.size());
   std::vector<Summary> summaries;
   {
@@ -423,11 +442,11 @@ void add_simulation(nb::module_& module) {
              nb::arg("root") = 0, nb::arg("noise") = "none", nb::arg("noise_mean") = 0.0,
              nb::arg("noise_shape") = 0.0, nb::arg("seed") = 1, nb::arg("stream") = 0,
              nb::arg("forecasts") = Forecasts{}, nb::arg("begins") = Rows{}, nb::arg("blocks") = Rows{},
-             nb::arg("exits") = false,
+             nb::arg("exits") = false, nb::arg("ordered") = false,
              "Plays an algorithm: one dictionary for each pattern of arrivals, for each size. By pattern: a "
              "forecast "
              "(rounds), and when ranks begin (seconds; in the background, or late). By size: each rank's "
-             "block in bytes.");
+             "block in bytes. Ordered: steps in the executor's compiled order.");
 }
 
 }  // namespace convene::binding

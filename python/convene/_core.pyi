@@ -232,4 +232,5 @@ def simulate(
     begins: Sequence[Sequence[float]] = (),
     blocks: Sequence[Sequence[float]] = (),
     exits: bool = False,
+    ordered: bool = False,
 ) -> list[Simulated]: ...

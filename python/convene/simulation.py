@@ -64,6 +64,7 @@ class Case:
     forecasts: tuple[tuple[int, ...], ...] = ()  # by pattern: in how many rounds each rank is expected
     begins: tuple[tuple[float, ...], ...] = ()  # by pattern: when ranks begin, if not when they arrive
     blocks: tuple[tuple[int, ...], ...] = ()  # by size: each rank's block in bytes, if they differ
+    ordered: bool = False  # whether ranks go through their steps in the executor's order
 
     engine: ClassVar[str] = "player"
 
@@ -102,6 +103,7 @@ class Case:
             self.forecasts,
             self.begins,
             self.blocks,
+            ordered=self.ordered,
         )
         each = len(self.arrivals)
         return [runs[first : first + each] for first in range(0, len(runs), each)]

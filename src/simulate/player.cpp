@@ -53,13 +53,15 @@ class Player {
     for (Rank rank = 0; rank < procs; ++rank) ranks_[rank].exit = arrivals[rank];
     if (has_ports()) port_.resize(procs);
     if (!options.begins.empty()) held_.resize(procs);
+    set_orders(options.orders);
     state_.reserve(source.steps());
     for (Rank rank = 0; rank < procs; ++rank)
       for (const std::uint32_t predecessors : source.predecessors(rank))
-        state_.push_back({predecessors, nothing_yet});
+        state_.push_back({has_order(rank) ? 1 : predecessors, nothing_yet});
     left_ = source.steps();
     looks_ahead_ = left_ > most_at_hand;
     if (looks_ahead_) events_.look_ahead(first_stage + 1);
+    leave_joins_out();
   }
 
   Outcome run() {
@@ -179,6 +181,7 @@ class Player {
   // ---- Steps
 
   void start(Rank rank) {
+    if (has_order(rank)) return go_on(rank);
     const std::uint64_t first = source_.first(rank);
     const std::span<const std::uint32_t> predecessors = source_.predecessors(rank);
     for (StepId step = 0; step < predecessors.size(); ++step)
@@ -223,11 +226,83 @@ class Player {
     done_.emplace_back(first, &move, rank, step);
   }
 
+  // ---- Orders
+
+  void set_orders(std::span<const Order> orders) {
+    if (orders.empty()) return;
+    threads_.resize(source_.procs());
+    for (Rank rank = 0; rank < threads_.size(); ++rank)
+      if (const Order& order = orders[orders.size() == 1 ? 0 : rank]; !order.empty())
+        threads_[rank] = {.next = order.data(), .end = order.data() + order.size()};
+  }
+
+  /// Steps that only join others stand in no order.
+  void leave_joins_out() {
+    for (Rank rank = 0; rank < threads_.size(); ++rank)
+      for (StepId step = 0; has_order(rank) && step < source_.schedule(rank).size(); ++step)
+        if (source_.move(rank, step).kind == StepKind::join) --left_;
+  }
+
+  bool has_order(Rank rank) const { return !threads_.empty() && threads_[rank].has_order(); }
+
+  /// The rank goes on until it has to wait, or its processor to work.
+  void go_on(Rank rank) {
+    Thread& thread = threads_[rank];
+    for (; thread.next != thread.end; ++thread.next) {
+      const Op op = *thread.next;
+      if (op.action() == Action::issue) {
+        const Move& move = issue(rank, op.step());
+        if (move.left_out || move.kind == StepKind::recv) continue;
+        ++thread.next;
+        return;  // on_worked() has it go on
+      }
+      if (op.action() == Action::wait ? is_over(rank, op.step()) : thread.open == 0) continue;
+      thread.awaited = op.action() == Action::wait ? op.step() : Thread::everything;
+      return;
+    }
+  }
+
+  const Move& issue(Rank rank, StepId step) {
+    Thread& thread = threads_[rank];
+    const std::uint64_t first = source_.first(rank);
+    ++thread.open;
+    if (thread.last != Thread::nothing) history_.released(first + step, thread.last);
+    begin(rank, step, first);
+    return source_.move(rank, step);
+  }
+
+  /// Whether the rank need not wait for a step. (Signals are not issued before they are waited for.)
+  bool is_over(Rank rank, StepId step) {
+    const StepState& state = state_[source_.first(rank) + step];
+    if (state.missing == 0) return true;
+    if (state.receive != posted && source_.move(rank, step).kind == StepKind::recv) issue(rank, step);
+    return false;
+  }
+
+  /// A step of a rank that has an order is finished, or its processor's part in it is (`done.move` is none).
+  void tell_thread(const Finished& done) {
+    Thread& thread = threads_[done.rank];
+    if (done.move) {
+      state_[done.first + done.step].missing = 0;
+      --thread.open;
+      const bool is_awaited =
+          thread.awaited == done.step || (thread.awaited == Thread::everything && thread.open == 0);
+      if (!is_awaited) return;
+      thread.awaited = Thread::nothing;
+      thread.last = done.step;
+    }
+    go_on(done.rank);
+  }
+
   /// Begins what waited for steps that are finished; some of that may be finished at once. (A list, not a recursion:
   /// there is no limit to how many steps may follow each other in one moment.)
   void release_successors() {
     for (std::size_t i = 0; i < done_.size(); ++i) {
       const Finished done = done_[i];
+      if (has_order(done.rank)) {
+        tell_thread(done);
+        continue;
+      }
       for (const StepId next : source_.successors(*done.move)) {
         if (--state_[done.first + next].missing > 0) continue;
         history_.released(done.first + next, done.step);
@@ -261,8 +336,11 @@ class Player {
   }
 
   void on_worked(Rank rank, StepId step, const Move& move) {
-    if (move.kind == StepKind::send) return send(rank, step, move);
-    finish(rank, step, move);
+    if (move.kind == StepKind::send)
+      send(rank, step, move);
+    else
+      finish(rank, step, move);
+    if (has_order(rank)) done_.emplace_back(source_.first(rank), nullptr, rank, step);
   }
 
   /// A processor has done a piece of work, and comes to the next.
@@ -546,8 +624,9 @@ class Player {
   std::vector<Finished> done_;    // steps whose successors have not been told
   std::uint32_t idle_ = none;     // a core that has just done all its work, and has messages to look at
   LargeVector<RankState> ranks_;
-  std::vector<Port> port_;  // by rank, where ports matter
-  std::vector<Held> held_;  // by rank, where ranks begin at another moment than they arrive
+  std::vector<Port> port_;       // by rank, where ports matter
+  std::vector<Thread> threads_;  // by rank, where there are orders
+  std::vector<Held> held_;       // by rank, where ranks begin at another moment than they arrive
   Path path_, other_path_;
   Outcome outcome_;
 };
@@ -556,6 +635,14 @@ void require_times(std::span<const double> times, const char* what) {
   for (Rank rank = 0; rank < times.size(); ++rank)
     if (!std::isfinite(times[rank]) || times[rank] < 0)
       throw Error(fmt::format("rank {} {} at {} s; times must be from 0 on", rank, what, times[rank]));
+}
+
+void require_orders(const Source& source, const PlayOptions& options) {
+  const std::size_t orders = options.orders.size();
+  if (orders > 1 && orders != source.procs())
+    throw Error(fmt::format("the plan has {} ranks, but there are {} orders", source.procs(), orders));
+  if (orders > 0 && !options.begins.empty())
+    throw Error("a rank that begins before it arrives has no order of its steps");
 }
 
 void require_arrivals(const Source& source, std::span<const double> arrivals, const Seating& seating,
@@ -578,6 +665,7 @@ void require_arrivals(const Source& source, std::span<const double> arrivals, co
 Outcome play(const Source& source, const Platform& platform, const Seating& seating,
              std::span<const double> arrivals, const PlayOptions& options) {
   require_arrivals(source, arrivals, seating, options.begins);
+  require_orders(source, options);
   if (options.contention == Contention::maxmin)
     return Player<Fairness>(source, platform, seating, arrivals, options).run();
   return Player<Sharing>(source, platform, seating, arrivals, options).run();

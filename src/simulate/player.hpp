@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "schedule/order.hpp"
 #include "simulate/network.hpp"
 #include "simulate/noise.hpp"
 #include "simulate/platform.hpp"
@@ -41,6 +42,10 @@ struct PlayOptions {
   /// By rank, seconds: when it begins with what does not use its own input, be that before it arrives (in a background
   /// thread) or after (because what to do is not known before). Empty: when it arrives.
   std::vector<double> begins = {};
+  /// By rank (one for all, where the source is one schedule): the order in which it begins its steps and waits for them, as the
+  /// executor does. A rank whose order is empty, and every rank where there are none, begins each step as soon as what it
+  /// depends on is done. Not together with `begins`.
+  std::span<const Order> orders = {};
 };
 
 /// A piece of the critical path: what the time before the end was spent with.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "schedule/order.hpp"
 #include "schedule/schedule.hpp"
 #include "simulate/pool.hpp"
 #include "simulate/source.hpp"
@@ -61,6 +62,7 @@ constexpr std::uint32_t nothing_yet = 0xffffffffu,
                         posted = 0xfffffffeu;  // else the message that is waiting for it
 
 /// With a constructor, since a vector then makes it in its place: a copy would have to wait for what was just written.
+/// (Without a move: its rank's thread goes on after it.)
 struct Finished {
   Finished(std::uint64_t first_, const Move* move_, Rank rank_, StepId step_)
       : first(first_), move(move_), rank(rank_), step(step_) {}
@@ -74,6 +76,19 @@ struct Finished {
 struct StepState {
   std::uint32_t missing;  // predecessors to come
   std::uint32_t receive;  // what is known of a receive
+};
+
+/// A rank that goes through its steps in an order that was fixed before.
+struct Thread {
+  static constexpr StepId nothing = 0xffffffffu, everything = 0xfffffffeu;
+
+  const Op* next = nullptr;
+  const Op* end = nullptr;
+  StepId awaited = nothing;  // the step that it waits for
+  StepId last = nothing;     // what it waited for last
+  std::uint32_t open = 0;    // steps that are not finished
+
+  bool has_order() const { return end != nullptr; }
 };
 
 /// Steps that are ready but for the rank's input, where that comes later than the rank begins.

@@ -454,6 +454,52 @@ RC_GTEST_PROP(PlayerInvariants, TheModesAgreeWhereNothingContends, ()) {
   for (Rank rank = 0; rank < procs; ++rank) RC_ASSERT(std::abs(a.exits[rank] - b.exits[rank]) <= 100 * tiny);
 }
 
+/// Rank 2 passes on to rank 3 what rank 0 sends, and what rank 1 does.
+Plan relay() {
+  return make_plan(4, 4, [](Rank rank, Builder& builder) {
+    for (const Rank from : {0u, 1u}) {
+      if (rank == from) builder.send(2, Range(Buffer::input, 0));
+      if (rank == 2) builder.recv(from, Range(Buffer::output, from));
+      if (rank == 2) builder.send(3, Range(Buffer::output, from));
+      if (rank == 3) builder.recv(2, Range(Buffer::output, from));
+    }
+  });
+}
+
+std::vector<Order> orders_of(const Plan& plan) {
+  std::vector<Order> orders;
+  for (const Schedule& schedule : plan) orders.push_back(compile_order(schedule));
+  return orders;
+}
+
+TEST_P(BothModes, AnOrderWaitsForOneMessageWhereAnotherHasCome) {
+  // Messages take 3 µs each way, and rank 0 is 20 µs late. Without an order rank 1's is at rank 3 after 6 µs, and rank 0's
+  // after 26; with one that waits for rank 0 first both leave at 23 µs, one behind the other.
+  const Plan plan = relay();
+  const std::vector<Order> orders = orders_of(plan);
+  PlayOptions options = mode();
+  options.critical_path = true;
+  const Outcome any = play(plan, cluster(4), 1000, {2e-5, 0, 0, 0}, options);
+  EXPECT_NEAR(any.exits[3], 2.6e-5, tiny);
+  EXPECT_NEAR(any.exits[2], 2.3e-5, tiny);
+  options.orders = orders;
+  const Outcome ordered = play(plan, cluster(4), 1000, {2e-5, 0, 0, 0}, options);
+  EXPECT_NEAR(ordered.exits[3], 2.7e-5, tiny);
+  EXPECT_EQ(ordered.critical_path.front().rank, 0u);
+  EXPECT_EQ(ordered.critical_path.back().rank, 3u);
+  std::vector<Order> some(4);
+  some[1] = orders[1];  // the others take what comes
+  options.orders = some;
+  EXPECT_NEAR(play(plan, cluster(4), 1000, {2e-5, 0, 0, 0}, options).exits[3], 2.6e-5, tiny);
+}
+
+TEST(Player, OrdersMustFitThePlan) {
+  const Plan plan = ring(3);
+  const std::vector<Order> two(2), three = orders_of(plan);
+  EXPECT_THROW(play(plan, cluster(3), 1, {}, {.orders = two}), Error);
+  EXPECT_THROW(play(plan, cluster(3), 1, {}, {.begins = {0, 0, 0}, .orders = three}), Error);
+}
+
 /// Ranks that send each other what others have sent them, here and there, as if they did so one message after the other.
 /// No two messages have as many places.
 Plan any_messages(Rank procs, std::mt19937& random) {
@@ -523,6 +569,45 @@ RC_GTEST_PROP(PlayerInvariants, ForesightChangesNothing, ()) {
         RC_ASSERT(std::abs(with.waiting[rank] - without.waiting[rank]) < 100 * tiny);
       }
     }
+  }
+}
+
+// A rank whose messages come in the order in which it waits for them does not mind.
+RC_GTEST_PROP(PlayerInvariants, ARingIsTheSameInItsOrder, ()) {
+  const Case c = any_case();
+  const auto procs = static_cast<Rank>(c.plan.size());
+  const Plan plan = ring(procs);
+  const std::vector<Order> orders = orders_of(plan);
+  Platform platform = cluster(procs);
+  platform.eager = c.platform.eager;
+  for (PlayOptions mode : {fast, exact}) {
+    const Outcome any = play(plan, platform, c.bytes, c.arrivals, mode);
+    mode.orders = orders;
+    const Outcome ordered = play(plan, platform, c.bytes, c.arrivals, mode);
+    RC_ASSERT(ordered.messages == any.messages);
+    for (Rank rank = 0; rank < procs; ++rank)
+      RC_ASSERT(std::abs(any.exits[rank] - ordered.exits[rank]) < 100 * tiny);
+  }
+}
+
+RC_GTEST_PROP(PlayerInvariants, OrdersEndWithAllMessages, ()) {
+  std::mt19937 random(*rc::gen::arbitrary<unsigned>());
+  const auto procs = *rc::gen::inRange<Rank>(2, 12);
+  const Plan plan = any_messages(procs, random);
+  const std::vector<Order> orders = orders_of(plan);
+  Platform platform = cluster(procs);
+  platform.cpu = {.send = 1e-7, .recv = 2e-7};
+  platform.eager = *rc::gen::element(0.0, 1e4, 1e18);
+  for (PlayOptions mode : {fast, exact}) {
+    const Outcome any = play(plan, platform, 1000, {}, mode);
+    mode.orders = orders;
+    mode.critical_path = true;
+    const Outcome ordered = play(plan, platform, 1000, {}, mode);
+    RC_ASSERT(ordered.messages == any.messages);
+    RC_ASSERT(ordered.bytes == any.bytes);
+    if (platform.eager < 1e18) continue;  // a send may be finished after what its thread did next
+    for (std::size_t i = 1; i < ordered.critical_path.size(); ++i)
+      RC_ASSERT(ordered.critical_path[i - 1].finished <= ordered.critical_path[i].finished);
   }
 }
 

@@ -39,6 +39,7 @@ With --engine smpi the code that runs real programs runs in SimGrid's SMPI, and 
 """
 
 ENGINES = ("player", "smpi")
+ORDERS = ("any", "compiled")
 
 
 def complete_platform(incomplete: str) -> list[str]:
@@ -68,6 +69,11 @@ def check_contention(word: str) -> str:
     if word not in ("sharing", "maxmin"):
         raise RequestError(f"--contention must be sharing or maxmin, not '{word}'")
     return word
+
+
+def check_order(word: str) -> None:
+    if word not in ORDERS:
+        raise RequestError(_core.no_such("order", word, ORDERS))
 
 
 def journal_of(output: Path | None, resume: bool) -> simulation.Journal | None:
@@ -124,7 +130,7 @@ def busiest_text(channels: dict[str, float]) -> str:
 # What a study settles itself.
 OF_SWEEPS = (
     *("collective", "platform", "sizes", "algorithms", "root", "mapping", "arrivals", "noise", "repetitions"),
-    *("seed", "contention", "critical_path", "engine", "rivals", "export", "skeleton", "use"),
+    *("seed", "contention", "order", "critical_path", "engine", "rivals", "export", "skeleton", "use"),
 )
 
 
@@ -191,7 +197,7 @@ def choose_engine(
 # What a skeleton says itself, and what is for single collectives.
 OF_CALLS = (
     *("collective", "sizes", "algorithms", "root", "arrivals", "repetitions", "critical_path", "engine"),
-    *("rivals", "export", "figure"),
+    *("order", "rivals", "export", "figure"),
 )
 
 
@@ -241,7 +247,7 @@ def show_program(
 # What is exported is the platform with its ranks, and nothing that runs on it.
 NOT_OF_EXPORTS = (
     *("collective", "sizes", "algorithms", "root", "arrivals", "noise", "repetitions", "seed", "contention"),
-    *("critical_path", "engine", "rivals", "output", "resume", "json"),
+    *("order", "critical_path", "engine", "rivals", "output", "resume", "json"),
 )
 
 
@@ -313,6 +319,15 @@ def run(
         str,
         typer.Option(metavar="sharing|maxmin", help="How messages share links: fast, or exact."),
     ] = "sharing",
+    order: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(ORDERS),
+            help="When ranks begin steps: as soon as they can; or in the order that was compiled for them, in "
+            "which the executor waits for one message even where another one has come.",
+            autocompletion=lambda incomplete: [name for name in ORDERS if name.startswith(incomplete)],
+        ),
+    ] = "any",
     critical_path: Annotated[
         bool, typer.Option("--critical-path", help="Write the critical path of each run into the JSON.")
     ] = False,
@@ -419,6 +434,7 @@ def run(
     if not _core.is_rooted(name):
         arguments.refuse(context, ["root"], f"{name}, which has no root")
     check_contention(contention)
+    check_order(order)
     if name in bench.WITHOUT_SIZES:
         arguments.refuse(context, ["sizes"], f"{name}, which carries no data")
         sizes = "0"
@@ -433,6 +449,7 @@ def run(
         raise RequestError("SMPI knows no noise: leave out --noise, or take --engine player")
     if engine == "smpi":
         arguments.refuse(context, ["contention"], "--engine smpi, where shares are always exact")
+        arguments.refuse(context, ["order"], "--engine smpi, where the executor itself runs")
     if critical_path and engine == "smpi":
         raise RequestError("SMPI does not say what the critical path is: leave out --critical-path")
     make, others = choose_engine(engine, name, procs, machine, rivals)
@@ -454,6 +471,7 @@ def run(
             critical_path,
             root,
             simulation.parse_noise(noise, seed),
+            ordered=order == "compiled",
         )
         for spec in specs
     ]
@@ -463,6 +481,7 @@ def run(
         "arrivals": arrivals,
         "noise": noise,
         "contention": contention if engine == "player" else "SMPI's",
+        "order": order if engine == "player" else "the executor's",
         "seed": seed,
     }
     runs = play(cases, journal)
