@@ -29,8 +29,8 @@ def platform(tmp_path: Path) -> Path:
     return path
 
 
-def simulate(convene: Convene, platform: Path, *more: object) -> Any:
-    done = convene("simulate", "allgather", "--platform", platform, *more, "--json")
+def simulate(convene: Convene, platform: Path, *more: object, collective: str = "allgather") -> Any:
+    done = convene("simulate", collective, "--platform", platform, *more, "--json")
     assert done.status == 0, done.err
     return done.json
 
@@ -108,6 +108,33 @@ def test_the_exact_mode_agrees_where_nothing_contends(convene: Convene, platform
     )
 
 
+def test_an_order_that_was_compiled_waits_for_certain_messages(convene: Convene, platform: Path) -> None:
+    """With one rank that is late, others do what they can without an order."""
+    arguments = ("-p", 8, "--sizes", 8192, "--algorithms", "clairvoyant", "--arrivals", "late:3:1ms")
+    free = simulate(convene, platform, *arguments, collective="reduce")
+    ordered = simulate(convene, platform, *arguments, "--order", "compiled", collective="reduce")
+    assert ordered["options"]["order"] == "compiled"
+    assert ordered["sizes"][0]["contenders"][0]["seconds"] > free["sizes"][0]["contenders"][0]["seconds"]
+
+
+@pytest.mark.parametrize("collective", ["allgather", "bcast", "reduce", "allreduce", "barrier"])
+@pytest.mark.parametrize("procs", [1, 2, 7, 8])
+def test_every_algorithm_plays_to_its_end_in_its_order(collective: str, procs: int) -> None:
+    cores = {**PLATFORM, "machine": "node:1 core:8"}
+    machine = simulation.Platform(json.dumps(cores), "one node")
+    for known in _core.algorithms(collective):
+        name = known["name"]
+        if known["native"] or known["parts"] or _core.unmet(collective, name, procs):
+            continue
+        arrivals = (tuple(1e-6 * (rank % 3) for rank in range(procs)),)
+        case = simulation.Case(
+            collective, name, procs, (0, 8, 4096), machine, ",".join("0" * procs), arrivals
+        )
+        free = case.play()
+        ordered = replace(case, ordered=True).play()
+        assert [run["messages"] for (run,) in ordered] == [run["messages"] for (run,) in free]
+
+
 def test_platforms_that_come_along_are_read() -> None:
     assert set(simulation.known_platforms()) >= {"yahoo", "cervino", "tryton", "curie", "chic"}
     for name in simulation.known_platforms():
@@ -162,6 +189,7 @@ def test_more_ranks_than_cores_share_them(convene: Convene, platform: Path) -> N
             "there is no arrival pattern 'poisson'",
         ),
         (("allgather", "--platform", "yahoo", "-p", 4, "--contention", "none"), "must be sharing or maxmin"),
+        (("allgather", "--platform", "yahoo", "-p", 4, "--order", "compield"), "did you mean compiled"),
         (("allgather", "--platform", "yahoo", "-p", 4, "--mapping", "spiral"), 'the placement "spiral"'),
         (("allgather", "--platform", "yahoo", "-p", 4, "-o", "run.txt"), "measurements are written as .json"),
         (("bcast", "--platform", "yahoo", "-p", 4, "--root", 4), "the root must be below"),

@@ -274,8 +274,9 @@ class Player {
   /// Whether the rank need not wait for a step. (Signals are not issued before they are waited for.)
   bool is_over(Rank rank, StepId step) {
     const StepState& state = state_[source_.first(rank) + step];
-    if (state.missing == 0) return true;
-    if (state.receive != posted && source_.move(rank, step).kind == StepKind::recv) issue(rank, step);
+    const Move& move = source_.move(rank, step);
+    if (state.missing == 0 || move.left_out) return true;
+    if (move.kind == StepKind::recv && state.receive != posted) issue(rank, step);
     return false;
   }
 

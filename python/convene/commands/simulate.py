@@ -323,8 +323,8 @@ def run(
         str,
         typer.Option(
             metavar="|".join(ORDERS),
-            help="When ranks begin steps: as soon as they can; or in the order that was compiled for them, in "
-            "which the executor waits for one message even where another one has come.",
+            help="When ranks begin steps: as soon as they can, or in the executor's order, in which it waits "
+            "for one message even where another one has come.",
             autocompletion=lambda incomplete: [name for name in ORDERS if name.startswith(incomplete)],
         ),
     ] = "any",
