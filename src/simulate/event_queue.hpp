@@ -55,6 +55,7 @@ class Events {
   void shrink(std::size_t size) { size_ = static_cast<std::uint32_t>(size); }
   /// Leaves out the first ones.
   void drop(std::size_t events) {
+    if (events == 0) return;
     shrink(static_cast<std::size_t>(std::copy(begin() + events, end(), begin()) - begin()));
   }
   void clear() { size_ = 0; }
@@ -119,8 +120,7 @@ class EventQueue {
       next_ = 0;
     }
     if (near_.size() == 0 || near_[near_.size() - 1].time <= event.time) return near_.push_back(event);
-    // (Buckets are in order only as seen from moments from `base_` on.)
-    if (near_.size() - next_ > most_near && near_end_ > now_ + 1 && base_ <= now_) {
+    if (near_.size() - next_ > most_near && near_end_ > now_ + 1) {
       spread_near();
       return place(event);
     }
@@ -140,8 +140,27 @@ class EventQueue {
     *place = event;
   }
 
+  /// The buckets count from `now_` again: what is nearer to `base_` than the two are to each other goes into one bucket.
+  void lift_buckets() {
+    const auto digit = static_cast<unsigned>(std::bit_width(base_ ^ now_) - 1) / digit_bits;
+    const auto value = static_cast<unsigned>(base_ >> (digit * digit_bits)) % values;
+    while (filled_digits_ != 0) {
+      const auto low = static_cast<unsigned>(std::countr_zero(filled_digits_));
+      if (low >= digit) return;
+      for (; filled_[low] != 0; filled_[low] &= filled_[low] - 1) {
+        Events& bucket = buckets_[low][static_cast<unsigned>(std::countr_zero(filled_[low]))];
+        for (const Event& event : bucket) buckets_[digit][value].push_back(event);
+        bucket.clear();
+        filled_[digit] |= 1u << value;
+        filled_digits_ |= 1u << digit;
+      }
+      filled_digits_ &= ~(1u << low);
+    }
+  }
+
   /// Only the current moment's events remain in the list.
   [[gnu::noinline]] void spread_near() {
+    if (base_ > now_) lift_buckets();
     base_ = now_;
     near_end_ = now_ + 1;
     Event* const later = std::find_if(near_.begin() + next_, near_.end(),

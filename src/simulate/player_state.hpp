@@ -111,9 +111,9 @@ struct RankState {
 
 /// One line of a cache. Only the piece of work that it is at has an event.
 struct alignas(64) Core {
-  double begins = 0;   // the piece of work that it is at; in the future where it is set aside for a message
-  double free = 0;     // when it will have done that, and all its jobs
-  double backlog = 0;  // seconds that it will need for messages after that
+  double begins = 0;  // when the message lands that it was last set aside for: in the future as long as it is
+  double free = 0;    // when it will have done that, and all its jobs
+  double backlog = 0;       // seconds that it will need for messages after that
   std::uint32_t at = idle;  // the message that it receives, or `job`
   Rank rank = 0;            // whose step
   StepId step = 0;          // that is
