@@ -84,6 +84,13 @@ inline Outcome play(const Plan& plan, const Platform& platform, double bytes,
   return convene::play(source, platform, seat(platform, placement, source.procs()), arrivals, options);
 }
 
+/// The order in which each rank waits.
+inline std::vector<Order> orders_of(const Plan& plan) {
+  std::vector<Order> orders;
+  for (const Schedule& schedule : plan) orders.push_back(compile_order(schedule));
+  return orders;
+}
+
 constexpr PlayOptions fast{.contention = Contention::sharing}, exact{.contention = Contention::maxmin};
 
 }  // namespace convene::simulated
