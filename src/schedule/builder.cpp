@@ -45,6 +45,7 @@ struct Builder::Work {
   StepId last_join = none;           // the join step that stands for it
 
   std::vector<Traffic> sent, received;  // by peer
+  std::vector<Rank> peers;              // those that have traffic: a plan of many ranks, each with few peers, is linear
   std::vector<StepId> next_of_kind;     // by message: the next one the same way to the same peer
 
   Buffer add_scratch(std::size_t level, std::span<const Place> wanted);
@@ -71,6 +72,7 @@ struct Builder::Work {
   StepId add_join(std::uint32_t first_range);
   std::uint32_t number_message(StepKind kind, Rank peer);
   void note_message(StepKind kind, Rank peer, StepId id);
+  void forget_traffic();
 };
 
 Builder::Builder() : work_(std::make_unique<Work>()) {}
@@ -93,8 +95,7 @@ void Builder::begin(Rank procs, Rank rank) {
   w.predecessors.clear();
   w.last_large.clear();
   w.last_join = none;
-  w.sent.assign(procs, {});
-  w.received.assign(procs, {});
+  w.forget_traffic();
   w.next_of_kind.clear();
 }
 
@@ -374,6 +375,7 @@ StepId Builder::Work::commit(StepKind kind, Rank peer, Transfer transfer, std::u
 /// Counts a message. Message n + match_window may carry the tag of message n to the same peer: it waits for that one.
 std::uint32_t Builder::Work::number_message(StepKind kind, Rank peer) {
   Traffic& traffic = (kind == StepKind::send ? sent : received)[peer];
+  if (traffic.messages == 0) peers.push_back(peer);
   if (traffic.messages >= match_window) {
     accesses.depend(traffic.one_window_back);
     traffic.one_window_back = next_of_kind[traffic.one_window_back];
@@ -389,6 +391,13 @@ void Builder::Work::note_message(StepKind kind, Rank peer, StepId id) {
   else
     next_of_kind[traffic.last] = id;
   traffic.last = id;
+}
+
+void Builder::Work::forget_traffic() {
+  for (Rank peer : peers) sent[peer] = received[peer] = {};
+  peers.clear();
+  sent.resize(procs);
+  received.resize(procs);
 }
 
 void Builder::send(Rank peer, Range what, Transfer transfer) {
