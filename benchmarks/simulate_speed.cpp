@@ -84,6 +84,22 @@ void play_symmetry(benchmark::State& state, const Case& c) {
   report(state, messages);
 }
 
+/// All ranks' schedules of a tree; building them is part of the time.
+void play_tree(benchmark::State& state, Collective collective, Rank procs, bool scattered) {
+  const Spec spec = parse_spec(collective, "binomial");
+  const Case c{"binomial", procs, 16, 8, scattered, Contention::sharing};
+  std::uint64_t messages = 0;
+  for (auto _ : state) {
+    const Plan plan = build_plan(*spec.algorithm,
+                                 {.collective = collective, .procs = procs, .parameters = spec.parameters});
+    Source source = Source::of(plan);
+    source.set_bytes(c.bytes);
+    const Platform platform = cluster(procs, c.cores);
+    messages = play(source, platform, seat(platform, "sequential", procs), arrivals_of(c), {}).messages;
+  }
+  report(state, messages);
+}
+
 void add_all() {
   for (const Contention contention : {Contention::sharing, Contention::maxmin}) {
     const std::string mode = contention == Contention::sharing ? "sharing" : "maxmin";
@@ -108,6 +124,16 @@ void add_all() {
           ("million/" + spec.substr(0, spec.find(';')) + "/" + (scattered ? "scattered" : "together"))
               .c_str(),
           [c](benchmark::State& state) { play_symmetry(state, c); })
+          ->Unit(benchmark::kSecond)
+          ->Iterations(1);
+    }
+  for (const Collective collective :
+       {Collective::bcast, Collective::gather, Collective::scatter, Collective::reduce})
+    for (const bool scattered : {false, true}) {
+      const std::string which = std::string(name(collective)) + (scattered ? "/scattered" : "/together");
+      benchmark::RegisterBenchmark(
+          ("million/binomial-" + which).c_str(),
+          [=](benchmark::State& state) { play_tree(state, collective, 1u << 20, scattered); })
           ->Unit(benchmark::kSecond)
           ->Iterations(1);
     }

@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
+
 #include "base/error.hpp"
 #include "base/names.hpp"
 #include "binding.hpp"
@@ -225,15 +227,24 @@ std::uint64_t steps_of(const Algorithm& algorithm, Call call, Rank rank) {
   return build_schedule(algorithm, call, builder).size();
 }
 
-/// Rank 0 and the root may have more to do than all others.
+/// Rank 0 and the root may have more to do than all others; these differ as well (in a tree), so some of them are asked,
+/// at distances of the golden section, which fall together with no power.
 std::uint64_t expected_steps(const Algorithm& algorithm, const Call& call) {
+  constexpr Rank most_asked = 16;
+  constexpr double golden = 0.6180339887498949;
   const Rank root = is_rooted(call.collective) ? call.root : 0, special = root == 0 ? 1 : 2;
   std::uint64_t steps = steps_of(algorithm, call, root) + (root == 0 ? 0 : steps_of(algorithm, call, 0));
   if (call.procs <= special) return steps;
-  Rank usual = call.procs / 2;
-  if (usual == root || usual == 0) usual = call.procs - 1 == root ? call.procs - 2 : call.procs - 1;
-  steps += std::uint64_t{call.procs - special} * steps_of(algorithm, call, usual);
-  return steps;
+  const Rank others = call.procs - special;
+  const Rank asked = std::min(others, algorithm.symmetry == Symmetry::none ? most_asked : 1);
+  std::uint64_t sum = 0;
+  for (Rank i = 0; i < asked; ++i) {
+    const double at = std::fmod((i + 1) * golden, 1);
+    Rank rank = 1 + (asked == others ? i : static_cast<Rank>(at * others));
+    if (root != 0 && rank >= root) ++rank;
+    sum += steps_of(algorithm, call, rank);
+  }
+  return steps + sum * others / asked;
 }
 
 BuiltPlan build(const std::string& collective, const std::string& spec, Rank procs, Rank root,

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <any>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
+#include <stop_token>
 
 #include "base/error.hpp"
 #include "binding.hpp"
@@ -238,12 +241,13 @@ struct Simulation {
   Platform platform;
   std::string placement;
   PlayOptions options;
-  Rows arrivals;         // patterns
-  Forecasts forecasts;   // none, or one for each pattern
-  Rows begins;           // none, or one for each pattern
-  Rows blocks;           // none, or one for each size
-  bool exits = false;    // whether to tell those of every rank
-  bool ordered = false;  // whether ranks go through their steps as the executor does
+  Rows arrivals;                          // patterns
+  Forecasts forecasts;                    // none, or one for each pattern
+  Rows begins;                            // none, or one for each pattern
+  Rows blocks;                            // none, or one for each size
+  bool exits = false;                     // whether to tell those of every rank
+  bool ordered = false;                   // whether ranks go through their steps as the executor does
+  std::function<void()> on_play = [] {};  // told after each
 
   /// When ranks come, in rounds of so many seconds after the first.
   static std::vector<std::int32_t> in_rounds(const std::vector<double>& arrivals, double round) {
@@ -294,9 +298,11 @@ struct Simulation {
         if (!is_sized && !blocks.empty()) played->set_blocks(blocks[size], *spec.algorithm, pieces);
         is_sized = true;
         if (!begins.empty()) each.begins = begins[i];
+        if (each.stop.stop_requested()) throw Interrupted();
         each.orders = played->orders();
         result.push_back(summarize(play(played->source(), platform, seating, arrivals[i], each), arrivals[i],
                                    network, exits));
+        on_play();
       }
     }
     return result;
@@ -353,12 +359,30 @@ NoiseKind parse_noise(const std::string& name) {
   throw Error("noise '" + name + "' is none of none, exponential, pareto, bernoulli");
 }
 
+/// What tells all simulations of this process that run now to stop; those that come later are not meant.
+class Interruption {
+ public:
+  static std::stop_token token() {
+    const std::scoped_lock lock(mutex);
+    return source.get_token();
+  }
+  static void request() {
+    const std::scoped_lock lock(mutex);
+    source.request_stop();
+    source = std::stop_source();
+  }
+
+ private:
+  static inline std::mutex mutex;
+  static inline std::stop_source source;
+};
+
 nb::list simulate(const std::string& collective, const std::string& spec, Rank procs,
                   const std::vector<double>& sizes, const std::string& platform, const std::string& file,
                   const std::string& placement, const Rows& arrivals, bool exact, bool critical_path,
                   Rank root, const std::string& noise, double mean, double shape, std::uint64_t seed,
                   std::uint64_t stream, const Forecasts& forecasts, const Rows& begins, const Rows& blocks,
-                  bool exits, bool ordered) {
+                  bool exits, bool ordered, const nb::object& on_play) {
   Simulation simulation = make_simulation(collective, spec, procs, platform, file, placement);
   if (root >= procs)
     throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
@@ -366,7 +390,8 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
   simulation.call.root = root;
   simulation.options = {.contention = exact ? Contention::maxmin : Contention::sharing,
                         .critical_path = critical_path,
-                        .noise = {parse_noise(noise), mean, shape, seed, stream}};
+                        .noise = {parse_noise(noise), mean, shape, seed, stream},
+                        .stop = Interruption::token()};
   simulation.options.noise.validate();
   simulation.arrivals = arrivals;
   simulation.forecasts = forecasts;
@@ -374,6 +399,11 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
   simulation.blocks = blocks;
   simulation.exits = exits;
   simulation.ordered = ordered;
+  if (!on_play.is_none())
+    simulation.on_play = [&] {
+      const nb::gil_scoped_acquire our_turn;
+      on_play();
+    };
   simulation.require_fitting(sizes.size());
   std::vector<Summary> summaries;
   {
@@ -442,11 +472,14 @@ void add_simulation(nb::module_& module) {
              nb::arg("root") = 0, nb::arg("noise") = "none", nb::arg("noise_mean") = 0.0,
              nb::arg("noise_shape") = 0.0, nb::arg("seed") = 1, nb::arg("stream") = 0,
              nb::arg("forecasts") = Forecasts{}, nb::arg("begins") = Rows{}, nb::arg("blocks") = Rows{},
-             nb::arg("exits") = false, nb::arg("ordered") = false,
+             nb::arg("exits") = false, nb::arg("ordered") = false, nb::arg("on_play") = nb::none(),
              "Plays an algorithm: one dictionary for each pattern of arrivals, for each size. By pattern: a "
              "forecast "
              "(rounds), and when ranks begin (seconds; in the background, or late). By size: each rank's "
-             "block in bytes. Ordered: steps in the executor's compiled order.");
+             "block in bytes. Ordered: steps in the executor's compiled order. on_play is called after each "
+             "play.");
+  module.def("interrupt_simulations", &Interruption::request,
+             "Tells all simulations that run now, in other threads, to stop; they raise RuntimeError.");
 }
 
 }  // namespace convene::binding

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from convene.shapes import (
     Algorithm,
@@ -211,6 +211,7 @@ def simgrid_platform(text: str, file: str, placement: str, procs: int) -> str: .
 def simulation_refusal(
     collective: str, spec: str, procs: int, platform: str, file: str, placement: str, root: int = 0
 ) -> str: ...
+def interrupt_simulations() -> None: ...
 def simulate(
     collective: str,
     spec: str,
@@ -233,4 +234,5 @@ def simulate(
     blocks: Sequence[Sequence[float]] = (),
     exits: bool = False,
     ordered: bool = False,
+    on_play: Callable[[], None] | None = None,
 ) -> list[Simulated]: ...

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -84,7 +85,12 @@ class Case:
         place = self.platform.text, self.platform.file, self.mapping
         return _core.simulation_refusal(self.collective, self.spec, self.procs, *place, self.root)
 
-    def play(self) -> list[list[Simulated]]:
+    @property
+    def plays(self) -> int:
+        """How many parts of it there are that play() tells of, at most."""
+        return max(1, len(self.sizes) * len(self.arrivals))
+
+    def play(self, on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
         """By size, then by pattern of arrivals."""
         runs = _core.simulate(
             self.collective,
@@ -104,9 +110,15 @@ class Case:
             self.begins,
             self.blocks,
             ordered=self.ordered,
+            on_play=on_play,
         )
         each = len(self.arrivals)
         return [runs[first : first + each] for first in range(0, len(runs), each)]
+
+    @classmethod
+    def interrupt(cls) -> None:
+        """Ends all that are being played, in other threads."""
+        _core.interrupt_simulations()
 
 
 def known_platforms() -> list[str]:
@@ -245,25 +257,38 @@ def play_all(
     journal: Journal | None = None,
 ) -> list[list[list[Simulated]]]:
     """Plays all cases on all cores, but those that the journal knows; the largest are begun first. Refuses
-    before it begins what one of them would refuse."""
+    before it begins what one of them would refuse. `on_progress` is told how many plays of how many are done,
+    by any thread."""
     require_possible(cases)
     known = journal.known if journal else {}
     results = [known.get(Journal.key(case)) if known else None for case in cases]
     if journal:
         journal.begin()
+    done = [0 if result is None else case.plays for case, result in zip(cases, results, strict=True)]
+    total = sum(case.plays for case in cases)
+
+    def tell(i: int, plays: int | None = None) -> None:
+        done[i] = done[i] + 1 if plays is None else plays
+        if on_progress:
+            on_progress(sum(done), total)
+
     left = [i for i, result in enumerate(results) if result is None]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        running = {pool.submit(cases[i].play): i for i in sorted(left, key=lambda i: -cases[i].procs)}
+        running = {
+            pool.submit(cases[i].play, partial(tell, i)): i
+            for i in sorted(left, key=lambda i: -cases[i].procs)
+        }
         try:
-            for done, future in enumerate(as_completed(running), len(cases) - len(left) + 1):
+            for future in as_completed(running):
                 i = running[future]
                 results[i] = runs = future.result()
                 if journal:
                     journal.add(cases[i], runs)
-                if on_progress:
-                    on_progress(done, len(cases))
+                tell(i, cases[i].plays)
         except BaseException:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
+            for kind in {type(case) for case in cases}:
+                kind.interrupt()
             raise
     return [result for result in results if result is not None]
 

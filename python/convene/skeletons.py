@@ -170,7 +170,11 @@ class Program(simulation.Case):
         )
         return next(filter(None, found), "")
 
-    def play(self) -> list[list[Simulated]]:
+    @property
+    def plays(self) -> int:
+        return self.skeleton.iterations
+
+    def play(self, on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
         specs = iter(self.specs)
         steps: list[Player | Work] = [
             Player(self, step, next(specs), number) if isinstance(step, Call) else Work(self, step, number)
@@ -184,6 +188,8 @@ class Program(simulation.Case):
                 now, run = step.play(now, iteration)
                 runs += [run] if run else []
             done.append(together(runs, max(now) - begun))
+            if on_play:
+                on_play()
         return [done]
 
 

@@ -4,10 +4,14 @@ collectives."""
 
 import json
 import math
+import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -78,11 +82,12 @@ class SmpiCase(simulation.Case):
     """A case for SMPI. Its algorithm may be one of SMPI's own: smpi:NAME."""
 
     engine: ClassVar[str] = "SMPI with the executor"
+    running: ClassVar[set["subprocess.Popen[str]"]] = set()
 
     def refusal(self) -> str:
         return ""  # each process has but its own schedule
 
-    def play(self) -> list[list[Simulated]]:
+    def play(self, _on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
         launcher, program = find_launcher()
         with tempfile.TemporaryDirectory(prefix="convene-smpi-") as folder:
             where = Path(folder)
@@ -98,21 +103,39 @@ class SmpiCase(simulation.Case):
                 str(where / "job.json"),
                 str(result),
             ]
-            done = subprocess.run(
-                command,
-                cwd=where,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-            )
-            if done.returncode != 0 or not result.is_file():
-                raise RequestError(f"SMPI could not run {self.spec}: {reason(done.stderr)}")
+            status, said = self.run(command, where)
+            if status != 0 or not result.is_file():
+                raise RequestError(f"SMPI could not run {self.spec}: {reason(said)}")
             sizes = json.loads(result.read_text())["sizes"]
         return [
             [self.summarize(*run) for run in zip(size["exits"], self.arrivals, strict=True)] for size in sizes
         ]
+
+    @classmethod
+    def run(cls, command: list[str], where: Path) -> tuple[int, str]:
+        """Its status, and what it complains of."""
+        with subprocess.Popen(
+            command,
+            cwd=where,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,  # smpirun is a script: what it starts is to be ended with it
+        ) as process:
+            cls.running.add(process)
+            try:
+                _, said = process.communicate()
+            finally:
+                cls.running.discard(process)
+        return process.returncode, said
+
+    @classmethod
+    def interrupt(cls) -> None:
+        for process in tuple(cls.running):
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
 
     def write_job(self, where: Path) -> None:
         platform = _core.simgrid_platform(self.platform.text, self.platform.file, self.mapping, self.procs)

@@ -2,6 +2,9 @@
 """convene simulate."""
 
 import json
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -225,7 +228,7 @@ def test_an_interrupted_sweep_goes_on(
     played: list[str] = []
     play = simulation.Case.play
 
-    def play_some(case: simulation.Case) -> Any:
+    def play_some(case: simulation.Case, _on_play: object) -> Any:
         if case.spec == "sparbit" and not played.count("sparbit"):
             played.append(case.spec)
             raise KeyboardInterrupt
@@ -247,6 +250,41 @@ def test_an_interrupted_sweep_goes_on(
     resumed = json.loads(output.read_text())
     assert convene(*words, "--algorithms", "ring,bruck,sparbit").status == 0
     assert resumed == json.loads(output.read_text())
+
+
+def test_a_simulation_can_be_interrupted(platform: Path) -> None:
+    """Within a play and between two; and those that come later run."""
+    has_begun = threading.Event()
+    place = platform.read_text(), str(platform), "sequential"
+
+    def play(plays: int) -> list[Any]:
+        rows = [[0.0] * 16] * plays
+        return _core.simulate("allgather", "ring", 16, [8.0], *place, rows, on_play=has_begun.set)
+
+    with ThreadPoolExecutor(1) as pool:
+        endless = pool.submit(play, 1_000_000)
+        assert has_begun.wait(60)
+        _core.interrupt_simulations()
+        with pytest.raises(RuntimeError, match="interrupted"):
+            endless.result(60)
+    assert len(play(2)) == 2
+
+
+def test_who_ends_a_sweep_ends_what_is_played(platform: Path) -> None:
+    machine = simulation.Platform(platform.read_text(), str(platform))
+    endless = ((0.0,) * 16,) * 1_000_000
+    cases = [simulation.Case("allgather", "ring", 16, (8,), machine, "sequential", endless)]
+    told: list[tuple[int, int]] = []
+
+    def stop(done: int, total: int) -> None:
+        told.append((done, total))
+        if done == 3:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        simulation.play_all(cases, stop)
+    assert told[:3] == [(1, 1_000_000), (2, 1_000_000), (3, 1_000_000)]
+    assert len(told) < 1_000_000
 
 
 def test_a_refused_request_is_not_in_the_way_of_the_right_one(
@@ -277,7 +315,7 @@ def test_too_many_processes_are_refused_before_anything_is_played(convene: Conve
     kept = tmp_path / "kept.json"
     words = ("--platform", "curie", "-p", 4096, "--algorithms", "binomial,ring", "--sizes", 8, "-o", kept)
     refused = convene("simulate", "reduce", *words)
-    assert "simulating ring on 4096 processes means about 50368512 steps" in refused.complaint
+    assert "simulating ring on 4096 processes means about 50327306 steps" in refused.complaint
     assert not kept.with_name("kept.json.part").exists()
 
 
@@ -340,6 +378,9 @@ def test_large_plans_are_counted_whole() -> None:
         assert f"about {procs * (2 * procs - 1)} steps" in _core.simulation_refusal(
             "allgather", "ring", procs, *place
         )
+    # The middle of a tree has more to do than most.
+    for collective in ("bcast", "gather", "scatter", "reduce"):
+        assert _core.simulation_refusal(collective, "binomial", 1 << 20, *place) == ""
     # A root has more to do than others, whichever rank it is.
     for root in (0, 1, 4096):
         assert _core.simulation_refusal("gather", "linear", 8192, *place, root) == ""

@@ -3,11 +3,14 @@
 
 import json
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import paths, smpi
+from convene import paths, simulation, smpi
+from convene._core import RequestError
 
 Convene = Any
 
@@ -44,6 +47,22 @@ def simulate(convene: Convene, collective: str, platform: Path, *more: object) -
 def times(result: Any) -> list[dict[str, float]]:
     """By size and name."""
     return [{each["name"]: each["seconds"][0] for each in size["contenders"]} for size in result["sizes"]]
+
+
+@needs_simgrid
+def test_a_run_in_smpi_can_be_interrupted(platform: Path) -> None:
+    machine = simulation.Platform(platform.read_text(), str(platform))
+    long = ((0.0,) * 16,) * 100_000
+    case = smpi.SmpiCase("allgather", "ring", 16, (8,), machine, "sequential", long)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(case.play)
+        while not smpi.SmpiCase.running:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        smpi.SmpiCase.interrupt()
+        with pytest.raises(RequestError, match="SMPI could not run ring"):
+            running.result(60)
+    assert not smpi.SmpiCase.running
 
 
 @needs_simgrid

@@ -45,8 +45,8 @@ struct Builder::Work {
   StepId last_join = none;           // the join step that stands for it
 
   std::vector<Traffic> sent, received;  // by peer
-  std::vector<Rank> peers;              // those that have traffic: a plan of many ranks, each with few peers, is linear
-  std::vector<StepId> next_of_kind;     // by message: the next one the same way to the same peer
+  std::vector<Rank> peers;  // those that have traffic: a plan of many ranks, each with few peers, is linear
+  std::vector<StepId> next_of_kind;  // by message: the next one the same way to the same peer
 
   Buffer add_scratch(std::size_t level, std::span<const Place> wanted);
   std::pair<Buffer, Place> add_common_scratch(std::span<const Place> wanted);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 namespace convene {
 namespace {
@@ -27,7 +28,7 @@ void append_even(std::uint32_t size, std::uint32_t count, std::vector<std::uint3
 /// How many rounds a tree has. (Not by recursion: a chain is as deep as it is long.)
 class Rounds {
  public:
-  Rounds(const Split& split, std::uint32_t size) : split_(split), known_(size + 1, unknown) { known_[1] = 0; }
+  explicit Rounds(const Split& split) : split_(split) {}
 
   std::uint32_t of_whole(std::uint32_t size) {
     open_.push_back({0, size});
@@ -35,7 +36,8 @@ class Rounds {
       const Run run = open_.back();
       const bool is_root = run.first == 0;  // only the root's run may divide in a way of its own
       const std::size_t opened = open_.size();
-      const std::uint32_t most = !is_root && known_[run.size] != unknown ? known_[run.size] : of(run);
+      const auto known = is_root ? known_.end() : known_.find(run.size);
+      const std::uint32_t most = known == known_.end() ? of(run) : known->second;
       if (open_.size() > opened) continue;  // these first
       if (is_root) return most;
       known_[run.size] = most;
@@ -49,17 +51,16 @@ class Rounds {
     std::uint32_t most = 0;
     for (std::uint32_t round = 1; run.size > 1; ++round)
       run = divide(split_, run, parts_, [&](const Run& part) {
-        if (known_[part.size] == unknown)
-          open_.push_back(part);
+        if (const auto known = known_.find(part.size); known != known_.end())
+          most = std::max(most, round + known->second);
         else
-          most = std::max(most, round + known_[part.size]);
+          open_.push_back(part);
       });
     return most;
   }
 
-  static constexpr std::uint32_t unknown = 0xffffffffu;
   const Split& split_;
-  std::vector<std::uint32_t> known_;  // by size
+  std::unordered_map<std::uint32_t, std::uint32_t> known_{{1, 0}};  // by size: mostly a few
   std::vector<std::uint32_t> parts_;
   std::vector<Run> open_;
 };
@@ -88,9 +89,7 @@ TreeNode tree_node(const Split& split, std::uint32_t rank, std::uint32_t size) {
   return node;
 }
 
-std::uint32_t tree_rounds(const Split& split, std::uint32_t size) {
-  return Rounds(split, size).of_whole(size);
-}
+std::uint32_t tree_rounds(const Split& split, std::uint32_t size) { return Rounds(split).of_whole(size); }
 
 Split knomial_split(std::uint32_t fanout) {
   return [fanout](const Run& run, std::vector<std::uint32_t>& parts) {

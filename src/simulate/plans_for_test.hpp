@@ -91,6 +91,6 @@ inline std::vector<Order> orders_of(const Plan& plan) {
   return orders;
 }
 
-constexpr PlayOptions fast{.contention = Contention::sharing}, exact{.contention = Contention::maxmin};
+inline const PlayOptions fast{.contention = Contention::sharing}, exact{.contention = Contention::maxmin};
 
 }  // namespace convene::simulated

@@ -46,6 +46,7 @@ class Player {
         history_(options.critical_path ? source.steps() : 0),
         processors_(seating.cpu, tasks_, events_),
         noise_(options.noise, source.procs()),
+        stop_(options.stop),
         may_foresee_(!has_ports()),
         may_expect_(options.noise.kind == NoiseKind::none && options.begins.empty()) {
     const Rank procs = source.procs();
@@ -72,6 +73,7 @@ class Player {
     while (true) {
       if (!contention_.is_settled() && events_.moment_is_over()) contention_.settle(now_);
       if (events_.empty()) break;
+      if (++events_played_ % events_between_looks == 0 && stop_.stop_requested()) throw Interrupted();
       const Event event = events_.pop();
       if (looks_ahead_) look_ahead();
       now_ = event.seconds();
@@ -84,6 +86,8 @@ class Player {
   }
 
  private:
+  /// How often it looks whether it should stop.
+  static constexpr std::uint64_t events_between_looks = 4096;
   /// So many steps are in the cache anyway.
   static constexpr std::uint64_t most_at_hand = 16384;
   /// So many events ahead it asks for what events are about, for what that leads to, and for what that does.
@@ -616,10 +620,12 @@ class Player {
   Pool<Job> jobs_{~kind_bits};
   Processors processors_;
   NoiseSource noise_;
+  const std::stop_token stop_;
   const bool may_foresee_;  // nothing happens when a message has passed its channels but that it lands
   const bool may_expect_;   // a processor's work takes as long whatever it does before
   double now_ = 0;
   std::uint64_t left_ = 0;  // steps that are not finished
+  std::uint64_t events_played_ = 0;
   bool looks_ahead_ = false;
   LargeVector<StepState> state_;  // by step
   std::vector<Finished> done_;    // steps whose successors have not been told

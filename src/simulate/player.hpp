@@ -18,6 +18,8 @@
 
 #include <cstdint>
 #include <span>
+#include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -46,6 +48,12 @@ struct PlayOptions {
   /// executor does. A rank whose order is empty, and every rank where there are none, begins each step as soon as what it
   /// depends on is done. Not together with `begins`.
   std::span<const Order> orders = {};
+  std::stop_token stop = {};  ///< asked some hundred times a second
+};
+
+/// What play() throws where it was asked to stop.
+struct Interrupted : std::runtime_error {
+  Interrupted() : std::runtime_error("the simulation was interrupted") {}
 };
 
 /// A piece of the critical path: what the time before the end was spent with.

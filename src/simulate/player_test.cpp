@@ -316,6 +316,14 @@ TEST_P(BothModes, RanksThatWaitForEachOtherAreAnError) {
   }
 }
 
+TEST(Player, EndsWhenItIsAskedTo) {
+  std::stop_source source;
+  const PlayOptions options{.stop = source.get_token()};
+  EXPECT_GT(play(ring(64), cluster(64), 8, {}, options).end, 0);
+  source.request_stop();
+  EXPECT_THROW(play(ring(64), cluster(64), 8, {}, options), Interrupted);
+}
+
 TEST(Player, RefusesWhatDoesNotFit) {
   EXPECT_THROW(play(ring(4), cluster(4), 8, {0, 0, 0}), Error);
   EXPECT_THROW(play(ring(4), cluster(4), 8, {0, 0, -1, 0}), Error);

@@ -61,8 +61,10 @@ def play(cases: list[simulation.Case], journal: simulation.Journal | None = None
     """Plays them, with a bar on a terminal."""
     output = console.make(error=True)
     with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
-        task = progress.add_task("simulating", total=len(cases))
-        return simulation.play_all(cases, lambda done, total: progress.update(task, completed=done), journal)
+        task = progress.add_task("simulating", total=None)
+        return simulation.play_all(
+            cases, lambda done, total: progress.update(task, completed=done, total=total), journal
+        )
 
 
 def check_contention(word: str) -> str:

@@ -4,6 +4,7 @@ project's own."""
 
 import json
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,7 @@ class Late(simulation.Case):
     error: float = 0.0  # a part of it
     tick: float = 0.0  # seconds; a round of those that use a forecast; 0: no forecast
 
-    def play(self) -> list[list[Simulated]]:
+    def play(self, _on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
         generator = random.Random(SEED)
         times = [generator.uniform(0, self.latest) for _ in range(self.procs)]
         others: dict[str, Any] = {}

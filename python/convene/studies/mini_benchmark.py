@@ -4,7 +4,7 @@ Tryton."""
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ class MiniBenchmark(simulation.Case):
         for _ in range(self.iterations):
             yield [2 * HALF + generator.uniform(0, self.most_delay) for _ in range(self.procs)]
 
-    def play(self) -> list[list[Simulated]]:
+    def play(self, _on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
         arrivals = list(self.computations())
         if self.spec == REGULAR["LNBC"]:
             runs = self.play_gather_bcast(arrivals)
