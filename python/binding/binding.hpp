@@ -30,9 +30,16 @@ BuiltPlan build(const std::string& collective, const std::string& spec, Rank pro
 /// The nodes of ranks for a call, where the algorithm looks at them; else none.
 std::vector<Rank> nodes_of(const Algorithm& algorithm, Rank procs, const std::string& machine,
                            const std::string& placement);
-/// How many steps one rank has, and about how many all ranks have together, by the schedules of a few.
-std::uint64_t steps_of(const Algorithm& algorithm, Call call, Rank rank);
-std::uint64_t expected_steps(const Algorithm& algorithm, const Call& call);
+/// What schedules take: memory for their steps, and time for the places that these and their buffers have.
+struct Extent {
+  std::uint64_t steps = 0, places = 0;
+
+  /// Why that is too much for plans of so many steps; empty where it is not. `what` is the subject: "this plan".
+  std::string refusal(const std::string& what, std::uint64_t most_steps) const;
+};
+/// One rank's, and about that of all ranks together, by the schedules of a few.
+Extent extent_of(const Algorithm& algorithm, Call call, Rank rank);
+Extent expected_extent(const Algorithm& algorithm, const Call& call);
 
 /// Throws Error where an algorithm's requirement does not hold for a call.
 void require_met(const Spec& spec, const Call& call);

@@ -10,6 +10,7 @@
 #include "base/names.hpp"
 #include "binding.hpp"
 #include "schedule/checker.hpp"
+#include "schedule/describe.hpp"
 #include "schedule/print.hpp"
 #include "schedule/print_svg.hpp"
 #include "topology/mapping.hpp"
@@ -114,10 +115,9 @@ struct Request {
   Contract contract() const { return convene::contract(call, segments()); }
 
   void require_few_steps() const {
-    const std::uint64_t steps = expected_steps(*spec.algorithm, call);
-    if (steps > most_steps)
-      throw Error("this plan would have about " + std::to_string(steps) + " steps, more than " +
-                  std::to_string(most_steps) + "; take fewer processes");
+    const Extent extent = expected_extent(*spec.algorithm, call);
+    if (const std::string refusal = extent.refusal("this plan would have", most_steps); !refusal.empty())
+      throw Error(refusal);
   }
   void require_few_places() const {
     const std::uint64_t places = std::uint64_t{call.procs} * call.procs * segments();
@@ -221,30 +221,56 @@ std::string svg(const std::string& collective, const std::string& spec, Rank pro
 
 }  // namespace
 
-std::uint64_t steps_of(const Algorithm& algorithm, Call call, Rank rank) {
+Extent extent_of(const Algorithm& algorithm, Call call, Rank rank) {
   Builder builder;
   call.rank = rank;
-  return build_schedule(algorithm, call, builder).size();
+  const Schedule schedule = build_schedule(algorithm, call, builder);
+  Extent extent{.steps = schedule.size()};
+  for (unsigned buffer = 0; buffer < schedule.buffers(); ++buffer)
+    extent.places += schedule.places(static_cast<Buffer>(buffer));
+  for (StepId step = 0; step < schedule.size(); ++step)
+    extent.places += convene::places(schedule.ranges(step));
+  return extent;
 }
 
 /// Rank 0 and the root may have more to do than all others; these differ as well (in a tree), so some of them are asked,
 /// at distances of the golden section, which fall together with no power.
-std::uint64_t expected_steps(const Algorithm& algorithm, const Call& call) {
+Extent expected_extent(const Algorithm& algorithm, const Call& call) {
   constexpr Rank most_asked = 16;
+  constexpr std::uint64_t enough_steps = 1'000'000;  // to know that there are too many
   constexpr double golden = 0.6180339887498949;
   const Rank root = is_rooted(call.collective) ? call.root : 0, special = root == 0 ? 1 : 2;
-  std::uint64_t steps = steps_of(algorithm, call, root) + (root == 0 ? 0 : steps_of(algorithm, call, 0));
-  if (call.procs <= special) return steps;
+  Extent extent = extent_of(algorithm, call, root);
+  const auto add = [](Extent& sum, const Extent& more) {
+    sum.steps += more.steps;
+    sum.places += more.places;
+  };
+  if (root != 0) add(extent, extent_of(algorithm, call, 0));
+  if (call.procs <= special) return extent;
   const Rank others = call.procs - special;
-  const Rank asked = std::min(others, algorithm.symmetry == Symmetry::none ? most_asked : 1);
-  std::uint64_t sum = 0;
-  for (Rank i = 0; i < asked; ++i) {
-    const double at = std::fmod((i + 1) * golden, 1);
-    Rank rank = 1 + (asked == others ? i : static_cast<Rank>(at * others));
+  const Rank most = std::min(others, algorithm.symmetry == Symmetry::none ? most_asked : 1);
+  Extent sum;
+  Rank asked = 0;
+  while (asked < most && sum.steps < enough_steps) {
+    const double at = std::fmod((asked + 1) * golden, 1);
+    Rank rank = 1 + (most == others ? asked : static_cast<Rank>(at * others));
     if (root != 0 && rank >= root) ++rank;
-    sum += steps_of(algorithm, call, rank);
+    add(sum, extent_of(algorithm, call, rank));
+    ++asked;
   }
-  return steps + sum * others / asked;
+  add(extent, {sum.steps * others / asked, sum.places * others / asked});
+  return extent;
+}
+
+std::string Extent::refusal(const std::string& what, std::uint64_t most_steps) const {
+  constexpr std::uint64_t most_places = 1ull << 36;  // some minutes
+  if (steps > most_steps)
+    return what + " about " + std::to_string(steps) + " steps, more than " + std::to_string(most_steps) +
+           "; take fewer processes";
+  if (places > most_places)
+    return what + " schedules that move about " + std::to_string(places) + " blocks, more than " +
+           std::to_string(most_places) + "; take fewer processes";
+  return "";
 }
 
 BuiltPlan build(const std::string& collective, const std::string& spec, Rank procs, Rank root,

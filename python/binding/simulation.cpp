@@ -69,42 +69,40 @@ class BlockSizes {
   const std::uint32_t segments_;
 };
 
-/// How much all ranks have to do together, by the schedules of a few.
-struct Extent {
-  std::uint64_t steps = 0;
-  bool is_alike = false;  ///< one schedule may stand for all
-
-  bool needs_one_for_all() const { return steps > most_steps; }
-  /// Why that is too much; empty where it is not.
-  std::string refusal(const Spec& spec, Rank procs) const {
-    const std::uint64_t most = is_alike ? most_played : most_steps;
-    if (steps <= most) return "";
-    return "simulating " + spec_text(*spec.algorithm, spec.parameters) + " on " + std::to_string(procs) +
-           " processes means about " + std::to_string(steps) + " steps, more than " + std::to_string(most) +
-           "; take fewer processes";
-  }
-};
-
-Extent extent_of(const Algorithm& algorithm, const Call& call) {
-  const std::uint64_t steps = expected_steps(algorithm, call);
-  const bool is_alike = steps > most_steps && algorithm.symmetry != Symmetry::none &&
-                        steps_of(algorithm, call, call.procs - 1) == steps_of(algorithm, call, 0);
-  return {steps, is_alike};
+/// Whether one rank's schedule may stand for all, where there are many.
+bool is_alike(const Algorithm& algorithm, const Call& call) {
+  constexpr Rank many = 4096;  // fewer are written out in a second
+  return call.procs >= many && algorithm.symmetry != Symmetry::none &&
+         segments(algorithm, call) == 1 &&  // which may be unequal
+         extent_of(algorithm, call, call.procs - 1).steps == extent_of(algorithm, call, 0).steps;
 }
 
-/// What is played: all ranks' schedules or, where these would be too many and the algorithm has a symmetry, rank 0's.
+/// Why that is too much to be played; empty where it is not.
+std::string refusal_of(const Spec& spec, const Call& call, bool is_alike) {
+  Extent extent = expected_extent(*spec.algorithm, call);
+  if (is_alike) extent.places = 0;  // of one schedule
+  return extent.refusal("simulating " + spec_text(*spec.algorithm, spec.parameters) + " on " +
+                            std::to_string(call.procs) + " processes means",
+                        is_alike ? most_played : most_steps);
+}
+
+/// What is played: all ranks' schedules or, where there are many ranks and the algorithm has a symmetry, rank 0's.
 class Played {
  public:
-  Played(const Spec& spec, Call call) : collective_(call.collective) {
+  /// `apart`: blocks have sizes of their own.
+  Played(const Spec& spec, Call call, bool apart, const std::stop_token& stop)
+      : collective_(call.collective) {
     const Algorithm& algorithm = *spec.algorithm;
     std::any kept;  // work for the whole plan is done once
     call.kept = &kept;
-    const Extent extent = extent_of(algorithm, call);
-    if (const std::string refusal = extent.refusal(spec, call.procs); !refusal.empty()) throw Error(refusal);
+    const bool is_one_for_all = !apart && is_alike(algorithm, call);
+    if (const std::string refusal = refusal_of(spec, call, is_one_for_all); !refusal.empty())
+      throw Error(refusal);
     Builder builder;
     one_ = std::make_unique<Schedule>(build_schedule(algorithm, call, builder));
-    if (!extent.needs_one_for_all()) {
-      plan_ = std::make_unique<Plan>(build_plan(algorithm, call));
+    if (!is_one_for_all) {
+      plan_ = std::make_unique<Plan>(build_plan(algorithm, call, stop));
+      if (stop.stop_requested()) throw Interrupted();
       source_ = std::make_unique<Source>(Source::of(*plan_));
       return;
     }
@@ -115,8 +113,7 @@ class Played {
   /// Blocks of equal size.
   void set_bytes(double per_block, std::uint32_t segments) {
     const double item = item_bytes(per_block), items = per_block / item;
-    if (!plan_ || items >= segments || items != std::floor(items))
-      return source_->set_bytes(per_block / segments);
+    if (items >= segments || items != std::floor(items)) return source_->set_bytes(per_block / segments);
     // Fewer items than segments: some of these are empty, and no messages of theirs are sent.
     source_->set_bytes(
         [&](const Schedule& schedule, std::span<const Range> ranges) {
@@ -134,7 +131,6 @@ class Played {
 
   /// Blocks of these sizes, by rank; messages without bytes are left out, as when the schedule is executed.
   void set_blocks(const std::vector<double>& blocks, const Algorithm& algorithm, std::uint32_t segments) {
-    if (!plan_) throw Error("blocks of unequal size need a plan that is written out; take fewer processes");
     const BlockSizes sizes(blocks, algorithm.cut, segments);
     source_->set_bytes(
         [&](const Schedule& schedule, std::span<const Range> ranges) { return sizes.of(schedule, ranges); },
@@ -260,7 +256,7 @@ struct Simulation {
 
   /// Seconds that a round of a balanced call takes.
   double balanced_round(double bytes, const Seating& seating) const {
-    Played balanced(spec, call);
+    Played balanced(spec, call, false, options.stop);
     balanced.set_bytes(bytes, segments(*spec.algorithm, call));
     const std::vector<double> together(call.procs, 0.0);
     const double end = play(balanced.source(), platform, seating, together, options).end;
@@ -290,7 +286,7 @@ struct Simulation {
         if (!played || expected != current.arrivals) {
           current.arrivals = std::move(expected);
           played.reset();  // before the next one takes memory
-          played = std::make_unique<Played>(spec, current);
+          played = std::make_unique<Played>(spec, current, !blocks.empty(), options.stop);
           if (ordered && !decides) played->compile_orders();
           is_sized = false;
         }
@@ -424,7 +420,7 @@ std::string refusal(const std::string& collective, const std::string& spec, Rank
   simulation.call.kept = &kept;
   simulation.call.root = root;
   if (simulation.spec.algorithm->decides()) return "";
-  return extent_of(*simulation.spec.algorithm, simulation.call).refusal(simulation.spec, procs);
+  return refusal_of(simulation.spec, simulation.call, is_alike(*simulation.spec.algorithm, simulation.call));
 }
 
 /// A platform's name and machine; throws where the file is wrong.

@@ -81,9 +81,12 @@ class Case:
         }
 
     def refusal(self) -> str:
-        """Why there are too many processes; empty where there are not. Takes no time to speak of."""
+        """Why it cannot be played, such as too many processes; empty where it can."""
         place = self.platform.text, self.platform.file, self.mapping
-        return _core.simulation_refusal(self.collective, self.spec, self.procs, *place, self.root)
+        try:
+            return _core.simulation_refusal(self.collective, self.spec, self.procs, *place, self.root)
+        except RequestError as error:
+            return str(error)
 
     @property
     def plays(self) -> int:

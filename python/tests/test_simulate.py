@@ -371,6 +371,34 @@ def test_impossible_noise_is_refused(convene: Convene, platform: Path, noise: st
     assert part in done.complaint
 
 
+def test_all_algorithms_are_those_that_are_possible(
+    convene: Convene, platform: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simulation, "SMALL", 4)
+    refused = {"ring": "too many steps"}
+    monkeypatch.setattr(simulation.Case, "refusal", lambda case: refused.get(case.spec, ""))
+    words = ("simulate", "allgather", "--platform", platform, "-p", 8, "--sizes", 8, "--json")
+    done = convene(*words)
+    assert done.status == 0
+    assert "8 ranks of them are too many to be simulated: ring" in done.err
+    names = [contender["name"] for contender in done.json["sizes"][0]["contenders"]]
+    assert "ring" not in names
+    assert "sparbit" in names
+    assert convene(*words, "--algorithms", "ring,sparbit").complaint == "too many steps"
+
+
+@pytest.mark.parametrize("spec", ["recursive_doubling", "bruck", "bruck;ports=3", "dissemination"])
+def test_one_schedule_stands_for_all(spec: str, platform: Path) -> None:
+    """Blocks that are given one by one are played with a schedule for each rank."""
+    procs = 4096
+    machine = simulation.load_platform(str(platform)).with_nodes(procs // 2)
+    arrivals = [[1e-6 * (rank * 7 % 13) for rank in range(procs)]]
+    place = machine.text, machine.file, "sequential", arrivals
+    (one,) = _core.simulate("allgather", spec, procs, [8.0], *place, exits=True)
+    (each,) = _core.simulate("allgather", spec, procs, [8.0], *place, exits=True, blocks=[[8.0] * procs])
+    assert one == each
+
+
 def test_large_plans_are_counted_whole() -> None:
     platform = simulation.load_platform("yahoo")
     place = (platform.text, platform.file, "sequential")

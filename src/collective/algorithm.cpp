@@ -236,14 +236,14 @@ Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& b
   return builder.finish();
 }
 
-Plan build_plan(const Algorithm& algorithm, Call call) {
+Plan build_plan(const Algorithm& algorithm, Call call, const std::stop_token& stop) {
   Builder builder;
   Plan plan;
   std::any kept;
   call = with_graph(std::move(call));
   if (call.kept == nullptr) call.kept = &kept;
   plan.reserve(call.procs);
-  for (call.rank = 0; call.rank < call.procs; ++call.rank)
+  for (call.rank = 0; call.rank < call.procs && !stop.stop_requested(); ++call.rank)
     plan.push_back(build_schedule(algorithm, call, builder));
   return plan;
 }

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -178,7 +179,7 @@ std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const s
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder);
 /// What one rank is to run: its schedule or, of an algorithm that decides as it runs, its decider.
 Runnable build_runnable(const Algorithm& algorithm, const Call& call, Builder& builder);
-/// All ranks' schedules.
-Plan build_plan(const Algorithm& algorithm, Call call);
+/// All ranks' schedules; where it is asked to stop, those that it has come to.
+Plan build_plan(const Algorithm& algorithm, Call call, const std::stop_token& stop = {});
 
 }  // namespace convene

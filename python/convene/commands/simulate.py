@@ -67,6 +67,16 @@ def play(cases: list[simulation.Case], journal: simulation.Journal | None = None
         )
 
 
+def leave_impossible_out(cases: list[simulation.Case]) -> list[simulation.Case]:
+    """Who asks for all algorithms gets those that so many ranks leave time and memory for, and is told."""
+    refused = [case for case in cases if case.procs > simulation.SMALL and case.refusal()]
+    if not refused or len(refused) == len(cases):
+        return cases
+    names = ", ".join(case.spec for case in refused)
+    console.complain(f"left out, since {refused[0].procs} ranks of them are too many to be simulated: {names}")
+    return [case for case in cases if case not in refused]
+
+
 def check_contention(word: str) -> str:
     if word not in ("sharing", "maxmin"):
         raise RequestError(f"--contention must be sharing or maxmin, not '{word}'")
@@ -477,6 +487,8 @@ def run(
         )
         for spec in specs
     ]
+    if algorithms == "all":
+        cases = leave_impossible_out(cases)
     options = {
         "engine": engine,
         "mapping": mapping,
