@@ -30,16 +30,18 @@ BuiltPlan build(const std::string& collective, const std::string& spec, Rank pro
 /// The nodes of ranks for a call, where the algorithm looks at them; else none.
 std::vector<Rank> nodes_of(const Algorithm& algorithm, Rank procs, const std::string& machine,
                            const std::string& placement);
-/// What schedules take: memory for their steps, and time for the places that these and their buffers have.
+/// What schedules take: memory for their steps, and seconds to build them.
 struct Extent {
-  std::uint64_t steps = 0, places = 0;
+  std::uint64_t steps = 0;
+  double seconds = 0;
 
   /// Why that is too much for plans of so many steps; empty where it is not. `what` is the subject: "this plan".
   std::string refusal(const std::string& what, std::uint64_t most_steps) const;
 };
-/// One rank's, and about that of all ranks together, by the schedules of a few.
-Extent extent_of(const Algorithm& algorithm, Call call, Rank rank);
-Extent expected_extent(const Algorithm& algorithm, const Call& call);
+/// One rank's, and about that of all ranks together: by the schedules of a few of them or, where there will be far more
+/// steps than so many, by those for few ranks.
+Extent extent_of(const Algorithm& algorithm, Call call, Rank rank, Builder& builder);
+Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64_t most_steps);
 
 /// Throws Error where an algorithm's requirement does not hold for a call.
 void require_met(const Spec& spec, const Call& call);

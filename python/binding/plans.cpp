@@ -6,11 +6,11 @@
 
 #include <cmath>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/names.hpp"
 #include "binding.hpp"
 #include "schedule/checker.hpp"
-#include "schedule/describe.hpp"
 #include "schedule/print.hpp"
 #include "schedule/print_svg.hpp"
 #include "topology/mapping.hpp"
@@ -115,7 +115,7 @@ struct Request {
   Contract contract() const { return convene::contract(call, segments()); }
 
   void require_few_steps() const {
-    const Extent extent = expected_extent(*spec.algorithm, call);
+    const Extent extent = expected_extent(*spec.algorithm, call, most_steps);
     if (const std::string refusal = extent.refusal("this plan would have", most_steps); !refusal.empty())
       throw Error(refusal);
   }
@@ -221,55 +221,83 @@ std::string svg(const std::string& collective, const std::string& spec, Rank pro
 
 }  // namespace
 
-Extent extent_of(const Algorithm& algorithm, Call call, Rank rank) {
-  Builder builder;
+Extent extent_of(const Algorithm& algorithm, Call call, Rank rank, Builder& builder) {
   call.rank = rank;
-  const Schedule schedule = build_schedule(algorithm, call, builder);
-  Extent extent{.steps = schedule.size()};
-  for (unsigned buffer = 0; buffer < schedule.buffers(); ++buffer)
-    extent.places += schedule.places(static_cast<Buffer>(buffer));
-  for (StepId step = 0; step < schedule.size(); ++step)
-    extent.places += convene::places(schedule.ranges(step));
-  return extent;
+  const std::uint64_t begun = monotonic_ns();
+  const std::uint64_t steps = build_schedule(algorithm, call, builder).size();
+  return {steps, static_cast<double>(monotonic_ns() - begun) * 1e-9};
+}
+
+/// All steps, as they grow from 128 ranks to 256. An algorithm may plan for all ranks at once, so that one schedule for many of
+/// them takes too long itself. 0: not known.
+std::uint64_t extrapolated_steps(const Algorithm& algorithm, const Call& call) {
+  constexpr Rank few = 256;
+  if (call.procs <= 8 * few || call.graph) return 0;
+  const auto count = [&](Rank procs) -> std::uint64_t {
+    Call small = call;
+    small.procs = procs;
+    small.root %= procs;
+    small.kept = nullptr;
+    if (!small.nodes.empty()) small.nodes.resize(procs);
+    if (!small.arrivals.empty()) small.arrivals.resize(procs);
+    if (!unmet_requirement(algorithm, small).empty()) return 0;
+    std::uint64_t steps = 0;
+    for (const Schedule& schedule : build_plan(algorithm, small)) steps += schedule.size();
+    return steps;
+  };
+  const auto half = static_cast<double>(count(few / 2)), whole = static_cast<double>(count(few));
+  if (half == 0 || whole == 0) return 0;
+  const double steps = whole * std::pow(whole / half, std::log2(static_cast<double>(call.procs) / few));
+  return static_cast<std::uint64_t>(std::min(steps, 1e18));
 }
 
 /// Rank 0 and the root may have more to do than all others; these differ as well (in a tree), so some of them are asked,
 /// at distances of the golden section, which fall together with no power.
-Extent expected_extent(const Algorithm& algorithm, const Call& call) {
+Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64_t most_steps) {
   constexpr Rank most_asked = 16;
   constexpr std::uint64_t enough_steps = 1'000'000;  // to know that there are too many
   constexpr double golden = 0.6180339887498949;
+  constexpr std::uint64_t far = 8;  // a logarithm, or the next power of two
+  if (algorithm.symmetry == Symmetry::none)
+    if (const std::uint64_t steps = extrapolated_steps(algorithm, call); steps / far > most_steps)
+      return {.steps = steps};
   const Rank root = is_rooted(call.collective) ? call.root : 0, special = root == 0 ? 1 : 2;
-  Extent extent = extent_of(algorithm, call, root);
+  Builder builder;
+  Extent extent = extent_of(algorithm, call, root, builder);
   const auto add = [](Extent& sum, const Extent& more) {
     sum.steps += more.steps;
-    sum.places += more.places;
+    sum.seconds += more.seconds;
   };
-  if (root != 0) add(extent, extent_of(algorithm, call, 0));
+  if (root != 0) add(extent, extent_of(algorithm, call, 0, builder));
   if (call.procs <= special) return extent;
   const Rank others = call.procs - special;
   const Rank most = std::min(others, algorithm.symmetry == Symmetry::none ? most_asked : 1);
   Extent sum;
+  double slowest = 0;
   Rank asked = 0;
   while (asked < most && sum.steps < enough_steps) {
     const double at = std::fmod((asked + 1) * golden, 1);
     Rank rank = 1 + (most == others ? asked : static_cast<Rank>(at * others));
     if (root != 0 && rank >= root) ++rank;
-    add(sum, extent_of(algorithm, call, rank));
+    const Extent one = extent_of(algorithm, call, rank, builder);
+    add(sum, one);
+    slowest = std::max(slowest, one.seconds);
     ++asked;
   }
-  add(extent, {sum.steps * others / asked, sum.places * others / asked});
+  extent.steps += sum.steps * others / asked;
+  // Without the slowest, which the machine may have interrupted.
+  if (asked > 1) extent.seconds += (sum.seconds - slowest) * others / (asked - 1);
   return extent;
 }
 
 std::string Extent::refusal(const std::string& what, std::uint64_t most_steps) const {
-  constexpr std::uint64_t most_places = 1ull << 36;  // some minutes
+  constexpr double most_minutes = 30;
   if (steps > most_steps)
     return what + " about " + std::to_string(steps) + " steps, more than " + std::to_string(most_steps) +
            "; take fewer processes";
-  if (places > most_places)
-    return what + " schedules that move about " + std::to_string(places) + " blocks, more than " +
-           std::to_string(most_places) + "; take fewer processes";
+  if (const double minutes = seconds / 60; minutes > most_minutes)
+    return what + " schedules that take about " + std::to_string(std::llround(minutes)) +
+           " minutes to build; take fewer processes";
   return "";
 }
 

@@ -72,18 +72,21 @@ class BlockSizes {
 /// Whether one rank's schedule may stand for all, where there are many.
 bool is_alike(const Algorithm& algorithm, const Call& call) {
   constexpr Rank many = 4096;  // fewer are written out in a second
-  return call.procs >= many && algorithm.symmetry != Symmetry::none &&
-         segments(algorithm, call) == 1 &&  // which may be unequal
-         extent_of(algorithm, call, call.procs - 1).steps == extent_of(algorithm, call, 0).steps;
+  if (call.procs < many || algorithm.symmetry == Symmetry::none) return false;
+  if (segments(algorithm, call) > 1) return false;  // which may be unequal
+  Builder builder;
+  const auto steps = [&](Rank rank) { return extent_of(algorithm, call, rank, builder).steps; };
+  return steps(call.procs - 1) == steps(0);
 }
 
 /// Why that is too much to be played; empty where it is not.
 std::string refusal_of(const Spec& spec, const Call& call, bool is_alike) {
-  Extent extent = expected_extent(*spec.algorithm, call);
-  if (is_alike) extent.places = 0;  // of one schedule
+  const std::uint64_t most = is_alike ? most_played : most_steps;
+  Extent extent = expected_extent(*spec.algorithm, call, most);
+  if (is_alike) extent.seconds = 0;  // one is built
   return extent.refusal("simulating " + spec_text(*spec.algorithm, spec.parameters) + " on " +
                             std::to_string(call.procs) + " processes means",
-                        is_alike ? most_played : most_steps);
+                        most);
 }
 
 /// What is played: all ranks' schedules or, where there are many ranks and the algorithm has a symmetry, rank 0's.

@@ -87,6 +87,8 @@ class Case:
             return _core.simulation_refusal(self.collective, self.spec, self.procs, *place, self.root)
         except RequestError as error:
             return str(error)
+        except MemoryError:
+            return f"{self.spec} on {self.procs} processes needs more memory than there is; take fewer processes"
 
     @property
     def plays(self) -> int:

@@ -406,6 +406,10 @@ def test_large_plans_are_counted_whole() -> None:
         assert f"about {procs * (2 * procs - 1)} steps" in _core.simulation_refusal(
             "allgather", "ring", procs, *place
         )
+    # A ring of reductions plans for all parts at once: two schedules for so many ranks would take the memory.
+    assert "steps" in _core.simulation_refusal("allreduce", "prr", 65536, *place)
+    # Hours, for as many steps as there are ranks.
+    assert "minutes to build" in _core.simulation_refusal("scatter", "sbn", 1 << 18, *place)
     # The middle of a tree has more to do than most.
     for collective in ("bcast", "gather", "scatter", "reduce"):
         assert _core.simulation_refusal(collective, "binomial", 1 << 20, *place) == ""

@@ -73,7 +73,8 @@ def leave_impossible_out(cases: list[simulation.Case]) -> list[simulation.Case]:
     if not refused or len(refused) == len(cases):
         return cases
     names = ", ".join(case.spec for case in refused)
-    console.complain(f"left out, since {refused[0].procs} ranks of them are too many to be simulated: {names}")
+    procs = refused[0].procs
+    console.complain(f"left out, since {procs} ranks of them are too many to be simulated: {names}")
     return [case for case in cases if case not in refused]
 
 
