@@ -88,7 +88,7 @@ class Case:
         except RequestError as error:
             return str(error)
         except MemoryError:
-            return f"{self.spec} on {self.procs} processes needs more memory than there is; take fewer processes"
+            return f"{self.spec} on {self.procs} processes needs too much memory; take fewer processes"
 
     @property
     def plays(self) -> int:

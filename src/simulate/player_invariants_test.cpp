@@ -163,12 +163,48 @@ RC_GTEST_PROP(PlayerInvariants, ForesightChangesNothing, ()) {
       platform.ports = ports;
       const Outcome without = convene::play(source, platform, seating, arrivals, mode);
       RC_ASSERT(with.messages == without.messages);
+      RC_ASSERT(with.channels.size() == without.channels.size());
+      for (std::size_t i = 0; i < with.channels.size(); ++i) {
+        RC_ASSERT(with.channels[i].bytes == without.channels[i].bytes);
+        RC_ASSERT(std::abs(with.channels[i].seconds - without.channels[i].seconds) < 1000 * tiny);
+      }
       for (Rank rank = 0; rank < procs; ++rank) {
         RC_ASSERT(std::abs(with.exits[rank] - without.exits[rank]) < tiny);
         RC_ASSERT(std::abs(with.waiting[rank] - without.waiting[rank]) < 100 * tiny);
       }
     }
   }
+}
+
+// A plan of so many steps that the player asks for memory ahead, as groups that have nothing to do with each other: each ends as
+// it does alone, when there are too few for that.
+TEST(PlayerInvariants, ManyGroupsAreEachAsOneAlone) {
+  constexpr Rank groups = 8, procs = 64;
+  const Plan one = ring(procs);
+  const Plan all = make_plan(groups * procs, procs, [&](Rank rank, Builder& builder) {
+    for (Rank round = 0; round + 1 < procs; ++round) {
+      const Rank first = rank / procs * procs, at = rank % procs;
+      builder.round(round);
+      builder.send(first + (at + 1) % procs, round == 0
+                                                 ? Range(Buffer::input, 0)
+                                                 : Range(Buffer::output, (at + procs - round) % procs));
+      builder.recv(first + (at + procs - 1) % procs, Range(Buffer::output, (at + procs - round - 1) % procs));
+    }
+  });
+  std::mt19937 random(5);
+  std::vector<double> arrivals(groups * procs);
+  for (double& arrival : arrivals) arrival = std::uniform_real_distribution<double>(0, 2e-5)(random);
+  for (const PlayOptions& mode : {fast, exact})
+    for (const double eager : {1e18, 10.0}) {
+      Platform large = cluster(groups * procs), small = cluster(procs);
+      large.eager = small.eager = eager;
+      const std::vector<double> exits = play(all, large, 1000, arrivals, mode).exits;
+      for (Rank first = 0; first < groups * procs; first += procs) {
+        const auto begin = arrivals.begin() + first;
+        const std::vector<double> alone = play(one, small, 1000, {begin, begin + procs}, mode).exits;
+        ASSERT_TRUE(std::ranges::equal(alone, std::span(exits).subspan(first, procs))) << first;
+      }
+    }
 }
 
 // A rank whose messages come in the order in which it waits for them does not mind.

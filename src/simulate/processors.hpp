@@ -7,7 +7,7 @@
 // - it will be idle: it is set aside for the message, and has an event only for when it is done with it (expect).
 // Should other work come before a message for which it has been set aside, that one waits behind the work if it lasts until
 // then; else it is announced: it gets an event for its landing. So are messages in the line `landing` if the processor turns
-// out to be idle before.
+// out to be idle before. (A message that is expected goes before work that becomes ready in the very moment of its landing.)
 #pragma once
 
 #include <algorithm>
@@ -116,9 +116,9 @@ class Processors {
     tasks_.append(core.landed, id);
   }
 
-  /// Whether an idle processor has messages to look at. (What should have landed by now, but for what others did meanwhile,
-  /// is announced.)
-  bool has_landed(Core& core, double now) {
+  /// Whether an idle processor has messages to look at. Messages that are gone leave its line, and those that are to land later
+  /// are announced, since it will be idle then.
+  bool find_landed(Core& core, double now) {
     while (!core.landing.empty() && tasks_[core.landing.first].state == Task::gone)
       tasks_.remove(tasks_.take_first(core.landing));
     if (!core.landing.empty() && tasks_[core.landing.first].moment > now) announce_all(core);
