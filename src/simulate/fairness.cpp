@@ -2,7 +2,6 @@
 #include "simulate/fairness.hpp"
 
 #include <cmath>
-#include <functional>
 
 namespace convene {
 namespace {
@@ -65,7 +64,9 @@ unsigned Fairness::enter(FlowId flow, double bytes, const Path& path, double now
   route.since = now;
   if (route.messages.add(route.carried + bytes, flow)) route.armed = false;
   for (const Hop& hop : hops(route)) {
-    channels_[hop.channel].use.bytes += bytes;
+    Channel& channel = channels_[hop.channel];
+    channel.use.bytes += bytes;
+    ++channel.present;
     mark(hop.channel);
   }
   return 1;
@@ -108,17 +109,16 @@ void Fairness::take_finished(RouteId id, double now) {
   while (!route.messages.empty() && route.messages.first() <= enough)
     finished_.push_back(route.messages.take_first());
   if (route.messages.empty()) close(id, now);
-  for (const Hop& hop : hops(route)) mark(hop.channel);
+  for (const Hop& hop : hops(route)) {
+    channels_[hop.channel].present -= static_cast<std::uint32_t>(finished_.size());
+    mark(hop.channel);
+  }
 }
 
 void Fairness::settle(double now) {
+  ++moment_;
   collect();
   fill(now);
-  for (ChannelId id : reached_) {
-    channels_[id].seen = false;
-    for (const Member& member : channels_[id].members)
-      routes_[member.route].seen = routes_[member.route].fixed = false;
-  }
   for (ChannelId id : dirty_) channels_[id].dirty = false;
   dirty_.clear();
   reached_.clear();
@@ -126,11 +126,9 @@ void Fairness::settle(double now) {
 
 void Fairness::visit(ChannelId id) {
   Channel& channel = channels_[id];
-  if (channel.seen || channel.members.empty()) return;
-  channel.seen = true;
+  if (channel.present == 0 || std::exchange(channel.reached_in, moment_) == moment_) return;
   channel.spare = channel.bandwidth;
-  channel.open = 0;
-  for (const Member& member : channel.members) channel.open += routes_[member.route].messages.present();
+  channel.open = channel.present;
   reached_.push_back(id);
 }
 
@@ -140,38 +138,50 @@ void Fairness::collect() {
   for (std::size_t next = 0; next < reached_.size(); ++next) {
     for (const Member& member : channels_[reached_[next]].members) {
       Route& route = routes_[member.route];
-      if (std::exchange(route.seen, true)) continue;
+      if (std::exchange(route.reached_in, moment_) == moment_) continue;
       for (const Hop& hop : hops(route)) visit(hop.channel);
     }
   }
 }
 
 /// Fills the channel that is full first, and so on. A channel's share only grows while others are filled, so a share
-/// from the heap that is out of date is put back with its new value.
+/// from the heap that is out of date stays in it with its new value.
 void Fairness::fill(double now) {
   for (ChannelId id : reached_) shares_.push_back({channels_[id].spare / channels_[id].open, id});
-  std::make_heap(shares_.begin(), shares_.end(), std::greater<>());
+  for (std::size_t at = shares_.size() / 2; at-- > 0;) sift_down(at);
   while (!shares_.empty()) {
-    const auto [share, id] = shares_.front();
-    std::pop_heap(shares_.begin(), shares_.end(), std::greater<>());
-    shares_.pop_back();
+    auto& [share, id] = shares_.front();
     const Channel& channel = channels_[id];
-    if (channel.open == 0) continue;
-    const double current = channel.spare / channel.open;
-    if (current > share) {
-      shares_.push_back({current, id});
-      std::push_heap(shares_.begin(), shares_.end(), std::greater<>());
-      continue;
+    if (channel.open > 0) {
+      if (const double current = channel.spare / channel.open; current > share) {
+        share = current;
+        sift_down(0);
+        continue;
+      }
+      for (const Member& member : channel.members)
+        if (routes_[member.route].fixed_in != moment_) fix(member.route, share, now);
     }
-    for (const Member& member : channel.members)
-      if (!routes_[member.route].fixed) fix(member.route, share, now);
+    shares_.front() = shares_.back();
+    shares_.pop_back();
+    if (!shares_.empty()) sift_down(0);
   }
+}
+
+/// Puts a share where it belongs, at its place in the heap or below. (The standard library's heaps cannot change one.)
+void Fairness::sift_down(std::size_t at) {
+  const Share share = shares_[at];
+  for (std::size_t child; (child = 2 * at + 1) < shares_.size(); at = child) {
+    if (child + 1 < shares_.size() && shares_[child + 1] < shares_[child]) ++child;
+    if (!(shares_[child] < share)) break;
+    shares_[at] = shares_[child];
+  }
+  shares_[at] = share;
 }
 
 /// A route whose rate and first message stay keeps its event.
 void Fairness::fix(RouteId id, double rate, double now) {
   Route& route = routes_[id];
-  route.fixed = true;
+  route.fixed_in = moment_;
   const std::uint32_t present = route.messages.present();
   for (const Hop& hop : hops(route)) {
     Channel& channel = channels_[hop.channel];

@@ -76,9 +76,10 @@ class Fairness {
     double rate = 0;     // bytes per second of each message
     std::uint32_t stamp = 0;
     bool armed = false;  // whether its event is that of its first message at this rate
-    bool fixed = false, seen = false;
     std::uint8_t count = 0;
     std::uint32_t hops = 0;  // where they begin
+    std::uint64_t reached_in = 0,
+                  fixed_in = 0;  // the moments in which its rate was last asked for, and determined
   };
   struct Member {
     RouteId route;
@@ -87,10 +88,12 @@ class Fairness {
   struct Channel {
     double bandwidth = 0;
     std::vector<Member> members;  // routes that have messages
+    std::uint32_t present = 0;    // messages
     // While rates are determined:
+    std::uint32_t open = 0;  // messages that have none yet
     double spare = 0;
-    std::uint32_t open = 0;  // messages
-    bool seen = false, dirty = false;
+    std::uint64_t reached_in = 0;  // the moment in which it last took part
+    bool dirty = false;
     double busy_since = 0;
     ChannelUse use;
   };
@@ -98,7 +101,9 @@ class Fairness {
     double value;
     ChannelId channel;
 
-    bool operator>(const Share& other) const { return value > other.value; }
+    bool operator<(const Share& other) const {
+      return value < other.value || (value == other.value && channel < other.channel);
+    }
   };
 
   /// Routes are found by their channels.
@@ -122,6 +127,7 @@ class Fairness {
   void collect();
   void visit(ChannelId channel);
   void fill(double now);
+  void sift_down(std::size_t at);
   void fix(RouteId id, double rate, double now);
 
   EventQueue& events_;
@@ -131,8 +137,9 @@ class Fairness {
   std::vector<Hop> hops_;
   std::unordered_set<RouteId, Table, Table> table_;
   std::vector<FlowId> finished_;
+  std::uint64_t moment_ = 0;  // of those in which rates were determined, the number of the last
   std::vector<ChannelId> dirty_, reached_;
-  std::vector<Share> shares_;  // a heap: what each message of a channel would get
+  std::vector<Share> shares_;  // a heap, the least first: what each message of a channel would get
 };
 
 }  // namespace convene
