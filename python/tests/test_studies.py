@@ -37,6 +37,14 @@ def test_a_study_runs(convene: Convene, name: str, tmp_path: Path) -> None:
     assert not (tmp_path / "study.json.part").exists()
 
 
+@pytest.mark.usefixtures("small")
+def test_a_study_in_the_executors_order(convene: Convene) -> None:
+    words = ("simulate", "--study", "clairvoyant", "--json")
+    assert convene(*words, "--order", "compiled").json != convene(*words).json
+    done = convene("simulate", "--study", "mini-benchmark", "--order", "compiled")
+    assert "in the study mini-benchmark ranks begin before they arrive; leave out --order" in done.complaint
+
+
 def test_numbers_of_ranks_are_the_sources(convene: Convene) -> None:
     assert "leave out -p" in convene("simulate", "--study", "sparbit", "-p", 8).complaint
 

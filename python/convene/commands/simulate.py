@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """convene simulate: plays algorithms on a platform that need not exist."""
 
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
@@ -84,9 +85,10 @@ def check_contention(word: str) -> str:
     return word
 
 
-def check_order(word: str) -> None:
+def check_order(word: str) -> str:
     if word not in ORDERS:
         raise RequestError(_core.no_such("order", word, ORDERS))
+    return word
 
 
 def journal_of(output: Path | None, resume: bool) -> simulation.Journal | None:
@@ -143,7 +145,7 @@ def busiest_text(channels: dict[str, float]) -> str:
 # What a study settles itself.
 OF_SWEEPS = (
     *("collective", "platform", "sizes", "algorithms", "root", "mapping", "arrivals", "noise", "repetitions"),
-    *("seed", "contention", "order", "critical_path", "engine", "rivals", "export", "skeleton", "use"),
+    *("seed", "contention", "critical_path", "engine", "rivals", "export", "skeleton", "use"),
 )
 
 
@@ -154,6 +156,7 @@ def show_study(
     journal: simulation.Journal | None,
     figure: Path | None,
     procs: int | None,
+    order: str,
 ) -> None:
     if name not in studies.STUDIES:
         raise RequestError(_core.no_such("study", name, list(studies.STUDIES)))
@@ -164,7 +167,11 @@ def show_study(
         raise RequestError(f"the study {name} needs at least two ranks: -p 2")
 
     def played(cases: list[simulation.Case]) -> list[Any]:
-        return play(cases, journal)
+        if order == "any":
+            return play(cases, journal)
+        if any(type(case) is not simulation.Case for case in cases):
+            raise RequestError(f"in the study {name} ranks begin before they arrive; leave out --order")
+        return play([replace(case, ordered=True) for case in cases], journal)
 
     result = study.run_on(played, procs) if procs and study.run_on else study.run(played)
     write(result, output, journal)
@@ -412,7 +419,7 @@ def run(
         raise RequestError(f"-p must be from 1 to {arguments.MOST_PROCS}, not {procs}")
     journal = journal_of(output, resume)
     if study:
-        show_study(study, json, output, journal, figure, procs)
+        show_study(study, json, output, journal, figure, procs, check_order(order))
         return
     if skeleton:
         arguments.refuse(context, OF_CALLS, "--skeleton")
