@@ -15,6 +15,7 @@
 #include "simulate/history.hpp"
 #include "simulate/player_state.hpp"
 #include "simulate/processors.hpp"
+#include "simulate/threads.hpp"
 
 // A message is five events in general: its sender's processor is done with it, the channels at either end have carried it, it
 // lands, and its receiver's processor is done with it. (Rendezvous, ports and further channels add some.) Most messages are
@@ -54,11 +55,11 @@ class Player {
     for (Rank rank = 0; rank < procs; ++rank) ranks_[rank].exit = arrivals[rank];
     if (has_ports()) port_.resize(procs);
     if (!options.begins.empty()) held_.resize(procs);
-    set_orders(options.orders);
+    threads_.set(options.orders, procs);
     state_.reserve(source.steps());
     for (Rank rank = 0; rank < procs; ++rank)
       for (const std::uint32_t predecessors : source.predecessors(rank))
-        state_.push_back({has_order(rank) ? 1 : predecessors, nothing_yet});
+        state_.push_back({threads_.has_order(rank) ? 1 : predecessors, nothing_yet});
     left_ = source.steps();
     looks_ahead_ = left_ > most_at_hand;
     if (looks_ahead_) events_.look_ahead(first_stage + 1);
@@ -185,7 +186,7 @@ class Player {
   // ---- Steps
 
   void start(Rank rank) {
-    if (has_order(rank)) return go_on(rank);
+    if (threads_.has_order(rank)) return go_on(rank);
     const std::uint64_t first = source_.first(rank);
     const std::span<const std::uint32_t> predecessors = source_.predecessors(rank);
     for (StepId step = 0; step < predecessors.size(); ++step)
@@ -232,47 +233,27 @@ class Player {
 
   // ---- Orders
 
-  void set_orders(std::span<const Order> orders) {
-    if (orders.empty()) return;
-    threads_.resize(source_.procs());
-    for (Rank rank = 0; rank < threads_.size(); ++rank)
-      if (const Order& order = orders[orders.size() == 1 ? 0 : rank]; !order.empty())
-        threads_[rank] = {.next = order.data(), .end = order.data() + order.size()};
-  }
-
   /// Steps that only join others stand in no order.
   void leave_joins_out() {
-    for (Rank rank = 0; rank < threads_.size(); ++rank)
-      for (StepId step = 0; has_order(rank) && step < source_.schedule(rank).size(); ++step)
+    for (Rank rank = 0; rank < source_.procs(); ++rank)
+      for (StepId step = 0; threads_.has_order(rank) && step < source_.schedule(rank).size(); ++step)
         if (source_.move(rank, step).kind == StepKind::join) --left_;
   }
 
-  bool has_order(Rank rank) const { return !threads_.empty() && threads_[rank].has_order(); }
-
-  /// The rank goes on until it has to wait, or its processor to work.
   void go_on(Rank rank) {
-    Thread& thread = threads_[rank];
-    for (; thread.next != thread.end; ++thread.next) {
-      const Op op = *thread.next;
-      if (op.action() == Action::issue) {
-        const Move& move = issue(rank, op.step());
-        if (move.left_out || move.kind == StepKind::recv) continue;
-        ++thread.next;
-        return;  // on_worked() has it go on
-      }
-      if (op.action() == Action::wait ? is_over(rank, op.step()) : thread.open == 0) continue;
-      thread.awaited = op.action() == Action::wait ? op.step() : Thread::everything;
-      return;
-    }
+    threads_.go_on(
+        rank, [&](StepId step) { return issue(rank, step); },
+        [&](StepId step) { return is_over(rank, step); });
   }
 
-  const Move& issue(Rank rank, StepId step) {
-    Thread& thread = threads_[rank];
+  /// Whether the rank's processor works for it: on_worked() has the rank go on.
+  bool issue(Rank rank, StepId step) {
     const std::uint64_t first = source_.first(rank);
-    ++thread.open;
-    if (thread.last != Thread::nothing) history_.released(first + step, thread.last);
+    if (const StepId last = threads_.opened(rank); last != Threads::nothing)
+      history_.released(first + step, last);
     begin(rank, step, first);
-    return source_.move(rank, step);
+    const Move& move = source_.move(rank, step);
+    return !move.left_out && move.kind != StepKind::recv;
   }
 
   /// Whether the rank need not wait for a step. (Signals are not issued before they are waited for.)
@@ -286,15 +267,9 @@ class Player {
 
   /// A step of a rank that has an order is finished, or its processor's part in it is (`done.move` is none).
   void tell_thread(const Finished& done) {
-    Thread& thread = threads_[done.rank];
     if (done.move) {
       state_[done.first + done.step].missing = 0;
-      --thread.open;
-      const bool is_awaited =
-          thread.awaited == done.step || (thread.awaited == Thread::everything && thread.open == 0);
-      if (!is_awaited) return;
-      thread.awaited = Thread::nothing;
-      thread.last = done.step;
+      if (!threads_.closed(done.rank, done.step)) return;
     }
     go_on(done.rank);
   }
@@ -304,7 +279,7 @@ class Player {
   void release_successors() {
     for (std::size_t i = 0; i < done_.size(); ++i) {
       const Finished done = done_[i];
-      if (has_order(done.rank)) {
+      if (threads_.has_order(done.rank)) {
         tell_thread(done);
         continue;
       }
@@ -345,7 +320,7 @@ class Player {
       send(rank, step, move);
     else
       finish(rank, step, move);
-    if (has_order(rank)) done_.emplace_back(source_.first(rank), nullptr, rank, step);
+    if (threads_.has_order(rank)) done_.emplace_back(source_.first(rank), nullptr, rank, step);
   }
 
   /// A processor has done a piece of work, and comes to the next.
@@ -631,9 +606,9 @@ class Player {
   std::vector<Finished> done_;    // steps whose successors have not been told
   std::uint32_t idle_ = none;     // a core that has just done all its work, and has messages to look at
   LargeVector<RankState> ranks_;
-  std::vector<Port> port_;       // by rank, where ports matter
-  std::vector<Thread> threads_;  // by rank, where there are orders
-  std::vector<Held> held_;       // by rank, where ranks begin at another moment than they arrive
+  std::vector<Port> port_;  // by rank, where ports matter
+  Threads threads_;
+  std::vector<Held> held_;  // by rank, where ranks begin at another moment than they arrive
   Path path_, other_path_;
   Outcome outcome_;
 };

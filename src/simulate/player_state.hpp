@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "schedule/order.hpp"
 #include "schedule/schedule.hpp"
 #include "simulate/pool.hpp"
 #include "simulate/source.hpp"
@@ -76,19 +75,6 @@ struct Finished {
 struct StepState {
   std::uint32_t missing;  // predecessors to come
   std::uint32_t receive;  // what is known of a receive
-};
-
-/// A rank that goes through its steps in an order that was fixed before.
-struct Thread {
-  static constexpr StepId nothing = 0xffffffffu, everything = 0xfffffffeu;
-
-  const Op* next = nullptr;
-  const Op* end = nullptr;
-  StepId awaited = nothing;  // the step that it waits for
-  StepId last = nothing;     // what it waited for last
-  std::uint32_t open = 0;    // steps that are not finished
-
-  bool has_order() const { return end != nullptr; }
 };
 
 /// Steps that are ready but for the rank's input, where that comes later than the rank begins.
