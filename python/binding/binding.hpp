@@ -5,6 +5,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -35,13 +36,17 @@ struct Extent {
   std::uint64_t steps = 0;
   double seconds = 0;
 
-  /// Why that is too much for plans of so many steps; empty where it is not. `what` is the subject: "this plan".
-  std::string refusal(const std::string& what, std::uint64_t most_steps) const;
+  /// Why that is too much for plans of so many steps; empty where it is not. `doing`: what would be done, such as "simulating
+  /// ring on 4 processes".
+  std::string refusal(const std::string& doing, std::uint64_t most_steps) const;
 };
-/// One rank's, and about that of all ranks together: by the schedules of a few of them or, where there will be far more
-/// steps than so many, by those for few ranks.
+/// One rank's.
 Extent extent_of(const Algorithm& algorithm, Call call, Rank rank, Builder& builder);
-Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64_t most_steps);
+/// About that of all ranks together: by the schedules of a few of them or, where there will be far more steps than so many, by
+/// those for few ranks. The seconds are measured, so they differ from time to time. Where it is asked to stop, what it has
+/// come to.
+Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64_t most_steps,
+                       const std::stop_token& stop = {});
 
 /// Throws Error where an algorithm's requirement does not hold for a call.
 void require_met(const Spec& spec, const Call& call);

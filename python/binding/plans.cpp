@@ -116,7 +116,7 @@ struct Request {
 
   void require_few_steps() const {
     const Extent extent = expected_extent(*spec.algorithm, call, most_steps);
-    if (const std::string refusal = extent.refusal("this plan would have", most_steps); !refusal.empty())
+    if (const std::string refusal = extent.refusal("this plan", most_steps); !refusal.empty())
       throw Error(refusal);
   }
   void require_few_places() const {
@@ -228,6 +228,8 @@ Extent extent_of(const Algorithm& algorithm, Call call, Rank rank, Builder& buil
   return {steps, static_cast<double>(monotonic_ns() - begun) * 1e-9};
 }
 
+namespace {
+
 /// All steps, as they grow from 128 ranks to 256. An algorithm may plan for all ranks at once, so that one schedule for many of
 /// them takes too long itself. 0: not known.
 std::uint64_t extrapolated_steps(const Algorithm& algorithm, const Call& call) {
@@ -251,53 +253,68 @@ std::uint64_t extrapolated_steps(const Algorithm& algorithm, const Call& call) {
   return static_cast<std::uint64_t>(std::min(steps, 1e18));
 }
 
+/// What several schedules take.
+struct Asked {
+  Rank schedules = 0;
+  std::uint64_t steps = 0;
+  double seconds = 0, slowest = 0;
+
+  void add(const Extent& one) {
+    ++schedules;
+    steps += one.steps;
+    seconds += one.seconds;
+    slowest = std::max(slowest, one.seconds);
+  }
+  /// Of one in the mean; without the slowest, which the machine may have interrupted.
+  double seconds_of_one() const { return schedules > 1 ? (seconds - slowest) / (schedules - 1) : seconds; }
+};
+
+constexpr double most_minutes = 30;  // to build a plan
+
+}  // namespace
+
 /// Rank 0 and the root may have more to do than all others; these differ as well (in a tree), so some of them are asked,
 /// at distances of the golden section, which fall together with no power.
-Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64_t most_steps) {
+Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64_t most_steps,
+                       const std::stop_token& stop) {
   constexpr Rank most_asked = 16;
   constexpr std::uint64_t enough_steps = 1'000'000;  // to know that there are too many
+  constexpr double enough_seconds = 2;
   constexpr double golden = 0.6180339887498949;
-  constexpr std::uint64_t far = 8;  // a logarithm, or the next power of two
+  constexpr std::uint64_t doubt = 8;  // what is extrapolated may be so many times too much
   if (algorithm.symmetry == Symmetry::none)
-    if (const std::uint64_t steps = extrapolated_steps(algorithm, call); steps / far > most_steps)
+    if (const std::uint64_t steps = extrapolated_steps(algorithm, call); steps / doubt > most_steps)
       return {.steps = steps};
   const Rank root = is_rooted(call.collective) ? call.root : 0, special = root == 0 ? 1 : 2;
   Builder builder;
   Extent extent = extent_of(algorithm, call, root, builder);
-  const auto add = [](Extent& sum, const Extent& more) {
-    sum.steps += more.steps;
-    sum.seconds += more.seconds;
-  };
-  if (root != 0) add(extent, extent_of(algorithm, call, 0, builder));
+  if (root != 0 && !stop.stop_requested()) {
+    const Extent first = extent_of(algorithm, call, 0, builder);
+    extent = {extent.steps + first.steps, extent.seconds + first.seconds};
+  }
   if (call.procs <= special) return extent;
   const Rank others = call.procs - special;
   const Rank most = std::min(others, algorithm.symmetry == Symmetry::none ? most_asked : 1);
-  Extent sum;
-  double slowest = 0;
-  Rank asked = 0;
-  while (asked < most && sum.steps < enough_steps) {
-    const double at = std::fmod((asked + 1) * golden, 1);
-    Rank rank = 1 + (most == others ? asked : static_cast<Rank>(at * others));
+  Asked asked;
+  while (asked.schedules < most && asked.steps < enough_steps && !stop.stop_requested()) {
+    if (asked.schedules > 1 && asked.seconds > enough_seconds) break;
+    const double at = std::fmod((asked.schedules + 1) * golden, 1);
+    Rank rank = 1 + (most == others ? asked.schedules : static_cast<Rank>(at * others));
     if (root != 0 && rank >= root) ++rank;
-    const Extent one = extent_of(algorithm, call, rank, builder);
-    add(sum, one);
-    slowest = std::max(slowest, one.seconds);
-    ++asked;
+    asked.add(extent_of(algorithm, call, rank, builder));
   }
-  extent.steps += sum.steps * others / asked;
-  // Without the slowest, which the machine may have interrupted.
-  if (asked > 1) extent.seconds += (sum.seconds - slowest) * others / (asked - 1);
-  return extent;
+  if (asked.schedules == 0) return extent;
+  return {extent.steps + asked.steps * others / asked.schedules,
+          extent.seconds + asked.seconds_of_one() * others};
 }
 
-std::string Extent::refusal(const std::string& what, std::uint64_t most_steps) const {
-  constexpr double most_minutes = 30;
+std::string Extent::refusal(const std::string& doing, std::uint64_t most_steps) const {
   if (steps > most_steps)
-    return what + " about " + std::to_string(steps) + " steps, more than " + std::to_string(most_steps) +
-           "; take fewer processes";
+    return doing + " means about " + std::to_string(steps) + " steps, more than " +
+           std::to_string(most_steps) + "; take fewer processes";
   if (const double minutes = seconds / 60; minutes > most_minutes)
-    return what + " schedules that take about " + std::to_string(std::llround(minutes)) +
-           " minutes to build; take fewer processes";
+    return doing + " means building schedules for about " + std::to_string(std::llround(minutes)) +
+           " minutes; take fewer processes";
   return "";
 }
 

@@ -79,13 +79,16 @@ bool is_alike(const Algorithm& algorithm, const Call& call) {
   return steps(call.procs - 1) == steps(0);
 }
 
-/// Why that is too much to be played; empty where it is not.
-std::string refusal_of(const Spec& spec, const Call& call, bool is_alike) {
+/// Why that is too much to be played; empty where it is not. Time is asked for before anything is played, not again with each
+/// play: it differs, and hours of work would be lost.
+enum class Asks : std::uint8_t { for_steps, for_time_too };
+std::string refusal_of(const Spec& spec, const Call& call, bool is_alike, Asks asks,
+                       const std::stop_token& stop) {
   const std::uint64_t most = is_alike ? most_played : most_steps;
-  Extent extent = expected_extent(*spec.algorithm, call, most);
-  if (is_alike) extent.seconds = 0;  // one is built
+  Extent extent = expected_extent(*spec.algorithm, call, most, stop);
+  if (is_alike || asks == Asks::for_steps) extent.seconds = 0;
   return extent.refusal("simulating " + spec_text(*spec.algorithm, spec.parameters) + " on " +
-                            std::to_string(call.procs) + " processes means",
+                            std::to_string(call.procs) + " processes",
                         most);
 }
 
@@ -99,8 +102,10 @@ class Played {
     std::any kept;  // work for the whole plan is done once
     call.kept = &kept;
     const bool is_one_for_all = !apart && is_alike(algorithm, call);
-    if (const std::string refusal = refusal_of(spec, call, is_one_for_all); !refusal.empty())
+    if (const std::string refusal = refusal_of(spec, call, is_one_for_all, Asks::for_steps, stop);
+        !refusal.empty())
       throw Error(refusal);
+    if (stop.stop_requested()) throw Interrupted();
     Builder builder;
     one_ = std::make_unique<Schedule>(build_schedule(algorithm, call, builder));
     if (!is_one_for_all) {
@@ -358,23 +363,31 @@ NoiseKind parse_noise(const std::string& name) {
   throw Error("noise '" + name + "' is none of none, exponential, pareto, bernoulli");
 }
 
-/// What tells all simulations of this process that run now to stop; those that come later are not meant.
+/// What tells all simulations of this process to stop, those that run and those to come.
 class Interruption {
  public:
   static std::stop_token token() {
     const std::scoped_lock lock(mutex);
     return source.get_token();
   }
-  static void request() {
+  static void set(bool stop) {
     const std::scoped_lock lock(mutex);
-    source.request_stop();
-    source = std::stop_source();
+    if (stop)
+      source.request_stop();
+    else if (source.stop_requested())
+      source = std::stop_source();
   }
 
  private:
   static inline std::mutex mutex;
   static inline std::stop_source source;
 };
+
+void require_root(Rank root, Rank procs) {
+  if (root >= procs)
+    throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
+                std::to_string(root));
+}
 
 nb::list simulate(const std::string& collective, const std::string& spec, Rank procs,
                   const std::vector<double>& sizes, const std::string& platform, const std::string& file,
@@ -383,9 +396,7 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
                   std::uint64_t stream, const Forecasts& forecasts, const Rows& begins, const Rows& blocks,
                   bool exits, bool ordered, const nb::object& on_play) {
   Simulation simulation = make_simulation(collective, spec, procs, platform, file, placement);
-  if (root >= procs)
-    throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
-                std::to_string(root));
+  require_root(root, procs);
   simulation.call.root = root;
   simulation.options = {.contention = exact ? Contention::maxmin : Contention::sharing,
                         .critical_path = critical_path,
@@ -414,16 +425,20 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
   return list;
 }
 
-/// Why an algorithm cannot be simulated on so many processes; empty where it can, and where only a play would tell.
+/// Why an algorithm cannot be simulated on so many processes; empty where it can, and where only a play would tell. `apart`:
+/// with blocks of sizes of their own.
 std::string refusal(const std::string& collective, const std::string& spec, Rank procs,
                     const std::string& platform, const std::string& file, const std::string& placement,
-                    Rank root) {
+                    Rank root, bool apart) {
   Simulation simulation = make_simulation(collective, spec, procs, platform, file, placement);
+  require_root(root, procs);
+  const Algorithm& algorithm = *simulation.spec.algorithm;
+  if (algorithm.decides()) return "";
   std::any kept;
   simulation.call.kept = &kept;
   simulation.call.root = root;
-  if (simulation.spec.algorithm->decides()) return "";
-  return refusal_of(simulation.spec, simulation.call, is_alike(*simulation.spec.algorithm, simulation.call));
+  const bool is_one_for_all = !apart && is_alike(algorithm, simulation.call);
+  return refusal_of(simulation.spec, simulation.call, is_one_for_all, Asks::for_time_too, {});
 }
 
 /// A platform's name and machine; throws where the file is wrong.
@@ -464,6 +479,7 @@ void add_simulation(nb::module_& module) {
              nb::arg("procs"), "A platform with so many ranks, as XML for SimGrid.");
   module.def("simulation_refusal", &refusal, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("platform"), nb::arg("file"), nb::arg("placement"), nb::arg("root") = 0,
+             nb::arg("apart") = false, nb::call_guard<nb::gil_scoped_release>(),
              "Why an algorithm cannot be simulated on so many processes; empty where it can.");
   module.def("simulate", &simulate, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("sizes"), nb::arg("platform"), nb::arg("file"), nb::arg("placement"),
@@ -477,8 +493,9 @@ void add_simulation(nb::module_& module) {
              "(rounds), and when ranks begin (seconds; in the background, or late). By size: each rank's "
              "block in bytes. Ordered: steps in the executor's compiled order. on_play is called after each "
              "play.");
-  module.def("interrupt_simulations", &Interruption::request,
-             "Tells all simulations that run now, in other threads, to stop; they raise RuntimeError.");
+  module.def("stop_simulations", &Interruption::set, nb::arg("stop"),
+             "Whether simulations stop, those that run in other threads and those to come; they raise "
+             "RuntimeError then.");
 }
 
 }  // namespace convene::binding

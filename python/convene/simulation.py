@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, ClassVar
 
 from convene import __version__, _core, paths
@@ -82,13 +83,15 @@ class Case:
 
     def refusal(self) -> str:
         """Why it cannot be played, such as too many processes; empty where it can."""
-        place = self.platform.text, self.platform.file, self.mapping
-        try:
-            return _core.simulation_refusal(self.collective, self.spec, self.procs, *place, self.root)
-        except RequestError as error:
-            return str(error)
-        except MemoryError:
-            return f"{self.spec} on {self.procs} processes needs too much memory; take fewer processes"
+        return refusal_of(
+            self.collective,
+            self.spec,
+            self.procs,
+            self.platform,
+            self.mapping,
+            self.root,
+            apart=bool(self.blocks),
+        )
 
     @property
     def plays(self) -> int:
@@ -121,9 +124,24 @@ class Case:
         return [runs[first : first + each] for first in range(0, len(runs), each)]
 
     @classmethod
-    def interrupt(cls) -> None:
-        """Ends all that are being played, in other threads."""
-        _core.interrupt_simulations()
+    def stop(cls, *, stop: bool) -> None:
+        """Whether cases stop, those that are being played in other threads and those to come."""
+        _core.stop_simulations(stop)
+
+
+@cache
+def refusal_of(
+    collective: str, spec: str, procs: int, platform: Platform, mapping: str, root: int, *, apart: bool
+) -> str:
+    """Why a case cannot be played; `apart`: with blocks of sizes of their own. Asked once: for many
+    processes it takes seconds, and whether there is too little time is not always answered alike."""
+    place = platform.text, platform.file, mapping
+    try:
+        return _core.simulation_refusal(collective, spec, procs, *place, root, apart)
+    except RequestError as error:
+        return str(error)
+    except MemoryError:
+        return f"{spec} on {procs} processes needs too much memory; take fewer processes"
 
 
 def known_platforms() -> list[str]:
@@ -250,10 +268,23 @@ class Journal:
 
 
 def require_possible(cases: Sequence[Case]) -> None:
-    large = {(case.collective, case.spec, case.procs): case for case in cases if case.procs > SMALL}
-    for case in large.values():
-        if refusal := case.refusal():
+    for case in cases:
+        if case.procs > SMALL and (refusal := case.refusal()):
             raise RequestError(refusal)
+
+
+class Course:
+    """How many plays of how many are done, as threads tell."""
+
+    def __init__(self, on_progress: Callable[[int, int], None] | None, total: int) -> None:
+        self.on_progress, self.total, self.done = on_progress, total, 0
+        self.lock = Lock()
+
+    def advance(self, plays: int) -> None:
+        with self.lock:
+            self.done += plays
+            if self.on_progress and plays:
+                self.on_progress(self.done, self.total)
 
 
 def play_all(
@@ -269,31 +300,37 @@ def play_all(
     results = [known.get(Journal.key(case)) if known else None for case in cases]
     if journal:
         journal.begin()
-    done = [0 if result is None else case.plays for case, result in zip(cases, results, strict=True)]
-    total = sum(case.plays for case in cases)
-
-    def tell(i: int, plays: int | None = None) -> None:
-        done[i] = done[i] + 1 if plays is None else plays
-        if on_progress:
-            on_progress(sum(done), total)
-
     left = [i for i, result in enumerate(results) if result is None]
+    course = Course(on_progress, sum(case.plays for case in cases))
+    course.advance(course.total - sum(cases[i].plays for i in left))
+
+    def play(case: Case) -> list[list[Simulated]]:
+        told = 0
+
+        def tell() -> None:
+            nonlocal told
+            told += 1
+            course.advance(1)
+
+        runs = case.play(tell)
+        course.advance(case.plays - told)
+        return runs
+
+    kinds = {type(case) for case in cases}
+    for kind in kinds:
+        kind.stop(stop=False)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        running = {
-            pool.submit(cases[i].play, partial(tell, i)): i
-            for i in sorted(left, key=lambda i: -cases[i].procs)
-        }
         try:
+            running = {pool.submit(play, cases[i]): i for i in sorted(left, key=lambda i: -cases[i].procs)}
             for future in as_completed(running):
                 i = running[future]
                 results[i] = runs = future.result()
                 if journal:
                     journal.add(cases[i], runs)
-                tell(i, cases[i].plays)
         except BaseException:
+            for kind in kinds:
+                kind.stop(stop=True)
             pool.shutdown(wait=False, cancel_futures=True)
-            for kind in {type(case) for case in cases}:
-                kind.interrupt()
             raise
     return [result for result in results if result is not None]
 

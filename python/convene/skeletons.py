@@ -162,10 +162,11 @@ class Program(simulation.Case):
     seed: int = 1
 
     def refusal(self) -> str:
-        place = self.platform.text, self.platform.file, self.mapping
         asked = zip(self.skeleton.calls, self.specs, strict=True)
         found = (
-            _core.simulation_refusal(call.collective, spec, self.procs, *place, call.root)
+            simulation.refusal_of(
+                call.collective, spec, self.procs, self.platform, self.mapping, call.root, apart=False
+            )
             for call, spec in asked
         )
         return next(filter(None, found), "")

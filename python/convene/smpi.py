@@ -83,6 +83,7 @@ class SmpiCase(simulation.Case):
 
     engine: ClassVar[str] = "SMPI with the executor"
     running: ClassVar[set["subprocess.Popen[str]"]] = set()
+    stopped: ClassVar[bool] = False
 
     def refusal(self) -> str:
         return ""  # each process has but its own schedule
@@ -125,17 +126,24 @@ class SmpiCase(simulation.Case):
             start_new_session=True,  # smpirun is a script: what it starts is to be ended with it
         ) as process:
             cls.running.add(process)
+            if cls.stopped:
+                cls.end(process)
             try:
                 _, said = process.communicate()
             finally:
                 cls.running.discard(process)
         return process.returncode, said
 
+    @staticmethod
+    def end(process: "subprocess.Popen[str]") -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+
     @classmethod
-    def interrupt(cls) -> None:
-        for process in tuple(cls.running):
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
+    def stop(cls, *, stop: bool) -> None:
+        cls.stopped = stop
+        for process in tuple(cls.running) if stop else ():
+            cls.end(process)
 
     def write_job(self, where: Path) -> None:
         platform = _core.simgrid_platform(self.platform.text, self.platform.file, self.mapping, self.procs)

@@ -4,6 +4,7 @@
 import json
 import signal
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -253,7 +254,7 @@ def test_an_interrupted_sweep_goes_on(
 
 
 def test_a_simulation_can_be_interrupted(platform: Path) -> None:
-    """Within a play and between two; and those that come later run."""
+    """Within a play and between two; and those that come after it do not begin."""
     has_begun = threading.Event()
     place = platform.read_text(), str(platform), "sequential"
 
@@ -264,16 +265,30 @@ def test_a_simulation_can_be_interrupted(platform: Path) -> None:
     with ThreadPoolExecutor(1) as pool:
         endless = pool.submit(play, 1_000_000)
         assert has_begun.wait(60)
-        _core.interrupt_simulations()
+        _core.stop_simulations(stop=True)
         with pytest.raises(RuntimeError, match="interrupted"):
             endless.result(60)
+    with pytest.raises(RuntimeError, match="interrupted"):
+        play(1)
+    _core.stop_simulations(stop=False)
     assert len(play(2)) == 2
 
 
-def test_who_ends_a_sweep_ends_what_is_played(platform: Path) -> None:
+class ManySimulations(simulation.Case):
+    """Of which each ends soon, as in a skeleton or some studies."""
+
+    def play(self, on_play: Callable[[], None] | None = None) -> list[list[Any]]:
+        one = replace(self, arrivals=self.arrivals[:1])
+        for _ in range(self.plays):
+            simulation.Case.play(one, on_play)
+        return []
+
+
+@pytest.mark.parametrize("kind", [simulation.Case, ManySimulations])
+def test_who_ends_a_sweep_ends_what_is_played(platform: Path, kind: type[simulation.Case]) -> None:
     machine = simulation.Platform(platform.read_text(), str(platform))
     endless = ((0.0,) * 16,) * 1_000_000
-    cases = [simulation.Case("allgather", "ring", 16, (8,), machine, "sequential", endless)]
+    cases = [kind("allgather", "ring", 16, (8,), machine, "sequential", endless)]
     told: list[tuple[int, int]] = []
 
     def stop(done: int, total: int) -> None:
@@ -317,6 +332,12 @@ def test_too_many_processes_are_refused_before_anything_is_played(convene: Conve
     refused = convene("simulate", "reduce", *words)
     assert "simulating ring on 4096 processes means about 50327306 steps" in refused.complaint
     assert not kept.with_name("kept.json.part").exists()
+
+
+def test_a_root_that_is_no_rank_is_refused_with_many_ranks_too(convene: Convene) -> None:
+    words = ("simulate", "gather", "--platform", "curie", "-p", 2048, "--root", 5000, "--sizes", 8)
+    for more in ((), ("--algorithms", "binomial")):
+        assert "the root must be below the number of processes, 2048" in convene(*words, *more).complaint
 
 
 @pytest.mark.parametrize(
@@ -380,7 +401,8 @@ def test_all_algorithms_are_those_that_are_possible(
     words = ("simulate", "allgather", "--platform", platform, "-p", 8, "--sizes", 8, "--json")
     done = convene(*words)
     assert done.status == 0
-    assert "8 ranks of them are too many to be simulated: ring" in done.err
+    assert "ring is left out: too many steps" in done.err
+    assert done.json["options"]["left_out"] == refused
     names = [contender["name"] for contender in done.json["sizes"][0]["contenders"]]
     assert "ring" not in names
     assert "sparbit" in names
@@ -409,7 +431,7 @@ def test_large_plans_are_counted_whole() -> None:
     # A ring of reductions plans for all parts at once: two schedules for so many ranks would take the memory.
     assert "steps" in _core.simulation_refusal("allreduce", "prr", 65536, *place)
     # Hours, for as many steps as there are ranks.
-    assert "minutes to build" in _core.simulation_refusal("scatter", "sbn", 1 << 18, *place)
+    assert "building schedules for about" in _core.simulation_refusal("scatter", "sbn", 1 << 18, *place)
     # The middle of a tree has more to do than most.
     for collective in ("bcast", "gather", "scatter", "reduce"):
         assert _core.simulation_refusal(collective, "binomial", 1 << 20, *place) == ""

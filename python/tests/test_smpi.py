@@ -59,10 +59,13 @@ def test_a_run_in_smpi_can_be_interrupted(platform: Path) -> None:
         while not smpi.SmpiCase.running:
             time.sleep(0.01)
         time.sleep(0.3)
-        smpi.SmpiCase.interrupt()
+        smpi.SmpiCase.stop(stop=True)
         with pytest.raises(RequestError, match="SMPI could not run ring"):
             running.result(60)
     assert not smpi.SmpiCase.running
+    with pytest.raises(RequestError, match="SMPI could not run ring"):
+        case.play()  # one that just begins
+    smpi.SmpiCase.stop(stop=False)
 
 
 @needs_simgrid

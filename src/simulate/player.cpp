@@ -334,7 +334,7 @@ class Player {
       const Job& job = jobs_[next];
       processors_.engage(id, job.done, Core::job, job.rank, job.step);
       jobs_.remove(next);
-    } else if (processors_.find_landed(core, now_)) {
+    } else if (processors_.sort_out_landed(core, now_)) {
       idle_ = id;
     }
     const Move& move = source_.move(rank, step);
@@ -539,7 +539,7 @@ class Player {
   /// A processor has done a piece of work: unless that has led to more, it turns to what has landed meanwhile.
   void look_at_landed() {
     Core& core = processors_[std::exchange(idle_, none)];
-    while (!core.is_busy() && processors_.find_landed(core, now_)) {
+    while (!core.is_busy() && processors_.sort_out_landed(core, now_)) {
       look_at(processors_.take_landed(core));
       release_successors();
     }

@@ -48,7 +48,7 @@ struct PlayOptions {
   /// executor does. A rank whose order is empty, and every rank where there are none, begins each step as soon as what it
   /// depends on is done. Not together with `begins`.
   std::span<const Order> orders = {};
-  std::stop_token stop = {};  ///< asked some hundred times a second
+  std::stop_token stop = {};  ///< looked at every few thousand events
 };
 
 /// What play() throws where it was asked to stop.

@@ -116,9 +116,9 @@ class Processors {
     tasks_.append(core.landed, id);
   }
 
-  /// Whether an idle processor has messages to look at. Messages that are gone leave its line, and those that are to land later
-  /// are announced, since it will be idle then.
-  bool find_landed(Core& core, double now) {
+  /// The processor is idle: messages that are gone leave its line, and those that land later are announced, since it will not be
+  /// busy then. Whether there are others, which it is to look at.
+  bool sort_out_landed(Core& core, double now) {
     while (!core.landing.empty() && tasks_[core.landing.first].state == Task::gone)
       tasks_.remove(tasks_.take_first(core.landing));
     if (!core.landing.empty() && tasks_[core.landing.first].moment > now) announce_all(core);

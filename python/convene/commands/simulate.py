@@ -68,15 +68,16 @@ def play(cases: list[simulation.Case], journal: simulation.Journal | None = None
         )
 
 
-def leave_impossible_out(cases: list[simulation.Case]) -> list[simulation.Case]:
-    """Who asks for all algorithms gets those that so many ranks leave time and memory for, and is told."""
-    refused = [case for case in cases if case.procs > simulation.SMALL and case.refusal()]
-    if not refused or len(refused) == len(cases):
-        return cases
-    names = ", ".join(case.spec for case in refused)
-    procs = refused[0].procs
-    console.complain(f"left out, since {procs} ranks of them are too many to be simulated: {names}")
-    return [case for case in cases if case not in refused]
+def leave_impossible_out(cases: list[simulation.Case]) -> tuple[list[simulation.Case], dict[str, str]]:
+    """Who asks for all algorithms gets those that so many ranks leave time and memory for, and is told of the
+    others, with the reasons."""
+    reasons = {case.spec: case.refusal() for case in cases if case.procs > simulation.SMALL}
+    reasons = {spec: reason for spec, reason in reasons.items() if reason}
+    if len(reasons) == len(cases):
+        return cases, {}
+    for spec, reason in reasons.items():
+        console.complain(f"{spec} is left out: {reason}")
+    return [case for case in cases if case.spec not in reasons], reasons
 
 
 def check_contention(word: str) -> str:
@@ -495,8 +496,9 @@ def run(
         )
         for spec in specs
     ]
+    left_out: dict[str, str] = {}
     if algorithms == "all":
-        cases = leave_impossible_out(cases)
+        cases, left_out = leave_impossible_out(cases)
     options = {
         "engine": engine,
         "mapping": mapping,
@@ -505,7 +507,7 @@ def run(
         "contention": contention if engine == "player" else "SMPI's",
         "order": order if engine == "player" else "the executor's",
         "seed": seed,
-    }
+    } | ({"left_out": left_out} if left_out else {})
     runs = play(cases, journal)
     result = simulation.as_result(cases, runs, {**options, "repetitions": len(patterns)})
     write(result, output, journal)
