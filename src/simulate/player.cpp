@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/fetch.hpp"
 #include "base/large_pages.hpp"
 #include "simulate/fairness.hpp"
 #include "simulate/history.hpp"
+#include "simulate/look_ahead.hpp"
 #include "simulate/player_state.hpp"
 #include "simulate/processors.hpp"
 #include "simulate/threads.hpp"
@@ -24,9 +24,6 @@
 //   it is reconsidered (sharing.hpp). Otherwise channels that will be done with it in the same moment have one event.
 // - Where it is known when it lands, and its receive is ready, nobody needs to look then (processors.hpp).
 // What was foreseen and did not come true leaves an event that is out of date, or a message that is gone in a line.
-//
-// Most of the time goes into waiting for memory, so the player asks for it ahead of the events that will need it
-// (look_ahead).
 
 namespace convene {
 namespace {
@@ -62,7 +59,7 @@ class Player {
         state_.push_back({threads_.has_order(rank) ? 1 : predecessors, nothing_yet});
     left_ = source.steps();
     looks_ahead_ = left_ > most_at_hand;
-    if (looks_ahead_) events_.look_ahead(first_stage + 1);
+    if (looks_ahead_) events_.look_ahead(LookAhead<Sharers>::events);
     leave_joins_out();
   }
 
@@ -76,7 +73,7 @@ class Player {
       if (events_.empty()) break;
       if (++events_played_ % events_between_looks == 0 && stop_.stop_requested()) throw Interrupted();
       const Event event = events_.pop();
-      if (looks_ahead_) look_ahead();
+      if (looks_ahead_) look_ahead().at_events();
       now_ = event.seconds();
       dispatch(event);
       if (!done_.empty()) release_successors();
@@ -91,8 +88,6 @@ class Player {
   static constexpr std::uint64_t events_between_looks = 4096;
   /// So many steps are in the cache anyway.
   static constexpr std::uint64_t most_at_hand = 16384;
-  /// So many events ahead it asks for what events are about, for what that leads to, and for what that does.
-  static constexpr std::size_t first_stage = 12, second_stage = 7, third_stage = 3;
 
   bool has_ports() const { return platform_.ports > 0 || platform_.gap > 0; }
 
@@ -119,68 +114,8 @@ class Player {
     }
   }
 
-  /// A rank's steps follow each other, but all ranks' steps lie between them: what it needs next is asked for now, or the
-  /// player would wait for memory half of its time.
-  void fetch_ahead(const Move& move, std::uint64_t step) const {
-    fetch_soon(&move + 5);
-    fetch_soon(state_.data() + step + 12);
-  }
-
-  /// What the next events need is asked for now, in three stages, each of which finds what the next one asks for.
-  void look_ahead() {
-    fetch_first(events_.ahead(first_stage));
-    fetch_second(events_.ahead(second_stage));
-    fetch_third(events_.ahead(third_stage));
-  }
-
-  void fetch_first(const Event* event) const {
-    if (!event) return;
-    const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
-    if (kind == computed)
-      processors_.fetch(number);
-    else if (kind == carried)
-      contention_.fetch_event(number);
-    else if (kind != arrive && kind != called)
-      fetch_soon(tasks_.data() + number);
-  }
-
-  void fetch_second(const Event* event) const {
-    if (!event) return;
-    const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
-    if (kind == landed) {
-      fetch_receive(tasks_[number].to, tasks_[number].recv);
-    } else if (kind == computed) {
-      const Core& core = processors_[number];
-      fetch_soon(&source_.move(core.rank, core.step));
-      fetch_soon(&ranks_[core.rank]);
-      fetch_soon(state_.data() + source_.first(core.rank) + core.step + 1);
-    } else if (kind == carried) {
-      contention_.fetch_further(number, [this](FlowId flow) { fetch_soon(tasks_.data() + flow); });
-    }
-  }
-
-  void fetch_receive(Rank rank, StepId step) const {
-    fetch_soon(state_.data() + source_.first(rank) + step);
-    fetch_soon(&source_.move(rank, step));
-    processors_.fetch(processors_.of(rank));
-  }
-
-  void fetch_third(const Event* event) {
-    if (!event) return;
-    const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
-    if (kind == carried) {
-      contention_.fetch_last(number,
-                             [this](FlowId flow) { fetch_receive(tasks_[flow].to, tasks_[flow].recv); });
-    } else if (kind == computed) {
-      const Core& core = processors_[number];
-      const Move& move = source_.move(core.rank, core.step);
-      source_.fetch_successors(move);
-      if (move.kind != StepKind::send) return;
-      const Rank peer = source_.peer(core.rank, move);
-      network_.find(core.rank, peer, path_);
-      for (unsigned hop = 0; hop < path_.count; ++hop) contention_.fetch_channel(path_.channels[hop]);
-      fetch_receive(peer, move.partner);
-    }
+  LookAhead<Sharers> look_ahead() {
+    return {source_, network_, events_, contention_, processors_, tasks_, state_, ranks_, path_};
   }
 
   // ---- Steps
@@ -224,7 +159,7 @@ class Player {
 
   void finish(Rank rank, StepId step, const Move& move) {
     const std::uint64_t first = source_.first(rank);
-    if (looks_ahead_) fetch_ahead(move, first + step);
+    if (looks_ahead_) look_ahead().along(move, first + step);
     --left_;
     history_.finished(first + step, now_);
     ranks_[rank].exit = now_;
