@@ -269,8 +269,6 @@ struct Asked {
   double seconds_of_one() const { return schedules > 1 ? (seconds - slowest) / (schedules - 1) : seconds; }
 };
 
-constexpr double most_minutes = 30;  // to build a plan
-
 }  // namespace
 
 /// Rank 0 and the root may have more to do than all others; these differ as well (in a tree), so some of them are asked,
@@ -309,6 +307,7 @@ Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64
 }
 
 std::string Extent::refusal(const std::string& doing, std::uint64_t most_steps) const {
+  constexpr double most_minutes = 30;
   if (steps > most_steps)
     return doing + " means about " + std::to_string(steps) + " steps, more than " +
            std::to_string(most_steps) + "; take fewer processes";

@@ -79,14 +79,16 @@ bool is_alike(const Algorithm& algorithm, const Call& call) {
   return steps(call.procs - 1) == steps(0);
 }
 
-/// Why that is too much to be played; empty where it is not. Time is asked for before anything is played, not again with each
-/// play: it differs, and hours of work would be lost.
+/// What must not be too much: the steps or, before anything is played, the time to build schedules as well. (That is not asked
+/// again with each play: it differs, and hours of work would be lost.)
 enum class Asks : std::uint8_t { for_steps, for_time_too };
-std::string refusal_of(const Spec& spec, const Call& call, bool is_alike, Asks asks,
+
+/// Why something is too much to be played; empty where it is not.
+std::string refusal_of(const Spec& spec, const Call& call, bool is_one_for_all, Asks asks,
                        const std::stop_token& stop) {
-  const std::uint64_t most = is_alike ? most_played : most_steps;
+  const std::uint64_t most = is_one_for_all ? most_played : most_steps;
   Extent extent = expected_extent(*spec.algorithm, call, most, stop);
-  if (is_alike || asks == Asks::for_steps) extent.seconds = 0;
+  if (is_one_for_all || asks == Asks::for_steps) extent.seconds = 0;
   return extent.refusal("simulating " + spec_text(*spec.algorithm, spec.parameters) + " on " +
                             std::to_string(call.procs) + " processes",
                         most);

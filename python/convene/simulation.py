@@ -125,7 +125,7 @@ class Case:
 
     @classmethod
     def stop(cls, *, stop: bool) -> None:
-        """Whether cases stop, those that are being played in other threads and those to come."""
+        """Whether cases end early, those that are being played in other threads and those to come."""
         _core.stop_simulations(stop)
 
 
@@ -317,21 +317,22 @@ def play_all(
         return runs
 
     kinds = {type(case) for case in cases}
-    for kind in kinds:
-        kind.stop(stop=False)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        try:
-            running = {pool.submit(play, cases[i]): i for i in sorted(left, key=lambda i: -cases[i].procs)}
-            for future in as_completed(running):
-                i = running[future]
-                results[i] = runs = future.result()
-                if journal:
-                    journal.add(cases[i], runs)
-        except BaseException:
-            for kind in kinds:
-                kind.stop(stop=True)
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        running = {pool.submit(play, cases[i]): i for i in sorted(left, key=lambda i: -cases[i].procs)}
+        for future in as_completed(running):
+            i = running[future]
+            results[i] = runs = future.result()
+            if journal:
+                journal.add(cases[i], runs)
+    except BaseException:
+        for kind in kinds:
+            kind.stop(stop=True)
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        for kind in kinds:
+            kind.stop(stop=False)
     return [result for result in results if result is not None]
 
 

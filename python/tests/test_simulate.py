@@ -304,6 +304,7 @@ def test_who_ends_a_sweep_ends_what_is_played(platform: Path, kind: type[simulat
         signal.signal(signal.SIGINT, before)
     assert told[:3] == [(1, 1_000_000), (2, 1_000_000), (3, 1_000_000)]
     assert len(told) < 1_000_000
+    assert simulation.Case.play(replace(cases[0], arrivals=endless[:1]))  # others are not stopped
 
 
 def test_a_refused_request_is_not_in_the_way_of_the_right_one(
