@@ -2,16 +2,16 @@
 // How long Clairvoyant takes to find its transfers (all ranks' at once, which every rank does for itself), and how long the
 // rank's own schedule takes to build from them; balanced, with one rank late, and with random arrivals. JSON with
 // --benchmark_out=FILE --benchmark_out_format=json.
-#include "shape/clairvoyant.hpp"
+#include "patterns/clairvoyant_pattern.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <random>
 #include <string>
 
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 
-namespace convene {
+namespace convene::bench {
 namespace {
 
 enum class Arrivals { balanced, one_late, random };
@@ -68,10 +68,10 @@ void add_all() {
 }
 
 }  // namespace
-}  // namespace convene
+}  // namespace convene::bench
 
 int main(int argc, char** argv) {
-  convene::add_all();
+  convene::bench::add_all();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <string>
 
-#include "collective/algorithm.hpp"
-#include "schedule/order.hpp"
-#include "select/spec.hpp"
+#include "collective/core/algorithm.hpp"
+#include "schedule/core/order.hpp"
+#include "collective/core/spec.hpp"
 
-namespace convene {
+namespace convene::bench {
 namespace {
 
 constexpr Rank procs = 1024, rank = 317;
@@ -79,10 +79,10 @@ void add_all() {
 }
 
 }  // namespace
-}  // namespace convene
+}  // namespace convene::bench
 
 int main(int argc, char** argv) {
-  convene::add_all();
+  convene::bench::add_all();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "collective/algorithm.hpp"
-#include "select/spec.hpp"
-#include "simulate/player.hpp"
+#include "collective/core/algorithm.hpp"
+#include "collective/core/spec.hpp"
+#include "simulate/engine/simulator.hpp"
 
-namespace convene {
+namespace convene::bench {
 namespace {
 
 /// Nodes of 16 cores on one switch, with costs of the order of InfiniBand's.
@@ -140,10 +140,10 @@ void add_all() {
 }
 
 }  // namespace
-}  // namespace convene
+}  // namespace convene::bench
 
 int main(int argc, char** argv) {
-  convene::add_all();
+  convene::bench::add_all();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

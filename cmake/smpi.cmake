@@ -15,9 +15,10 @@ message(STATUS "SimGrid: ${CONVENE_SIMGRID}")
 
 set(CONVENE_smpi_COMPILE -I${CONVENE_SMPI_INCLUDE}/smpi)
 convene_add_stack_settings(smpi)
+convene_add_room(mpi convene_mpi_smpi convene_settings_smpi smpi)
 convene_add_room(execute convene_execute_smpi convene_settings_smpi smpi)
 
 # smpirun loads it as a library and calls its `main` once for each rank.
 add_library(convene-smpi MODULE ${PROJECT_SOURCE_DIR}/tools/smpi/play.cpp)
-target_link_libraries(convene-smpi PRIVATE convene_execute_smpi convene_select convene_collective ${CONVENE_SIMGRID})
+target_link_libraries(convene-smpi PRIVATE convene_execute_smpi convene_decide ${CONVENE_SIMGRID})
 set_target_properties(convene-smpi PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

@@ -99,7 +99,7 @@ if(benchmarks)
   foreach(source IN LISTS benchmarks)
     get_filename_component(name ${source} NAME_WE)
     add_executable(benchmark_${name} ${source})
-    target_link_libraries(benchmark_${name} PRIVATE convene_select convene_collective convene_simulate
+    target_link_libraries(benchmark_${name} PRIVATE convene_decide
                                                     benchmark::benchmark)
   endforeach()
 endif()

@@ -13,10 +13,10 @@ PROGRAM = """
 #include <cstdio>
 #include <string_view>
 
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 
 int main(int, char** argv) {
-  using namespace convene;
+  using namespace convene::collective;
   int bad = 1;
   for (const Algorithm* algorithm : catalogue(Collective::allgather)) {
     std::printf("%s\\n", std::string(algorithm->name).c_str());

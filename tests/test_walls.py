@@ -126,14 +126,14 @@ def test_includes_stay_within_the_walls() -> None:
 @pytest.mark.parametrize(
     ("room", "line"),
     [
-        ("schedule", '#include "collective/algorithm.hpp"'),
+        ("schedule", '#include "collective/core/algorithm.hpp"'),
         ("collective", "#include <mpi.h>"),
-        ("collective", '#include "execute/mpi.hpp"'),
-        ("execute", '#  include "collective/algorithm.hpp"'),
+        ("collective", '#include "mpi/functions.hpp"'),
+        ("execute", '#  include "collective/core/algorithm.hpp"'),
         ("runtime", '#include "interpose/forward.hpp"'),
         ("select", "#include <convene/convene.h>"),
         ("schedule", '#include "slots.hpp"'),
-        ("schedule", "#include <schedule/slots.hpp>"),
+        ("schedule", "#include <schedule/core/slots.hpp>"),
     ],
 )
 def test_a_breach_is_noticed(room: str, line: str) -> None:
@@ -167,7 +167,7 @@ def test_drop_in_libraries_export_mpi_the_api_and_nothing_else() -> None:
 
 
 def test_api_libraries_export_convene_and_one_function_of_the_mpi() -> None:
-    """MPI_Finalize, before which a thread has to end (src/runtime/finalize.cpp)."""
+    """MPI_Finalize, before which a thread has to end (src/capi/finalize.cpp)."""
     for library in api_libraries():
         exported = {name.partition("@")[0] for _, name in symbols(library, "-D", "--defined-only")}
         assert "convene_allgather" in exported, library.name

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time as all ranks see it: measure/common_clock.hpp for the ranks of a measurement.
+// Time as all ranks see it: clock/common_clock.hpp for the ranks of a measurement.
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "measure/common_clock.hpp"
+#include "clock/common_clock.hpp"
 
 namespace convene::bench {
 

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "base/shared_copy.hpp"
+#include "base/stream_copy.hpp"
 #include "convene/convene.h"
 #include "measure_layout.hpp"
 

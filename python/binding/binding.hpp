@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "select/spec.hpp"
+#include "collective/core/spec.hpp"
 
 namespace convene::binding {
 

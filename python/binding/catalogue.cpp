@@ -127,7 +127,7 @@ bool knows_in_place(const std::string& collective) {
 
 bool shares_memory(const std::string& collective, const std::string& text) {
   const Spec spec = parse_spec(parse_collective(collective), text);
-  return convene::shares_memory(*spec.algorithm, spec.parameters);
+  return collective::shares_memory(*spec.algorithm, spec.parameters);
 }
 
 bool has_graph(const std::string& collective) { return is_neighborhood(parse_collective(collective)); }

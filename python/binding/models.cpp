@@ -8,11 +8,11 @@
 
 #include "base/error.hpp"
 #include "binding.hpp"
-#include "model/expression_bounds.hpp"
-#include "model/prediction.hpp"
-#include "model/shared_memory.hpp"
-#include "model/summa.hpp"
-#include "model/taulop.hpp"
+#include "model/taulop/cost_bounds.hpp"
+#include "model/prediction/prediction.hpp"
+#include "model/taulop/shared_memory_cost.hpp"
+#include "model/taulop/summa.hpp"
+#include "model/taulop/taulop.hpp"
 #include "topology/mapping.hpp"
 
 namespace nb = nanobind;

@@ -6,7 +6,7 @@
 NB_MODULE(_core, module) {
   module.doc() = "Convene's catalogue, generators, checker, printers, rules and models.";
   module.attr("version") = CONVENE_VERSION;
-  nanobind::exception<convene::Error>(module, "RequestError");
+  nanobind::exception<convene::base::Error>(module, "RequestError");
   convene::binding::add_arrivals(module);
   convene::binding::add_catalogue(module);
   convene::binding::add_requests(module);

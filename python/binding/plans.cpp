@@ -10,9 +10,9 @@
 #include "base/error.hpp"
 #include "base/names.hpp"
 #include "binding.hpp"
-#include "schedule/checker.hpp"
-#include "schedule/print.hpp"
-#include "schedule/print_svg.hpp"
+#include "schedule/check/checker.hpp"
+#include "schedule/print/print.hpp"
+#include "schedule/print/svg/print_svg.hpp"
 #include "topology/mapping.hpp"
 
 namespace nb = nanobind;
@@ -111,8 +111,8 @@ struct Request {
     require_few_places();
     return build_plan(*spec.algorithm, call);
   }
-  std::uint32_t segments() const { return convene::segments(*spec.algorithm, call); }
-  Contract contract() const { return convene::contract(call, segments()); }
+  std::uint32_t segments() const { return collective::segments(*spec.algorithm, call); }
+  Contract contract() const { return collective::contract(call, segments()); }
 
   void require_few_steps() const {
     const Extent extent = expected_extent(*spec.algorithm, call, most_steps);
@@ -160,7 +160,7 @@ nb::dict describe(const Statistics& counts) {
 
 Verdict play(const Request& request) {
   const nb::gil_scoped_release others_may_run;
-  return convene::check(request.plan_to_play(), request.contract());
+  return schedule::check(request.plan_to_play(), request.contract());
 }
 
 nb::dict check(const std::string& collective, const std::string& spec, Rank procs, Rank root, bool in_place,

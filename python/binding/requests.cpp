@@ -9,7 +9,7 @@
 #include "base/names.hpp"
 #include "base/sizes.hpp"
 #include "binding.hpp"
-#include "select/rules.hpp"
+#include "decide/rules.hpp"
 
 namespace nb = nanobind;
 

@@ -15,9 +15,9 @@
 
 #include "base/error.hpp"
 #include "binding.hpp"
-#include "schedule/describe.hpp"
-#include "simulate/player.hpp"
-#include "simulate/simgrid.hpp"
+#include "schedule/core/describe.hpp"
+#include "simulate/engine/simulator.hpp"
+#include "simulate/platform/simgrid.hpp"
 
 namespace nb = nanobind;
 

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 
-namespace convene {
+namespace convene::arrival {
 
 std::optional<double> DeclaredPhase::begin(double now) {
   if (is_open()) throw Error("a phase is begun that is open already; end it first (convene_phase_end)");
@@ -72,4 +72,4 @@ std::vector<std::int32_t> arrivals_in_rounds_of(std::uint32_t pieces,
   return arrivals_in_rounds(arrivals_ns, round_ns, static_cast<std::int32_t>(widest_gap));
 }
 
-}  // namespace convene
+}  // namespace convene::arrival

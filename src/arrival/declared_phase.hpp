@@ -11,7 +11,7 @@
 
 #include "arrival/predictor.hpp"
 
-namespace convene {
+namespace convene::arrival {
 
 /// The phases before one operation on one rank, one after the other. A forecast is given once a phase: at its first edge,
 /// or at its beginning where the phase before had no edge and the earlier durations say enough.
@@ -55,4 +55,4 @@ std::vector<std::int32_t> arrivals_in_rounds_of(std::uint32_t pieces,
                                                 const std::vector<std::int64_t>& arrivals_ns,
                                                 std::int64_t round_ns);
 
-}  // namespace convene
+}  // namespace convene::arrival

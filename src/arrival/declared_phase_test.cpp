@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 
-namespace convene {
+namespace convene::arrival {
 namespace {
 
 using testing::ElementsAre;
@@ -83,4 +83,4 @@ RC_GTEST_PROP(ArrivalsInRounds, keep_their_order_and_fit, ()) {
 }
 
 }  // namespace
-}  // namespace convene
+}  // namespace convene::arrival

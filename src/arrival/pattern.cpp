@@ -13,7 +13,7 @@
 #include "base/names.hpp"
 #include "base/sizes.hpp"
 
-namespace convene {
+namespace convene::arrival {
 
 const std::vector<PatternKind>& pattern_kinds() {
   // In the order of Pattern::Kind.
@@ -265,4 +265,4 @@ std::string Pattern::text() const {
   }
 }
 
-}  // namespace convene
+}  // namespace convene::arrival

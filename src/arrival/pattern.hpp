@@ -15,7 +15,7 @@
 #include "arrival/trace.hpp"
 #include "base/durations.hpp"
 
-namespace convene {
+namespace convene::arrival {
 
 /// What a pattern's text may begin with, and what follows.
 struct PatternKind {
@@ -73,4 +73,4 @@ class Pattern {
   friend class PatternParser;
 };
 
-}  // namespace convene
+}  // namespace convene::arrival

@@ -13,7 +13,7 @@
 
 #include "base/error.hpp"
 
-namespace convene {
+namespace convene::arrival {
 namespace {
 
 using Delays = std::vector<Nanoseconds>;
@@ -256,4 +256,4 @@ RC_GTEST_PROP(TraceFuzz, AnyBytesAreATraceOrAnError, ()) {
 }
 
 }  // namespace
-}  // namespace convene
+}  // namespace convene::arrival

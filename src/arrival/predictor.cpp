@@ -7,7 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
-namespace convene {
+namespace convene::arrival {
 namespace {
 
 void require(bool holds, const char* what) {
@@ -274,4 +274,4 @@ void Progress::edge(double fraction, double now) {
   end_ = start_ + (now - start_) / fraction;
 }
 
-}  // namespace convene
+}  // namespace convene::arrival

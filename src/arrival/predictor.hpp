@@ -5,6 +5,8 @@
 // section 6: a moving average of 5), Durbin 1960 for the autoregressive one.
 #pragma once
 
+#include "base/layers.hpp"
+
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -12,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace convene {
+namespace convene::arrival {
 
 /// The last so many values, the newest last.
 class History {
@@ -137,4 +139,4 @@ class Progress {
   std::optional<double> end_;
 };
 
-}  // namespace convene
+}  // namespace convene::arrival

@@ -10,7 +10,7 @@
 
 #include "arrival/random.hpp"
 
-namespace convene {
+namespace convene::arrival {
 namespace {
 
 std::optional<double> after(std::unique_ptr<Predictor> predictor, const std::vector<double>& values) {
@@ -199,4 +199,4 @@ RC_GTEST_PROP(Predictor, FiniteValuesGiveFiniteForecasts, ()) {
 }
 
 }  // namespace
-}  // namespace convene
+}  // namespace convene::arrival

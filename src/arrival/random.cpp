@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace convene {
+namespace convene::arrival {
 namespace {
 
 /// Spreads neighbouring numbers over all 64 bits (the finaliser of splitmix64, Steele et al. 2014).
@@ -46,4 +46,4 @@ double Random::gamma(double shape) {
   }
 }
 
-}  // namespace convene
+}  // namespace convene::arrival

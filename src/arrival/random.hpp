@@ -3,10 +3,12 @@
 // distributions make of it.
 #pragma once
 
+#include "base/layers.hpp"
+
 #include <cstdint>
 #include <random>
 
-namespace convene {
+namespace convene::arrival {
 
 class Random {
  public:
@@ -23,4 +25,4 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-}  // namespace convene
+}  // namespace convene::arrival

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
-namespace convene {
+namespace convene::arrival {
 namespace {
 
 void require(bool holds, const char* what) {
@@ -90,4 +90,4 @@ std::vector<std::int32_t> to_ticks(std::span<const Nanoseconds> arrivals, Nanose
   return result;
 }
 
-}  // namespace convene
+}  // namespace convene::arrival

@@ -12,7 +12,7 @@
 
 #include "base/durations.hpp"
 
-namespace convene {
+namespace convene::arrival {
 
 /// ω = max a − min a, the worst case imbalance time.
 double imbalance(std::span<const double> arrivals);
@@ -42,4 +42,4 @@ double normalised_imbalance(double balanced_run_time, double imbalance);
 /// ranks make equal ticks, and a pattern with ω/τ < 1 is all 0. `round` > 0. What is later than 2^31 − 1 rounds is that.
 std::vector<std::int32_t> to_ticks(std::span<const Nanoseconds> arrivals, Nanoseconds round);
 
-}  // namespace convene
+}  // namespace convene::arrival

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace convene {
+namespace convene::arrival {
 namespace {
 
 using Times = std::vector<double>;
@@ -58,4 +58,4 @@ TEST(Ticks, AreWholeRoundsAfterTheEarliest) {
 }
 
 }  // namespace
-}  // namespace convene
+}  // namespace convene::arrival

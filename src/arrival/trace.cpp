@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/names.hpp"
 
-namespace convene {
+namespace convene::arrival {
 namespace {
 
 constexpr std::string_view separators = " \t\r,";
@@ -91,4 +91,4 @@ void Trace::write(const std::string& path) const {
   if (!file) throw Error("the trace " + in_quotes(path) + " cannot be written; does its folder exist?");
 }
 
-}  // namespace convene
+}  // namespace convene::arrival

@@ -10,7 +10,7 @@
 
 #include "base/durations.hpp"
 
-namespace convene {
+namespace convene::arrival {
 
 class Trace {
  public:
@@ -34,4 +34,4 @@ class Trace {
   std::vector<std::vector<Nanoseconds>> calls_;
 };
 
-}  // namespace convene
+}  // namespace convene::arrival

@@ -9,7 +9,7 @@
 #include "base/names.hpp"
 #include "base/sizes.hpp"
 
-namespace convene {
+namespace convene::base {
 namespace {
 
 std::string error_of(const std::function<void()>& call) {
@@ -128,4 +128,4 @@ RC_GTEST_PROP(Durations, FormatIsParsedBack, ()) {
 }
 
 }  // namespace
-}  // namespace convene
+}  // namespace convene::base

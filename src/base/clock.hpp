@@ -3,6 +3,8 @@
 // else nanoseconds of CLOCK_MONOTONIC (28 ns a reading and more).
 #pragma once
 
+#include "base/layers.hpp"
+
 #include <time.h>
 
 #include <cstdint>
@@ -11,7 +13,7 @@
 #include <x86intrin.h>
 #endif
 
-namespace convene {
+namespace convene::base {
 
 inline std::uint64_t monotonic_ns() {
   timespec now{};
@@ -37,7 +39,7 @@ struct TickMoment {
     TickMoment best;
     std::uint64_t least = UINT64_MAX;
     for (int i = 0; i < most; ++i) {
-      const std::uint64_t before = convene::ticks(), ns = monotonic_ns(), after = convene::ticks();
+      const std::uint64_t before = convene::base::ticks(), ns = monotonic_ns(), after = convene::base::ticks();
       if (after - before >= least) continue;
       least = after - before;
       best = {before + least / 2, ns};
@@ -88,4 +90,4 @@ class TickScale {
   std::uint64_t ticks_, ns_;
 };
 
-}  // namespace convene
+}  // namespace convene::base

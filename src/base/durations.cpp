@@ -7,7 +7,7 @@
 #include "base/names.hpp"
 #include "base/sizes.hpp"
 
-namespace convene {
+namespace convene::base {
 namespace {
 
 struct Unit {
@@ -69,4 +69,4 @@ std::string format_duration(Nanoseconds duration) {
   return "";  // the last unit divides everything
 }
 
-}  // namespace convene
+}  // namespace convene::base

@@ -2,11 +2,13 @@
 // Durations as people write them: "5ms", "1.5s", "200us", and as whole nanoseconds.
 #pragma once
 
+#include "base/layers.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace convene {
+namespace convene::base {
 
 using Nanoseconds = std::int64_t;
 
@@ -19,4 +21,4 @@ Nanoseconds parse_duration(std::string_view text);
 /// In the largest unit in which it is a whole number: 5000000 is "5ms", 1500 is "1500ns", 0 is "0".
 std::string format_duration(Nanoseconds duration);
 
-}  // namespace convene
+}  // namespace convene::base

@@ -3,13 +3,15 @@
 // status 2.
 #pragma once
 
+#include "base/layers.hpp"
+
 #include <stdexcept>
 
-namespace convene {
+namespace convene::base {
 
 /// The request was wrong. The text is one sentence: what is wrong, with which value, and what to try.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace convene
+}  // namespace convene::base

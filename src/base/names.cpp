@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace convene {
+namespace convene::base {
 
 namespace {
 
@@ -97,4 +97,4 @@ std::string no_such(std::string_view kind, std::string_view wanted, std::span<co
   return "there is no " + std::string(kind) + " " + in_quotes(wanted) + suggestion(wanted, known);
 }
 
-}  // namespace convene
+}  // namespace convene::base

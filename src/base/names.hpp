@@ -2,12 +2,14 @@
 // Names in messages: quoting what somebody wrote, and finding what they may have meant.
 #pragma once
 
+#include "base/layers.hpp"
+
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace convene {
+namespace convene::base {
 
 /// 'text', fit for one line of plain ASCII: other bytes are escaped, and long texts are cut.
 std::string in_quotes(std::string_view text);
@@ -31,4 +33,4 @@ std::string suggestion(std::string_view wanted, std::span<const std::string_view
 /// "there is no <kind> 'wanted'; did you mean …? Known: …"
 std::string no_such(std::string_view kind, std::string_view wanted, std::span<const std::string_view> known);
 
-}  // namespace convene
+}  // namespace convene::base

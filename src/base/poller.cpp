@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace convene {
+namespace convene::base {
 
 Poller::Poller(std::function<Found()> poll) : poll_(std::move(poll)), thread_([this] { run(); }) {}
 
@@ -90,4 +90,4 @@ void Poller::rest(std::unique_lock<std::mutex>& lock, std::chrono::microseconds 
   condition_.wait_for(lock, time, [this] { return stopping_; });
 }
 
-}  // namespace convene
+}  // namespace convene::base

@@ -12,6 +12,8 @@
 //   that was not asleep may look just then; poll() has to see that another one is at it.)
 #pragma once
 
+#include "base/layers.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -20,7 +22,7 @@
 #include <mutex>
 #include <thread>
 
-namespace convene {
+namespace convene::base {
 
 class Poller {
  public:
@@ -61,4 +63,4 @@ class Poller {
   std::thread thread_;  // last: it uses all of the above
 };
 
-}  // namespace convene
+}  // namespace convene::base

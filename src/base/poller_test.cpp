@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace convene {
+namespace convene::base {
 namespace {
 
 template <class Condition>
@@ -93,4 +93,4 @@ TEST(Poller, is_kept_on_a_core_that_exists) {
 }
 
 }  // namespace
-}  // namespace convene
+}  // namespace convene::base

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/names.hpp"
 
-namespace convene {
+namespace convene::base {
 
 namespace {
 
@@ -75,4 +75,4 @@ std::string format_size(std::uint64_t bytes) {
   return text;
 }
 
-}  // namespace convene
+}  // namespace convene::base

@@ -2,12 +2,14 @@
 // Sizes in bytes as people write them: "8", "4KiB", "1MiB", and ranges of them: "8:1MiB".
 #pragma once
 
+#include "base/layers.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace convene {
+namespace convene::base {
 
 /// A whole number without sign; nothing where the text is anything else or the number does not fit.
 std::optional<std::uint64_t> parse_whole(std::string_view text);
@@ -25,4 +27,4 @@ SizeRange parse_size_range(std::string_view text);
 /// In the largest unit that divides it: 4096 is "4KiB", 1000 is "1000".
 std::string format_size(std::uint64_t bytes);
 
-}  // namespace convene
+}  // namespace convene::base

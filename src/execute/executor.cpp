@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "execute/deciding_run.hpp"
+#include "execute/online_run.hpp"
 #include "execute/step_run.hpp"
 
-namespace convene {
+namespace convene::execute {
 namespace {
 
 /// Steps that are ready, taken from the front, or from anywhere when shuffling.
@@ -64,7 +64,7 @@ class DynamicRun {
     while (code == MPI_SUCCESS) {
       if ((code = issue_all()) != MPI_SUCCESS) break;
       if (in_flight_ + signals_ == 0) return MPI_SUCCESS;
-      code = long_wait.is_on() || signals_ > 0 ? complete_and_tell() : complete_some(mpi.Waitsome);
+      code = long_wait.is_on() || signals_ > 0 ? complete_and_tell() : complete_some(pmpi.Waitsome);
     }
     abandon(requests_, in_flight_);
     return code;
@@ -93,8 +93,8 @@ class DynamicRun {
 
   void cancel() {
     for (std::uint32_t i = 0; i < in_flight_; ++i) {
-      mpi.Cancel(&requests_[i]);
-      mpi.Wait(&requests_[i], MPI_STATUS_IGNORE);
+      pmpi.Cancel(&requests_[i]);
+      pmpi.Wait(&requests_[i], MPI_STATUS_IGNORE);
     }
     in_flight_ = 0;
   }
@@ -222,7 +222,7 @@ class DynamicRun {
   int complete_what_came() {
     completed_last_ = 0;
     if (in_flight_ > 0)
-      if (const int code = complete_some(mpi.Testsome); code != MPI_SUCCESS) return code;
+      if (const int code = complete_some(pmpi.Testsome); code != MPI_SUCCESS) return code;
     return signals_ > 0 ? complete_signals() : MPI_SUCCESS;
   }
 
@@ -246,7 +246,7 @@ class DynamicRun {
   }
 
   /// Completes what `wait_or_test` says is complete.
-  int complete_some(decltype(mpi.Waitsome) wait_or_test) {
+  int complete_some(decltype(pmpi.Waitsome) wait_or_test) {
     int count = 0;
     const int code = wait_or_test(static_cast<int>(in_flight_), requests_, &count, completed_, statuses_);
     if (code != MPI_SUCCESS) return error_in(statuses_, static_cast<int>(in_flight_), code);
@@ -357,4 +357,4 @@ std::uint64_t StepwiseRun::early_messages() const {
   return deciding_run_ ? deciding_run_->early_messages() : run_->early_messages();
 }
 
-}  // namespace convene
+}  // namespace convene::execute

@@ -13,15 +13,15 @@
 #include <memory>
 #include <optional>
 
-#include "execute/arena.hpp"
+#include "base/arena.hpp"
 #include "execute/message.hpp"
 #include "execute/program.hpp"
-#include "execute/tags.hpp"
-#include "schedule/decider.hpp"
-#include "schedule/order.hpp"
-#include "schedule/schedule.hpp"
+#include "mpi/tags.hpp"
+#include "schedule/online/online_algorithm.hpp"
+#include "schedule/core/order.hpp"
+#include "schedule/core/schedule.hpp"
 
-namespace convene {
+namespace convene::execute {
 
 class DecidingRun;
 class SharedMemory;
@@ -81,4 +81,4 @@ class StepwiseRun {
   std::unique_ptr<DecidingRun> deciding_run_;
 };
 
-}  // namespace convene
+}  // namespace convene::execute

@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "execute/mpi.hpp"
+#include "mpi/functions.hpp"
 
-namespace convene {
+namespace convene::execute {
 
 class FakeMpi {
  public:
@@ -31,20 +31,20 @@ class FakeMpi {
 
   FakeMpi(int procs, const Options& options) : options_(options), ranks_(static_cast<std::size_t>(procs)) {
     current_ = this;
-    mpi.Isend = isend;
-    mpi.Send = send;
-    mpi.Irecv = irecv;
-    mpi.Recv = recv;
-    mpi.Sendrecv = sendrecv;
-    mpi.Wait = wait;
-    mpi.Waitsome = waitsome;
-    mpi.Iprobe = iprobe;
-    mpi.Cancel = cancel;
-    mpi.Request_free = request_free;
-    mpi.Type_contiguous = type_contiguous;
-    mpi.Type_create_struct = type_create_struct;
-    mpi.Type_commit = type_commit;
-    mpi.Type_free = type_free;
+    pmpi.Isend = isend;
+    pmpi.Send = send;
+    pmpi.Irecv = irecv;
+    pmpi.Recv = recv;
+    pmpi.Sendrecv = sendrecv;
+    pmpi.Wait = wait;
+    pmpi.Waitsome = waitsome;
+    pmpi.Iprobe = iprobe;
+    pmpi.Cancel = cancel;
+    pmpi.Request_free = request_free;
+    pmpi.Type_contiguous = type_contiguous;
+    pmpi.Type_create_struct = type_create_struct;
+    pmpi.Type_commit = type_commit;
+    pmpi.Type_free = type_free;
   }
   ~FakeMpi() { mpi = MpiTable{}; }
   FakeMpi(const FakeMpi&) = delete;
@@ -325,4 +325,4 @@ class FakeMpi {
   bool failed_ = false;
 };
 
-}  // namespace convene
+}  // namespace convene::execute

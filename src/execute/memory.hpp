@@ -7,10 +7,10 @@
 #include <cstring>
 #include <vector>
 
-#include "execute/mpi.hpp"
-#include "schedule/slots.hpp"
+#include "mpi/functions.hpp"
+#include "schedule/core/slots.hpp"
 
-namespace convene {
+namespace convene::execute {
 
 /// A run of bytes.
 struct Piece {
@@ -148,4 +148,4 @@ inline bool Memory::same_layout(const KeptLayout& kept) const {
          std::memcmp(displacements_, kept.displacements_.data(), kept.displacements_.size()) == 0;
 }
 
-}  // namespace convene
+}  // namespace convene::execute

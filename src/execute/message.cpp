@@ -8,9 +8,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include "base/shared_copy.hpp"
+#include "base/stream_copy.hpp"
 
-namespace convene {
+namespace convene::execute {
 namespace {
 
 /// Whether it is clear at a glance that a range is consecutive bytes.
@@ -67,9 +67,9 @@ class TypeOfPieces {
 
   MPI_Datatype make() {
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    mpi.Type_create_struct(entries_, lengths_, addresses_, types_, &type);
-    mpi.Type_commit(&type);
-    if (chunk_type_ != MPI_DATATYPE_NULL) mpi.Type_free(&chunk_type_);
+    pmpi.Type_create_struct(entries_, lengths_, addresses_, types_, &type);
+    pmpi.Type_commit(&type);
+    if (chunk_type_ != MPI_DATATYPE_NULL) pmpi.Type_free(&chunk_type_);
     return type;
   }
 
@@ -84,7 +84,7 @@ class TypeOfPieces {
 
   MPI_Datatype chunk_type() {
     if (chunk_type_ == MPI_DATATYPE_NULL)
-      mpi.Type_contiguous(static_cast<int>(chunk), MPI_BYTE, &chunk_type_);
+      pmpi.Type_contiguous(static_cast<int>(chunk), MPI_BYTE, &chunk_type_);
     return chunk_type_;
   }
 
@@ -223,14 +223,14 @@ int start_message(const Schedule& schedule, StepId id, const Buffers& buffers, M
   const int peer = static_cast<int>(step.peer);
   int code;
   if (step.kind == StepKind::send) {
-    code = mpi.Isend(message.buffer, message.count, message.type, peer, tag, comm, request);
+    code = pmpi.Isend(message.buffer, message.count, message.type, peer, tag, comm, request);
   } else {
     *staging = message.staging;
-    code = mpi.Irecv(message.buffer, message.count, message.type, peer, tag, comm, request);
+    code = pmpi.Irecv(message.buffer, message.count, message.type, peer, tag, comm, request);
   }
   if (message.owns_type) {
     MPI_Datatype type = message.type;  // freed now, gone when the message is
-    mpi.Type_free(&type);
+    pmpi.Type_free(&type);
   }
   return code;
 }
@@ -246,8 +246,8 @@ int error_in(const MPI_Status* statuses, int count, int code) {
 void abandon(MPI_Request* requests, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     if (requests[i] == MPI_REQUEST_NULL) continue;
-    mpi.Cancel(&requests[i]);
-    mpi.Request_free(&requests[i]);
+    pmpi.Cancel(&requests[i]);
+    pmpi.Request_free(&requests[i]);
   }
 }
 
@@ -321,15 +321,10 @@ void copy_slots(const Schedule& schedule, StepId step, const Buffers& buffers) {
   for_each_pair(schedule, step, buffers, copy);
 }
 
-int Operator::operator()(const std::byte* left, std::byte* right, std::size_t bytes) const {
-  if (!apply) throw std::logic_error("a combine step without an operation");
-  return bytes == 0 ? MPI_SUCCESS : apply(context, left, right, bytes);
-}
-
 int combine_slots(const Schedule& schedule, StepId step, const Buffers& buffers, const Operator& op) {
   return for_each_pair(schedule, step, buffers, [&](const Piece& left, const Piece& right) {
     return op(left.at, right.at, std::min(left.bytes, right.bytes));
   });
 }
 
-}  // namespace convene
+}  // namespace convene::execute

@@ -5,12 +5,13 @@
 #include <optional>
 #include <span>
 
-#include "execute/arena.hpp"
+#include "base/arena.hpp"
+#include "base/combine.hpp"
 #include "execute/memory.hpp"
-#include "execute/mpi.hpp"
-#include "schedule/schedule.hpp"
+#include "mpi/functions.hpp"
+#include "schedule/core/schedule.hpp"
 
-namespace convene {
+namespace convene::execute {
 
 /// The memory of all of a schedule's buffers.
 struct Buffers {
@@ -87,17 +88,7 @@ void unpack(const Schedule& schedule, StepId step, const Buffers& buffers, const
 /// Does a copy step.
 void copy_slots(const Schedule& schedule, StepId step, const Buffers& buffers);
 
-/// What a combine step calls: right = left ∘ right over `bytes` bytes, which are whole elements, back to back. Returns an
-/// MPI error code. Whoever binds a schedule with combines sets it, as a rule to MPI_Reduce_local, and lays out memory so
-/// that places begin and end between elements (Memory::cut_between).
-struct Operator {
-  int (*apply)(void* context, const std::byte* left, std::byte* right, std::size_t bytes) = nullptr;
-  void* context = nullptr;
-
-  int operator()(const std::byte* left, std::byte* right, std::size_t bytes) const;
-};
-
 /// Does a combine step. Returns MPI_SUCCESS or the operation's first error.
 int combine_slots(const Schedule& schedule, StepId step, const Buffers& buffers, const Operator& op);
 
-}  // namespace convene
+}  // namespace convene::execute

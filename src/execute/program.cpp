@@ -5,9 +5,9 @@
 #include <climits>
 #include <optional>
 
-#include "schedule/describe.hpp"
+#include "schedule/core/describe.hpp"
 
-namespace convene {
+namespace convene::execute {
 namespace {
 
 /// A run of bytes, from where its buffer begins.
@@ -212,4 +212,4 @@ std::size_t Program::memory() const {
          blocks_.memory();
 }
 
-}  // namespace convene
+}  // namespace convene::execute

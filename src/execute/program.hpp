@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "execute/arena.hpp"
+#include "base/arena.hpp"
 #include "execute/memory.hpp"
 #include "execute/message.hpp"
-#include "schedule/order.hpp"
+#include "schedule/core/order.hpp"
 
-namespace convene {
+namespace convene::execute {
 
 /// What one entry of a program does.
 enum class Act : std::uint8_t {
@@ -90,4 +90,4 @@ class Program {
   KeptLayout input_, output_, blocks_, shared_;
 };
 
-}  // namespace convene
+}  // namespace convene::execute

@@ -2,11 +2,11 @@
 // Programs: one entry after the other.
 #include <algorithm>
 
-#include "base/shared_copy.hpp"
+#include "base/stream_copy.hpp"
 #include "execute/program.hpp"
 #include "execute/step_run.hpp"
 
-namespace convene {
+namespace convene::execute {
 namespace {
 
 class ProgramRun {
@@ -34,12 +34,12 @@ class ProgramRun {
   [[gnu::always_inline]] int act(const Entry& entry) {
     switch (entry.act) {
       case Act::send:
-        return mpi.Isend(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), program_.byte(),
+        return pmpi.Isend(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), program_.byte(),
                          entry.message.peer, tags_.of(entry.match), binding_.comm, request_of(entry));
       case Act::send_now:
         return send(entry);
       case Act::recv:
-        return mpi.Irecv(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), program_.byte(),
+        return pmpi.Irecv(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), program_.byte(),
                          entry.message.peer, tags_.of(entry.match), binding_.comm, request_of(entry));
       case Act::recv_now:
         return receive(entry);
@@ -81,9 +81,9 @@ class ProgramRun {
     const auto bytes = static_cast<int>(to.bytes_or_step);
     const std::byte* const sent = at(to.base, to.offset);
     const int tag = tags_.of(to.match);
-    if (!tells_) return mpi.Send(sent, bytes, program_.byte(), to.message.peer, tag, binding_.comm);
+    if (!tells_) return pmpi.Send(sent, bytes, program_.byte(), to.message.peer, tag, binding_.comm);
     MPI_Request request = program_.no_request();
-    const int code = mpi.Isend(sent, bytes, program_.byte(), to.message.peer, tag, binding_.comm, &request);
+    const int code = pmpi.Isend(sent, bytes, program_.byte(), to.message.peer, tag, binding_.comm, &request);
     return code == MPI_SUCCESS ? end(&request, to) : code;
   }
 
@@ -92,20 +92,20 @@ class ProgramRun {
     std::byte* const to = at(from.base, from.offset);
     const int tag = tags_.of(from.match);
     if (!tells_)
-      return mpi.Recv(to, bytes, program_.byte(), from.message.peer, tag, binding_.comm, MPI_STATUS_IGNORE);
+      return pmpi.Recv(to, bytes, program_.byte(), from.message.peer, tag, binding_.comm, MPI_STATUS_IGNORE);
     MPI_Request request = program_.no_request();
-    const int code = mpi.Irecv(to, bytes, program_.byte(), from.message.peer, tag, binding_.comm, &request);
+    const int code = pmpi.Irecv(to, bytes, program_.byte(), from.message.peer, tag, binding_.comm, &request);
     return code == MPI_SUCCESS ? end(&request, from) : code;
   }
 
   int exchange(const Entry& from, const Entry& to) {
     if (!tells_)
-      return mpi.Sendrecv(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), program_.byte(),
+      return pmpi.Sendrecv(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), program_.byte(),
                           to.message.peer, tags_.of(to.match), at(from.base, from.offset),
                           static_cast<int>(from.bytes_or_step), program_.byte(), from.message.peer,
                           tags_.of(from.match), binding_.comm, MPI_STATUS_IGNORE);
     MPI_Request request = program_.no_request();
-    int code = mpi.Isend(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), program_.byte(),
+    int code = pmpi.Isend(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), program_.byte(),
                          to.message.peer, tags_.of(to.match), binding_.comm, &request);
     if (code != MPI_SUCCESS) return code;
     code = receive(from);
@@ -131,7 +131,7 @@ class ProgramRun {
   }
 
   int wait(MPI_Request* request, std::uint32_t slot) {
-    return tells_ ? wait_and_tell(request, slot) : mpi.Wait(request, MPI_STATUS_IGNORE);
+    return tells_ ? wait_and_tell(request, slot) : pmpi.Wait(request, MPI_STATUS_IGNORE);
   }
 
   /// Likewise, but says for whom, where that takes long.
@@ -139,7 +139,7 @@ class ProgramRun {
     PolledWait wait;
     for (;;) {
       int done = 0;
-      if (const int code = mpi.Test(request, &done, MPI_STATUS_IGNORE); code != MPI_SUCCESS || done)
+      if (const int code = pmpi.Test(request, &done, MPI_STATUS_IGNORE); code != MPI_SUCCESS || done)
         return code;
       if (!wait.has_become_long()) continue;
       const int peer = peer_of(slot);
@@ -179,4 +179,4 @@ int run_program(const Binding& binding, const Program& program, Arena& arena) {
   return code == MPI_SUCCESS ? ProgramRun(binding, program, arena).run() : code;
 }
 
-}  // namespace convene
+}  // namespace convene::execute

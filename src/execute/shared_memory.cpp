@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace convene {
+namespace convene::execute {
 namespace {
 
 constexpr std::size_t page = 4096;
@@ -54,7 +54,7 @@ bool SharedMemory::has_come(Rank from, std::uint32_t match) const {
 
 int let_mpi_progress(MPI_Comm comm) {
   int found = 0;
-  return mpi.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
+  return pmpi.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
 }
 
-}  // namespace convene
+}  // namespace convene::execute

@@ -18,10 +18,10 @@
 #include <memory>
 #include <vector>
 
-#include "execute/mpi.hpp"
-#include "schedule/schedule.hpp"
+#include "mpi/functions.hpp"
+#include "schedule/core/schedule.hpp"
 
-namespace convene {
+namespace convene::execute {
 
 class SharedMemory {
  public:
@@ -69,4 +69,4 @@ class SharedMemory {
 /// Has the MPI make progress, without waiting. Returns MPI_SUCCESS or its error.
 int let_mpi_progress(MPI_Comm comm);
 
-}  // namespace convene
+}  // namespace convene::execute

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "execute/executor.hpp"
-#include "execute/long_wait.hpp"
+#include "execute/stall_detector.hpp"
 #include "execute/shared_memory.hpp"
 
-namespace convene {
+namespace convene::execute {
 
 /// Starts messages and finishes those that are complete; does local steps.
 class StepMessages {
@@ -104,4 +104,4 @@ inline int await_memory(const Binding& binding) {
   return has_memory(binding) ? MPI_SUCCESS : poll(binding, -1, [&] { return has_memory(binding); });
 }
 
-}  // namespace convene
+}  // namespace convene::execute

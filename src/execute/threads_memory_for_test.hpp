@@ -11,7 +11,7 @@
 #include "execute/executor.hpp"
 #include "execute/shared_memory.hpp"
 
-namespace convene {
+namespace convene::execute {
 
 class ThreadsMemory {
  public:
@@ -47,4 +47,4 @@ class ThreadsMemory {
   std::size_t data_, place_bytes_;
 };
 
-}  // namespace convene
+}  // namespace convene::execute

@@ -2,10 +2,10 @@
 // What a program calls instead of its MPI's collectives.
 #include "interpose/entry.hpp"
 
-#include "runtime/collectives.hpp"
+#include "runtime/call/collectives.hpp"
 
-using convene::HandleWord;
-using namespace convene::entry;
+using convene::interpose::HandleWord;
+using namespace convene::interpose::entry;
 
 #define ALLGATHER(Count, Displacement)                                                       \
   const void *sendbuf, Count sendcount, HandleWord sendtype, void *recvbuf, Count recvcount, \

@@ -3,11 +3,11 @@
 // declares the same name with other types (HandleWord says why they differ).
 #pragma once
 
-#include "interpose/door.hpp"
-#include "runtime/arguments.hpp"
-#include "runtime/caller.hpp"
+#include "interpose/interposition.hpp"
+#include "runtime/call/arguments.hpp"
+#include "runtime/call/caller.hpp"
 
-namespace convene::entry {
+namespace convene::interpose::entry {
 
 inline MPI_Datatype type_of(HandleWord word) { return from_word<MPI_Datatype>(word); }
 inline MPI_Op op_of(HandleWord word) { return from_word<MPI_Op>(word); }
@@ -24,7 +24,7 @@ class Init {
   MPI_Request* request_;
 };
 
-}  // namespace convene::entry
+}  // namespace convene::interpose::entry
 
 /// Defines one MPI function: its name, its parameters, its arguments as they came (for an MPI that passes by; it exists
 /// there, since the program is linked with it), and the call of Convene's.
@@ -36,10 +36,10 @@ class Init {
   extern "C" int convene_entry_##name parameters __asm__("MPI_" #name)                             \
       __attribute__((visibility("default")));                                                      \
   extern "C" int convene_entry_##name parameters {                                                 \
-    if (!convene::door_is_open() || !(condition))                                                  \
-      return reinterpret_cast<int(*) parameters>(convene::mpi_symbol("PMPI_" #name)) as_they_came; \
-    convene::recorder::note_caller(__builtin_return_address(0));                                   \
-    return convene::call;                                                                          \
+    if (!convene::interpose::door_is_open() || !(condition))                                                  \
+      return reinterpret_cast<int(*) parameters>(convene::interpose::mpi_symbol("PMPI_" #name)) as_they_came; \
+    convene::runtime::recorder::note_caller(__builtin_return_address(0));                                   \
+    return convene::interpose::call;                                                                          \
   }
 
 #define CONVENE_LIST(...) __VA_ARGS__
@@ -50,11 +50,11 @@ class Init {
   CONVENE_ENTRY(Name##suffix, (__VA_ARGS__), as_they_came, name arguments)                    \
   CONVENE_ENTRY_IF(request != nullptr, I##name##suffix, (__VA_ARGS__, MPI_Request * request), \
                    (CONVENE_LIST as_they_came, request),                                      \
-                   name(CONVENE_LIST arguments, convene::Form{request}))                      \
+                   name(CONVENE_LIST arguments, convene::interpose::Form{request}))                      \
   CONVENE_ENTRY_IF(request != nullptr, Name##_init##suffix,                                   \
                    (__VA_ARGS__, HandleWord info, MPI_Request * request),                     \
                    (CONVENE_LIST as_they_came, info, request),                                \
-                   name(CONVENE_LIST arguments, convene::entry::Init(info, request).form()))
+                   name(CONVENE_LIST arguments, convene::interpose::entry::Init(info, request).form()))
 
 /// Likewise in both widths, where the stack has large counts; `PARAMETERS(Count, Displacement)` are the parameters.
 #if MPI_VERSION >= 4

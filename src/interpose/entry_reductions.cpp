@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a program calls instead of its MPI: the reductions.
 #include "interpose/entry.hpp"
-#include "runtime/operator.hpp"
-#include "runtime/reductions.hpp"
+#include "mpi/operator.hpp"
+#include "runtime/call/reductions.hpp"
 
-using convene::HandleWord;
-using namespace convene::entry;
+using convene::interpose::HandleWord;
+using namespace convene::interpose::entry;
 
 #define ALLREDUCE(Count, Displacement) \
   const void *sendbuf, void *recvbuf, Count count, HandleWord type, HandleWord op, HandleWord comm

@@ -5,21 +5,21 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "interpose/door.hpp"
+#include "interpose/interposition.hpp"
 
 /// The settings themselves are read after MPI_Init: what is wrong in them is said through the MPI.
-bool convene::wants_threads() {
+bool convene::interpose::wants_threads() {
   const char* value = std::getenv("CONVENE_PROGRESS_THREAD");
   return value && std::strcmp(value, "1") == 0 && find_mpi() == MpiFit::fits;
 }
 
 namespace {
 
-using convene::wants_threads;
+using convene::interpose::wants_threads;
 
 template <class Function>
 Function beyond(const char* name) {
-  return reinterpret_cast<Function>(convene::mpi_symbol(name));
+  return reinterpret_cast<Function>(convene::interpose::mpi_symbol(name));
 }
 
 using Init = int (*)(int*, char***);

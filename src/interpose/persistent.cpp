@@ -2,11 +2,11 @@
 // What a program does with persistent requests, some of which stand for operations of Convene's or are recorded.
 #include "interpose/persistent.hpp"
 
-#include "interpose/door.hpp"
-#include "runtime/caller.hpp"
-#include "runtime/persistent.hpp"
+#include "interpose/interposition.hpp"
+#include "runtime/call/caller.hpp"
+#include "runtime/run/persistent_operation.hpp"
 
-namespace convene {
+namespace convene::interpose {
 namespace {
 
 bool may_be_ours() { return door_state.load(std::memory_order_relaxed) == 1 && has_persistent_requests(); }
@@ -40,15 +40,15 @@ int start_all(int count, MPI_Request* requests) {
 }
 
 }  // namespace
-}  // namespace convene
+}  // namespace convene::interpose
 
 /// Defines one MPI function.
 #define CONVENE_REQUESTS(name, parameters, does)                            \
   extern "C" int convene_persistent_##name parameters __asm__("MPI_" #name) \
       __attribute__((visibility("default")));                               \
   extern "C" int convene_persistent_##name parameters {                     \
-    convene::recorder::note_caller(__builtin_return_address(0));            \
-    return convene::does;                                                   \
+    convene::runtime::recorder::note_caller(__builtin_return_address(0));            \
+    return convene::interpose::does;                                                   \
   }
 
 CONVENE_REQUESTS(Start, (MPI_Request * request), start_request(request))

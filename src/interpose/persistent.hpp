@@ -2,13 +2,13 @@
 // What C and Fortran programs do with persistent requests.
 #pragma once
 
-#include "execute/mpi.hpp"
+#include "mpi/functions.hpp"
 
-namespace convene {
+namespace convene::interpose {
 
-/// MPI_Start, of a caller that has been noted (runtime/caller.hpp).
+/// MPI_Start, of a caller that has been noted (runtime/call/caller.hpp).
 int start_request(MPI_Request* request);
 /// MPI_Request_free.
 int free_request(MPI_Request* request);
 
-}  // namespace convene
+}  // namespace convene::interpose

@@ -7,14 +7,14 @@
 
 #ifndef OPEN_MPI  // there the hook does it
 
-using convene::HandleWord;
-namespace progress = convene::progress;
+using convene::interpose::HandleWord;
+namespace progress = convene::runtime::progress;
 
 namespace {
 
 template <class Handle>
 Handle handle(HandleWord word) {
-  return convene::from_word<Handle>(word);
+  return convene::interpose::from_word<Handle>(word);
 }
 
 /// Starts a request by `start(&request)` and waits for it.
@@ -24,7 +24,7 @@ int start_and_wait(MPI_Status* status, Start&& start) {
   int code = start(&request), done = 0;
   if (code != MPI_SUCCESS) return code;
   progress::poke_until([&] {
-    code = convene::mpi.Test(&request, &done, status);
+    code = convene::interpose::pmpi.Test(&request, &done, status);
     return done != 0 || code != MPI_SUCCESS;
   });
   return code;
@@ -48,14 +48,14 @@ int test_until_done(Test&& test) {
   extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)                                \
       __attribute__((visibility("default")));                                                           \
   extern "C" int convene_waiting_##name parameters {                                                    \
-    static const auto beyond = reinterpret_cast<int(*) parameters>(convene::mpi_symbol("PMPI_" #name)); \
-    if (convene::goes_straight()) return beyond as_they_came;                                           \
+    static const auto beyond = reinterpret_cast<int(*) parameters>(convene::interpose::mpi_symbol("PMPI_" #name)); \
+    if (convene::interpose::goes_straight()) return beyond as_they_came;                                           \
     body                                                                                                \
   }
 
 #define CONVENE_NOW(name, ...)                                                                            \
   [&] {                                                                                                   \
-    static const auto now = reinterpret_cast<decltype(&PMPI_##name)>(convene::mpi_symbol("PMPI_" #name)); \
+    static const auto now = reinterpret_cast<decltype(&PMPI_##name)>(convene::interpose::mpi_symbol("PMPI_" #name)); \
     return now(__VA_ARGS__);                                                                              \
   }()
 

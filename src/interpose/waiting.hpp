@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "interpose/door.hpp"
-#include "runtime/progress.hpp"
+#include "interpose/interposition.hpp"
+#include "runtime/progress/progress_engine.hpp"
 
-namespace convene {
+namespace convene::interpose {
 
 /// Whether a call that may wait is to go straight to the MPI: nothing of Convene's is outstanding, or goes on without it.
 inline bool goes_straight() {
@@ -12,4 +12,4 @@ inline bool goes_straight() {
          progress::may_block();
 }
 
-}  // namespace convene
+}  // namespace convene::interpose

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 
-namespace convene {
+namespace convene::topology {
 namespace {
 
 using Sizes = std::vector<std::uint32_t>;
@@ -154,4 +154,4 @@ std::vector<std::uint32_t> Graph::distinct(std::span<const std::uint32_t> ranks)
   return result;
 }
 
-}  // namespace convene
+}  // namespace convene::topology

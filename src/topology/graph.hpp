@@ -2,13 +2,15 @@
 // Who is whose neighbour: the process topologies of MPI, as neighborhood collectives see them.
 #pragma once
 
+#include "base/layers.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace convene {
+namespace convene::topology {
 
 /// For each rank, whom it receives from and whom it sends to, in the order in which MPI has them: that is the order of
 /// the blocks. A neighbour may be there several times, and a rank may be its own.
@@ -42,4 +44,4 @@ struct Graph {
 /// Two numbers, as nearly equal as can be, the larger first, whose product is this.
 std::vector<std::uint32_t> nearly_square(std::uint32_t procs);
 
-}  // namespace convene
+}  // namespace convene::topology

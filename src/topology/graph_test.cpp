@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 
-namespace convene {
+namespace convene::topology {
 namespace {
 
 using Ranks = std::vector<std::uint32_t>;
@@ -50,4 +50,4 @@ TEST(Graph, WrongTextsAreRefused) {
 }
 
 }  // namespace
-}  // namespace convene
+}  // namespace convene::topology

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 
-namespace convene {
+namespace convene::topology {
 namespace {
 
 // More seats than any machine has; keeps every product of counts within 32 bits.
@@ -207,4 +207,4 @@ std::string Mapping::text() const {
   return result;
 }
 
-}  // namespace convene
+}  // namespace convene::topology

@@ -2,13 +2,15 @@
 // A machine as a tree of levels, and which rank sits where in it.
 #pragma once
 
+#include "base/layers.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace convene {
+namespace convene::topology {
 
 /// A level of the machine: its name and how many of its units each unit of the level above has.
 struct Level {
@@ -81,4 +83,4 @@ class Mapping {
   std::vector<std::uint32_t> seats_;  // by rank
 };
 
-}  // namespace convene
+}  // namespace convene::topology

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 
-namespace convene {
+namespace convene::topology {
 namespace {
 
 using Nodes = std::vector<std::uint32_t>;
@@ -121,4 +121,4 @@ TEST(Mapping, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace convene
+}  // namespace convene::topology

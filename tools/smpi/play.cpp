@@ -22,12 +22,12 @@
 #include <string>
 #include <vector>
 
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 #include "execute/executor.hpp"
-#include "schedule/order.hpp"
-#include "select/spec.hpp"
+#include "schedule/core/order.hpp"
+#include "collective/core/spec.hpp"
 
-namespace convene {
+namespace convene::bench {
 namespace {
 
 using Json = nlohmann::json;
@@ -302,8 +302,8 @@ int run(const char* job_file, const char* result_file) {
   if (!job) {
     job = std::make_unique<Job>(Job::read(job_file));
     find_mpi();
-    mpi.Waitsome = wait_for_some;
-    mpi.Testsome = test_for_some;
+    pmpi.Waitsome = wait_for_some;
+    pmpi.Testsome = test_for_some;
   }
   Call call{.collective = job->collective,
             .procs = static_cast<Rank>(procs),
@@ -322,13 +322,13 @@ int run(const char* job_file, const char* result_file) {
 }
 
 }  // namespace
-}  // namespace convene
+}  // namespace convene::bench
 
 extern "C" [[gnu::visibility("default")]] int main(int count, char** words) {
   MPI_Init(&count, &words);
   int status = 2;
   try {
-    if (count == 3) status = convene::run(words[1], words[2]);
+    if (count == 3) status = convene::bench::run(words[1], words[2]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
   }

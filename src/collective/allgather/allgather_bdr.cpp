@@ -32,10 +32,10 @@
 #include <algorithm>
 
 #include "collective/allgather/allgather_blocks.hpp"
-#include "collective/by_rank.hpp"
-#include "collective/forecast.hpp"
+#include "collective/parts/by_rank.hpp"
+#include "collective/core/forecast.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 struct Message {
@@ -119,4 +119,4 @@ extern const Algorithm allgather_bdr = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -2,9 +2,9 @@
 // What the allgather algorithms have in common: how they name blocks. Place b of the output is rank b's block.
 #pragma once
 
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 inline const std::vector<Collective> allgathers = {Collective::allgather, Collective::allgatherv};
 
@@ -71,4 +71,4 @@ void each_piece(const Range& run, Rank procs, Wrap wrap, Message&& message) {
   message(blocks(0, run.count() - before_end));
 }
 
-}  // namespace convene
+}  // namespace convene::collective

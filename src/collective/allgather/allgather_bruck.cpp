@@ -21,7 +21,7 @@
 
 #include "collective/allgather/allgather_blocks.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 enum class Last : std::int64_t { fewest, balanced };
@@ -79,4 +79,4 @@ extern const Algorithm allgather_bruck = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -35,10 +35,10 @@
 #include <algorithm>
 
 #include "collective/allgather/allgather_blocks.hpp"
-#include "collective/forecast.hpp"
-#include "shape/tree.hpp"
+#include "collective/core/forecast.hpp"
+#include "patterns/tree.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 constexpr Rank root = 0;
@@ -138,4 +138,4 @@ extern const Algorithm allgather_bslb = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

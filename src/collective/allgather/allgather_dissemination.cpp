@@ -21,7 +21,7 @@
 
 #include "collective/allgather/allgather_blocks.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -52,4 +52,4 @@ extern const Algorithm allgather_dissemination = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

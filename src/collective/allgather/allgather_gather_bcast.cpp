@@ -18,9 +18,9 @@
 #include <bit>
 
 #include "collective/allgather/allgather_blocks.hpp"
-#include "shape/tree.hpp"
+#include "patterns/tree.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 enum class Shape : std::int64_t { binomial, flat };
@@ -76,4 +76,4 @@ extern const Algorithm allgather_gather_bcast = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

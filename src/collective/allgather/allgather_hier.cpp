@@ -16,9 +16,9 @@
 //
 //   P = 5 with rank 4 on a third node: its block needs no round 0, and it gets the others' in round 1 (or more rounds).
 #include "collective/allgather/allgather_blocks.hpp"
-#include "collective/gather_by_nodes.hpp"
+#include "collective/parts/gather_by_nodes.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 extern const Algorithm allgather_hier;
 
@@ -49,4 +49,4 @@ extern const Algorithm allgather_hier = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

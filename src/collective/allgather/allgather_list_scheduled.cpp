@@ -28,10 +28,10 @@
 #include <numeric>
 
 #include "collective/allgather/allgather_blocks.hpp"
-#include "collective/by_rank.hpp"
-#include "collective/forecast.hpp"
+#include "collective/parts/by_rank.hpp"
+#include "collective/core/forecast.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 extern const Algorithm allgather_sparbit, allgather_segmented_ring;
 
@@ -204,4 +204,4 @@ extern const Algorithm allgather_list_scheduled = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

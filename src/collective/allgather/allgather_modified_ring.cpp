@@ -16,7 +16,7 @@
 // For P = 5 it goes on in the same way: in round r the block of rank x arrives at rank x + r + 1.
 #include "collective/allgather/allgather_blocks.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -41,4 +41,4 @@ extern const Algorithm allgather_modified_ring = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

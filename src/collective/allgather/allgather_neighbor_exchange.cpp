@@ -19,7 +19,7 @@
 //   block 1  . 1 . . . .   * 1 . . . .   1 1 * . . *   1 1 1 * * 1
 #include "collective/allgather/allgather_blocks.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// The first block of the pair that a rank receives in a round (in round 0: of the pair that it then holds).
@@ -62,4 +62,4 @@ extern const Algorithm allgather_neighbor_exchange = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

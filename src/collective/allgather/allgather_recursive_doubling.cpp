@@ -13,7 +13,7 @@
 //   block 3  . . . 3     . . * 3     * * 3 3       (* arrives in this round)
 #include "collective/allgather/allgather_blocks.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -40,4 +40,4 @@ extern const Algorithm allgather_recursive_doubling = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

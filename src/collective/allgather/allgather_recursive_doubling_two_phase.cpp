@@ -23,7 +23,7 @@
 
 #include "collective/allgather/allgather_blocks.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// Who takes part in the doubling. Member m is rank 2m below the last pair, and m + x behind it.
@@ -88,4 +88,4 @@ extern const Algorithm allgather_recursive_doubling_two_phase = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

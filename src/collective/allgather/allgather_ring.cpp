@@ -19,7 +19,7 @@
 //   block 4  . . . . 4   * . . . 4   4 * . . 4   4 4 * . 4   4 4 4 * 4
 #include "collective/allgather/allgather_blocks.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -46,4 +46,4 @@ extern const Algorithm allgather_ring = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -16,7 +16,7 @@
 // For P = 5 the two segments go on to ranks 3 and 4 in rounds 4 to 7.
 #include "collective/allgather/allgather_blocks.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -42,4 +42,4 @@ extern const Algorithm allgather_segmented_ring = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -15,9 +15,9 @@
 //   block 3  . . . 3     * * * 3       (* is copied in this round)
 //
 //   P = 5 has a third round of signals.
-#include "collective/shared.hpp"
+#include "collective/shm/shm.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -56,4 +56,4 @@ extern const Algorithm allgather_shared = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

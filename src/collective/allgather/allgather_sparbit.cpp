@@ -25,7 +25,7 @@
 
 #include "collective/allgather/allgather_blocks.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 enum class Send : std::int64_t { joined, blocks, packed, datatype, batch };
@@ -109,4 +109,4 @@ extern const Algorithm allgather_sparbit = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -22,11 +22,11 @@
 #include <algorithm>
 #include <bit>
 
-#include "collective/forecast.hpp"
-#include "collective/reduction.hpp"
-#include "shape/tree.hpp"
+#include "collective/core/forecast.hpp"
+#include "collective/parts/reduction.hpp"
+#include "patterns/tree.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// Which number the ranks have that reduce before the root comes: the nearer to number 0, the later.
@@ -93,4 +93,4 @@ extern const Algorithm allreduce_adaptive_tree = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -7,9 +7,9 @@
 // Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.
 //           An operator that does not commute: nodes whose ranks follow one another.
 // Cost:     the rounds of its three parts; what its parts keep as extra memory.
-#include "collective/reduce_in_node.hpp"
+#include "collective/shm/reduce_in_node.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 extern const Algorithm allreduce_hier;
 
@@ -71,4 +71,4 @@ extern const Algorithm allreduce_hier = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -21,10 +21,10 @@
 // it is only busy in 4. With P = 16 it would be 30 rounds of the ring against 30; with N = 4, 120 against 78.
 #include <algorithm>
 
-#include "collective/forecast.hpp"
-#include "collective/reduction.hpp"
+#include "collective/core/forecast.hpp"
+#include "collective/parts/reduction.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// In `round`, `from` passes a part on to `to`: a sum so far, or, handed out, the whole sum.
@@ -181,4 +181,4 @@ extern const Algorithm allreduce_prr = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

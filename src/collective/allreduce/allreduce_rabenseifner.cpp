@@ -17,9 +17,9 @@
 // With P = 5, rank 1 gives its vector to rank 0 first and gets the sum from it in the end.
 #include <bit>
 
-#include "collective/slicing.hpp"
+#include "collective/parts/slicing.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 std::uint64_t parts(Rank procs, std::span<const std::int64_t>) { return std::bit_floor(procs); }
@@ -53,4 +53,4 @@ extern const Algorithm allreduce_rabenseifner = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

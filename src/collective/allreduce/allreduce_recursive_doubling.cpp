@@ -14,9 +14,9 @@
 // With P = 5, rank 1 gives its vector to rank 0 first and gets the sum from it in the end.
 #include <bit>
 
-#include "collective/folding.hpp"
+#include "collective/parts/folding.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -51,4 +51,4 @@ extern const Algorithm allreduce_recursive_doubling = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

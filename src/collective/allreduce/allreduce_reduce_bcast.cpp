@@ -14,9 +14,9 @@
 // P = 5 adds rank 4 as a third child of rank 0.
 #include <bit>
 
-#include "collective/reduction.hpp"
+#include "collective/parts/reduction.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -62,4 +62,4 @@ extern const Algorithm allreduce_reduce_bcast = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -17,7 +17,7 @@
 // P = 5 takes two rounds more.
 #include "collective/allreduce/allreduce_ring.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) { allreduce_around_ring(call, builder, 1); }
@@ -36,4 +36,4 @@ extern const Algorithm allreduce_ring = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

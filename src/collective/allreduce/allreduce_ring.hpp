@@ -2,9 +2,9 @@
 // Both rounds of the ring: once around to sum each chunk up, once more to hand the sums out.
 #pragma once
 
-#include "collective/ring_reduce.hpp"
+#include "collective/parts/ring_reduce.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 inline void allreduce_around_ring(const Call& call, Builder& builder, std::uint32_t segments) {
   const RingRole ring{call.procs, call.rank, call.up(), call.down(), segments};
@@ -19,4 +19,4 @@ inline void allreduce_around_ring(const Call& call, Builder& builder, std::uint3
   partial.settle(run_of_places(0, call.procs * segments));
 }
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -9,7 +9,7 @@
 //   r − 2 in rounds 2 and 3, and hands out the sums of its own part r and of the others in rounds 4 to 7. P = 5: 16 rounds.
 #include "collective/allreduce/allreduce_ring.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 std::uint64_t parts(Rank procs, std::span<const std::int64_t> parameters) {
@@ -39,4 +39,4 @@ extern const Algorithm allreduce_segmented_ring = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

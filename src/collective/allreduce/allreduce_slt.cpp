@@ -22,10 +22,10 @@
 // P = 5 adds a link to the chain: a round on the way there, and one on the way back.
 #include <algorithm>
 
-#include "collective/forecast.hpp"
-#include "collective/reduction.hpp"
+#include "collective/core/forecast.hpp"
+#include "collective/parts/reduction.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -62,4 +62,4 @@ extern const Algorithm allreduce_slt = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

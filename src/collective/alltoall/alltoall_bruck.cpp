@@ -21,9 +21,9 @@
 //   P = 5 has a third round, in which only i = 4 goes four up.
 #include <algorithm>
 
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// Blocks by how far they go in all: first, first + stride, … All of them are on their first journey or none (the lower
@@ -138,4 +138,4 @@ extern const Algorithm alltoall_bruck = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "collective/hierarchy.hpp"
+#include "collective/hierarchy/hierarchy.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 extern const Algorithm alltoall_hier;
 
@@ -152,4 +152,4 @@ extern const Algorithm alltoall_hier = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

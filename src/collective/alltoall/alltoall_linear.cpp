@@ -12,9 +12,9 @@
 //   from 0   .  .  .     00 01 02
 //   from 1   .  .  .     10 11 12
 //   from 2   .  .  .     20 21 22      (the own block is a copy)
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -36,4 +36,4 @@ extern const Algorithm alltoall_linear = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -11,9 +11,9 @@
 //   rank     0  1  2     0  1  2
 //   sends    01 12 20    02 10 21
 //   to       1  2  0     2  0  1
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -46,4 +46,4 @@ extern const Algorithm alltoall_pairwise = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -22,10 +22,10 @@
 //
 // For P = 5 and a fifth rank that comes first of all, that one is a leaf, too.
 #include "collective/barrier/barrier_tree.hpp"
-#include "collective/forecast.hpp"
-#include "collective/tree_walk.hpp"
+#include "collective/core/forecast.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -48,4 +48,4 @@ extern const Algorithm barrier_adaptive_tree = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

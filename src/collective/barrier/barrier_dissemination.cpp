@@ -14,9 +14,9 @@
 //   token 3  . . . 3     * . . 3     3 * * 3       (* arrives in this round)
 #include <algorithm>
 
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// The `count` tokens up to the one of rank `last`.
@@ -60,4 +60,4 @@ extern const Algorithm barrier_dissemination = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -5,9 +5,9 @@
 // Source:   Zhu et al. 2009; the signals are gathered and handed down as blocks are in a hierarchical allgather.
 // Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.
 // Cost:     the rounds of its three parts. Several leaders let a barrier take no less time.
-#include "collective/gather_by_nodes.hpp"
+#include "collective/parts/gather_by_nodes.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 extern const Algorithm barrier_hier;
 
@@ -38,4 +38,4 @@ extern const Algorithm barrier_hier = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

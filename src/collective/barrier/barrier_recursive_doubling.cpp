@@ -20,9 +20,9 @@
 //   token 0  0 . .     0 . .     0 . *     0 * 0
 //   token 1  . 1 .     * 1 .     1 1 *     1 1 1
 //   token 2  . . 2     . . 2     * . 2     2 * 2
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 extern const Algorithm allgather_recursive_doubling_two_phase;
 
@@ -43,4 +43,4 @@ extern const Algorithm barrier_recursive_doubling = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

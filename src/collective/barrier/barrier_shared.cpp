@@ -6,9 +6,9 @@
 // Cost:     no message; ⌈log₂ P⌉ rounds of one signal per rank; P shared places without bytes.
 //
 //   P = 4: in round 0 rank r signals to r + 1, in round 1 to r + 2. P = 5 has a third round, to r + 4.
-#include "collective/shared.hpp"
+#include "collective/shm/shm.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -31,4 +31,4 @@ extern const Algorithm barrier_shared = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -15,7 +15,7 @@
 //   token 3  . . . 3     . . * 3     * . 3 3     3 . 3 3     3 * 3 3       (* arrives in this round)
 #include "collective/barrier/barrier_tree.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) { barrier_over_tree(knomial_split(1), call, builder); }
@@ -31,4 +31,4 @@ extern const Algorithm barrier_tournament = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

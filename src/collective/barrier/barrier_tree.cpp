@@ -14,7 +14,7 @@
 //   token 3  . . . 3     . . . 3     * . . 3     3 * . 3     3 3 * 3       (* arrives in this round)
 #include "collective/barrier/barrier_tree.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -38,4 +38,4 @@ extern const Algorithm barrier_tree = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -2,10 +2,10 @@
 // A barrier over a tree, whichever it is: signals go up it to the root and down it again.
 #pragma once
 
-#include "collective/algorithm.hpp"
-#include "shape/tree.hpp"
+#include "collective/core/algorithm.hpp"
+#include "patterns/tree.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 /// Ranks are relative to rank 0, which is the tree's root.
 inline void barrier_over_tree(const Split& tree, const Call& call, Builder& builder) {
@@ -33,4 +33,4 @@ inline void barrier_over_tree(const Split& tree, const Call& call, Builder& buil
   }
 }
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -20,7 +20,7 @@
 // For P = 5 and rank 4 late as well, by 6 rounds, that one is a third batch.
 #include "collective/bcast/bcast_by_arrival.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 enum What : std::uint32_t { here, place };
@@ -100,4 +100,4 @@ extern const Algorithm bcast_arrival_b = {
     .decide = make_decider<ArrivalB>,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

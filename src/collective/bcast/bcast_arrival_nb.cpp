@@ -19,7 +19,7 @@
 // For P = 5 and rank 4 late by half a round more, it gets the vector from rank 2.
 #include "collective/bcast/bcast_by_arrival.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 enum What : std::uint32_t { here, from, to, end, complete };
@@ -109,4 +109,4 @@ extern const Algorithm bcast_arrival_nb = {
     .decide = make_decider<ArrivalNb>,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

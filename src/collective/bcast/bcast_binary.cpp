@@ -13,9 +13,9 @@
 //
 //   P = 5: 0 → 1, 3; 1 → 2; 3 → 4.
 #include "collective/bcast/bcast_parameters.hpp"
-#include "collective/tree_walk.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -35,4 +35,4 @@ extern const Algorithm bcast_binary = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -14,9 +14,9 @@
 //   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4
 //   vector   . 0 . . .   * 0 . . .   0 0 . * .   0 0 * 0 *
 #include "collective/bcast/bcast_parameters.hpp"
-#include "collective/tree_walk.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -37,4 +37,4 @@ extern const Algorithm bcast_binomial = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 /// Segments of the vector that a rank has, and the rank that it passes them on to.
 class PassingOn {
@@ -60,4 +60,4 @@ inline Parameter decided_segments_parameter() {
 }
 static_assert(128 <= most_decided_messages);
 
-}  // namespace convene
+}  // namespace convene::collective

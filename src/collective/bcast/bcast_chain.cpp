@@ -14,9 +14,9 @@
 //
 //   P = 5 and two chains: 0 → 1 → 2 and 0 → 3 → 4.
 #include "collective/bcast/bcast_parameters.hpp"
-#include "collective/tree_walk.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -43,4 +43,4 @@ extern const Algorithm bcast_chain = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -6,9 +6,9 @@
 // Source:   Graham et al. 2011 (Cheetah: one leader); Träff and Hunold 2020 (lanes).
 // Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.
 // Cost:     the rounds of its parts; the vector enters each node once. No extra memory.
-#include "collective/hierarchy.hpp"
+#include "collective/hierarchy/hierarchy.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 extern const Algorithm bcast_hier;
 
@@ -77,4 +77,4 @@ extern const Algorithm bcast_hier = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -14,9 +14,9 @@
 //   rank     0 1 2 3 4 5 6   0 1 2 3 4 5 6   0 1 2 3 4 5 6
 //   vector   0 . . . . . .   0 . . * . . *   0 * * 0 * * 0
 #include "collective/bcast/bcast_parameters.hpp"
-#include "collective/tree_walk.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -43,4 +43,4 @@ extern const Algorithm bcast_knomial = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

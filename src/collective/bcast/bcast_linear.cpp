@@ -8,9 +8,9 @@
 //            before      round 0                     (root 1)
 //   rank     0 1 2 3     0 1 2 3
 //   vector   . 0 . .     * 0 * *       (* arrives in this round)
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -30,4 +30,4 @@ extern const Algorithm bcast_linear = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

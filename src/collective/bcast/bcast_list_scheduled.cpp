@@ -23,10 +23,10 @@
 #include <queue>
 
 #include "collective/bcast/bcast_parameters.hpp"
-#include "collective/forecast.hpp"
-#include "collective/tree_walk.hpp"
+#include "collective/core/forecast.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// A rank that has the vector, and when it can send next.
@@ -86,4 +86,4 @@ extern const Algorithm bcast_list_scheduled = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

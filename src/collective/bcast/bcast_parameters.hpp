@@ -2,9 +2,9 @@
 // The parameter that broadcasts have in common.
 #pragma once
 
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 inline Parameter segments_parameter(std::int64_t fallback, std::vector<std::int64_t> samples,
                                     std::int64_t least = 1) {
@@ -16,4 +16,4 @@ inline Parameter segments_parameter(std::int64_t fallback, std::vector<std::int6
           .samples = std::move(samples)};
 }
 
-}  // namespace convene
+}  // namespace convene::collective

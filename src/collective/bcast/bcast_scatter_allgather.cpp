@@ -18,9 +18,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "collective/tree_walk.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 extern const Algorithm allgather_recursive_doubling, allgather_recursive_doubling_two_phase, allgather_ring,
     allgather_sparbit;
@@ -101,4 +101,4 @@ extern const Algorithm bcast_scatter_allgather = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -16,9 +16,9 @@
 //   P = 5: rank 4 does as rank 3.
 #include <algorithm>
 
-#include "collective/shared.hpp"
+#include "collective/shm/shm.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// A rank, seen from the root: degree · v + 1, …, degree · v + degree are the children of v, and levels are runs.
@@ -110,4 +110,4 @@ extern const Algorithm bcast_shared = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

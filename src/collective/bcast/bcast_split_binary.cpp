@@ -15,9 +15,9 @@
 //
 //   P = 4: left 0 → 1 → 2, right 0 → 3; 1 and 3 swap, 2 gets b from 0.
 #include "collective/bcast/bcast_parameters.hpp"
-#include "collective/tree_walk.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// The two sides of the tree and what goes down each. Ranks are relative to the root.
@@ -77,4 +77,4 @@ extern const Algorithm bcast_split_binary = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -21,9 +21,9 @@
 //   block 2  . . 2 . .   . * 2 . .   . 2 2 . .   . 2 2 . .
 //   block 3  . . . 3 .   . . . 3 .   . * . 3 .   . 3 . 3 .
 //   block 4  . . . . 4   . . . * 4   . * . 4 4   . 4 . 4 4
-#include "collective/tree_walk.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) { gather_up(knomial_split(1), call, builder); }
@@ -40,4 +40,4 @@ extern const Algorithm gather_binomial = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -22,10 +22,10 @@
 //
 // With rank 3 late and all others early, rank 3 is that leaf, and rank 2 collects the block of rank 1. P = 5 has one
 // leaf more below the root, in a round of its own.
-#include "collective/forecast.hpp"
-#include "collective/tree_walk.hpp"
+#include "collective/core/forecast.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -48,4 +48,4 @@ extern const Algorithm gather_bsbn = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

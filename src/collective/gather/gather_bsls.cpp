@@ -27,7 +27,7 @@
 // P = 5 asks one rank more.
 #include "collective/gather/gather_in_turn.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) { gather_in_turn(call, builder, Begins::in_background); }
@@ -46,4 +46,4 @@ extern const Algorithm gather_bsls = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -6,10 +6,10 @@
 // Requires: on each node as many ranks as leaders.
 // Cost:     the rounds of its parts; each block enters the root's node once. A leader keeps its group's blocks, one on the
 //           root's node its lane's.
-#include "collective/hierarchy.hpp"
-#include "collective/rooted.hpp"
+#include "collective/hierarchy/hierarchy.hpp"
+#include "collective/parts/rooted.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 extern const Algorithm gather_hier;
 
@@ -93,4 +93,4 @@ extern const Algorithm gather_hier = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -9,11 +9,11 @@
 
 #include <algorithm>
 
-#include "collective/forecast.hpp"
-#include "collective/rooted.hpp"
-#include "collective/tree_walk.hpp"
+#include "collective/core/forecast.hpp"
+#include "collective/parts/rooted.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 inline Parameter segments_of_block() {
   return {.name = "segments",
@@ -76,4 +76,4 @@ inline void gather_in_turn(const Call& call, Builder& builder, Begins begins) {
   answer_root(call, segments, turn, turn > 0 ? order[turn - 1] : call.rank, builder);
 }
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -19,9 +19,9 @@
 //   block 3  .  .  .  ab   .  .  .  ab   .  ab .  ab
 //
 //   With window = 1 the root asks rank 3 when the block of rank 2 is there, and rank 0 after that of rank 3.
-#include "collective/rooted.hpp"
+#include "collective/parts/rooted.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 Range block_of(Rank rank, Rank segments) { return Range(Buffer::output, rank * segments, segments); }
@@ -124,4 +124,4 @@ extern const Algorithm gather_linear_sync = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -16,10 +16,10 @@
 //   block 4  . . . . 4   . . . . 4   . . . * 4   * . . 4 4           (* arrives in this round)
 //
 //   With four ranks each block goes straight to the root under these costs, the farthest last.
-#include "collective/loggp_parameters.hpp"
-#include "collective/tree_walk.hpp"
+#include "collective/parts/loggp_parameters.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -40,4 +40,4 @@ extern const Algorithm gather_loggp_optimal = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -17,9 +17,9 @@
 //   block 4  . . . . 4   . . . . 4   * . . . 4       (* arrives in this round)
 //
 //   P = 4 and k = 2: block 1 goes to rank 0 in round 0, blocks 2 and 3 in round 1, each from its own rank.
-#include "collective/tree_walk.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) { gather_up(nway_tree(call), call, builder); }
@@ -37,4 +37,4 @@ extern const Algorithm gather_nway_binomial = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

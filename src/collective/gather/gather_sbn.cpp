@@ -9,10 +9,10 @@
 //
 // The picture for P = 4 and P = 5 is that of gather_bsbn.cpp. In the schedule a rank's receives depend on the copy of
 // its own block. (Under MPI_IN_PLACE the root has no such copy: who runs the schedule must not run it before the call.)
-#include "collective/forecast.hpp"
-#include "collective/tree_walk.hpp"
+#include "collective/core/forecast.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -33,4 +33,4 @@ extern const Algorithm gather_sbn = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

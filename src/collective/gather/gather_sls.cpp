@@ -12,7 +12,7 @@
 // nothing that they could depend on: who runs the schedule must not run it before the call.)
 #include "collective/gather/gather_in_turn.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) { gather_in_turn(call, builder, Begins::at_call); }
@@ -31,4 +31,4 @@ extern const Algorithm gather_sls = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -22,10 +22,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include "collective/algorithm.hpp"
-#include "collective/forecast.hpp"
+#include "collective/core/algorithm.hpp"
+#include "collective/core/forecast.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 constexpr std::uint32_t no_edge = UINT32_MAX;
@@ -230,4 +230,4 @@ extern const Algorithm neighbor_combining = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -3,9 +3,9 @@
 //
 // Source:   MPI 4.1, section 8.6: what the standard defines as the call's meaning.
 // Cost:     1 round of as many messages as a rank has targets.
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -36,4 +36,4 @@ extern const Algorithm neighbor_linear = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -10,10 +10,10 @@
 //   P = 4, root 0:   0 ← 1, 2    1 ← 3          P = 5:   0 ← 1, 2    1 ← 3, 4
 #include <bit>
 
-#include "collective/reduction.hpp"
-#include "collective/tree_reduce.hpp"
+#include "collective/parts/reduction.hpp"
+#include "collective/parts/tree_reduce.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -48,4 +48,4 @@ extern const Algorithm reduce_binary = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

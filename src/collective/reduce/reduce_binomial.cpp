@@ -15,9 +15,9 @@
 // For P = 5 rank 4 sends in round 2.
 #include <bit>
 
-#include "collective/reduction.hpp"
+#include "collective/parts/reduction.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -55,4 +55,4 @@ extern const Algorithm reduce_binomial = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

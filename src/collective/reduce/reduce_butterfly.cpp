@@ -18,10 +18,10 @@
 // With P = 5, rank 1 gives all of its vector to rank 0 first, and ranks 0, 2, 3, 4 go on as above.
 #include <bit>
 
-#include "collective/reduction.hpp"
-#include "collective/slicing.hpp"
+#include "collective/parts/reduction.hpp"
+#include "collective/parts/slicing.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 std::uint64_t parts(Rank procs, std::span<const std::int64_t>) { return std::bit_floor(procs); }
@@ -50,4 +50,4 @@ extern const Algorithm reduce_butterfly = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

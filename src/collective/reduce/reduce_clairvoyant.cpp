@@ -3,7 +3,7 @@
 // ranks as can send one segment and receive one. Balanced, it takes as long as the best pipelined tree; a late rank
 // finds the others' sums ready.
 //
-// Source:   Marendic et al. 2016, section 5.4 (algorithm 1), corrected: see shape/clairvoyant.hpp.
+// Source:   Marendic et al. 2016, section 5.4 (algorithm 1), corrected: see patterns/clairvoyant_pattern.hpp.
 // Requires: a commutative operator. All ranks must have the same forecast.
 // Cost:     ⌈log₂P⌉ + N − 1 rounds for balanced arrivals (for some P that are no powers of two, one more), at most one
 //           message and one combine of 1/N vector per rank and round; up to two vectors of extra memory.
@@ -19,11 +19,11 @@
 //            round 2            round 3
 //   rank 0   takes 4.0 of 4     takes (0-4).1 of 4
 //   rank 4   takes (0-3).1 of 1
-#include "collective/forecast.hpp"
-#include "collective/reduction.hpp"
-#include "shape/clairvoyant.hpp"
+#include "collective/core/forecast.hpp"
+#include "collective/parts/reduction.hpp"
+#include "patterns/clairvoyant_pattern.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -63,4 +63,4 @@ extern const Algorithm reduce_clairvoyant = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

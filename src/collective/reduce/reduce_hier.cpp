@@ -8,9 +8,9 @@
 //           An operator that does not commute: nodes whose ranks follow one another.
 // Cost:     the rounds of its parts, one more with several leaders; each node's sum leaves it once. A leader keeps a sum
 //           of its lane, and what its parts keep.
-#include "collective/reduce_in_node.hpp"
+#include "collective/shm/reduce_in_node.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 extern const Algorithm reduce_hier;
 
@@ -72,4 +72,4 @@ extern const Algorithm reduce_hier = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

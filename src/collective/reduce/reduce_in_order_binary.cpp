@@ -13,10 +13,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "collective/reduction.hpp"
-#include "collective/tree_reduce.hpp"
+#include "collective/parts/reduction.hpp"
+#include "collective/parts/tree_reduce.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -44,4 +44,4 @@ extern const Algorithm reduce_in_order_binary = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

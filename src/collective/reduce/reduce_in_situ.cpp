@@ -10,9 +10,9 @@
 //
 //   P = 4, part 1: rank 1 makes x₀x₁x₂x₃ from the others' places and its own input; root 1 keeps it.
 //   P = 5 has five parts.
-#include "collective/in_situ.hpp"
+#include "collective/shm/in_situ.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -42,4 +42,4 @@ extern const Algorithm reduce_in_situ = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

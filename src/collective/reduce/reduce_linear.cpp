@@ -9,9 +9,9 @@
 //
 //   root 1, P = 4: output = x₃; then x₂ ∘, x₁ ∘ (the root's own), x₀ ∘ to its left: x₀x₁x₂x₃
 //   P = 5 begins with x₄.
-#include "collective/reduction.hpp"
+#include "collective/parts/reduction.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -53,4 +53,4 @@ extern const Algorithm reduce_linear = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -33,11 +33,11 @@
 // For P = 5, rank 4 is a third child of rank 0. It goes first or after rank 1, or sums up with it.
 #include <algorithm>
 
-#include "collective/forecast.hpp"
-#include "collective/reduction.hpp"
-#include "shape/tree.hpp"
+#include "collective/core/forecast.hpp"
+#include "collective/parts/reduction.hpp"
+#include "patterns/tree.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 enum What : std::uint32_t { ready, acknowledged, go, expect, hurry, redirect, adopt };
@@ -56,7 +56,7 @@ class LocalRedirect final : public Decider {
   explicit LocalRedirect(const Call& call)
       : is_root_(call.is_root()),
         own_(is_root_ && call.in_place ? Buffer::output : Buffer::input),
-        inboxes_{convene::scratch(0), is_root_ && !call.in_place ? Buffer::output : convene::scratch(1)},
+        inboxes_{convene::collective::scratch(0), is_root_ && !call.in_place ? Buffer::output : convene::collective::scratch(1)},
         rank_(call.rank) {
     const TreeNode node = binomial_node(call.relative(), call.procs);
     boss_ = call.absolute(node.parent);
@@ -258,4 +258,4 @@ extern const Algorithm reduce_local_redirect = {
     .decide = make_decider<LocalRedirect>,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

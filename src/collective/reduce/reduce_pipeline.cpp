@@ -13,9 +13,9 @@
 //   b                       .  .  23 -     .  123 - -     0123 - - -      (what is combined; - has been sent)
 //
 // P = 5 begins one round earlier, with rank 4.
-#include "collective/reduction.hpp"
+#include "collective/parts/reduction.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -49,4 +49,4 @@ extern const Algorithm reduce_pipeline = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

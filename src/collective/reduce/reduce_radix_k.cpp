@@ -14,10 +14,10 @@
 //   root. P = 6, radix 4: groups of three (0 1 2, 3 4 5), then of two (0 3, 1 4, 2 5).
 #include <algorithm>
 
-#include "collective/reduction.hpp"
-#include "collective/slicing.hpp"
+#include "collective/parts/reduction.hpp"
+#include "collective/parts/slicing.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 constexpr std::uint32_t most_inboxes = 4;
@@ -54,4 +54,4 @@ extern const Algorithm reduce_radix_k = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

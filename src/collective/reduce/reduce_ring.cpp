@@ -16,10 +16,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "collective/reduction.hpp"
-#include "collective/ring_reduce.hpp"
+#include "collective/parts/reduction.hpp"
+#include "collective/parts/ring_reduce.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -58,4 +58,4 @@ extern const Algorithm reduce_ring = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

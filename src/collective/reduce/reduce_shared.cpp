@@ -11,9 +11,9 @@
 #include <numeric>
 #include <vector>
 
-#include "collective/shared.hpp"
+#include "collective/shm/shm.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// The place of a rank that is not the root.
@@ -75,4 +75,4 @@ extern const Algorithm reduce_shared = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

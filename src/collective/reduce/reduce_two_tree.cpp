@@ -18,10 +18,10 @@
 //   P = 5, root 0:   even   0 ← 4    4 ← 2    2 ← 1, 3          odd   0 ← 1    1 ← 3    3 ← 2, 4
 #include <bit>
 
-#include "collective/reduction.hpp"
-#include "collective/tree_reduce.hpp"
+#include "collective/parts/reduction.hpp"
+#include "collective/parts/tree_reduce.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// One of the two trees: the positions begin … end − 1, and which number stands where.
@@ -88,4 +88,4 @@ extern const Algorithm reduce_two_tree = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

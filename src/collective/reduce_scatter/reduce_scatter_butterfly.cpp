@@ -23,10 +23,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "collective/folding.hpp"
+#include "collective/parts/folding.hpp"
 #include "collective/reduce_scatter/reduce_scatters.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// The number of the core that has a core's part of the sum in the end, and the other way round.
@@ -89,4 +89,4 @@ extern const Algorithm reduce_scatter_butterfly = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

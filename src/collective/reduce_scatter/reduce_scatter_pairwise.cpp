@@ -12,7 +12,7 @@
 
 #include "collective/reduce_scatter/reduce_scatters.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// Contributions are combined as they come.
@@ -59,4 +59,4 @@ extern const Algorithm reduce_scatter_pairwise = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

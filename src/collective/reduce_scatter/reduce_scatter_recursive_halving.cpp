@@ -20,10 +20,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "collective/folding.hpp"
+#include "collective/parts/folding.hpp"
 #include "collective/reduce_scatter/reduce_scatters.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 /// The blocks of the cores whose numbers agree with one's in some bits.
@@ -75,4 +75,4 @@ extern const Algorithm reduce_scatter_recursive_halving = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

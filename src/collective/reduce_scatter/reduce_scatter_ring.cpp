@@ -14,9 +14,9 @@
 //
 // P = 5 takes a round more.
 #include "collective/reduce_scatter/reduce_scatters.hpp"
-#include "collective/ring_reduce.hpp"
+#include "collective/parts/ring_reduce.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -38,4 +38,4 @@ extern const Algorithm reduce_scatter_ring = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -2,9 +2,9 @@
 // What the reduce-scatter algorithms have in common.
 #pragma once
 
-#include "collective/partial.hpp"
+#include "collective/parts/partial.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 inline const std::vector<Collective> reduce_scatters = {Collective::reduce_scatter_block,
                                                         Collective::reduce_scatter};
@@ -15,4 +15,4 @@ constexpr Range own_result() { return Range(Buffer::output, 0); }
 /// Block b of the own contribution.
 constexpr Range contribution(Rank block) { return Range(Buffer::input, block); }
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -3,9 +3,9 @@
 // an exscan, every rank first passes its contribution on to the next one, and number i is rank i + 1 with what it got.
 #pragma once
 
-#include "collective/algorithm.hpp"
+#include "collective/core/algorithm.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 inline const std::vector<Collective> scans = {Collective::scan, Collective::exscan};
 
@@ -53,4 +53,4 @@ class Prefix {
   unsigned taken_ = 0;
 };
 
-}  // namespace convene
+}  // namespace convene::collective

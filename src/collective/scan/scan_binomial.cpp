@@ -16,7 +16,7 @@
 
 #include "collective/scan/prefix.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -49,4 +49,4 @@ extern const Algorithm scan_binomial = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

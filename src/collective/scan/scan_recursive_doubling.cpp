@@ -13,7 +13,7 @@
 // With P = 5 rank 4 takes 01 of rank 1 … in round 2, all but its own.
 #include "collective/scan/prefix.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -38,4 +38,4 @@ extern const Algorithm scan_recursive_doubling = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -11,7 +11,7 @@
 // The picture for P = 4 and P = 5 is that of scatter_sbn.cpp.
 #include "collective/scatter/scatter_in_turn.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -32,4 +32,4 @@ extern const Algorithm scatter_bsbn = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

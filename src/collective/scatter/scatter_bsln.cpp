@@ -11,7 +11,7 @@
 // scatter_sln.cpp; rank 1 finds its own when it comes. P = 5 takes a round more.
 #include "collective/scatter/scatter_in_turn.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) { scatter_in_turn(call, builder, Begins::in_background); }
@@ -29,4 +29,4 @@ extern const Algorithm scatter_bsln = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "collective/forecast.hpp"
-#include "collective/tree_walk.hpp"
+#include "collective/core/forecast.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 
 /// The root's sends in the order in which the others are expected; together expected ones from the root upwards.
 inline void scatter_in_turn(const Call& call, Builder& builder, Begins begins) {
@@ -46,4 +46,4 @@ inline void scatter_sorted_binomial(const Call& call, Builder& builder, Begins b
                [&](const Call& inner) { scatter_down(knomial_split(1), inner, builder, begins); });
 }
 
-}  // namespace convene
+}  // namespace convene::collective

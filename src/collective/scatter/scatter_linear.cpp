@@ -11,9 +11,9 @@
 //   block 1  . 1 . .     . 1 . .
 //   block 2  . 2 . .     . 2 * .
 //   block 3  . 3 . .     . 3 . *       (* arrives in this round)
-#include "collective/rooted.hpp"
+#include "collective/parts/rooted.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -34,4 +34,4 @@ extern const Algorithm scatter_linear = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

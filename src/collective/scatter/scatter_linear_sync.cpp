@@ -17,9 +17,9 @@
 //   block 3  .  ab .  .    .  ab .  a    .  ab .  a    .  ab .  ab
 //
 //   In round 1 the root gets every a back.
-#include "collective/rooted.hpp"
+#include "collective/parts/rooted.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void answer_root(const Call& call, Rank segments, Builder& builder) {
@@ -74,4 +74,4 @@ extern const Algorithm scatter_linear_sync = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -18,10 +18,10 @@
 //   block 4  4 . . . .   4 . . * .   4 . . 4 *   4 . . 4 4           (* arrives in this round)
 //
 //   With four ranks the root sends each block straight to its rank under these costs, the farthest first.
-#include "collective/loggp_parameters.hpp"
-#include "collective/tree_walk.hpp"
+#include "collective/parts/loggp_parameters.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) {
@@ -42,4 +42,4 @@ extern const Algorithm scatter_loggp_optimal = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -16,9 +16,9 @@
 //   block 4  4 . . . .   4 . . . *   4 . . . 4       (* arrives in this round)
 //
 //   P = 4 and k = 2: rank 0 keeps blocks 0 and 1 in round 0 and sends 2 and 3, each to its own rank; 1 goes in round 1.
-#include "collective/tree_walk.hpp"
+#include "collective/parts/tree_walk.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) { scatter_down(nway_tree(call), call, builder); }
@@ -36,4 +36,4 @@ extern const Algorithm scatter_nway_binomial = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -23,7 +23,7 @@
 // P = 5 takes a round more, with rank 1 still in the last one.
 #include "collective/scatter/scatter_in_turn.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) { scatter_sorted_binomial(call, builder, Begins::at_call); }
@@ -41,4 +41,4 @@ extern const Algorithm scatter_sbn = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

@@ -20,7 +20,7 @@
 // P = 5 takes a round more.
 #include "collective/scatter/scatter_in_turn.hpp"
 
-namespace convene {
+namespace convene::collective {
 namespace {
 
 void generate(const Call& call, Builder& builder) { scatter_in_turn(call, builder, Begins::at_call); }
@@ -37,4 +37,4 @@ extern const Algorithm scatter_sln = {
     .generate = generate,
 };
 
-}  // namespace convene
+}  // namespace convene::collective

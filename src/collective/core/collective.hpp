@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The collectives, a call of one, and what each of them promises: stated once, here.
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "schedule/check/checker.hpp"
+#include "topology/graph.hpp"
+
+namespace convene::collective {
+
+enum class Collective : std::uint8_t {
+  allgather,
+  allgatherv,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  bcast,
+  alltoall,
+  alltoallv,
+  barrier,
+  reduce,
+  allreduce,
+  reduce_scatter_block,
+  reduce_scatter,
+  scan,
+  exscan,
+  neighbor_allgather,
+  neighbor_allgatherv,
+};
+
+inline constexpr Collective all_collectives[] = {
+    Collective::allgather,
+    Collective::allgatherv,
+    Collective::gather,
+    Collective::gatherv,
+    Collective::scatter,
+    Collective::scatterv,
+    Collective::bcast,
+    Collective::alltoall,
+    Collective::alltoallv,
+    Collective::barrier,
+    Collective::reduce,
+    Collective::allreduce,
+    Collective::reduce_scatter_block,
+    Collective::reduce_scatter,
+    Collective::scan,
+    Collective::exscan,
+    Collective::neighbor_allgather,
+    Collective::neighbor_allgatherv,
+};
+
+std::string_view name(Collective collective);
+std::optional<Collective> find_collective(std::string_view name);
+
+/// Whether its calls have a root.
+bool is_rooted(Collective collective);
+/// Whether it combines what the ranks contribute.
+bool is_reduction(Collective collective);
+/// Whether its data is one vector, not a block for each rank.
+bool has_one_vector(Collective collective);
+/// Whether ranks exchange blocks with their neighbours in a graph alone (Call::graph).
+bool is_neighborhood(Collective collective);
+
+/// A call as a generator sees it. All but `rank` is equal on all ranks.
+struct Call {
+  Collective collective = Collective::allgather;
+  Rank procs = 1, rank = 0, root = 0;
+  bool in_place = false;                      ///< of a rooted collective: the root's
+  std::vector<std::int64_t> parameters = {};  ///< values, in the order of the descriptor's parameters
+  /// Forecast: when each rank arrives, in ticks of a round's duration (one block sent and received) after the earliest.
+  /// Empty: all at once. Only says what is best to do: a schedule is correct whatever comes true.
+  std::vector<std::int32_t> arrivals = {};
+  /// Which node each rank is on, by rank: any numbers, the same for ranks that share a node. Empty: not known.
+  std::vector<Rank> nodes = {};
+  /// Of a neighborhood collective: who is whose neighbour. Lists of other ranks may lack where an algorithm does not need
+  /// them. A plan without one is made for with_graph()'s.
+  std::shared_ptr<const Graph> graph = nullptr;
+  /// Of a reduction: its operator's; if not, contributions are combined in rank order.
+  bool commutative = true;
+  /// Where work that is the same for all ranks of a plan may be kept: see keep_work().
+  std::any* kept = nullptr;
+
+  // The ranks `distance` above and below, around the end. Distances are at most the number of processes.
+  Rank up(Rank distance = 1) const {
+    return rank + distance < procs ? rank + distance : rank + distance - procs;
+  }
+  Rank down(Rank distance = 1) const { return rank >= distance ? rank - distance : rank + procs - distance; }
+
+  bool is_root() const { return rank == root; }
+  // Ranks seen from the root, which is 0 then, and back.
+  Rank relative() const { return rank >= root ? rank - root : rank + procs - root; }
+  Rank absolute(Rank relative) const {
+    return relative + root < procs ? relative + root : relative + root - procs;
+  }
+};
+
+/// The call, with a graph where it needs one and has none: a plane of ranks with eight neighbours each.
+Call with_graph(Call call);
+
+/// How many places this rank's input and output have when a block is cut into `segments` places.
+///
+/// allgather: the own block; all blocks, by rank.         gather: the own block; at the root all blocks, else none.
+/// scatter: at the root all blocks, else none; the own.   alltoall: the blocks by target; the blocks by source.
+/// bcast: none; the vector, at the root too.              barrier: as allgather, of tokens without bytes.
+/// reduce: the vector; at the root the vector, else none. allreduce, scan, exscan: the vector; the vector.
+/// reduce_scatter, reduce_scatter_block: the vector, which is a block for each rank; the own block.
+/// neighbor_allgather, neighbor_allgatherv: the own block; a block for each entry of the rank's list of sources.
+struct Places {
+  std::uint32_t input, output;
+};
+Places places(const Call& call, std::uint32_t segments);
+
+/// Under MPI_IN_PLACE: place i of `alias` is place `first` + i of `of`. Nothing where the buffers are two all the same
+/// (alltoall, reduce_scatter: the input is then a copy).
+struct Alias {
+  Buffer alias, of;
+  Place first;
+};
+std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments);
+
+/// What every rank's buffers hold before and must hold afterwards.
+/// Content b * segments + s is segment s of block b: of rank b's block in allgather, gather, barrier and neighborhood
+/// collectives, the block for rank b in scatter, the segment b of the vector in bcast, and the one from rank b / P to rank b % P in alltoall.
+/// Of a reduction: see Reduction. In reduce_scatter, place b * segments + s of the vector is segment s of rank b's block.
+/// Allreduce promises the same expression on all ranks, so that rounding makes no difference between them.
+Contract contract(Call call, std::uint32_t segments);
+
+}  // namespace convene::collective

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What hierarchical algorithms have in common: the ranks by nodes, and in each node one or several leaders. The data of
+// a collective falls into as many lanes as there are leaders a node. Between nodes, lane l travels among the leaders
+// number l of all nodes, and so every byte enters a node once; within a node, the leaders and the other ranks pass it
+// on.
+//
+// Where ranks have blocks of their own (allgather, gather, scatter, alltoall, barrier), those of a node fall into as
+// many groups, runs of ranks, each with its leader: lane l has the blocks of all groups number l. Where there is one
+// vector (bcast, reduce, allreduce), lane l is its l-th part.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collective/core/composition.hpp"
+
+namespace convene::collective {
+
+/// Ranks by nodes. Nodes are numbered in the order of their first ranks; their ranks are in order.
+class Hierarchy {
+ public:
+  /// Of a call with Call::nodes, whose first parameter is the number of leaders a node.
+  explicit Hierarchy(const Call& call);
+
+  Rank nodes() const { return static_cast<Rank>(members_.size()); }
+  Rank lanes() const { return lanes_; }
+  const Ranks& members(Rank node) const { return members_[node]; }
+
+  /// The ranks of a group, in order; its leader is its first rank, or the root where that belongs to it.
+  Ranks group(Rank node, Rank lane) const;
+  Rank leader(Rank node, Rank lane) const;
+  /// The leaders of a lane by node, those of a node by lane, and the ranks of all groups of a lane, in order.
+  Ranks leaders_of_lane(Rank lane) const;
+  Ranks leaders_of_node(Rank node) const;
+  Ranks ranks_of_lane(Rank lane) const;
+
+  // Of this rank.
+  Rank own_node() const { return own_node_; }
+  Rank own_lane() const { return own_lane_; }  ///< the one that has its group
+  const Ranks& own_members() const { return members_[own_node_]; }
+  bool is_leader() const { return leader(own_node_, own_lane_) == rank_; }
+
+  Rank root_node() const { return root_node_; }  ///< node 0 where there is no root
+  bool is_on_root_node() const { return own_node_ == root_node_; }
+
+  /// Whether the ranks of each node are a run, as an operator that does not commute needs it.
+  bool has_runs() const;
+
+ private:
+  Rank rank_, root_;  // no rank, where there is no root
+  Rank lanes_;
+  std::vector<Ranks> members_;
+  Rank own_node_ = 0, own_lane_ = 0, root_node_ = 0;
+};
+
+/// From when on a rank can take part in a phase: nobody knows; when it comes; when all ranks of its node have come.
+enum class When : std::uint8_t { unknown, comes, node_has_come };
+
+/// A hierarchical call at work: its part 0 runs between nodes, the others within them. Generators run phases of parts
+/// one after the other. All ranks pass the same phases, whether they take part or not, so that they agree on rounds.
+class HierarchicalCall {
+ public:
+  HierarchicalCall(const Algorithm& algorithm, const Call& call, Builder& builder);
+
+  const Hierarchy& nodes() const { return hierarchy_; }
+
+  /// Blocks of ranks that a buffer has, where the first of `there` is at place 0, and so on. In order, for lookup.
+  struct Held {
+    Buffer buffer;
+    Ranks there;
+  };
+  /// All ranks' blocks, in the caller's buffer; this rank's alone.
+  Held all(Buffer buffer) const;
+  Held own(Buffer buffer) const { return {buffer, {call_.rank}}; }
+  /// New scratch for the blocks of these ranks.
+  Held scratch(Ranks ranks) const;
+
+  View::Places block(const Held& held, Rank rank) const;
+  View::Places blocks(const Held& held, const Ranks& ranks) const;
+  /// For each of these ranks its block; for each node the blocks of its group in a lane.
+  std::vector<View::Places> each(const Held& held, const Ranks& ranks) const;
+  std::vector<View::Places> by_node(const Held& held, Rank lane) const;
+  std::vector<View::Places> by_lane(const Held& held) const;  ///< all blocks of the lanes
+  /// A lane's part of the vector, and scratch for it.
+  View::Places lane(Buffer buffer, Rank lane) const;
+  View::Places scratch_of_lane(Rank lane) const;
+
+  std::uint32_t segments() const { return segments_; }
+  std::uint32_t round() const { return round_; }
+
+  void run(std::size_t slot, Phase phase, When when = When::unknown) const {
+    phase.arrivals = arrivals(phase.ranks, when);
+    run_phase(parts_[slot], std::move(phase), call_, round_, builder_);
+  }
+  /// What comes next is behind the phases of a part between nodes, on all nodes or in all groups; or behind one of it
+  /// on these ranks with this root.
+  void pass(std::size_t slot, Collective collective, Among among, When when = When::unknown);
+  void pass(std::size_t slot, Collective collective, const Ranks& ranks, Rank root);
+
+ private:
+  std::vector<std::int32_t> arrivals(const Ranks& ranks, When when) const;
+
+  const Call& call_;
+  Builder& builder_;
+  Hierarchy hierarchy_;
+  std::vector<Part> parts_;
+  std::uint32_t segments_, round_ = 0;
+};
+
+/// What is wrong with a hierarchical call, as Composition::unmet; and into how many places it cuts a block or the
+/// vector.
+std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call);
+std::uint32_t pieces_in_hierarchy(const Algorithm& algorithm, const Call& call);
+
+inline const Parameter leaders_parameter = {
+    .name = "leaders",
+    .summary = "ranks of each node that talk to other nodes; each carries its share of the data",
+    .fallback = 1,
+    .least = 1,
+    .most = 1024,
+    .samples = {1, 2, 3}};
+
+}  // namespace convene::collective

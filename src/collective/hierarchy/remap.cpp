@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Remapping: any algorithm on reordered ranks. An algorithm that sends most to neighbours in number is at its best
+// where these share a node, and others where they don't; so ranks take new numbers, by the nodes that they are on. The
+// blocks belong where they always do: messages pick them up and put them down there one by one (blocks=placed), or they
+// travel in the new order, between buffers of that order, and are copied once (blocks=copied).
+//
+// Source:   Rico-Gallego 2016, chapter 6 (ring, remapped); Mirsadeghi and Afsahi 2016 (greedy orders for patterns).
+// Requires: what its part requires; to know the nodes; of reductions, an operator that commutes.
+// Cost:     that of the part in the new places. blocks=copied: a further buffer as large as the reordered one, and a copy of
+//           it. order=fitted: all ranks' schedules are built once on each rank, to see who sends how much to whom.
+#include "collective/core/forecast.hpp"
+#include "collective/hierarchy/rank_order.hpp"
+
+namespace convene::collective {
+namespace {
+
+enum Own : std::size_t { order, blocks };
+
+enum class Blocks : std::int64_t { placed, copied };
+
+const Parameter own_parameters[] = {
+    {.name = "order",
+     .summary = "numbers go node after node, to each node in turn, or as the algorithm's messages ask for",
+     .fallback = 0,
+     .words = {"sequential", "cyclic", "fitted"},
+     .samples = {0, 1, 2, 0, 1, 2}},
+    {.name = "blocks",
+     .summary = "messages put blocks into their places, or in the new order, from which they are copied",
+     .fallback = 0,
+     .words = {"placed", "copied"},
+     .samples = {0, 1}}};
+
+/// The one part, behind the two parameters.
+Part part_of(const Call& call) {
+  const std::span own(call.parameters);
+  return {catalogue()[static_cast<std::size_t>(own[2])], {own.begin() + 3, own.end()}};
+}
+
+Call inner_call(const Call& call, const Part& part) {
+  return {.collective = call.collective,
+          .procs = call.procs,
+          .parameters = part.parameters,
+          .nodes = call.nodes,
+          .commutative = call.commutative};
+}
+
+std::string unmet(const Algorithm&, const Call& call) {
+  if (call.nodes.empty()) return "needs to know which ranks share a node";
+  if (!call.commutative && is_reduction(call.collective))
+    return "needs a commutative operator, since it changes the order of ranks";
+  // A buffer in the new order has one size for each block; here what a rank sends and what it receives differ.
+  if (call.collective == Collective::alltoallv &&
+      static_cast<Blocks>(call.parameters[blocks]) == Blocks::copied)
+    return "needs blocks=placed for alltoallv";
+  const Part part = part_of(call);
+  if (!part.algorithm->serves(call.collective))
+    return "cannot be: " + std::string(part.algorithm->name) + " is no algorithm of " +
+           std::string(name(call.collective));
+  const std::string of_part = unmet_requirement(*part.algorithm, inner_call(call, part));
+  if (of_part.empty()) return "";
+  return "cannot be: " + std::string(part.algorithm->name) + " " + of_part + ", and has " +
+         std::to_string(call.procs);
+}
+
+/// The order makes no difference to it.
+std::uint32_t pieces(const Algorithm&, const Call& call) {
+  const Part part = part_of(call);
+  return segments(*part.algorithm, inner_call(call, part));
+}
+
+bool has_blocks_in_input(Collective collective) {
+  switch (collective) {
+    case Collective::scatter:
+    case Collective::scatterv:
+    case Collective::alltoall:
+    case Collective::alltoallv:
+    case Collective::reduce_scatter_block:
+    case Collective::reduce_scatter:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool has_blocks_in_output(Collective collective) {
+  switch (collective) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::gather:
+    case Collective::gatherv:
+    case Collective::alltoall:
+    case Collective::alltoallv:
+    case Collective::barrier:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class Remapped {
+ public:
+  Remapped(const Call& call, Builder& builder)
+      : call_(call),
+        builder_(builder),
+        part_(part_of(call)),
+        ranks_(*keep_work(
+            call,
+            [&] { return ordered_ranks(static_cast<RankOrder>(call.parameters[order]), call, part_); })),
+        segments_(pieces(*part_.algorithm, call)) {}
+
+  void run() {
+    const Places size = places(call_, segments_);
+    const bool copies = static_cast<Blocks>(call_.parameters[blocks]) == Blocks::copied;
+    const bool many_in = has_blocks_in_input(call_.collective) && size.input > 0;
+    const bool many_out = has_blocks_in_output(call_.collective) && size.output > 0;
+    const bool has_blocks = has_blocks_in_input(call_.collective) || has_blocks_in_output(call_.collective);
+    const Rank own = number_in(ranks_, call_.rank);
+    Phase phase{.collective = call_.collective,
+                .ranks = ranks_,
+                .root = is_rooted(call_.collective) ? number_in(ranks_, call_.root) : 0,
+                .in_place = call_.in_place};
+    if (!call_.arrivals.empty())
+      for (const Rank rank : ranks_) phase.arrivals.push_back(call_.arrivals[rank]);
+    phase.blocks = has_blocks ? in_new_order(Buffer::output) : whole(Buffer::output, segments_);
+    phase.input = many_in ? in_new_order(Buffer::input) : whole(Buffer::input, size.input);
+    phase.output = many_out ? in_new_order(Buffer::output) : whole(Buffer::output, size.output);
+    // In place; or this is a part, and the whole has it so.
+    const bool own_is_there = size.input > 0 && size.output > 0 &&
+                              builder_.are_same(many_in ? phase.input[own] : phase.input.front(),
+                                                many_out ? phase.output[own] : phase.output.front());
+    if (copies && many_in) {
+      const std::vector<View::Places> moved = in_scratch();
+      builder_.copy(joined(phase.input), joined(moved));
+      phase.input = moved;
+      if (own_is_there) phase.output = {moved[own]};
+    }
+    std::vector<View::Places> arrival = phase.output, arrived = arrival;
+    if (copies && many_out) arrived = phase.output = in_scratch();
+    run_phase(part_, std::move(phase), call_, 0, builder_);
+    if (!copies || !many_out) return;
+    if (own_is_there) arrived[own].clear(), arrival[own].clear();
+    builder_.copy(joined(arrived), joined(arrival));
+  }
+
+ private:
+  /// By number, where its rank's block is in a buffer that has all; and one block of so many places.
+  std::vector<View::Places> in_new_order(Buffer buffer) const {
+    std::vector<View::Places> result;
+    for (const Rank rank : ranks_) result.push_back({Range(buffer, rank * segments_, segments_)});
+    return result;
+  }
+  static std::vector<View::Places> whole(Buffer buffer, std::uint32_t places) {
+    if (places == 0) return {};
+    return {{Range(buffer, 0, places)}};
+  }
+
+  /// All blocks in scratch, in the new order.
+  std::vector<View::Places> in_scratch() const {
+    std::vector<Place> like;
+    for (const Rank rank : ranks_)
+      for (std::uint32_t segment = 0; segment < segments_; ++segment)
+        like.push_back(rank * segments_ + segment);
+    const Buffer made = builder_.scratch(like);
+    std::vector<View::Places> result;
+    for (Rank number = 0; number < call_.procs; ++number)
+      result.push_back({Range(made, number * segments_, segments_)});
+    return result;
+  }
+
+  static View::Places joined(const std::vector<View::Places>& blocks) {
+    View::Places places;
+    for (const View::Places& block : blocks) places.insert(places.end(), block.begin(), block.end());
+    return places;
+  }
+
+  const Call& call_;
+  Builder& builder_;
+  const Part part_;
+  const Ranks ranks_;
+  const std::uint32_t segments_;
+};
+
+Composition composition(Collective collective, std::string_view fallback) {
+  return {.parts = {{"algorithm", "what runs on the reordered ranks", collective, fallback}},
+          .unmet = unmet,
+          .pieces = pieces};
+}
+
+Algorithm remap(std::vector<Collective> collectives, const Composition& composition) {
+  return {.name = "remap",
+          .summary = "Any algorithm on reordered ranks: node after node, each node in turn, or fitted to it.",
+          .source = "Rico-Gallego 2016 (τ-Lop), chapter 6; Mirsadeghi and Afsahi 2016",
+          .collectives = std::move(collectives),
+          .rounds = "those of its part",
+          .parameters = {std::begin(own_parameters), std::end(own_parameters)},
+          .composition = &composition,
+          .generate = [](const Call& call, Builder& builder) { Remapped(call, builder).run(); }};
+}
+
+const Composition of_allgather = composition(Collective::allgather, "ring");
+const Composition of_gather = composition(Collective::gather, "binomial");
+const Composition of_scatter = composition(Collective::scatter, "binomial");
+const Composition of_bcast = composition(Collective::bcast, "binomial");
+const Composition of_alltoall = composition(Collective::alltoall, "pairwise");
+const Composition of_barrier = composition(Collective::barrier, "dissemination");
+const Composition of_reduce = composition(Collective::reduce, "binomial");
+const Composition of_allreduce = composition(Collective::allreduce, "ring");
+const Composition of_reduce_scatter = composition(Collective::reduce_scatter_block, "ring");
+
+}  // namespace
+
+extern const Algorithm allgather_remap = remap({Collective::allgather, Collective::allgatherv}, of_allgather);
+extern const Algorithm gather_remap = remap({Collective::gather, Collective::gatherv}, of_gather);
+extern const Algorithm scatter_remap = remap({Collective::scatter, Collective::scatterv}, of_scatter);
+extern const Algorithm bcast_remap = remap({Collective::bcast}, of_bcast);
+extern const Algorithm alltoall_remap = remap({Collective::alltoall, Collective::alltoallv}, of_alltoall);
+extern const Algorithm barrier_remap = remap({Collective::barrier}, of_barrier);
+extern const Algorithm reduce_remap = remap({Collective::reduce}, of_reduce);
+extern const Algorithm allreduce_remap = remap({Collective::allreduce}, of_allreduce);
+extern const Algorithm reduce_scatter_remap =
+    remap({Collective::reduce_scatter_block, Collective::reduce_scatter}, of_reduce_scatter);
+
+}  // namespace convene::collective

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Algorithms for a certain number of ranks, used by more: the first ones form pairs of neighbours, of which one, the core,
+// takes the other's contribution and later hands out the result. Cores are numbered in the order of their ranks, so sums
+// over runs of cores keep the order.
+#pragma once
+
+#include "collective/parts/partial.hpp"
+
+namespace convene::collective {
+
+struct Folding {
+  Rank procs, cores;
+  Rank preferred = 0;  ///< this rank is the core of its pair; in other pairs it is the lower one
+
+  Rank pairs() const { return procs - cores; }
+  bool has_partner(Rank rank) const { return rank < 2 * pairs(); }
+  Rank partner(Rank rank) const { return rank ^ 1; }
+  Rank core(Rank rank) const { return has_partner(rank) ? rank / 2 : rank - pairs(); }
+  Rank rank(Rank core) const {
+    if (core >= pairs()) return core + pairs();
+    return preferred / 2 == core ? preferred : 2 * core;
+  }
+  bool is_core(Rank of) const { return rank(core(of)) == of; }
+  Side side_of_partner(Rank rank) const { return partner(rank) > rank ? Side::above : Side::below; }
+
+  /// How many contributions come to a core from above: of its partner, and of each of the partners number ^ 2^k above it,
+  /// where the number of cores is a power of two.
+  std::uint32_t above(Rank rank) const {
+    std::uint32_t count = has_partner(rank) && side_of_partner(rank) == Side::above;
+    for (Rank distance = 1; distance < cores; distance *= 2) count += (core(rank) & distance) == 0;
+    return count;
+  }
+
+  /// One of a pair sends its places, and the core takes them.
+  void fold(Rank own, Partial& partial, std::span<const Place> places) const {
+    if (!has_partner(own)) return;
+    if (is_core(own))
+      partial.take(partner(own), places, side_of_partner(own));
+    else
+      partial.send(partner(own), places);
+  }
+  /// The core hands out what it has.
+  void unfold(Rank own, Partial& partial, std::span<const Place> places) const {
+    if (!has_partner(own)) return;
+    if (is_core(own))
+      partial.send(partner(own), places);
+    else
+      partial.replace(partner(own), places);
+  }
+};
+
+}  // namespace convene::collective

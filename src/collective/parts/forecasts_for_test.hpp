@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// For tests only: random forecasts of arrivals, and whether two schedules are the same.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "schedule/core/schedule.hpp"
+
+namespace convene::collective {
+
+using Arrivals = std::vector<std::int32_t>;
+constexpr std::int32_t never = std::numeric_limits<std::int32_t>::max();
+
+inline std::string in_words(const Arrivals& arrivals) {
+  std::string text = "a =";
+  for (std::int32_t each : arrivals) text += " " + std::to_string(each);
+  return text;
+}
+
+/// Forecasts of many kinds: dense, spread out, with equal ones, one late, some that never come, all equal, not from 0.
+class Forecasts {
+ public:
+  explicit Forecasts(unsigned seed) : random_(seed) {}
+
+  Arrivals any(Rank procs) {
+    Arrivals result(procs);
+    const std::int32_t spread = below(4 * static_cast<std::int32_t>(procs) + 2);
+    const int kind = below(6);
+    for (std::int32_t& each : result) each = kind == 0 ? 7 : below(spread + 1);
+    if (kind == 1) {
+      std::fill(result.begin(), result.end(), 0);
+      result[any_rank(procs)] = spread;
+    }
+    if (kind == 2) result[any_rank(procs)] = never;
+    if (kind == 3)
+      for (std::int32_t& each : result) each = below(3) == 0 ? never - below(2) : each;
+    return result;
+  }
+
+  std::int32_t below(std::int32_t end) {
+    return static_cast<std::int32_t>(random_() % static_cast<std::uint32_t>(end));
+  }
+
+ private:
+  Rank any_rank(Rank procs) { return static_cast<Rank>(below(static_cast<std::int32_t>(procs))); }
+  std::mt19937 random_;
+};
+
+inline bool same(const Schedule& a, const Schedule& b) {
+  if (a.size() != b.size() || a.predecessors() != b.predecessors()) return false;
+  for (StepId id = 0; id < a.size(); ++id)
+    if (a[id].kind != b[id].kind || a[id].peer != b[id].peer || a[id].match != b[id].match ||
+        a[id].round != b[id].round || !std::ranges::equal(a.ranges(id), b.ranges(id)))
+      return false;
+  return true;
+}
+
+}  // namespace convene::collective

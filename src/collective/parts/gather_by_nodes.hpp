@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What hierarchical allgathers and barriers have in common: blocks, or tokens, go up to leaders, between nodes, and down.
+#pragma once
+
+#include "collective/hierarchy/hierarchy.hpp"
+
+namespace convene::collective {
+
+enum UpAndDown : std::size_t { between, up, down };
+
+/// Writes one rank's steps of an algorithm whose parts are the slots above.
+inline void gather_by_nodes(const Algorithm& algorithm, const Call& call, Builder& builder) {
+  HierarchicalCall at(algorithm, call, builder);
+  const Hierarchy& nodes = at.nodes();
+  const Ranks group = nodes.group(nodes.own_node(), nodes.own_lane());
+  const Rank leader = nodes.leader(nodes.own_node(), nodes.own_lane());
+  const bool leads = nodes.is_leader();
+  const auto own = at.own(Buffer::input), all = at.all(Buffer::output);
+
+  if (group.size() > 1)
+    at.run(up,
+           {.collective = Collective::gather,
+            .ranks = group,
+            .root = number_in(group, leader),
+            .input = {at.block(own, call.rank)},
+            .output = leads ? at.each(all, group) : std::vector<View::Places>{},
+            .blocks = at.each(all, group)},
+           When::comes);
+  if (!leads || group.size() == 1) builder.copy(at.block(own, call.rank), at.block(all, call.rank));
+  at.pass(up, Collective::gather, Among::group, When::comes);
+
+  const Collective part = algorithm.composition->parts[between].collective;
+  if (leads && nodes.nodes() > 1)
+    at.run(between,
+           {.collective = part,
+            .ranks = nodes.leaders_of_lane(nodes.own_lane()),
+            .input = {at.blocks(all, group)},
+            .output = at.by_node(all, nodes.own_lane()),
+            .blocks = at.by_node(all, nodes.own_lane())},
+           When::node_has_come);
+  at.pass(between, part, Among::nodes, When::node_has_come);
+
+  const Ranks& members = nodes.own_members();
+  for (Rank lane = 0; lane < nodes.lanes() && members.size() > 1; ++lane)
+    at.run(down, {.collective = Collective::bcast,
+                  .ranks = members,
+                  .root = number_in(members, nodes.leader(nodes.own_node(), lane)),
+                  .output = {at.blocks(all, nodes.ranks_of_lane(lane))},
+                  .blocks = {at.blocks(all, nodes.ranks_of_lane(lane))},
+                  .has = [&](Rank rank, const Range& places) {  // nobody needs its own block
+                    return places.first / at.segments() == members[rank];
+                  }});
+}
+
+inline const PartSlot gather_slot = {"gather", "how a group's blocks come to its leader", Collective::gather,
+                                     "linear", Among::group};
+inline const PartSlot bcast_slot = {"bcast", "how a leader hands on what it has to its node",
+                                    Collective::bcast, "linear", Among::node};
+
+}  // namespace convene::collective

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The parameters of the LogGP-optimal gather and scatter, and the tree that they say.
+#pragma once
+
+#include <algorithm>
+
+#include "collective/core/algorithm.hpp"
+#include "patterns/loggp_tree.hpp"
+
+namespace convene::collective {
+
+/// What the model charges for the data of a message of n items of s bytes: (s − 1)G for each item as the source does,
+/// or (n·s − 1)G, which is literal LogGP.
+enum class Charge : std::int64_t { item, message };
+
+/// L, o and g in nanoseconds, G in picoseconds per byte; the limits keep times of 2^20 ranks within 64 bits. Defaults:
+/// L = 4.5 µs and the mean of o_s = 2.4 µs and o_r = 1.1 µs as measured on CHiC (Viertel 2007), g = 3 µs as in its
+/// figure 5.7, and G of a link of 1 GB/s.
+inline const std::vector<Parameter> loggp_parameters = {
+    {.name = "latency",
+     .summary = "L of the LogGP model, nanoseconds",
+     .fallback = 4500,
+     .least = 0,
+     .most = 1'000'000'000,
+     .samples = {4500}},
+    {.name = "overhead",
+     .summary = "o of the LogGP model, nanoseconds, at each end of a message",
+     .fallback = 1750,
+     .least = 0,
+     .most = 1'000'000'000,
+     .samples = {1750}},
+    {.name = "gap",
+     .summary = "g of the LogGP model, nanoseconds between two messages of a rank",
+     .fallback = 3000,
+     .least = 0,
+     .most = 1'000'000'000,
+     .samples = {3000}},
+    {.name = "byte_gap",
+     .summary = "G of the LogGP model, picoseconds per byte",
+     .fallback = 1000,
+     .least = 0,
+     .most = 100'000,
+     .samples = {1000}},
+    {.name = "item",
+     .summary = "bytes of one rank's block",
+     .fallback = 64,
+     .least = 1,
+     .most = 1 << 26,
+     .samples = {1, 4096}},
+    {.name = "charge",
+     .summary = "data is charged for each item, (s − 1)G, as in the source, or for each message, (n·s − 1)G",
+     .fallback = 0,
+     .words = {"item", "message"},
+     .samples = {0}},
+};
+
+/// The costs that a call's parameters say.
+inline LogGPCosts loggp_costs(const std::vector<std::int64_t>& parameters) {
+  constexpr std::int64_t nanosecond = 1000;
+  const std::int64_t latency = parameters[0] * nanosecond, overhead = parameters[1] * nanosecond;
+  const std::int64_t per_byte = parameters[3], bytes = parameters[4];
+  LogGPCosts costs{
+      .hop = overhead + latency + overhead,
+      .gap = std::max(parameters[2] * nanosecond, per_byte)};  // no message is shorter than a byte
+  if (static_cast<Charge>(parameters[5]) == Charge::item) {
+    costs.item = (bytes - 1) * per_byte;
+  } else {
+    costs.item = bytes * per_byte;
+    costs.base = -per_byte;
+  }
+  return costs;
+}
+
+}  // namespace convene::collective

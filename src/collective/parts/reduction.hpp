@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the reductions have in common: their parameters, and how ranks are numbered so that contributions meet in order.
+#pragma once
+
+#include "collective/parts/partial.hpp"
+
+namespace convene::collective {
+
+inline Parameter segments_parameter(std::int64_t fallback) {
+  return {.name = "segments",
+          .summary = "how many parts the vector is cut into",
+          .fallback = fallback,
+          .least = 1,
+          .most = 65536,
+          .samples = {1, 2, 3, 4, 7, 8, 16}};
+}
+
+/// Ranks as an algorithm sees them whose result comes out at number 0. With a commutative operator, number 0 is the root.
+/// Without, numbers are ranks, so that contributions meet in rank order, and rank 0 passes the result on to the root.
+struct Numbering {
+  const Call& call;
+
+  Rank own() const { return call.commutative ? call.relative() : call.rank; }
+  Rank rank(Rank number) const { return call.commutative ? call.absolute(number) : number; }
+  bool passes_on() const { return !call.commutative && call.root != 0; }
+
+  /// Has number 0 pass a place on.
+  void pass_on(Partial& partial, Place place) const {
+    if (!passes_on()) return;
+    if (call.rank == 0) partial.send(call.root, place);
+    if (call.is_root()) partial.replace(0, place);
+  }
+};
+
+/// For algorithms that end at the root: home is the output there.
+inline Partial::Options to_root(const Call& call, std::uint32_t above) {
+  return {.at_output = call.is_root(), .keeps_order = !call.commutative, .above = above};
+}
+
+}  // namespace convene::collective

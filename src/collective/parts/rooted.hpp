@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What gather and scatter algorithms have in common: how they name blocks. At the root all blocks stand by rank; every
+// other rank has its own, and a tree algorithm keeps the blocks of the ranks below it in scratch.
+#pragma once
+
+#include "collective/core/algorithm.hpp"
+
+namespace convene::collective {
+
+inline const std::vector<Collective> gathers = {Collective::gather, Collective::gatherv};
+inline const std::vector<Collective> scatters = {Collective::scatter, Collective::scatterv};
+
+inline bool is_gather(const Call& call) {
+  return call.collective == Collective::gather || call.collective == Collective::gatherv;
+}
+
+/// The own block: gather's input, scatter's output.
+inline Range own_block(const Call& call) {
+  return Range(is_gather(call) ? Buffer::input : Buffer::output, 0);
+}
+
+/// At the root: `count` blocks from rank `first` on, around the end. Gather's output, scatter's input.
+inline Range all_blocks(const Call& call, Rank first, Rank count) {
+  return Range(is_gather(call) ? Buffer::output : Buffer::input, first, count);
+}
+
+}  // namespace convene::collective

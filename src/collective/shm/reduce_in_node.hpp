@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What hierarchical reduces and allreduces have in common: how the contributions of a node's ranks come together.
+#pragma once
+
+#include "collective/hierarchy/hierarchy.hpp"
+
+namespace convene::collective {
+
+/// Contributions of this node to a lane are combined by the part in a slot at the lane's leader, into `sum`.
+inline void reduce_in_node(HierarchicalCall& at, std::size_t slot, const Call& call, Builder& builder,
+                           Rank lane, const View::Places& sum, bool in_place) {
+  const Hierarchy& nodes = at.nodes();
+  const Ranks& members = nodes.own_members();
+  const View::Places mine = at.lane(Buffer::input, lane);
+  if (members.size() == 1) return builder.copy(mine, sum);
+  const Rank leader = nodes.leader(nodes.own_node(), lane);
+  at.run(slot,
+         {.collective = Collective::reduce,
+          .ranks = members,
+          .root = number_in(members, leader),
+          .in_place = in_place,
+          .input = {mine},
+          .output = leader == call.rank ? std::vector<View::Places>{sum} : std::vector<View::Places>{},
+          .blocks = {at.lane(Buffer::output, lane)}},
+         When::comes);
+}
+
+}  // namespace convene::collective

@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What gather, scatter, bcast, barrier and allreduce make of a forecast: worked examples with one late rank, as text,
+// and who waits for whom.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <set>
+
+#include "collective/core/algorithm.hpp"
+#include "collective/parts/forecasts_for_test.hpp"
+#include "schedule/check/matching.hpp"
+#include "schedule/print/print.hpp"
+
+namespace convene::collective {
+namespace {
+
+const Algorithm& algorithm(Collective collective, std::string_view name) {
+  for (const Algorithm* each : catalogue(collective))
+    if (each->name == name) return *each;
+  throw std::logic_error("no such algorithm");
+}
+
+Call call_of(Collective collective, std::string_view name, const Arrivals& forecast, std::int64_t segments) {
+  Call call{.collective = collective,
+            .procs = static_cast<Rank>(forecast.size()),
+            .parameters = algorithm(collective, name).default_parameters(),
+            .arrivals = forecast};
+  if (segments > 0) call.parameters[0] = segments;
+  return call;
+}
+
+Plan plan_of(Collective collective, std::string_view name, const Arrivals& forecast,
+             std::int64_t segments = 0) {
+  return build_plan(algorithm(collective, name), call_of(collective, name, forecast, segments));
+}
+
+std::string text_of(Collective collective, std::string_view algorithm_name, const Arrivals& forecast,
+                    std::int64_t segments_given = 0) {
+  const Call call = call_of(collective, algorithm_name, forecast, segments_given);
+  const std::uint32_t per_block = segments(algorithm(collective, algorithm_name), call);
+  const PlanInfo info{.collective = std::string(name(collective)),
+                      .algorithm = std::string(algorithm_name),
+                      .procs = call.procs,
+                      .segments = per_block,
+                      .naming = collective == Collective::barrier ? Naming::token : Naming::source};
+  return to_text(plan_of(collective, algorithm_name, forecast, segments_given), info,
+                 contract(call, per_block));
+}
+
+/// When each rank leaves, in rounds: a message takes one, a rank sends one and receives one at a time, whatever can go
+/// first. A rank that is not there yet receives, but does nothing that depends on its input.
+std::vector<std::int64_t> exits(const Plan& plan, const Arrivals& arrivals) {
+  const Links links = link(plan);
+  std::vector<std::int64_t> end(links.base.back(), 0), sends(plan.size(), 0), receives(plan.size(), 0);
+  std::vector<std::vector<std::vector<StepId>>> before;
+  for (const Schedule& schedule : plan) before.push_back(schedule.predecessors());
+  const auto ready = [&](Rank rank, StepId id) {
+    const bool own = plan[rank][id].touches & (1u << index(Buffer::input));
+    std::int64_t time = own ? arrivals[rank] : 0;
+    for (const StepId on : before[rank][id]) time = std::max(time, end[links.at(rank, on)]);
+    return time;
+  };
+  std::vector<bool> done(links.base.back(), false);
+  const auto all_done = [&](Rank rank, StepId id) {
+    for (const StepId on : before[rank][id])
+      if (!done[links.at(rank, on)]) return false;
+    return true;
+  };
+  struct Next {
+    std::int64_t time;
+    std::uint32_t round;
+    Rank rank;
+    StepId id;
+    auto operator<=>(const Next&) const = default;
+  };
+  for (;;) {  // always what can be done first; by label where there is a choice
+    std::optional<Next> next;
+    for (const Schedule& schedule : plan)
+      for (StepId id = 0; id < schedule.size(); ++id) {
+        const Rank rank = schedule.rank(), peer = schedule[id].peer;
+        const PlanStep at = links.at(rank, id);
+        if (done[at] || schedule[id].kind == StepKind::recv || !all_done(rank, id)) continue;
+        std::int64_t time = ready(rank, id);
+        if (schedule[id].kind == StepKind::send) {
+          const StepId other = links.step(peer, links.partner[at]);
+          if (!all_done(peer, other)) continue;
+          time = 1 + std::max({time, ready(peer, other), sends[rank], receives[peer]});
+        }
+        const Next found{time, schedule[id].round, rank, id};
+        if (!next || found < *next) next = found;
+      }
+    if (!next) break;
+    const PlanStep at = links.at(next->rank, next->id);
+    end[at] = next->time;
+    done[at] = true;
+    if (plan[next->rank][next->id].kind != StepKind::send) continue;
+    end[links.partner[at]] = sends[next->rank] = receives[plan[next->rank][next->id].peer] = next->time;
+    done[links.partner[at]] = true;
+  }
+  std::vector<std::int64_t> result;
+  for (const Schedule& schedule : plan) {
+    result.push_back(arrivals[schedule.rank()]);
+    for (StepId id = 0; id < schedule.size(); ++id) {
+      const PlanStep at = links.at(schedule.rank(), id);
+      EXPECT_TRUE(done[at]);
+      result.back() = std::max(result.back(), end[at]);
+    }
+  }
+  return result;
+}
+
+std::int64_t rounds_after(const Plan& plan, const Arrivals& arrivals) {
+  const auto all = exits(plan, arrivals);
+  return *std::max_element(all.begin(), all.end()) - *std::max_element(arrivals.begin(), arrivals.end());
+}
+
+Arrivals one_late(Rank procs, Rank late, std::int32_t rounds) {
+  Arrivals arrivals(procs, 0);
+  arrivals[late] = rounds;
+  return arrivals;
+}
+
+TEST(Slt, ExampleAsText) {
+  EXPECT_EQ(
+      text_of(Collective::allreduce, "slt", {0, 5, 0, 0}, 2),
+      R"(allreduce by slt, 4 processes: 7 rounds, 12 messages, 12 segments; the busiest rank sends 4 segments in 4 messages
+
+round 0
+  rank  sends     receives
+     0  0.0 to 2
+     2            0.0 from 0
+
+round 1
+  rank  sends         receives
+     0  0.1 to 2
+     2  (0,2).0 to 3  0.1 from 0
+     3                (0,2).0 from 2
+
+round 2
+  rank  sends           receives
+     1                  (0,2,3).0 from 3
+     2  (0,2).1 to 3
+     3  (0,2,3).0 to 1  (0,2).1 from 2
+
+round 3
+  rank  sends           receives
+     1  (0-3).0 to 3    (0,2,3).1 from 3
+     3  (0,2,3).1 to 1  (0-3).0 from 1
+
+round 4
+  rank  sends         receives
+     1  (0-3).1 to 3
+     2                (0-3).0 from 3
+     3  (0-3).0 to 2  (0-3).1 from 1
+
+round 5
+  rank  sends         receives
+     0                (0-3).0 from 2
+     2  (0-3).0 to 0  (0-3).1 from 3
+     3  (0-3).1 to 2
+
+round 6
+  rank  sends         receives
+     0                (0-3).1 from 2
+     2  (0-3).1 to 0
+)");
+}
+
+TEST(Prr, ExampleAsText) {
+  EXPECT_EQ(
+      text_of(Collective::allreduce, "prr", {0, 5, 0, 0}, 1),
+      R"(allreduce by prr, 4 processes: 11 rounds, 24 messages, 24 segments; the busiest rank sends 7 segments in 7 messages
+
+round 0
+  rank  sends     receives
+     0  0.2 to 2  3.1 from 3
+     2  2.0 to 3  0.2 from 0
+     3  3.1 to 0  2.0 from 2
+
+round 1
+  rank  sends         receives
+     0  (0,3).1 to 2  (2,3).0 from 3
+     2  2.3 to 3      (0,3).1 from 0
+     3  (2,3).0 to 0  2.3 from 2
+
+round 2
+  rank  sends           receives
+     0  (0,2,3).0 to 1  (2,3).3 from 3
+     1                  (0,2,3).0 from 0
+     2  (0,2).2 to 3
+     3  (2,3).3 to 0    (0,2).2 from 2
+
+round 3
+  rank  sends           receives
+     0  (0,2,3).3 to 1
+     1                  (0,2,3).3 from 0
+
+round 4
+  rank  sends           receives
+     1                  (0,2,3).2 from 3
+     3  (0,2,3).2 to 1
+
+round 5
+  rank  sends           receives
+     0                  (0-3).2 from 1
+     1  (0-3).2 to 0    (0,2,3).1 from 2
+     2  (0,2,3).1 to 1
+
+round 6
+  rank  sends         receives
+     0  (0-3).2 to 2
+     1  (0-3).1 to 3
+     2                (0-3).2 from 0
+     3                (0-3).1 from 1
+
+round 7
+  rank  sends         receives
+     0                (0-3).1 from 3
+     1  (0-3).3 to 2
+     2  (0-3).2 to 3  (0-3).3 from 1
+     3  (0-3).1 to 0  (0-3).2 from 2
+
+round 8
+  rank  sends         receives
+     1  (0-3).0 to 2
+     2  (0-3).3 to 3  (0-3).0 from 1
+     3                (0-3).3 from 2
+
+round 9
+  rank  sends         receives
+     0  (0-3).1 to 2  (0-3).3 from 3
+     2  (0-3).0 to 3  (0-3).1 from 0
+     3  (0-3).3 to 0  (0-3).0 from 2
+
+round 10
+  rank  sends         receives
+     0                (0-3).0 from 3
+     3  (0-3).0 to 0
+)");
+}
+
+TEST(AdaptiveTree, AllreduceExampleAsText) {
+  EXPECT_EQ(
+      text_of(Collective::allreduce, "adaptive_tree", {0, 5, 1, 0}),
+      R"(allreduce by adaptive_tree, 4 processes: 5 rounds, 6 messages, 6 blocks; the busiest rank sends 2 blocks in 2 messages
+
+round 0
+  rank  sends   receives
+     2          3 from 3
+     3  3 to 2
+
+round 1
+  rank  sends   receives
+     0  0 to 2
+     2          0 from 0
+
+round 2
+  rank  sends         receives
+     1                (0,2,3) from 2
+     2  (0,2,3) to 1
+
+round 3
+  rank  sends       receives
+     1  (0-3) to 3
+     3              (0-3) from 1
+
+round 4
+  rank  sends       receives
+     0              (0-3) from 3
+     1  (0-3) to 2
+     2              (0-3) from 1
+     3  (0-3) to 0
+)");
+}
+
+TEST(AdaptiveTree, BarrierExampleAsText) {
+  EXPECT_EQ(
+      text_of(Collective::barrier, "adaptive_tree", {0, 5, 1, 0}),
+      R"(barrier by adaptive_tree, 4 processes: 4 rounds, 6 messages, 12 tokens; the busiest rank sends 5 tokens in 2 messages
+
+round 0
+  rank  sends   receives
+     0  0 to 3
+     1          2 from 2
+     2  2 to 1
+     3          0 from 0
+
+round 1
+  rank  sends     receives
+     1            3,0 from 3
+     3  3,0 to 1
+
+round 2
+  rank  sends     receives
+     1  1,2 to 3
+     3            1,2 from 1
+
+round 3
+  rank  sends       receives
+     0              1-3 from 3
+     1  3,0,1 to 2
+     2              3,0,1 from 1
+     3  1-3 to 0
+)");
+}
+
+TEST(Bsls, ExampleAsText) {
+  EXPECT_EQ(
+      text_of(Collective::gather, "bsls", {0, 0, 5, 1}, 2),
+      R"(gather by bsls, 4 processes: 6 rounds, 8 messages, 10 segments; the busiest rank sends 3 segments in 2 messages
+
+round 0
+  rank  sends     receives
+     0            1.0 from 1
+     1  1.0 to 0
+
+round 1
+  rank  sends     receives
+     0  1.0 to 3  1.1 from 1
+     1  1.1 to 0
+     3            1.0 from 0
+
+round 2
+  rank  sends         receives
+     0                1.0,3.0 from 3
+     3  1.0,3.0 to 0
+
+round 3
+  rank  sends     receives
+     0  3.0 to 2  3.1 from 3
+     2            3.0 from 0
+     3  3.1 to 0
+
+round 4
+  rank  sends         receives
+     0                3.0,2.0 from 2
+     2  3.0,2.0 to 0
+
+round 5
+  rank  sends     receives
+     0            2.1 from 2
+     2  2.1 to 0
+)");
+}
+
+TEST(SortedBinomial, GatherExampleAsText) {
+  EXPECT_EQ(
+      text_of(Collective::gather, "bsbn", {0, 5, 0, 0}),
+      R"(gather by bsbn, 4 processes: 2 rounds, 3 messages, 4 blocks; the busiest rank sends 2 blocks in 1 message
+
+round 0
+  rank  sends   receives
+     0          1 from 1
+     1  1 to 0
+     2          3 from 3
+     3  3 to 2
+
+round 1
+  rank  sends     receives
+     0            2,3 from 2
+     2  2,3 to 0
+)");
+}
+
+TEST(SortedBinomial, ScatterExampleAsText) {
+  EXPECT_EQ(
+      text_of(Collective::scatter, "sbn", {0, 5, 0, 1}),
+      R"(scatter by sbn, 4 processes: 2 rounds, 3 messages, 4 blocks; the busiest rank sends 3 blocks in 2 messages
+
+round 0
+  rank  sends     receives
+     0  2,1 to 2
+     2            2,1 from 0
+
+round 1
+  rank  sends   receives
+     0  3 to 3
+     1          1 from 2
+     2  1 to 1
+     3          3 from 0
+)");
+}
+
+TEST(SortedLinear, ScatterExampleAsText) {
+  EXPECT_EQ(
+      text_of(Collective::scatter, "sln", {0, 5, 0, 1}),
+      R"(scatter by sln, 4 processes: 3 rounds, 3 messages, 3 blocks; the busiest rank sends 3 blocks in 3 messages
+
+round 0
+  rank  sends   receives
+     0  2 to 2
+     2          2 from 0
+
+round 1
+  rank  sends   receives
+     0  3 to 3
+     3          3 from 0
+
+round 2
+  rank  sends   receives
+     0  1 to 1
+     1          1 from 0
+)");
+}
+
+TEST(ListScheduledBcast, ExampleAsText) {
+  EXPECT_EQ(
+      text_of(Collective::bcast, "list_scheduled", {0, 0, 5, 0}),
+      R"(bcast by list_scheduled, 4 processes: 2 rounds, 3 messages, 3 blocks; the busiest rank sends 2 blocks in 2 messages
+
+round 0
+  rank  sends   receives
+     0  0 to 1
+     1          0 from 0
+
+round 1
+  rank  sends   receives
+     0  0 to 3
+     1  0 to 2
+     2          0 from 1
+     3          0 from 0
+)");
+}
+
+TEST(Slt, TakesPMinus2PlusNRoundsAfterALateRank) {
+  for (const Rank procs : {4, 7, 12})
+    for (const std::int64_t segments : {1, 4, 16}) {
+      const Arrivals arrivals = one_late(procs, procs / 2, 200);
+      EXPECT_EQ(rounds_after(plan_of(Collective::allreduce, "slt", arrivals, segments), arrivals),
+                procs - 2 + segments);
+    }
+}
+
+// The figures in its head.
+TEST(Prr, TakesNPPlusPMinus2RoundsAfterALateRank) {
+  for (const Rank procs : {4, 7, 8})
+    for (const std::int64_t segments : {1, 3}) {
+      const Arrivals arrivals = one_late(procs, procs / 2, 400);
+      EXPECT_EQ(rounds_after(plan_of(Collective::allreduce, "prr", arrivals, segments), arrivals),
+                segments * procs + procs - 2);
+      EXPECT_EQ(rounds_after(plan_of(Collective::allreduce, "segmented_ring", arrivals, segments), arrivals),
+                2 * segments * (procs - 1));
+    }
+}
+
+TEST(Prr, IsTheRingWhereNobodyIsLate) {
+  for (Rank procs = 1; procs <= 20; ++procs) {
+    const Plan prr = plan_of(Collective::allreduce, "prr", Arrivals(procs, 0), 1),
+               ring = plan_of(Collective::allreduce, "ring", Arrivals(procs, 0));
+    EXPECT_EQ(statistics(prr).rounds, statistics(ring).rounds);
+    EXPECT_EQ(statistics(prr).messages, statistics(ring).messages);
+    EXPECT_EQ(statistics(prr).most_messages_sent, statistics(ring).most_messages_sent);
+  }
+}
+
+TEST(AdaptiveTree, NeedsOnlyABroadcastAfterTheLastRank) {
+  for (Rank procs = 2; procs <= 33; ++procs) {
+    const Arrivals arrivals = one_late(procs, procs / 3, 100);
+    for (const Collective collective : {Collective::barrier, Collective::allreduce})
+      EXPECT_EQ(rounds_after(plan_of(collective, "adaptive_tree", arrivals), arrivals),
+                std::bit_width(procs - 1))
+          << procs;
+  }
+}
+
+TEST(SortedBinomial, NobodysBlockWaitsForTheLateOne) {
+  for (Rank procs = 2; procs <= 33; ++procs)
+    for (Rank late = 1; late < procs; ++late) {
+      const Arrivals arrivals = one_late(procs, late, 100);
+      for (const char* name : {"sbn", "bsbn"})
+        EXPECT_EQ(rounds_after(plan_of(Collective::gather, name, arrivals), arrivals), 1) << procs;
+      // Who is late in a scatter is a leaf: it sends nothing.
+      for (const char* name : {"sbn", "bsbn"})
+        for (const Step& step : plan_of(Collective::scatter, name, arrivals)[late].steps())
+          EXPECT_NE(step.kind, StepKind::send) << procs;
+    }
+}
+
+// Without a forecast the sorted trees are the plain ones.
+TEST(SortedBinomial, IsTheBinomialTreeWhereNobodyIsLate) {
+  for (Rank procs = 1; procs <= 33; ++procs)
+    for (const auto& [collective, sorted] :
+         {std::pair{Collective::gather, "bsbn"}, {Collective::scatter, "sbn"}}) {
+      const Plan plain = plan_of(collective, "binomial", Arrivals(procs, 0)),
+                 tree = plan_of(collective, sorted, Arrivals(procs, 0));
+      EXPECT_EQ(statistics(plain).rounds, statistics(tree).rounds);
+      for (Rank rank = 0; rank < procs; ++rank) {
+        std::multiset<std::pair<StepKind, Rank>> a, b;
+        for (const Step& step : plain[rank].steps())
+          if (step.is_message()) a.insert({step.kind, step.peer});
+        for (const Step& step : tree[rank].steps())
+          if (step.is_message()) b.insert({step.kind, step.peer});
+        EXPECT_EQ(a, b);
+      }
+    }
+}
+
+// The first message of the root needs its own input in SLS, and not in BSLS; elsewhere likewise for what is received.
+TEST(Background, IsWhatDependsOnNothingOfTheOwn) {
+  const auto begins_early = [](const Schedule& schedule) {
+    std::vector<bool> late(schedule.size(), false);
+    for (StepId id = 0; id < schedule.size(); ++id) {
+      late[id] = late[id] || (schedule[id].touches & 1) != 0;  // needs the input
+      if (late[id])
+        for (const StepId next : schedule.successors(id)) late[next] = true;
+      if (schedule[id].is_message() && !late[id]) return true;
+    }
+    return false;
+  };
+  const Arrivals arrivals{9, 5, 2, 0, 0, 1, 0, 7};
+  EXPECT_TRUE(begins_early(plan_of(Collective::gather, "bsls", arrivals)[0]));
+  EXPECT_FALSE(begins_early(plan_of(Collective::gather, "sls", arrivals)[0]));
+  EXPECT_TRUE(begins_early(plan_of(Collective::gather, "bsbn", arrivals)[0]));
+  EXPECT_FALSE(begins_early(plan_of(Collective::gather, "sbn", arrivals)[0]));
+  // Whoever the tree makes an inner rank.
+  for (Rank procs = 2; procs <= 17; ++procs)
+    for (const Schedule& schedule : plan_of(Collective::gather, "sbn", Arrivals(procs, 0)))
+      for (StepId id = 0; id < schedule.size(); ++id)
+        EXPECT_TRUE(schedule[id].kind != StepKind::recv || schedule[id].predecessors > 0);
+  for (const char* name : {"bsln", "bsbn"})
+    for (Rank rank = 1; rank < 8; ++rank)
+      for (const Step& step : plan_of(Collective::scatter, name, arrivals)[rank].steps())
+        if (step.kind == StepKind::recv) {
+          EXPECT_EQ(step.touches & 2, 0);
+        }
+  for (const char* name : {"sln", "sbn"})
+    for (Rank rank = 1; rank < 8; ++rank)
+      for (const Step& step : plan_of(Collective::scatter, name, arrivals)[rank].steps())
+        if (step.kind == StepKind::recv) {
+          EXPECT_EQ(step.touches & 2, 2);
+        }
+}
+
+TEST(SortedBinomialScatter, KeepsNoPlaceForTheOwnBlock) {
+  EXPECT_EQ(statistics(plan_of(Collective::scatter, "sbn", Arrivals(8, 0))).scratch, 3u);
+  EXPECT_EQ(statistics(plan_of(Collective::scatter, "bsbn", Arrivals(8, 0))).scratch, 4u);
+}
+
+/// With everybody there at once: as many rounds as the binomial tree; else never more than one after the last arrival
+/// that comes when all others are served.
+TEST(ListScheduledBcast, ServesALateRankWhenItComes) {
+  for (Rank procs = 2; procs <= 40; ++procs) {
+    EXPECT_EQ(statistics(plan_of(Collective::bcast, "list_scheduled", Arrivals(procs, 0))).rounds,
+              std::bit_width(procs - 1));
+    for (Rank late = 1; late < procs; ++late) {
+      const Plan plan = plan_of(Collective::bcast, "list_scheduled", one_late(procs, late, 50));
+      for (const Step& step : plan[late].steps()) EXPECT_EQ(step.kind, StepKind::recv);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace convene::collective

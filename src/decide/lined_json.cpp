@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "decide/lined_json.hpp"
+
+#define JSON_NO_IO  // no streams: this is part of a library that enters any program
+#include <cstddef>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/names.hpp"
+
+namespace convene::decide {
+
+namespace {
+
+using Kind = LinedJson::Kind;
+
+constexpr std::size_t deepest = 16;
+
+/// Where the parser is: it reads through Cursor and so moves `at`.
+class Position {
+ public:
+  explicit Position(const char* begin) : at(begin), counted_(begin) {}
+
+  /// The line of the last character that was read, from 1. (Behind a number the parser has read one character
+  /// more: that one may be a line end, but a line end still counts to the line that it ends.)
+  unsigned line() {
+    while (counted_ + 1 < at) line_ += *counted_++ == '\n' ? 1 : 0;
+    return line_;
+  }
+
+  const char* at;
+
+ private:
+  const char* counted_;
+  unsigned line_ = 1;
+};
+
+struct Cursor {
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  const char* place = nullptr;
+  Position* position = nullptr;
+
+  reference operator*() const { return *place; }
+  Cursor& operator++() {
+    position->at = ++place;
+    return *this;
+  }
+  Cursor operator++(int) {
+    const Cursor before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const Cursor& other) const { return place == other.place; }
+};
+
+/// The part of the library's message that says what it saw, on one line of plain ASCII.
+std::string syntax_error(std::string_view message) {
+  constexpr std::string_view mark = "syntax error while parsing ";
+  if (const auto at = message.find(mark); at != std::string_view::npos) {
+    message.remove_prefix(at + mark.size());
+    if (const auto dash = message.find(" - "); dash != std::string_view::npos)
+      message.remove_prefix(dash + 3);
+  } else if (const auto bracket = message.find("] "); bracket != std::string_view::npos) {
+    message.remove_prefix(bracket + 2);
+  }
+  constexpr std::size_t longest = 160;
+  std::string result;
+  for (char c : message.substr(0, longest)) result += c >= 0x20 && c < 0x7f ? c : '?';
+  return message.size() > longest ? result + "..." : result;
+}
+
+/// Receives the parser's events and makes values of them. Methods answer whether to go on, as the parser
+/// wants it.
+class Reader {
+ public:
+  Reader(const std::string& file, Position& position) : file_(file), position_(position) {}
+
+  bool null() { return add(Kind::null), true; }
+  bool boolean(bool value) { return add(Kind::boolean).text = value ? "true" : "false", true; }
+  bool number_integer(std::int64_t value) { return add(Kind::number).text = std::to_string(value), true; }
+  bool number_unsigned(std::uint64_t value) {
+    LinedJson& number = add(Kind::whole);
+    number.whole = value;
+    number.text = std::to_string(value);
+    return true;
+  }
+  bool number_float(double, const std::string& written) { return add(Kind::number).text = written, true; }
+  bool string(std::string& value) { return add(Kind::text).text = std::move(value), true; }
+  bool binary(std::vector<std::uint8_t>&) { return false; }  // never in a text
+  bool start_object(std::size_t) { return open(Kind::object); }
+  bool start_array(std::size_t) { return open(Kind::list); }
+  bool end_object() { return open_.pop_back(), true; }
+  bool end_array() { return open_.pop_back(), true; }
+
+  bool key(std::string& name) {
+    LinedJson& object = *open_.back();
+    if (object.find(name)) fail("the name " + in_quotes(name) + " is given twice; leave one out");
+    object.keys.push_back({std::move(name), position_.line()});
+    return true;
+  }
+
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
+    fail("this is not JSON: " + syntax_error(error.what()));
+  }
+
+  LinedJson take() { return std::move(root_); }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) {
+    throw Error(file_ + ":" + std::to_string(position_.line()) + ": " + what);
+  }
+
+  LinedJson& add(Kind kind) {
+    LinedJson& value = open_.empty() ? root_ : open_.back()->items.emplace_back();
+    value.kind = kind;
+    value.line = position_.line();
+    return value;
+  }
+
+  bool open(Kind kind) {
+    if (open_.size() == deepest) fail("this is nested too deeply");
+    // A pointer into a growing vector, and yet it stays: while this value is open, none is added beside it.
+    open_.push_back(&add(kind));
+    return true;
+  }
+
+  const std::string& file_;
+  Position& position_;
+  LinedJson root_;
+  std::vector<LinedJson*> open_;
+};
+
+}  // namespace
+
+const LinedJson* LinedJson::find(std::string_view name) const {
+  for (std::size_t i = 0; i < keys.size() && i < items.size(); ++i)
+    if (keys[i].name == name) return &items[i];
+  return nullptr;
+}
+
+std::string LinedJson::describe() const {
+  switch (kind) {
+    case Kind::null:
+      return "null";
+    case Kind::boolean:
+      return text;
+    case Kind::whole:
+    case Kind::number:
+      return text.size() > 40 ? text.substr(0, 40) + "..." : text;
+    case Kind::text:
+      return in_quotes(text);
+    case Kind::list:
+      return "a list";
+    case Kind::object:
+      return "an object";
+  }
+  return "";
+}
+
+LinedJson parse_lined_json(std::string_view text, const std::string& file) {
+  Position position(text.data());
+  Reader reader(file, position);
+  const Cursor begin{text.data(), &position}, end{text.data() + text.size(), &position};
+  nlohmann::json::sax_parse(begin, end, &reader);
+  return reader.take();
+}
+
+}  // namespace convene::decide

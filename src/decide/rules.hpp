@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rules: which algorithm for which call, from a JSON file. The first rule that fits a call decides.
+//
+//   {"convene_rules": 1,
+//    "rules": [{"collective": "allgather", "procs": [2, 64], "bytes": ["8", "4KiB"], "use":
+//    "sparbit;send=packed"},
+//              {"collective": "allgather", "nodes": {"min": 2}, "use": "ring"}]}
+//
+// "procs", "bytes", "nodes" and "ranks_per_node" take a value, a list of the least and the most, or an object
+// with "min" and/or "max"; what a rule does not mention may be anything.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collective/core/spec.hpp"
+
+namespace convene::decide {
+
+/// What a selection may look at: only what MPI makes equal on all ranks.
+struct Situation {
+  Collective collective = Collective::allgather;
+  Rank procs = 1;
+  std::uint64_t total_bytes = 0;        ///< of all blocks together
+  Rank nodes = 0, ranks_per_node = 0;   ///< 0 where nobody has looked; ranks of the fullest node
+  std::vector<Rank> node_of_rank = {};  ///< empty where nobody has looked
+  bool commutative = true;              ///< of a reduction: its operator
+  bool reproducible = false;            ///< equal bits are wanted from run to run
+  bool has_native = true;               ///< the MPI has such a call of its own
+  std::uint64_t may_share =
+      UINT64_MAX;  ///< bytes that the ranks of a node may share; 0: not in this form of call
+
+  /// Bytes per block; of the mean block where blocks differ. A bcast has but one, the vector; so have reductions, but for
+  /// reduce_scatter.
+  std::uint64_t block_bytes() const {
+    return has_one_vector(collective) ? total_bytes : procs == 0 ? 0 : total_bytes / procs;
+  }
+};
+
+/// Least and most, both included.
+struct Bounds {
+  std::uint64_t least = 0, most = UINT64_MAX;
+  bool hold(std::uint64_t value) const { return value >= least && value <= most; }
+  bool is_anything() const { return least == 0 && most == UINT64_MAX; }
+};
+
+struct Rule {
+  unsigned number = 0;  ///< counted from 1
+  unsigned line = 0;
+  Collective collective = Collective::allgather;
+  Bounds procs, bytes, nodes, ranks_per_node;
+  Spec use;
+
+  bool fits(const Situation& situation) const;
+  /// Whether it may fit once the nodes are known, which they are not.
+  bool may_fit_later(const Situation& situation) const;
+  bool needs_topology() const {
+    return !nodes.is_anything() || !ranks_per_node.is_anything() || minds_nodes(*use.algorithm);
+  }
+};
+
+/// Reads rules from text; `file` is its name in messages, which begin with FILE:LINE. Throws Error.
+std::vector<Rule> parse_rules(std::string_view text, const std::string& file);
+
+/// Reads rules from a file. Throws Error, also where it cannot be read.
+std::vector<Rule> load_rules(const std::string& path);
+
+}  // namespace convene::decide

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "decide/selection.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/error.hpp"
+
+namespace convene::decide {
+
+namespace {
+
+const Algorithm& native(Collective collective) {
+  for (const Algorithm* algorithm : catalogue())
+    if (algorithm->is_native() && algorithm->serves(collective)) return *algorithm;
+  throw std::logic_error("the catalogue has no native algorithm of " + std::string(name(collective)));
+}
+
+std::string_view file_name(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+/// Whether nobody has looked for the nodes that an algorithm needs.
+bool lacks_nodes(const Spec& spec, const Situation& situation) {
+  return uses_nodes(*spec.algorithm) && situation.node_of_rank.empty();
+}
+
+std::string text(const Spec& spec) { return spec_text(*spec.algorithm, spec.parameters); }
+
+/// Why an algorithm cannot run in a situation: a clause with what there is instead; empty where it can.
+std::string obstacle(const Spec& spec, const Situation& situation) {
+  Call call{.collective = situation.collective,
+            .procs = situation.procs,
+            .parameters = spec.parameters,
+            .nodes = situation.node_of_rank};
+  if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
+    return unmet + (spec.algorithm->shared_places
+                        ? "; those of this communicator are on several"
+                        : "; this communicator has " + std::to_string(situation.procs));
+  call.commutative = situation.commutative;
+  if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
+    return unmet + ", and this call's is none";
+  if (situation.reproducible && depends_on_arrivals(*spec.algorithm, spec.parameters))
+    return "sums up in an order that depends on when ranks arrive, and reproducible results were asked for";
+  return "";
+}
+
+/// What is in the way of an algorithm whose ranks share memory: likewise.
+std::string lacks_memory(const Spec& spec, const Situation& situation) {
+  if (!shares_memory(*spec.algorithm, spec.parameters)) return "";
+  if (situation.may_share == 0) return "shares memory between ranks, which only blocking calls can";
+  const Call call{.collective = situation.collective,
+                  .procs = situation.procs,
+                  .parameters = spec.parameters,
+                  .nodes = situation.node_of_rank};
+  const std::uint64_t wanted = shared_bytes(*spec.algorithm, call, situation.block_bytes(), 1);
+  if (wanted <= situation.may_share) return "";
+  return "would share " + std::to_string(wanted) + " bytes on each node, and CONVENE_SHARED_MEMORY allows " +
+         std::to_string(situation.may_share);
+}
+
+Choice choose_forced(const Spec& spec, const Situation& situation) {
+  if (lacks_nodes(spec, situation))
+    return {&native(situation.collective),
+            {},
+            "nodes not known",
+            text(spec) + " waits for the first blocking call, which finds the nodes of the ranks " +
+                "(or declare them: CONVENE_MAPPING)",
+            true};
+  if (const std::string unmet = obstacle(spec, situation); !unmet.empty())
+    throw Error(std::string(name(situation.collective)) + "=" + text(spec) + " " + unmet);
+  if (const std::string why = lacks_memory(spec, situation); !why.empty())
+    return {&native(situation.collective), {}, "no shared memory", text(spec) + " " + why, false};
+  return {spec.algorithm, spec.parameters, "forced", "", false};
+}
+
+/// The first algorithm that runs anywhere and needs to know nothing of nodes, neighbours or arrivals.
+const Algorithm& plainest(const Situation& situation) {
+  for (const Algorithm* algorithm : catalogue(situation.collective)) {
+    const bool is_plain = !algorithm->is_native() && !algorithm->is_composed() && !algorithm->shared_places &&
+                          !algorithm->needs_whole_graph && algorithm->learns == Learns::none;
+    if (is_plain && obstacle({algorithm, algorithm->default_parameters()}, situation).empty())
+      return *algorithm;
+  }
+  throw std::logic_error("no algorithm of " + std::string(name(situation.collective)) + " runs anywhere");
+}
+
+}  // namespace
+
+Selection::Selection(std::vector<Use> uses, std::vector<Rule> rules, std::string_view rules_name)
+    : uses_(std::move(uses)), rules_(std::move(rules)), rules_name_(rules_name) {}
+
+Selection Selection::from(std::string_view uses, const std::string& rules_path) {
+  return {parse_uses(uses), rules_path.empty() ? std::vector<Rule>{} : load_rules(rules_path),
+          file_name(rules_path)};
+}
+
+const Spec* Selection::forced(Collective collective) const {
+  for (const Use& use : uses_)
+    if (use.collective == collective) return &use.spec;
+  return nullptr;
+}
+
+bool Selection::always_native(Collective collective) const {
+  if (const Spec* spec = forced(collective)) return spec->algorithm->is_native();
+  return std::all_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+    return rule.collective != collective || rule.use.algorithm->is_native();
+  });
+}
+
+bool Selection::all_native() const {
+  return std::all_of(std::begin(all_collectives), std::end(all_collectives),
+                     [&](Collective collective) { return always_native(collective); });
+}
+
+bool Selection::needs_topology() const {
+  return std::any_of(uses_.begin(), uses_.end(),
+                     [](const Use& use) { return minds_nodes(*use.spec.algorithm); }) ||
+         std::any_of(rules_.begin(), rules_.end(),
+                     [&](const Rule& rule) { return rule.needs_topology() && !forced(rule.collective); });
+}
+
+bool Selection::may_share_memory(Collective collective) const {
+  const auto shares = [](const Spec& spec) { return shares_memory(*spec.algorithm, spec.parameters); };
+  if (const Spec* spec = forced(collective)) return shares(*spec);
+  return std::any_of(rules_.begin(), rules_.end(),
+                     [&](const Rule& rule) { return rule.collective == collective && shares(rule.use); });
+}
+
+Choice Selection::choose(const Situation& situation) const {
+  Choice choice = choose_any(situation);
+  if (situation.has_native || !choice.algorithm->is_native()) return choice;
+  choice.algorithm = &plainest(situation);
+  choice.parameters = choice.algorithm->default_parameters();
+  choice.reason = "the MPI has none";
+  return choice;
+}
+
+Choice Selection::choose_any(const Situation& situation) const {
+  const Spec* spec = forced(situation.collective);
+  return spec ? choose_forced(*spec, situation) : choose_by_rules(situation);
+}
+
+Choice Selection::choose_by_rules(const Situation& situation) const {
+  std::string skipped;
+  bool wants_nodes = false;
+  for (const Rule& rule : rules_) {
+    if (!rule.fits(situation)) {
+      wants_nodes = wants_nodes || rule.may_fit_later(situation);
+      continue;
+    }
+    const std::string reason = "rule " + std::to_string(rule.number) + " of " + rules_name_;
+    std::string unmet = obstacle(rule.use, situation);
+    if (unmet.empty() && lacks_nodes(rule.use, situation)) unmet = "needs to know which ranks share a node";
+    if (unmet.empty()) unmet = lacks_memory(rule.use, situation);
+    if (unmet.empty()) return {rule.use.algorithm, rule.use.parameters, reason, skipped, wants_nodes};
+    wants_nodes = wants_nodes || lacks_nodes(rule.use, situation);
+    if (!skipped.empty()) skipped += "; ";
+    skipped.append(reason).append(" is skipped: ").append(text(rule.use)).append(" ").append(unmet);
+  }
+  return {&native(situation.collective), {}, "default", skipped, wants_nodes};
+}
+
+}  // namespace convene::decide

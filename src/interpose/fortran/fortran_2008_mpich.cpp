@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `use mpi_f08` under MPICH and its relatives. Calls with a choice buffer come to the C names there, and so do all of mpif.h
+// and `use mpi`; the others of mpi_f08 call PMPI_ functions directly. Those that Convene has to see are wrapped here: what
+// starts or frees requests that may stand for Convene's, what may wait, and collectives without buffers. Each does what is
+// Convene's and leaves the rest to the MPI's function of the same name. Handles are structures of one integer, everything
+// comes by address, and ierror may be absent (null).
+#include "mpi/functions.hpp"
+
+#ifndef OPEN_MPI
+
+#include "interpose/interposition.hpp"
+#include "interpose/fortran/fortran_requests.hpp"
+#include "interpose/waiting.hpp"
+#include "runtime/progress/background.hpp"
+#include "runtime/call/caller.hpp"
+#include "runtime/call/collectives.hpp"
+#include "mpi/operator.hpp"
+#include "runtime/progress/progress_engine.hpp"
+
+namespace convene::interpose {
+namespace {
+
+using fortran::request_of;
+using fortran::RequestOf;
+
+#ifdef MPI_ABI_VERSION
+template <class Handle>
+Handle from_integer(const char* function, int integer) {
+  return reinterpret_cast<Handle (*)(int)>(mpi_symbol(function))(integer);
+}
+MPI_Comm comm_of(int integer) { return from_integer<MPI_Comm>("PMPI_Comm_fromint", integer); }
+MPI_Info info_of(int integer) { return from_integer<MPI_Info>("PMPI_Info_fromint", integer); }
+MPI_Op op_of(int integer) { return from_integer<MPI_Op>("PMPI_Op_fromint", integer); }
+int integer_of(MPI_Op op) { return reinterpret_cast<int (*)(MPI_Op)>(mpi_symbol("PMPI_Op_toint"))(op); }
+#else
+MPI_Comm comm_of(int integer) { return integer; }
+MPI_Info info_of(int integer) { return integer; }
+MPI_Op op_of(int integer) { return integer; }
+int integer_of(MPI_Op op) { return op; }
+#endif
+
+bool is_complete(int request) {
+  static const auto get_status =
+      reinterpret_cast<decltype(&PMPI_Request_get_status)>(mpi_symbol("PMPI_Request_get_status"));
+  int done = 0;
+  return get_status(request_of(request), &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
+}
+
+/// Everything goes on until the MPI's own call does not have to wait; an error is the MPI's to tell.
+void until_all(int count, const int* requests) {
+  if (goes_straight()) return;
+  int at = 0;  // those before it are complete
+  progress::poke_until([&] {
+    while (at < count && is_complete(requests[at])) ++at;
+    return at >= count;
+  });
+}
+/// Tests until something is done, or there is an error; returns that. (The MPI's own test does it: only that tells a request
+/// that is complete from an inactive one.) `test` takes where the error goes, and tells whether something is done.
+template <class Test>
+int until_any(Test&& test) {
+  int code = MPI_SUCCESS;
+  progress::poke_until([&] { return test(&code) || code != MPI_SUCCESS; });
+  return code;
+}
+void until_probed(const int* source, const int* tag, const int* comm) {
+  if (goes_straight()) return;
+  static const auto probe = reinterpret_cast<decltype(&PMPI_Iprobe)>(mpi_symbol("PMPI_Iprobe"));
+  int found = 0;
+  progress::poke_until([&] {
+    return probe(*source, *tag, comm_of(*comm), &found, MPI_STATUS_IGNORE) != MPI_SUCCESS || found != 0;
+  });
+}
+void once() {
+  if (!goes_straight()) progress::poke();
+}
+
+void give_back(int* ierror, int code) {
+  if (ierror) *ierror = code;
+}
+
+}  // namespace
+}  // namespace convene::interpose
+
+/// Defines one function: what it does first, in which it may return; then the MPI's own of this name is called.
+#define CONVENE_F08(name, parameters, as_they_came, first)                    \
+  extern "C" void convene_f08_##name parameters __asm__("mpi_" #name "_f08_") \
+      __attribute__((visibility("default")));                                 \
+  extern "C" void convene_f08_##name parameters {                             \
+    using namespace convene;                                                  \
+    static const auto beyond = reinterpret_cast<void(*) parameters>(          \
+        symbol_beyond("mpi_" #name "_f08_", __builtin_return_address(0)));    \
+    first;                                                                    \
+    beyond as_they_came;                                                      \
+  }
+
+// Completion. Statuses and logical values are Fortran's, and pass through.
+CONVENE_F08(wait, (int* request, void* status, int* ierror), (request, status, ierror), until_all(1, request))
+CONVENE_F08(waitall, (const int* count, int* requests, void* statuses, int* ierror),
+            (count, requests, statuses, ierror), until_all(*count, requests))
+CONVENE_F08(
+    waitany, (const int* count, int* requests, int* index, void* status, int* ierror),
+    (count, requests, index, status, ierror), if (!goes_straight()) {
+      static const auto test = reinterpret_cast<void (*)(const int*, int*, int*, int*, void*, int*)>(
+          symbol_beyond("mpi_testany_f08_", __builtin_return_address(0)));
+      return give_back(ierror, until_any([&](int* code) {
+                         int done = 0;
+                         test(count, requests, index, &done, status, code);
+                         return done != 0;
+                       }));
+    })
+CONVENE_F08(
+    waitsome, (const int* count, int* requests, int* completed, int* indices, void* statuses, int* ierror),
+    (count, requests, completed, indices, statuses, ierror), if (!goes_straight()) {
+      static const auto test = reinterpret_cast<void (*)(const int*, int*, int*, int*, void*, int*)>(
+          symbol_beyond("mpi_testsome_f08_", __builtin_return_address(0)));
+      return give_back(ierror, until_any([&](int* code) {
+                         test(count, requests, completed, indices, statuses, code);
+                         return *completed != 0;
+                       }));
+    })
+CONVENE_F08(test, (int* request, void* flag, void* status, int* ierror), (request, flag, status, ierror),
+            once())
+CONVENE_F08(testall, (const int* count, int* requests, void* flag, void* statuses, int* ierror),
+            (count, requests, flag, statuses, ierror), once())
+CONVENE_F08(testany, (const int* count, int* requests, int* index, void* flag, void* status, int* ierror),
+            (count, requests, index, flag, status, ierror), once())
+CONVENE_F08(testsome,
+            (const int* count, int* requests, int* completed, int* indices, void* statuses, int* ierror),
+            (count, requests, completed, indices, statuses, ierror), once())
+CONVENE_F08(request_get_status, (const int* request, void* flag, void* status, int* ierror),
+            (request, flag, status, ierror), once())
+CONVENE_F08(probe, (const int* source, const int* tag, const int* comm, void* status, int* ierror),
+            (source, tag, comm, status, ierror), until_probed(source, tag, comm))
+CONVENE_F08(mprobe,
+            (const int* source, const int* tag, const int* comm, int* message, void* status, int* ierror),
+            (source, tag, comm, message, status, ierror), until_probed(source, tag, comm))
+CONVENE_F08(iprobe,
+            (const int* source, const int* tag, const int* comm, void* flag, void* status, int* ierror),
+            (source, tag, comm, flag, status, ierror), once())
+CONVENE_F08(improbe,
+            (const int* source, const int* tag, const int* comm, void* flag, int* message, void* status,
+             int* ierror),
+            (source, tag, comm, flag, message, status, ierror), once())
+
+// Requests that may stand for persistent operations.
+CONVENE_F08(start, (int* request, int* ierror), (request, ierror), {
+  recorder::note_caller(__builtin_return_address(0));
+  if (door_is_open()) return give_back(ierror, fortran::start(request));
+})
+CONVENE_F08(startall, (const int* count, int* requests, int* ierror), (count, requests, ierror), {
+  recorder::note_caller(__builtin_return_address(0));
+  if (door_is_open()) return give_back(ierror, fortran::start_all(*count, requests));
+})
+CONVENE_F08(request_free, (int* request, int* ierror), (request, ierror), {
+  if (door_is_open()) return give_back(ierror, fortran::free_request(request));
+})
+
+// As interpose/init.cpp: what the MPI does beyond initialising itself, it does in its own function.
+CONVENE_F08(init_thread, (const int* required, int* provided, int* ierror),
+            (wants_threads() ? &multiple : required, provided, ierror),
+            static const int multiple = MPI_THREAD_MULTIPLE)
+CONVENE_F08(
+    init, (int* ierror), (ierror), if (wants_threads()) {
+      int provided = 0;
+      static const int multiple = MPI_THREAD_MULTIPLE;
+      static const auto for_threads = reinterpret_cast<void (*)(const int*, int*, int*)>(
+          symbol_beyond("mpi_init_thread_f08_", __builtin_return_address(0)));
+      return for_threads(&multiple, &provided, ierror);
+    })
+
+// As capi/finalize.cpp: this one goes to PMPI_Finalize.
+CONVENE_F08(finalize, (int* ierror), (ierror), background::stop())
+
+// Collectives without a buffer, and the operator of one that may be outstanding.
+CONVENE_F08(barrier, (const int* comm, int* ierror), (comm, ierror), {
+  if (door_is_open()) return give_back(ierror, barrier(comm_of(*comm)));
+})
+CONVENE_F08(ibarrier, (const int* comm, int* request, int* ierror), (comm, request, ierror), {
+  if (door_is_open()) return give_back(ierror, barrier(comm_of(*comm), RequestOf(request).form()));
+})
+CONVENE_F08(barrier_init, (const int* comm, const int* info, int* request, int* ierror),
+            (comm, info, request, ierror), {
+              if (door_is_open())
+                return give_back(ierror, barrier(comm_of(*comm), RequestOf(request).form(info_of(*info))));
+            })
+CONVENE_F08(op_free, (int* op, int* ierror), (op, ierror), {
+  if (door_is_open()) {
+    MPI_Op freed = op_of(*op);
+    const int code = HeldOperator::free(&freed);
+    *op = integer_of(freed);
+    return give_back(ierror, code);
+  }
+})
+
+#endif  // OPEN_MPI

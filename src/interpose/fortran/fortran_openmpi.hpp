@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fortran under Open MPI. Its bindings call PMPI_ functions directly, so a Fortran program never reaches the C names
+// and its own ones are wrapped: mpif.h and `use mpi` call mpi_x_ (in four spellings, by compiler), `use mpi_f08`
+// calls mpi_x_f08_. Both pass everything by address; handles are integers, and MPI_IN_PLACE and MPI_BOTTOM are the
+// addresses of two common blocks. (For MPICH's bindings see interpose/fortran/fortran_2008_mpich.cpp.)
+#pragma once
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "interpose/interposition.hpp"
+#include "interpose/fortran/fortran_requests.hpp"
+#include "runtime/call/arguments.hpp"
+#include "runtime/call/caller.hpp"
+
+namespace convene::interpose::fortran {
+
+/// The address of a common block of Open MPI's, in whichever spelling the compiler gave it. Several libraries define it, and
+/// where they were loaded privately (by Python, say) the module that calls does not see the one that others see.
+class CommonBlock {
+ public:
+  explicit CommonBlock(const char* const (&spellings)[4]) {
+    for (const char* spelling : spellings)
+      for (const void* address :
+           {dlsym(RTLD_DEFAULT, spelling), mpi_symbol(spelling), symbol_seen_by(recorder::caller, spelling)})
+        if (address && count_ < std::size(addresses_)) addresses_[count_++] = address;
+  }
+  bool is_at(const void* address) const {
+    return std::find(addresses_, addresses_ + count_, address) != addresses_ + count_;
+  }
+
+ private:
+  const void* addresses_[12];
+  std::size_t count_ = 0;
+};
+
+/// A buffer as C has it; of the module that has called.
+inline void* translated(const void* buffer) {
+  static const CommonBlock in_place(
+      {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"});
+  static const CommonBlock bottom(
+      {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"});
+  if (in_place.is_at(buffer)) return MPI_IN_PLACE;
+  if (bottom.is_at(buffer)) return MPI_BOTTOM;
+  return const_cast<void*>(buffer);
+}
+
+/// Where a call goes that does not concern Convene: to the profiling name, else to what stands behind this library.
+template <class Function>
+Function passed_by(const char* profiling_name, const char* name, const void* caller) {
+  void* found = dlsym(RTLD_DEFAULT, profiling_name);
+  if (!found) found = mpi_symbol(profiling_name);
+  return reinterpret_cast<Function>(found ? found : symbol_beyond(name, caller));
+}
+
+/// Handles as C has them; Open MPI's integers are indices into its tables.
+template <class Handle>
+Handle translated_handle(const char* function, MPI_Fint index) {
+  return reinterpret_cast<Handle (*)(MPI_Fint)>(mpi_symbol(function))(index);
+}
+inline MPI_Comm comm_of(const MPI_Fint* index) {
+  return translated_handle<MPI_Comm>("PMPI_Comm_f2c", *index);
+}
+inline MPI_Datatype type_of(const MPI_Fint* index) {
+  return translated_handle<MPI_Datatype>("PMPI_Type_f2c", *index);
+}
+inline MPI_Info info_of(const MPI_Fint* index) {
+  return translated_handle<MPI_Info>("PMPI_Info_f2c", *index);
+}
+inline MPI_Op op_of(const MPI_Fint* index) { return translated_handle<MPI_Op>("PMPI_Op_f2c", *index); }
+
+inline void give_back(MPI_Fint* ierror, int code) {
+  if (ierror) *ierror = code;
+}
+
+}  // namespace convene::interpose::fortran
+
+static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on as C's");
+
+/// Defines one spelling of a function: parameters all by address, the arguments as they came, and the call of Convene's.
+#define CONVENE_SPELLING(id, name, parameters, as_they_came, call)                                      \
+  extern "C" void convene_fortran_##id parameters __asm__(name) __attribute__((visibility("default"))); \
+  extern "C" void convene_fortran_##id parameters {                                                     \
+    if (!door_is_open())                                                                                \
+      return fortran::passed_by<void(*) parameters>("p" name, name, __builtin_return_address(0))        \
+          as_they_came;                                                                                 \
+    recorder::note_caller(__builtin_return_address(0));                                                 \
+    give_back(ierror, call);                                                                            \
+  }
+#define CONVENE_CAPITALS(id, name, parameters, as_they_came, call)                                      \
+  extern "C" void convene_fortran_##id parameters __asm__(name) __attribute__((visibility("default"))); \
+  extern "C" void convene_fortran_##id parameters {                                                     \
+    if (!door_is_open())                                                                                \
+      return fortran::passed_by<void(*) parameters>("P" name, name, __builtin_return_address(0))        \
+          as_they_came;                                                                                 \
+    recorder::note_caller(__builtin_return_address(0));                                                 \
+    give_back(ierror, call);                                                                            \
+  }
+#define CONVENE_FORTRAN(name, capitals, parameters, as_they_came, call)               \
+  CONVENE_SPELLING(name##_plain, "mpi_" #name, parameters, as_they_came, call)        \
+  CONVENE_SPELLING(name##_one, "mpi_" #name "_", parameters, as_they_came, call)      \
+  CONVENE_SPELLING(name##_two, "mpi_" #name "__", parameters, as_they_came, call)     \
+  CONVENE_CAPITALS(name##_capitals, "MPI_" #capitals, parameters, as_they_came, call) \
+  CONVENE_SPELLING(name##_f08, "mpi_" #name "_f08_", parameters, as_they_came, call)
+
+#define CONVENE_FORTRAN_LIST(...) __VA_ARGS__
+
+/// Defines a collective's three forms: mpi_<name>, mpi_i<name> and mpi_<name>_init. The blocking form's arguments as they
+/// came, and as Convene takes them, both in parentheses; the last argument are its parameters, all without ierror.
+#define CONVENE_FORTRAN_FORMS(name, capitals, as_they_came, arguments, ...)                   \
+  CONVENE_FORTRAN(name, capitals, (__VA_ARGS__, MPI_Fint * ierror),                           \
+                  (CONVENE_FORTRAN_LIST as_they_came, ierror), name arguments)                \
+  CONVENE_FORTRAN(i##name, I##capitals, (__VA_ARGS__, MPI_Fint * request, MPI_Fint * ierror), \
+                  (CONVENE_FORTRAN_LIST as_they_came, request, ierror),                       \
+                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form()))            \
+  CONVENE_FORTRAN(name##_init, capitals##_INIT,                                               \
+                  (__VA_ARGS__, const MPI_Fint* info, MPI_Fint* request, MPI_Fint* ierror),   \
+                  (CONVENE_FORTRAN_LIST as_they_came, info, request, ierror),                 \
+                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form(info_of(info))))

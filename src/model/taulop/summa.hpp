@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What SUMMA's communication costs under τ-Lop, from a partition of the matrices and the nodes of the processes.
+//
+// C = A × B of N × N blocks. The partition has columns of rectangles, one rectangle for each process, the same for all
+// three matrices. In iteration k the owners of A's k-th column of blocks send their blocks to the processes of all other
+// columns that have the same rows, one message for each; and in each column of the partition the owner of B's k-th row
+// broadcasts its blocks in a binomial tree.
+//
+// Source: the τ-Lop thesis, appendix A, with its assumptions: in sequence, messages of one channel add up (A1, A4);
+// messages of one channel at the same time contend as long as the shorter one lasts (A2); sequences at the same time are
+// taken apart by channels ((A.5)). All messages between nodes contend with each other, wherever they go, as there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/taulop/cost_expression.hpp"
+
+namespace convene::model {
+
+struct Rectangle {
+  std::uint32_t process;
+  std::uint32_t height;  ///< blocks
+};
+struct PartitionColumn {
+  std::uint32_t width;  ///< blocks
+  std::vector<Rectangle> rectangles;
+};
+
+/// Of A's columns of blocks, which travel along rows of the partition, of B's rows, and of both, over all N iterations.
+/// Sizes are in bytes, where a block has `block` of them: with 1, in blocks, as the source writes them.
+struct SummaCost {
+  Expression rows, columns, total;
+};
+
+/// `node_of`: by process. Throws Error where widths or heights do not add up to the same N, or a process has no
+/// rectangle, more than one, or no node.
+SummaCost summa(const std::vector<PartitionColumn>& partition, const std::vector<std::uint32_t>& node_of,
+                std::uint32_t block = 1);
+
+}  // namespace convene::model

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The MPI as Convene calls it: a table of PMPI functions, looked up when the first call comes in.
+//
+// Nothing here is linked against an MPI. A drop-in library is loaded before the MPI is (and into shells and launchers
+// that never load one), and a program may load its MPI without showing its symbols to others, as Python does. So
+// every function is found at run time, and a form that the MPI does not have (the large-count ones, say) is null.
+#pragma once
+
+#include "base/layers.hpp"
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#ifdef OPEN_MPI
+// Open MPI's predefined handles are addresses of its objects: look these up by name, too.
+namespace convene::mpi {
+void* mpi_object(const char* name);
+}
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, global)                    \
+  (reinterpret_cast<type>([]() -> void* {                       \
+    static void* const object = ::convene::mpi::mpi_object(#global); \
+    return object;                                              \
+  }()))
+#endif
+
+namespace convene::mpi {
+
+// clang-format off
+#define CONVENE_MPI_FUNCTIONS(X) \
+  X(Abort) X(Allgather) X(Allgatherv) X(Allreduce) X(Alltoall) X(Alltoallv) X(Barrier) X(Bcast) X(Cancel) X(Cart_shift) X(Cartdim_get) \
+  X(Comm_call_errhandler) X(Comm_create) X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) \
+  X(Comm_get_errhandler) X(Comm_group) X(Comm_idup) X(Comm_rank) X(Comm_remote_group) X(Comm_remote_size) X(Comm_set_attr) \
+  X(Comm_set_errhandler) X(Comm_size) X(Comm_split) X(Comm_split_type) X(Comm_test_inter) X(Dist_graph_neighbors) \
+  X(Dist_graph_neighbors_count) X(Errhandler_free) X(Exscan) X(Finalized) \
+  X(Gather) X(Gatherv) X(Get_processor_name) X(Graph_neighbors) X(Graph_neighbors_count) X(Grequest_complete) X(Grequest_start) X(Group_free) \
+  X(Group_size) X(Group_translate_ranks) \
+  X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ibarrier) X(Ibcast) X(Igather) X(Igatherv) \
+  X(Iallreduce) X(Iexscan) X(Ineighbor_allgather) X(Ineighbor_allgatherv) X(Initialized) X(Iprobe) X(Irecv) X(Ireduce) X(Ireduce_scatter) X(Ireduce_scatter_block) \
+  X(Intercomm_merge) X(Iscan) X(Iscatter) X(Iscatterv) X(Isend) X(Neighbor_allgather) X(Neighbor_allgatherv) X(Op_commutative) X(Op_free) X(Pack) X(Query_thread) X(Recv) X(Recv_init) X(Reduce) X(Reduce_local) \
+  X(Reduce_scatter) X(Reduce_scatter_block) X(Request_free) X(Scan) X(Scatter) X(Scatterv) X(Send) X(Sendrecv) X(Start) X(Status_set_cancelled) X(Status_set_elements) X(Test) X(Testsome) X(Topo_test) \
+  X(Type_commit) X(Type_contiguous) X(Type_create_struct) X(Type_free) X(Type_get_contents) \
+  X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size_x) X(Unpack) X(Wait) X(Waitsome)
+
+#if MPI_VERSION >= 4
+#define CONVENE_MPI_LARGE_FUNCTIONS(X) \
+  X(Allgather_c) X(Allgatherv_c) X(Alltoall_c) X(Alltoallv_c) X(Bcast_c) X(Gather_c) X(Gatherv_c) \
+  X(Iallgather_c) X(Iallgatherv_c) X(Ialltoall_c) X(Ialltoallv_c) X(Ibcast_c) X(Igather_c) X(Igatherv_c) \
+  X(Ineighbor_allgather_c) X(Ineighbor_allgatherv_c) X(Neighbor_allgather_c) X(Neighbor_allgatherv_c) \
+  X(Allreduce_c) X(Exscan_c) X(Iallreduce_c) X(Iexscan_c) X(Ireduce_c) X(Ireduce_scatter_block_c) \
+  X(Ireduce_scatter_c) X(Iscan_c) X(Iscatter_c) X(Iscatterv_c) X(Reduce_c) X(Reduce_scatter_block_c) \
+  X(Reduce_scatter_c) X(Scan_c) X(Scatter_c) X(Scatterv_c) X(Type_get_contents_c) X(Type_get_envelope_c) \
+  X(Pack_c) X(Unpack_c)
+#else
+#define CONVENE_MPI_LARGE_FUNCTIONS(X)
+#endif
+// clang-format on
+
+struct MpiTable {
+#define CONVENE_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
+  CONVENE_MPI_FUNCTIONS(CONVENE_MEMBER)
+  CONVENE_MPI_LARGE_FUNCTIONS(CONVENE_MEMBER)
+#undef CONVENE_MEMBER
+};
+
+/// The MPI of this process; all null before find_mpi().
+extern MpiTable pmpi;
+
+/// How the MPI that this process has loaded fits the one that this library was built for.
+enum class MpiFit { none, fits, differs };
+
+/// Looks for the MPI that is loaded, and fills the table if it is the one that this library was built for. Any thread
+/// may call it, any number of times: the first call that finds an MPI decides.
+MpiFit find_mpi();
+
+/// The address of a function or object of the loaded MPI, or null. For what is not in the table.
+void* mpi_symbol(const char* name);
+
+/// What the MPI says of itself, first line; empty where none is loaded.
+const char* mpi_library_version();
+
+}  // namespace convene::mpi

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "patterns/clairvoyant_pattern.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace convene::patterns {
+namespace {
+
+using Word = std::uint64_t;
+
+/// Rows of bits.
+class Bits {
+ public:
+  Bits(std::size_t rows, std::size_t columns) : words_((columns + 63) / 64), bits_(rows * words_, 0) {}
+
+  Word* row(std::size_t row) { return bits_.data() + row * words_; }
+  const Word* row(std::size_t row) const { return bits_.data() + row * words_; }
+  std::size_t words() const { return words_; }
+  void set(std::size_t row, std::size_t column) { this->row(row)[column / 64] |= Word{1} << column % 64; }
+  void set_run(std::size_t row, std::size_t begin, std::size_t end) {
+    Word* const bits = this->row(row);
+    for (std::size_t word = begin / 64; word * 64 < end; ++word) {
+      Word run = ~Word{0};
+      if (word == begin / 64) run &= ~Word{0} << begin % 64;
+      if (end < (word + 1) * 64) run &= (Word{1} << end % 64) - 1;
+      bits[word] |= run;
+    }
+  }
+  void clear(std::size_t row, std::size_t column) {
+    this->row(row)[column / 64] &= ~(Word{1} << column % 64);
+  }
+
+ private:
+  std::size_t words_;
+  std::vector<Word> bits_;
+};
+
+/// Ranks are known by their position in the group: the root first, then the others as they arrive. Positions do not
+/// change when someone comes late, so those who are there are a run of positions (but for the root, which is always at
+/// 0).
+class Generator {
+ public:
+  Generator(std::uint32_t procs, std::uint32_t segments, std::uint32_t root,
+            std::span<const std::int32_t> arrivals)
+      : procs_(procs),
+        segments_(segments),
+        order_(procs),
+        arrival_(procs, 0),
+        held_(procs, segments),
+        sendable_(segments, procs),
+        all_(1, segments),
+        offered_(1, segments),
+        offered_to_free_(1, segments),
+        free_(1, procs),
+        amount_(procs, 0),
+        received_(procs, nothing) {
+    std::iota(order_.begin(), order_.end(), 0u);
+    std::swap(order_[0], order_[root]);
+    std::sort(order_.begin() + 1, order_.end());
+    if (!arrivals.empty()) {
+      const std::int32_t earliest = *std::min_element(arrivals.begin(), arrivals.end());
+      std::stable_sort(order_.begin() + 1, order_.end(),
+                       [&](std::uint32_t a, std::uint32_t b) { return arrivals[a] < arrivals[b]; });
+      for (std::uint32_t at = 0; at < procs; ++at)
+        arrival_[at] = static_cast<std::uint32_t>(std::int64_t{arrivals[order_[at]]} - earliest);
+    }
+    for (std::uint32_t segment = 0; segment < segments; ++segment) all_.set(0, segment);
+    transfers_.reserve(std::size_t{procs} * segments);
+  }
+
+  std::vector<SegmentTransfer> run() {
+    for (round_ = 0; waits_ || there_ < procs_ || others_hold(); ++round_) {
+      admit();
+      play_round();
+    }
+    return std::move(transfers_);
+  }
+
+ private:
+  bool others_hold() const { return total_ > amount_[0]; }
+
+  /// Lets those in who have come by now. Where nobody has anything to do before the next one comes, waits for that one.
+  void admit() {
+    const bool root_waits = waits_;
+    const std::uint64_t gathered = sink_ == nobody ? 0 : amount_[sink_];
+    const bool idle = total_ == gathered;
+    if (idle) {
+      std::uint32_t next = there_ < procs_ ? arrival_[there_] : 0xffffffffu;
+      if (root_waits) next = std::min(next, arrival_[0]);
+      round_ = std::max(round_, next);
+    }
+    if (root_waits && arrival_[0] <= round_) {
+      waits_ = false;
+      sink_ = 0;
+      enter(0, 1);
+    }
+    std::uint32_t end = there_;
+    while (end < procs_ && arrival_[end] <= round_) ++end;
+    enter(there_, end);
+    there_ = end;
+    if (waits_ && there_ > 1) sink_ = 1;  // until the root comes, the earliest takes its part
+  }
+
+  /// The positions of a run come, each with all of its segments.
+  void enter(std::uint32_t begin, std::uint32_t end) {
+    if (begin == end) return;
+    for (std::uint32_t segment = 0; segment < segments_; ++segment) sendable_.set_run(segment, begin, end);
+    for (std::uint32_t at = begin; at < end; ++at) {
+      std::copy_n(all_.row(0), all_.words(), held_.row(at));
+      amount_[at] = segments_;
+    }
+    total_ += std::uint64_t{segments_} * (end - begin);
+    const auto place = std::lower_bound(active_.begin(), active_.end(), begin) - active_.begin();
+    active_.insert(active_.begin() + place, end - begin, 0);
+    std::iota(active_.begin() + place, active_.begin() + place + (end - begin), begin);
+  }
+
+  void play_round() {
+    for (const std::uint32_t at : active_) free_.set(0, at);
+    assume_offers();
+    for (const std::uint32_t receiver : active_) match(receiver);
+    for (const std::uint32_t at : active_) {
+      free_.clear(0, at);
+      if (received_[at] != nothing) sendable_.set(received_[at], at);
+      received_[at] = nothing;
+    }
+    std::erase_if(active_, [&](std::uint32_t at) { return amount_[at] == 0 && at != sink_; });
+  }
+
+  /// Finds a sender for a receiver: for the first of the segments that it holds (or, for the sink, of all) of which
+  /// someone has something and has not sent yet in this round, the first such one.
+  void match(std::uint32_t receiver) {
+    const bool is_free = (free_.row(0)[receiver / 64] >> receiver % 64 & 1) != 0;
+    if (is_free) free_.clear(0, receiver);  // nobody sends to itself
+    find_transfer(receiver, is_free);
+    if (!is_free) return;
+    free_.set(0, receiver);
+    first_free_ = std::min<std::size_t>(first_free_, receiver / 64);
+  }
+
+  void find_transfer(std::uint32_t receiver, bool is_free) {
+    Word *offered = offered_.row(0), *offered_to_free = offered_to_free_.row(0);
+    const Word* sieve = is_free ? offered_to_free : offered;
+    const Word* held = receiver == sink_ ? all_.row(0) : held_.row(receiver);
+    for (std::size_t word = 0; word < held_.words(); ++word)
+      for (Word wanted = held[word] & sieve[word]; wanted != 0; wanted &= wanted - 1) {
+        const auto segment =
+            static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(wanted)));
+        const std::uint32_t sender = find_sender(segment);
+        if (sender != nobody) return transfer(sender, receiver, segment);
+        // Nobody else can send it for the rest of the round. A free receiver perhaps can, but then to nobody who holds
+        // it and is free, too: that one would have been found. (The sink, which takes what it does not hold, comes
+        // first.)
+        offered_to_free[word] &= ~(wanted & -wanted);
+        if (!is_free) offered[word] &= ~(wanted & -wanted);
+      }
+  }
+
+  /// At the start of a round every segment may be on offer, to those who have sent and to those who have not; what is
+  /// not is found out by looking for it in vain, once.
+  void assume_offers() {
+    std::copy_n(all_.row(0), all_.words(), offered_.row(0));
+    std::copy_n(all_.row(0), all_.words(), offered_to_free_.row(0));
+    first_free_ = 0;
+  }
+
+  /// The first who is free and has something of a segment.
+  std::uint32_t find_sender(std::uint32_t segment) {
+    const Word *sendable = sendable_.row(segment), *free = free_.row(0);
+    const std::size_t words = free_.words();
+    while (first_free_ < words && free[first_free_] == 0) ++first_free_;  // the first ones soon have sent
+    for (std::size_t word = first_free_; word < words; ++word)
+      if (const Word both = sendable[word] & free[word]; both != 0)
+        return static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(both)));
+    return nobody;
+  }
+
+  void transfer(std::uint32_t sender, std::uint32_t receiver, std::uint32_t segment) {
+    transfers_.push_back({round_, order_[sender], order_[receiver], segment});
+    free_.clear(0, sender);
+    held_.clear(sender, segment);
+    sendable_.clear(segment, sender);
+    --amount_[sender];
+    const Word bit = Word{1} << segment % 64;
+    Word& held = held_.row(receiver)[segment / 64];
+    if ((held & bit) == 0)
+      ++amount_[receiver];
+    else
+      --total_;
+    held |= bit;
+    sendable_.clear(segment, receiver);
+    received_[receiver] = segment;
+  }
+
+  static constexpr std::uint32_t nobody = 0xffffffffu, nothing = 0xffffffffu;
+
+  const std::uint32_t procs_, segments_;
+  std::vector<std::uint32_t> order_;    // by position: the rank
+  std::vector<std::uint32_t> arrival_;  // by position, in rounds
+  Bits held_;                           // by position and segment
+  Bits sendable_;                       // by segment and position: held, and not received in this round
+  Bits all_;                            // of segments: every one
+  Bits offered_, offered_to_free_;  // of segments: perhaps on offer to receivers who have sent, who have not
+  std::size_t first_free_ = 0;      // word of `free_`: those before are empty
+  Bits free_;                       // by position: there, and has not sent in this round
+  std::vector<std::uint32_t> amount_;    // by position: segments held
+  std::vector<std::uint32_t> active_;    // positions of those who hold something, and the sink, ascending
+  std::vector<std::uint32_t> received_;  // by position: the segment received in this round
+  std::vector<SegmentTransfer> transfers_;
+  std::uint64_t total_ = 0;  // of `amount_`
+  std::uint32_t round_ = 0;
+  std::uint32_t there_ = 1;      // positions from 1 up to here are there
+  std::uint32_t sink_ = nobody;  // who gathers: the root once it is there
+  bool waits_ = true;            // for the root
+};
+
+}  // namespace
+
+std::vector<SegmentTransfer> clairvoyant_transfers(std::uint32_t procs, std::uint32_t segments,
+                                                   std::uint32_t root,
+                                                   std::span<const std::int32_t> arrivals) {
+  if (!arrivals.empty() && arrivals.size() != procs)
+    throw Error("a forecast of " + std::to_string(arrivals.size()) + " arrivals for " +
+                std::to_string(procs) + " processes: give one for each");
+  return Generator(procs, segments, root, arrivals).run();
+}
+
+}  // namespace convene::patterns

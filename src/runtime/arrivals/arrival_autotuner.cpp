@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/arrivals/arrival_autotuner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <span>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "runtime/progress/background.hpp"
+#include "runtime/progress/progress_engine.hpp"
+#include "runtime/arrivals/rounds.hpp"
+#include "runtime/settings/settings.hpp"
+#include "collective/core/spec.hpp"
+
+namespace convene::runtime {
+namespace {
+
+constexpr std::uint64_t least_bytes = 4096;  // of a block: below, a call is over before a forecast could help
+constexpr Rank least_procs = 3;
+constexpr std::size_t most_sites = 32;
+constexpr std::uint64_t most_bytes_ahead = 64 << 20;  // of all blocks: they stand in staging
+/// Calls at other places after which one that has begun is not expected any more: meanwhile the MPI's waiting calls cost
+/// more.
+constexpr std::uint32_t most_passed = 64;
+
+/// The algorithms with forecasts that are tried for a collective. Few: every one makes the trial longer. (BDR is better than
+/// the list schedule nowhere before the call itself.)
+std::vector<std::string_view> candidates(Collective collective) {
+  switch (collective) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+      return {"list_scheduled"};
+    case Collective::reduce:
+      return {"clairvoyant"};
+    case Collective::allreduce:
+      return {"slt;segments=32", "prr"};
+    default:
+      return {};
+  }
+}
+
+/// Into how many pieces the candidates cut a block or vector, at most.
+std::uint32_t most_pieces(Collective collective, const std::vector<std::string_view>& names, Rank procs) {
+  std::uint32_t most = 1;
+  for (const std::string_view name : names) {
+    const Spec spec = parse_spec(collective, name);
+    most = std::max(most, segments(*spec.algorithm, procs, spec.parameters));
+  }
+  return most;
+}
+
+/// What a round of a candidate moves: a block, or a segment of a vector.
+std::uint64_t round_bytes(const CallKind& kind, Rank procs) {
+  constexpr std::uint64_t segments = 16;  // of Clairvoyant, where nobody says otherwise
+  return kind.total_bytes / (has_one_vector(kind.collective) ? segments : procs);
+}
+
+bool is_wanted(const CallKind& kind) {
+  return !candidates(kind.collective).empty() &&
+         (!is_reduction(kind.collective) || (kind.commutative && !settings().reproducible));
+}
+
+/// What a rank tells the others, as numbers that can be added up.
+struct Told {
+  SiteReport report;
+  std::int64_t has_background = 0;
+};
+using ToldNumbers = std::array<std::int64_t, sizeof(Told) / sizeof(std::int64_t)>;
+static_assert(std::bit_cast<ToldNumbers>(Told{}) == ToldNumbers{},
+              "what others have yet to tell adds nothing");
+
+}  // namespace
+
+/// What the ranks tell each other: on its way while the program goes on, in the MPI's own reduction, which every call of the MPI
+/// takes further. Each rank adds its part to zeros: so it has about log₂P partners, where the MPI's non-blocking allgather may
+/// have all, and the first message between two ranks can take milliseconds. (Not on the program's communicator: MPICH would not
+/// free that as long as the request is there, which goes when the communicator does.)
+class Undeclared::Answers {
+ public:
+  Answers(const Told& mine, Communicator& communicator) : all_(communicator.procs()) {
+    all_[communicator.rank()] = mine;
+    const std::size_t numbers = all_.size() * ToldNumbers().size();
+    code_ = pmpi.Iallreduce(MPI_IN_PLACE, all_.data(), static_cast<int>(numbers), MPI_INT64_T, MPI_SUM,
+                           communicator.own(), &request_);
+  }
+  ~Answers() { wait(); }
+  Answers(const Answers&) = delete;
+  Answers& operator=(const Answers&) = delete;
+
+  /// By rank; empty where the MPI failed.
+  std::span<const Told> await() {
+    wait();
+    return code_ == MPI_SUCCESS ? std::span<const Told>(all_) : std::span<const Told>();
+  }
+
+ private:
+  void wait() {
+    if (code_ == MPI_SUCCESS) code_ = progress::await(&request_);
+  }
+
+  std::vector<Told> all_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  int code_;
+};
+
+/// The calls at one place.
+struct Undeclared::Site {
+  Site(const CallKind& of, Rank procs, PhaseTally& tally_of)
+      : kind(of),
+        names(candidates(of.collective)),
+        adaptation(procs, static_cast<std::uint32_t>(names.size()), most_pieces(of.collective, names, procs)),
+        tally(tally_of) {}
+
+  bool is_for(const CallKind& other) const {
+    return kind.collective == other.collective && kind.total_bytes == other.total_bytes &&
+           kind.root == other.root && kind.commutative == other.commutative;
+  }
+
+  CallKind kind;
+  std::vector<std::string_view> names;
+  SiteAdaptation adaptation;
+  PhaseTally& tally;
+  std::unique_ptr<Answers> answers;  // after a report, until they are needed
+  std::int64_t round_ns = 0;
+  bool is_refused = false;          // no communicator of Convene's own: equal on all ranks
+  std::vector<Decision> decisions;  // with the forecasts that hold, by call of a season
+  bool may_go_ahead = false;        // equal on all ranks
+  AheadPointer ahead;
+  std::uint32_t passed = 0;  // calls at other places since it has begun
+
+  Decision& decide(std::uint32_t candidate, bool in_place, const Communicator& communicator);
+};
+
+/// The decision for the next call by a candidate.
+Decision& Undeclared::Site::decide(std::uint32_t candidate, bool in_place, const Communicator& communicator) {
+  if (adaptation.has_changed()) decisions.clear();
+  adaptation.take();
+  decisions.resize(adaptation.seasons());
+  Decision& decision = decisions[adaptation.season()];
+  if (decision.prepared && decision.in_place == in_place) return decision;
+  const Spec spec = parse_spec(kind.collective, names[candidate]);
+  const Call call{.collective = kind.collective,
+                  .procs = communicator.procs(),
+                  .rank = communicator.rank(),
+                  .root = kind.root,
+                  .in_place = in_place,
+                  .parameters = spec.parameters,
+                  .arrivals = adaptation.arrivals(),
+                  .commutative = kind.commutative};
+  decision = Decision{};
+  decision.collective = kind.collective;
+  decision.in_place = in_place;
+  decision.algorithm = spec_text(*spec.algorithm, spec.parameters);
+  decision.reason = "forecast";
+  decision.prepared = process_schedules().get(*spec.algorithm, call);
+  return decision;
+}
+
+Undeclared::Undeclared() = default;
+Undeclared::~Undeclared() = default;
+
+bool Undeclared::watches(const Decision& decision, const CallKind& kind, const Communicator& communicator) {
+  return !decision.prepared && decision.reason == "default" && is_wanted(kind) &&
+         communicator.procs() >= least_procs && round_bytes(kind, communicator.procs()) >= least_bytes;
+}
+
+Undeclared::Site* Undeclared::find(const CallKind& kind, Communicator& communicator) {
+  for (const auto& site : sites_)
+    if (site->is_for(kind)) return site.get();
+  if (sites_.size() >= most_sites) return nullptr;
+  PhaseTally& tally = communicator.account()->find_or_add_phases(kind.collective, "forecast");
+  return sites_.emplace_back(std::make_unique<Site>(kind, communicator.procs(), tally)).get();
+}
+
+Decision& Undeclared::choose(Decision& regular, const CallKind& kind, Communicator& communicator,
+                             std::uint64_t now) {
+  arrival_ = now;
+  was_ahead_ = false;
+  current_ = find(kind, communicator);
+  if (!current_ || current_->is_refused) return regular;
+  const auto candidate = current_->adaptation.candidate();
+  if (!candidate) return regular;
+  was_ahead_ = ahead() != nullptr;
+  ++current_->tally.runs;
+  // What has begun ahead stands in staging: whether this call is in place makes no difference.
+  return current_->decide(*candidate, !was_ahead_ && kind.in_place, communicator);
+}
+
+Ahead* Undeclared::ahead() {
+  Ahead* const ahead = current_ ? current_->ahead.get() : nullptr;
+  return ahead && ahead->is_started() ? ahead : nullptr;
+}
+
+void Undeclared::note(Communicator& communicator, std::uint64_t now) {
+  Site* site = current_;
+  if (has_ahead_) pass_by(site);
+  if (const Ahead* const run = was_ahead_ && site ? site->ahead.get() : nullptr) {
+    site->tally.messages += run->messages();
+    site->tally.early_messages += run->early_messages();
+  }
+  current_ = nullptr;
+  if (site && !site->is_refused) {
+    const double per_tick = seconds_per_tick();
+    std::optional<double> computed;
+    if (last_exit_ != 0) computed = static_cast<double>(arrival_ - last_exit_) * per_tick;
+    const double before = site->adaptation.error_seconds();
+    const std::uint64_t forecasts = site->adaptation.forecasts();
+    site->adaptation.note(computed, static_cast<double>(now - arrival_) * per_tick);
+    if (site->adaptation.forecasts() != forecasts) {
+      ++site->tally.phases;
+      ++site->tally.forecasts;
+      site->tally.phase_seconds += computed.value_or(0);
+      site->tally.error_seconds += site->adaptation.error_seconds() - before;
+    }
+    if (site->adaptation.needs_answers()) agree(*site, communicator);
+    if (site->adaptation.is_due()) ask(*site, communicator);
+    begin_ahead(*site, communicator);
+  }
+  last_exit_ = ticks();
+}
+
+/// Collective, right after a call.
+void Undeclared::ask(Site& site, Communicator& communicator) {
+  site.is_refused = communicator.own_if_possible() == MPI_COMM_NULL;
+  if (site.is_refused) return;
+  communicator.await_agreements();
+  site.answers =
+      std::make_unique<Answers>(Told{site.adaptation.report(), background::is_available()}, communicator);
+  if (site.adaptation.needs_answers()) agree(site, communicator);
+}
+
+/// Collective, right after a call; it waits for what is not there yet.
+void Undeclared::agree(Site& site, Communicator& communicator) {
+  const std::unique_ptr<Answers> answers = std::move(site.answers);
+  const std::span<const Told> all = answers->await();
+  site.is_refused = all.empty();
+  if (site.is_refused) return;
+  std::vector<SiteReport> reports;
+  site.may_go_ahead =
+      site.kind.collective == Collective::allgather && site.kind.total_bytes <= most_bytes_ahead;
+  for (const Told& told : all) {
+    reports.push_back(told.report);
+    site.may_go_ahead = site.may_go_ahead && told.has_background != 0;
+  }
+  site.adaptation.agree(reports, site.round_ns);
+  if (site.adaptation.wants_round())
+    site.round_ns = measure_round(communicator, round_bytes(site.kind, communicator.procs()));
+}
+
+/// The next call at a place begins, where a forecast is used for it.
+void Undeclared::begin_ahead(Site& site, Communicator& communicator) {
+  const auto candidate = site.adaptation.candidate();
+  if (!candidate || !site.may_go_ahead || site.is_refused) return;
+  if (!site.ahead) {
+    const std::uint32_t number = communicator.next_persistent();
+    site.may_go_ahead = number != 0;
+    if (number == 0) return;
+    site.ahead.reset(new Ahead(communicator, number, site.kind.total_bytes / communicator.procs()));
+  }
+  site.ahead->start(site.decide(*candidate, false, communicator).prepared);
+  site.passed = 0;
+  has_ahead_ = true;
+}
+
+/// A call at one place, or at none that is watched, is over: what has begun ahead at the others is given up in time. Equal on
+/// all ranks, as their calls are.
+void Undeclared::pass_by(const Site* called) {
+  has_ahead_ = false;
+  for (const auto& site : sites_) {
+    if (!site->ahead || !site->ahead->is_started()) continue;
+    if (site.get() != called && ++site->passed == most_passed) site->ahead->cancel();
+    has_ahead_ = has_ahead_ || site->ahead->is_started();
+  }
+}
+
+}  // namespace convene::runtime

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/arrivals/early_start.hpp"
+
+namespace convene::runtime {
+
+Ahead::Ahead(Communicator& communicator, std::uint32_t number, std::uint64_t block_bytes)
+    : own_(communicator.shared_own()),
+      block_bytes_(block_bytes),
+      mine_(std::make_unique_for_overwrite<std::byte[]>(block_bytes)),
+      all_(std::make_unique_for_overwrite<std::byte[]>(block_bytes * communicator.procs())) {
+  binding_.comm = own_->comm;
+  binding_.persistent_number = number;
+}
+
+void Ahead::LetGo::operator()(Ahead* ahead) const {
+  if (!ahead->is_listed_.load(std::memory_order_acquire)) return delete ahead;
+  ahead->is_orphaned_.store(true, std::memory_order_release);
+  ahead->is_cancelled_.store(true, std::memory_order_release);
+}
+
+void Ahead::start(std::shared_ptr<const Prepared> prepared) {
+  run_.reset();
+  prepared_ = std::move(prepared);
+  binding_.schedule = &prepared_->schedule;
+  binding_.buffers.input = Memory::uniform(mine_.get(), block_bytes_, prepared_->segments);
+  binding_.buffers.output = Memory::uniform(all_.get(), block_bytes_, prepared_->segments);
+  binding_.buffers.blocks = binding_.buffers.output;
+  arena_.reset();
+  bind_scratch(*binding_.schedule, binding_.buffers, arena_);
+  run_.emplace(binding_, Limits{}, arena_, Buffer::input);
+  has_come_ = is_over_ = false;
+  code_ = MPI_SUCCESS;
+  has_input_ = is_cancelled_ = false;
+  is_started_ = true;
+  is_listed_ = true;
+  progress::add(this);
+  progress::poke();
+}
+
+int Ahead::run(const Arguments& call) {
+  const int packed = fetch(call);
+  has_input_.store(true, std::memory_order_release);  // also after an error: the others wait for something
+  progress::poke_until([&] { return !is_listed_.load(std::memory_order_acquire); });
+  is_started_ = false;
+  if (code_ != MPI_SUCCESS) own_->has_failed = true;
+  if (packed != MPI_SUCCESS || code_ != MPI_SUCCESS) return packed != MPI_SUCCESS ? packed : code_;
+  return deliver(call);
+}
+
+void Ahead::cancel() {
+  if (!is_started_) return;
+  is_cancelled_.store(true, std::memory_order_release);
+  progress::poke_until([&] { return !is_listed_.load(std::memory_order_acquire); });
+  is_started_ = false;
+}
+
+void Ahead::complete() {
+  const bool is_orphaned = is_orphaned_.load(std::memory_order_acquire);
+  is_listed_.store(false, std::memory_order_release);
+  if (is_orphaned) progress::bury(this);
+}
+
+bool Ahead::close() {
+  is_cancelled_.store(true, std::memory_order_release);
+  return true;
+}
+
+bool Ahead::advance() {
+  if (is_over_) return true;
+  if (is_cancelled_.load(std::memory_order_acquire)) {
+    run_->cancel();
+    return is_over_ = true;
+  }
+  if (!has_come_ && has_input_.load(std::memory_order_acquire)) {
+    has_come_ = true;
+    run_->come();
+  }
+  bool done = false;
+  const std::uint64_t before = run_->messages();
+  code_ = run_->advance(done);
+  if (run_->messages() != before) progress::note_movement();
+  return is_over_ = done || code_ != MPI_SUCCESS;
+}
+
+int Ahead::fetch(const Arguments& call) {
+  const Side& side = call.in_place ? call.recv : call.send;
+  const TypeFacts facts = facts_of(side.type);
+  const MPI_Count items = side.blocks.each();
+  const auto* from = static_cast<const std::byte*>(side.buffer);
+  if (call.in_place) from += static_cast<MPI_Count>(call.rank) * items * facts.extent;
+  return pack_items(from, items, side.type, facts, mine_.get(), own_->comm);
+}
+
+int Ahead::deliver(const Arguments& call) const {
+  const Side& side = call.recv;
+  return unpack_items(all_.get(), side.buffer, side.blocks.each() * call.procs, side.type,
+                      facts_of(side.type), own_->comm);
+}
+
+}  // namespace convene::runtime

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/arrivals/phases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "mpi/tags.hpp"
+#include "clock/common_clock.hpp"
+#include "runtime/call/bound_call.hpp"
+#include "runtime/call/kept_arguments.hpp"
+#include "runtime/progress/generalized_request.hpp"
+#include "runtime/arrivals/rounds.hpp"
+#include "collective/core/spec.hpp"
+
+namespace convene::runtime {
+namespace {
+
+double seconds_now() { return static_cast<double>(monotonic_ns()) * 1e-9; }
+
+std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9 + 0.5); }
+
+/// How far the clock of rank 0 is before this rank's. Collective; it waits.
+std::int64_t measure_offset(Communicator& communicator) {
+  CommonClock clock;
+  if (clock.find_groups(communicator.comm(), progress::await) != MPI_SUCCESS) return 0;
+  const std::uint32_t number = communicator.await_next_collective();
+  communicator.await_agreements();
+  clock.update(communicator.own(), Tags(number).of(0), progress::await);
+  const Nanoseconds now = own_time();
+  return clock.is_known() ? static_cast<std::int64_t>(clock.to_common(now) - now) : 0;
+}
+
+// --------------------------------------------------------------------------------------------------- exchange
+
+/// Everybody's forecast comes to everybody. Up to so many ranks each sends its own straight to all others, so that nobody
+/// has to pass on what it is too busy to see.
+class Exchange {
+ public:
+  static constexpr Rank most_direct = 64;
+
+  Exchange(Rank procs, Rank rank, MPI_Comm own, std::uint32_t number) : procs_(procs) {
+    const bool direct = procs <= most_direct;
+    const Collective collective = direct ? Collective::alltoall : Collective::allgather;
+    const Spec spec = parse_spec(collective, direct ? "linear" : "sparbit");
+    prepared_ = process_schedules().get(
+        *spec.algorithm,
+        {.collective = collective, .procs = procs, .rank = rank, .parameters = spec.parameters});
+    mine_.resize(direct ? procs : 1);
+    all_.resize(procs);
+    binding_.schedule = &prepared_->schedule;
+    binding_.comm = own;
+    binding_.persistent_number = number;
+    binding_.buffers.input = Memory::uniform(mine_.data(), sizeof(std::int64_t), prepared_->segments);
+    binding_.buffers.output = Memory::uniform(all_.data(), sizeof(std::int64_t), prepared_->segments);
+    binding_.buffers.blocks = binding_.buffers.output;
+  }
+
+  void begin(std::int64_t mine) {
+    std::fill(mine_.begin(), mine_.end(), mine);
+    arena_.reset();
+    bind_scratch(*binding_.schedule, binding_.buffers, arena_);
+    run_.emplace(binding_, Limits{}, arena_);
+  }
+  int advance(bool& done) { return run_->advance(done); }
+  const std::vector<std::int64_t>& all() const { return all_; }
+
+ private:
+  Rank procs_;
+  std::shared_ptr<const Prepared> prepared_;
+  std::vector<std::int64_t> mine_, all_;
+  Binding binding_;
+  Arena arena_;
+  std::optional<StepwiseRun> run_;
+};
+
+// ------------------------------------------------------------------------------------------------ phased runs
+
+bool is_scatter(Collective collective) {
+  return collective == Collective::scatter || collective == Collective::scatterv;
+}
+
+/// In place the own contribution is part of the program's output, which stays as it is until the run is over. (Where a
+/// root scatters in place there is no output.)
+Arguments with_input_apart(Arguments arguments) {
+  if (!arguments.in_place || is_scatter(arguments.collective)) return arguments;
+  arguments.in_place = false;
+  arguments.send = arguments.recv;
+  if (has_one_vector(arguments.collective)) return arguments;
+  const Rank rank = arguments.rank;
+  const std::ptrdiff_t at = arguments.recv.blocks.at(rank) * facts_of(arguments.recv.type).extent;
+  arguments.send.buffer = static_cast<std::byte*>(arguments.recv.buffer) + at;
+  arguments.send.blocks = Blocks(1, arguments.recv.blocks.count(rank));
+  return arguments;
+}
+
+/// The sizes of all blocks in bytes, from the rank that knows them: an operation keeps its sizes. Collective on the
+/// program's communicator; it waits. Empty where every rank knows what it needs.
+std::vector<MPI_Count> agreed_sizes(const Arguments& arguments, const Communicator& communicator) {
+  std::vector<MPI_Count> sizes;
+  if (!root_alone_knows_sizes(arguments.collective)) return sizes;
+  sizes.resize(arguments.procs);
+  note_sizes(arguments, sizes.data());
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int bytes = static_cast<int>(sizes.size() * sizeof(MPI_Count));
+  if (pmpi.Ibcast(sizes.data(), bytes, MPI_BYTE, arguments.root, communicator.comm(), &request) == MPI_SUCCESS)
+    progress::await(&request);
+  return sizes;
+}
+
+class PhasedRuns : public Phases, public Requested {
+ public:
+  PhasedRuns(const Arguments& arguments, Communicator& communicator, Spec spec, Record& record,
+             std::uint32_t number, std::uint32_t exchange_number)
+      : arguments_(with_input_apart(arguments)),
+        spec_(std::move(spec)),
+        own_(communicator.shared_own()),
+        account_(communicator.account()),
+        record_(record),
+        tally_(account_->find_or_add_phases(arguments.collective, record.algorithm)),
+        number_(number),
+        sizes_(agreed_sizes(arguments, communicator)),
+        block_bytes_(sizes_.empty() ? arguments.block_bytes(arguments.total_bytes()) : mean(sizes_)),
+        commutative_(!is_reduction(arguments.collective) || is_commutative(arguments.op)),
+        exchange_(arguments.procs, arguments.rank, own_->comm, exchange_number) {}
+
+  void set_clock(std::int64_t offset_ns, std::int64_t round_ns) {
+    offset_ns_ = offset_ns;
+    round_ns_ = round_ns;
+  }
+  std::uint64_t bytes_of_round() const { return round_bytes(*spec_.algorithm, call(), block_bytes_); }
+
+  bool runs() const override { return true; }
+  bool is_bound() const override { return has_told_; }
+
+  void begin() override {
+    refuse_while_running();
+    refuse_second();
+    if (const auto forecast = declared_.begin(seconds_now())) tell(*forecast);
+    progress::poke();
+  }
+  void edge(double fraction) override {
+    refuse_while_running();
+    if (const auto forecast = declared_.edge(fraction, seconds_now())) tell(*forecast);
+    progress::poke();
+  }
+  void end() override {
+    refuse_while_running();
+    const double now = seconds_now();
+    declared_.end(now);
+    has_ended_ = true;
+    if (!has_told_) tell(now);
+    has_input_.store(true, std::memory_order_release);
+    progress::poke();
+  }
+
+  int start(MPI_Request* request) override {
+    refuse_while_running();
+    if (const int code = make_request(); code != MPI_SUCCESS) return code;
+    *request = Requested::request();
+    if (!has_told_) tell(seconds_now());  // also where no phase was declared at all
+    is_running_ = true;
+    start_ = ticks();
+    has_input_.store(true, std::memory_order_release);
+    is_called_.store(true, std::memory_order_release);
+    progress::poke();
+    return MPI_SUCCESS;
+  }
+
+  bool may_go_on_in_background() const override { return runs_anywhere(arguments_); }
+
+  bool advance() override {
+    while (!is_over()) {
+      const Stage before = stage_;
+      if (code_ == MPI_SUCCESS) code_ = go_on();
+      if (code_ != MPI_SUCCESS) stage_ = Stage::deliver;
+      if (stage_ == Stage::deliver && is_called_.load(std::memory_order_acquire)) {
+        if (code_ == MPI_SUCCESS && !is_closed_) code_ = call_->finish();
+        Requested::end(code_);
+      } else if (stage_ == before) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void complete() override {
+    if (code() != MPI_SUCCESS) own_->has_failed = true;
+    if (is_closed_) return;
+    record_.add(ticks() - start_, block_bytes_);
+    ++tally_.runs;
+    if (run_) tally_.messages += run_->messages(), tally_.early_messages += run_->early_messages();
+    note_declarations();
+    is_running_ = has_told_ = false;
+    has_input_ = is_called_ = false;
+    complete_request();
+  }
+
+  /// All ranks are in MPI_Finalize: what others wait for is sent, and nothing is written into the program's memory.
+  bool close() override {
+    if (is_running_) return false;
+    is_closed_ = true;
+    Ledger::instance().warn("MPI_Finalize was called while a phase was open: its collective was not run");
+    has_input_.store(true, std::memory_order_release);
+    is_called_.store(true, std::memory_order_release);
+    return true;
+  }
+
+ private:
+  enum class Stage : std::uint8_t { exchange, build, run, deliver };
+
+  static std::uint64_t mean(const std::vector<MPI_Count>& sizes) {
+    return static_cast<std::uint64_t>(std::accumulate(sizes.begin(), sizes.end(), MPI_Count{0})) /
+           sizes.size();
+  }
+
+  void on_request_gone() override {}  // the next start makes another one
+
+  void refuse_while_running() const {
+    if (is_running_)
+      throw Error(
+          "a phase is declared, or the operation started, while its last run is not complete; wait for its "
+          "request");
+  }
+
+  Call call() const {
+    return {.collective = arguments_.collective,
+            .procs = arguments_.procs,
+            .rank = arguments_.rank,
+            .root = static_cast<Rank>(arguments_.root),
+            .in_place = arguments_.in_place,
+            .parameters = spec_.parameters,
+            .commutative = commutative_};
+  }
+
+  /// The others are told when this rank will come: once a run.
+  void tell(double forecast) {
+    has_told_ = true;
+    Requested::begin();
+    code_ = MPI_SUCCESS;
+    stage_ = Stage::exchange;
+    run_.reset();
+    exchange_.begin(to_ns(forecast) + offset_ns_);
+    progress::add(this);
+  }
+
+  int go_on() {
+    switch (stage_) {
+      case Stage::exchange:
+        return exchange();
+      case Stage::build:
+        return build();
+      case Stage::run:
+        return run();
+      case Stage::deliver:
+        break;
+    }
+    return MPI_SUCCESS;
+  }
+
+  int exchange() {
+    bool done = false;
+    const int code = exchange_.advance(done);
+    if (done) {
+      stage_ = Stage::build;
+      progress::note_movement();
+    }
+    return code;
+  }
+
+  int build() {
+    Call call = this->call();
+    call.arrivals = arrivals_in_rounds_of(segments(*spec_.algorithm, call), exchange_.all(), round_ns_);
+    prepared_ = process_schedules().get(*spec_.algorithm, call);
+    arena_.reset();
+    call_.emplace(arguments_, *prepared_, own_->comm, 0, arena_, true);
+    call_->set_persistent(number_, runs_++);
+    call_->set_sizes(sizes_);
+    call_->lay_out(arena_);
+    run_.emplace(call_->binding(), Limits{}, arena_, awaited());
+    is_fetched_ = false;
+    stage_ = Stage::run;
+    return MPI_SUCCESS;
+  }
+
+  int run() {
+    if (!is_fetched_ && has_input_.load(std::memory_order_acquire)) {
+      is_fetched_ = true;
+      if (!is_closed_)
+        if (const int code = call_->fetch(); code != MPI_SUCCESS) return code;
+      run_->come();
+    }
+    bool done = false;
+    const std::uint64_t before = run_->messages();
+    const int code = run_->advance(done);
+    if (run_->messages() != before) progress::note_movement();
+    if (done) stage_ = Stage::deliver;
+    return code;
+  }
+
+  /// A broadcast's vector stands in the output, at the root as well.
+  Buffer awaited() const {
+    return arguments_.collective == Collective::bcast && arguments_.is_root() ? Buffer::output
+                                                                              : Buffer::input;
+  }
+
+  void note_declarations() {
+    tally_.phases += declared_.phases() - counted_.phases();
+    tally_.forecasts += declared_.forecasts() - counted_.forecasts();
+    tally_.error_seconds += declared_.error() - counted_.error();
+    tally_.phase_seconds += declared_.duration() - counted_.duration();
+    counted_ = Counted(declared_);
+  }
+
+  /// What of the declarations is in the tally.
+  class Counted {
+   public:
+    Counted() = default;
+    explicit Counted(const DeclaredPhase& declared)
+        : phases_(declared.phases()),
+          forecasts_(declared.forecasts()),
+          error_(declared.error()),
+          duration_(declared.duration()) {}
+    std::uint64_t phases() const { return phases_; }
+    std::uint64_t forecasts() const { return forecasts_; }
+    double error() const { return error_; }
+    double duration() const { return duration_; }
+
+   private:
+    std::uint64_t phases_ = 0, forecasts_ = 0;
+    double error_ = 0, duration_ = 0;
+  };
+
+  const KeptArguments arguments_;
+  const Spec spec_;
+  const std::shared_ptr<OwnCommunicator> own_;
+  const std::shared_ptr<LiveAccount> account_;  // holds the record and the tally
+  Record& record_;
+  PhaseTally& tally_;
+  const std::uint32_t number_;
+  const std::vector<MPI_Count> sizes_;  // in bytes, by block; empty where each rank knows what it needs
+  const std::uint64_t block_bytes_;
+  const bool commutative_;
+  std::uint32_t runs_ = 0;
+  std::int64_t offset_ns_ = 0, round_ns_ = 1;
+
+  // The program's thread's.
+  bool has_told_ = false;  // from the forecast to the end of the run it is in the hands of who drives
+  bool is_running_ = false;
+  std::uint64_t start_ = 0;
+  Counted counted_;
+
+  std::atomic<bool> has_input_ = false, is_called_ = false, is_closed_ = false;
+
+  // The driver's.
+  Exchange exchange_;
+  Stage stage_ = Stage::exchange;
+  int code_ = MPI_SUCCESS;
+  bool is_fetched_ = false;
+  std::shared_ptr<const Prepared> prepared_;
+  Arena arena_;
+  std::optional<BoundCall> call_;
+  std::optional<StepwiseRun> run_;
+};
+
+}  // namespace
+
+void Phases::begin() {
+  refuse_second();
+  declared_.begin(seconds_now());
+}
+void Phases::edge(double fraction) { declared_.edge(fraction, seconds_now()); }
+void Phases::end() {
+  declared_.end(seconds_now());
+  has_ended_ = true;
+}
+void Phases::arrive() {
+  if (declared_.is_open()) end();
+  has_ended_ = false;
+}
+void Phases::refuse_second() const {
+  if (has_ended_)
+    throw Error("a second phase begins before the operation was started; start it, and complete it");
+}
+
+std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& communicator,
+                                    const std::string& algorithm, Record& record, double round_seconds) {
+  if (!std::isfinite(round_seconds))
+    throw Error("the seconds of a round are not a number (convene_phase_init)");
+  Spec spec = parse_spec(arguments.collective, algorithm);
+  if (spec.algorithm->learns != Learns::forecast || arguments.procs < 2) return std::make_unique<Phases>();
+  const std::uint32_t number = communicator.next_persistent(), exchange = communicator.next_persistent();
+  if (number == 0 || exchange == 0) {
+    Ledger::instance().declare("an operation runs without forecasts: the MPI has no tags left for them");
+    return std::make_unique<Phases>();
+  }
+  auto runs =
+      std::make_unique<PhasedRuns>(arguments, communicator, std::move(spec), record, number, exchange);
+  const std::int64_t offset = measure_offset(communicator);
+  std::int64_t round = greatest(to_ns(std::clamp(round_seconds, 0., 1e6)),
+                                communicator);  // ranks may have said different ones
+  if (round == 0) round = measure_round(communicator, runs->bytes_of_round());
+  runs->set_clock(offset, std::max<std::int64_t>(round, 1));
+  return runs;
+}
+
+}  // namespace convene::runtime

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/call/arguments.hpp"
+
+#include "mpi/operator.hpp"
+
+namespace convene::runtime {
+
+namespace {
+
+bool is_sound(const Side& side, Collective collective) {
+  if (!side.is_used()) return true;
+  const bool lacks_arrays =
+      !may_have_equal_blocks(collective) && side.blocks.number() > 1 && side.blocks.is_uniform();
+  return !lacks_arrays && side.type != MPI_DATATYPE_NULL && side.blocks.total().has_value();
+}
+
+/// Whether a reduction's buffers are two, its type and operator fit, and no named type comes without a buffer. (In exscan
+/// rank 0's result is not looked at.)
+bool is_sound_reduction(const Arguments& call) {
+  const auto has_buffer = [](const Side& side) {
+    return side.buffer || !side.is_used() || side.blocks.total() == 0 || !facts_of(side.type).is_named;
+  };
+  const bool has_result = call.collective != Collective::exscan || call.rank != 0 || call.in_place;
+  const Side& any = call.send.is_used() ? call.send : call.recv;
+  const bool overlaps = has_result && call.send.is_used() && call.recv.is_used() &&
+                        call.send.buffer == call.recv.buffer && !call.in_place &&
+                        call.recv.blocks.total() != 0;
+  return any.is_used() && any.type != MPI_DATATYPE_NULL && is_defined(call.op, any.type) && !overlaps &&
+         call.send.buffer != MPI_IN_PLACE && has_buffer(call.send) && (!has_result || has_buffer(call.recv));
+}
+
+std::uint64_t item_bytes(const Side& side) { return facts_of(side.type).size; }
+
+}  // namespace
+
+bool runs_anywhere(const Arguments& call) { return !is_reduction(call.collective) || is_predefined(call.op); }
+
+bool has_equal_blocks(Collective collective) {
+  return collective != Collective::allgatherv && collective != Collective::gatherv &&
+         collective != Collective::scatterv && collective != Collective::alltoallv &&
+         collective != Collective::reduce_scatter && collective != Collective::neighbor_allgatherv;
+}
+
+bool may_have_equal_blocks(Collective collective) {
+  return has_equal_blocks(collective) || collective == Collective::reduce_scatter;
+}
+
+bool Arguments::are_sound() const {
+  return is_sound(send, collective) && is_sound(recv, collective) &&
+         (!is_rooted(collective) || (root >= 0 && static_cast<Rank>(root) < procs)) &&
+         (!is_reduction(collective) || is_sound_reduction(*this));
+}
+
+std::uint64_t Arguments::total_bytes() const {
+  switch (collective) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::bcast:
+    case Collective::alltoall:
+    case Collective::allreduce:
+    case Collective::scan:
+    case Collective::exscan:
+      return *recv.blocks.total() * item_bytes(recv);
+    case Collective::gather: {
+      const Side& own = send.is_used() ? send : recv;  // in place the root has but its receive side
+      return static_cast<std::uint64_t>(own.blocks.each()) * item_bytes(own) * procs;
+    }
+    case Collective::scatter: {
+      const Side& own = recv.is_used() ? recv : send;
+      return static_cast<std::uint64_t>(own.blocks.each()) * item_bytes(own) * procs;
+    }
+    case Collective::gatherv:
+    case Collective::scatterv:
+    case Collective::alltoallv:
+    case Collective::barrier:
+    case Collective::neighbor_allgather:  // ranks without neighbours may say anything
+    case Collective::neighbor_allgatherv:
+      return 0;
+    case Collective::reduce: {
+      const Side& own = send.is_used() ? send : recv;
+      return static_cast<std::uint64_t>(own.blocks.each()) * item_bytes(own);
+    }
+    case Collective::reduce_scatter_block:
+    case Collective::reduce_scatter:
+      return *send.blocks.total() * item_bytes(send);
+  }
+  return 0;
+}
+
+std::uint64_t Arguments::own_block_bytes() const {
+  return send.is_used() ? static_cast<std::uint64_t>(send.blocks.each()) * item_bytes(send) : 0;
+}
+
+}  // namespace convene::runtime

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The arguments of a collective call, the same form for all of them.
+#pragma once
+
+#include "runtime/call/buffer_argument.hpp"
+
+namespace convene::runtime {
+
+/// What tells a call from others on its communicator, where all blocks are equal: calls of one shape differ in their
+/// buffers only. As the program gave it, arguments included that do not count on this rank.
+struct Shape {
+  Collective collective = Collective::allgather;
+  bool in_place = false;
+  int root = 0;
+  MPI_Count sendcount = 0;
+  MPI_Datatype sendtype = {};
+  MPI_Count recvcount = 0;
+  MPI_Datatype recvtype = {};
+  MPI_Op op = {};
+
+  bool operator==(const Shape&) const = default;
+};
+
+struct Arguments {
+  Collective collective = Collective::allgather;
+  MPI_Comm comm = MPI_COMM_NULL;
+  Rank procs = 1, rank = 0;
+  int root = 0;
+  bool in_place = false;      ///< MPI_IN_PLACE for the send side; in scatter for the root's receive side
+  Shape shape = {};           ///< where all blocks are equal
+  Side send = {}, recv = {};  ///< what this rank uses of them; a bcast's vector is `recv`, at the root too
+  MPI_Op op = {};             ///< of a reduction
+  /// Of a reduction's items, as the program gave it: what its operator is told. Null: that of the sides.
+  MPI_Datatype given_type = MPI_DATATYPE_NULL;
+
+  /// The type of a reduction's items.
+  MPI_Datatype item_type() const {
+    if (given_type != MPI_DATATYPE_NULL) return given_type;
+    return send.is_used() ? send.type : recv.type;
+  }
+  bool is_root() const { return static_cast<int>(rank) == root; }
+
+  /// Whether there is nothing in them that an MPI would refuse: it knows best how to say so.
+  bool are_sound() const;
+
+  /// Bytes of all blocks together (of the vector in bcast and in reductions): equal on all ranks. 0 where MPI makes no
+  /// such number equal. Only for sound arguments.
+  std::uint64_t total_bytes() const;
+
+  /// Bytes of a block where all are equal; of the mean block in allgatherv; of the own one in a neighborhood.
+  std::uint64_t block_bytes(std::uint64_t total) const {
+    if (is_neighborhood(collective)) return own_block_bytes();
+    return has_one_vector(collective) ? total : total / procs;
+  }
+  std::uint64_t own_block_bytes() const;
+};
+
+/// Whether nothing of the program's is called while it runs: no operator of its own. Then any thread may run it.
+bool runs_anywhere(const Arguments& call);
+
+/// Whether equal blocks stand on both sides, by a count and a type: no arrays.
+bool has_equal_blocks(Collective collective);
+/// Likewise, or equal counts are given as one (see reduce_scatter() in runtime/call/reductions.cpp).
+bool may_have_equal_blocks(Collective collective);
+
+class Persistent;
+
+/// How a call is made: blocking (nothing given); non-blocking (a request); as a persistent operation, with a request of
+/// the MPI's kind (a request and an info) or with an object of Convene's (an operation).
+struct Form {
+  MPI_Request* request = nullptr;
+  const MPI_Info* info = nullptr;
+  Persistent** operation = nullptr;
+
+  bool is_blocking() const { return !request && !operation; }
+  bool is_persistent() const { return info || operation; }
+};
+
+/// Of all blocking calls. (It is there as long as the library: a function of the MPI's can jump to the one behind it.)
+inline constexpr Form blocking;
+
+}  // namespace convene::runtime

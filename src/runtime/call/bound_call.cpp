@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/call/bound_call.hpp"
+
+#include <algorithm>
+
+#include "execute/shared_memory.hpp"
+
+namespace convene::runtime {
+namespace {
+
+bool is_alltoall(Collective collective) {
+  return collective == Collective::alltoall || collective == Collective::alltoallv;
+}
+
+bool is_allgather(Collective collective) {
+  return collective == Collective::allgather || collective == Collective::allgatherv;
+}
+
+bool is_reduce_scatter(Collective collective) {
+  return collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
+}
+
+/// Whether a call in place has the same places as input and output all the same.
+bool copies_in_place(Collective collective) {
+  return is_alltoall(collective) || is_reduce_scatter(collective);
+}
+
+std::int64_t largest_block(const Side& side) {
+  MPI_Count most = 0;
+  for (Rank block = 0; block < side.blocks.number(); ++block) most = std::max(most, side.blocks.count(block));
+  return side.is_used() ? most * static_cast<std::int64_t>(facts_of(side.type).size) : 0;
+}
+
+}  // namespace
+
+bool must_agree(const Arguments& arguments, const Prepared& prepared) {
+  return prepared.relays &&
+         (root_alone_knows_sizes(arguments.collective) || arguments.collective == Collective::alltoallv);
+}
+
+std::size_t shared_place_bytes(const Arguments& arguments, const Prepared& prepared) {
+  const bool cuts_between = is_reduction(arguments.collective);
+  const std::size_t item = cuts_between ? facts_of(arguments.item_type()).size : 1;
+  return collective::shared_place_bytes(arguments.block_bytes(arguments.total_bytes()), std::max<std::size_t>(item, 1),
+                            prepared.segments);
+}
+
+bool root_alone_knows_sizes(Collective collective) {
+  return !has_equal_blocks(collective) && is_rooted(collective);
+}
+
+void note_sizes(const Arguments& arguments, MPI_Count* sizes) {
+  std::fill_n(sizes, arguments.procs, 0);
+  const bool is_gather = arguments.collective == Collective::gatherv;
+  const Side& all = is_gather ? arguments.recv : arguments.send;
+  const Side& own = is_gather ? arguments.send : arguments.recv;
+  const Side& known = arguments.is_root() ? all : own;
+  const auto item = static_cast<MPI_Count>(facts_of(known.type).size);
+  for (Rank block = 0; arguments.is_root() && block < arguments.procs; ++block)
+    sizes[block] = all.blocks.count(block) * item;
+  if (!arguments.is_root()) sizes[arguments.rank] = own.blocks.count(0) * item;
+}
+
+BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_Comm own, std::uint32_t number,
+                     Arena& arena, bool staged_output)
+    : arguments_(arguments), prepared_(&prepared), staged_output_(staged_output) {
+  binding_.schedule = &prepared.schedule;
+  binding_.decider = prepared.decider.get();
+  binding_.comm = own;
+  binding_.collective_number = number;
+  if (is_reduction(arguments.collective)) {
+    operator_ = ItemOperator(arguments.op, arguments.item_type());
+    binding_.op = operator_.bound();
+  }
+  if (root_alone_knows_sizes(arguments.collective) && (prepared.relays || prepared.has_scratch())) {
+    sizes_ = arena.take_array<MPI_Count>(arguments.procs);
+    note_sizes(arguments, sizes_);
+  }
+  // What comes is no larger in a right program; in a wrong one nobody is to read beyond the staging.
+  if (is_padded()) largest_ = std::max(largest_block(arguments.send), largest_block(arguments.recv));
+}
+
+/// Where nobody knows the sizes of what passes through, all blocks are as large as the largest.
+bool BoundCall::is_padded() const { return must_agree() && !is_rooted(arguments_.collective); }
+
+void BoundCall::set_sizes(const std::vector<MPI_Count>& sizes) {
+  if (sizes_) std::copy(sizes.begin(), sizes.end(), sizes_);
+}
+
+int BoundCall::begin_agreement(MPI_Request* request) {
+  if (is_padded())
+    return pmpi.Iallreduce(MPI_IN_PLACE, &largest_, 1, MPI_INT64_T, MPI_MAX, binding_.comm, request);
+  const int bytes = static_cast<int>(arguments_.procs * sizeof(MPI_Count));
+  return pmpi.Ibcast(sizes_, bytes, MPI_BYTE, arguments_.root, binding_.comm, request);
+}
+
+void BoundCall::lay_out_sides(Arena& arena) {
+  Layout layout{.segments = prepared_->segments,
+                .copied = staged_output_,
+                .by_items = is_reduction(arguments_.collective)};
+  if (is_padded()) layout.padded_to = static_cast<std::uint64_t>(largest_);
+  output_ = Bytes(arguments_.recv, layout, arena);
+  // In place these would overwrite what they have not sent yet: their input is a copy.
+  layout.copied = arguments_.in_place && copies_in_place(arguments_.collective);
+  const bool is_there = is_alltoall(arguments_.collective) && arguments_.in_place;
+  input_ = Bytes(is_there ? arguments_.recv : arguments_.send, layout, arena);
+  binding_.buffers.input = input_.memory();
+  binding_.buffers.output = output_.memory();
+}
+
+void BoundCall::lay_out(Arena& arena) {
+  lay_out_sides(arena);
+  if (prepared_->has_scratch()) {
+    lay_out_blocks(arena);
+    bind_scratch(prepared_->schedule, binding_.buffers, arena);
+  }
+  if (is_reduction(arguments_.collective)) operator_.prepare(binding_.comm, arena);
+}
+
+void BoundCall::share(SharedMemory& memory) {
+  binding_.shared_memory = &memory;
+  binding_.buffers.shared = Memory::uniform(memory.begin(), shared_place_bytes(arguments_, *prepared_));
+}
+
+int BoundCall::prepare(Arena& arena) {
+  lay_out(arena);
+  return fetch();
+}
+
+int BoundCall::fetch() const {
+  const MPI_Comm comm = binding_.comm;
+  if (const int code = input_.fetch(comm); code != MPI_SUCCESS) return code;
+  if (arguments_.collective == Collective::bcast)
+    return arguments_.is_root() ? output_.fetch(comm) : MPI_SUCCESS;
+  // Blocks of neighbours that are none stay as they are, and finish() gives back all.
+  if (is_neighborhood(arguments_.collective)) return output_.fetch(comm);
+  const bool own_is_there =
+      arguments_.in_place && !copies_in_place(arguments_.collective) && arguments_.recv.is_used();
+  if (!own_is_there) return MPI_SUCCESS;
+  return output_.fetch(has_one_vector(arguments_.collective) ? 0 : arguments_.rank, comm);
+}
+
+/// How large blocks are, where places in scratch have to be as large.
+void BoundCall::lay_out_blocks(Arena& arena) {
+  Memory& blocks = binding_.buffers.blocks;
+  if (sizes_) {
+    auto* nowhere = arena.take_array<MPI_Aint>(arguments_.procs);
+    std::fill_n(nowhere, arguments_.procs, 0);
+    blocks = Memory::irregular(nullptr, sizes_, nowhere, 1, 0, prepared_->segments);
+  } else if (is_padded() || is_allgather(arguments_.collective)) {
+    blocks = output_.memory();
+  } else if (is_reduce_scatter(arguments_.collective)) {
+    blocks = input_.memory();
+  } else if (has_equal_blocks(arguments_.collective)) {
+    const std::uint64_t bytes = arguments_.block_bytes(arguments_.total_bytes());
+    blocks = Memory::uniform(nullptr, bytes, prepared_->segments);
+    if (is_reduction(arguments_.collective)) blocks.cut_between(facts_of(arguments_.item_type()).size);
+  }
+}
+
+int BoundCall::finish() const {
+  if (arguments_.collective == Collective::bcast && arguments_.is_root()) return MPI_SUCCESS;
+  if (arguments_.collective == Collective::exscan && arguments_.rank == 0)
+    return MPI_SUCCESS;  // has no result
+  return output_.deliver(binding_.comm);
+}
+
+}  // namespace convene::runtime

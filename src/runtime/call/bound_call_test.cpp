@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls whose blocks pass through ranks that do not know their sizes, over an MPI of threads.
+#include "runtime/call/bound_call.hpp"
+
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <numeric>
+#include <thread>
+
+#include "execute/fake_mpi_for_test.hpp"
+#include "runtime/comm/communicator.hpp"
+#include "collective/core/spec.hpp"
+
+namespace convene::runtime {
+namespace {
+
+/// Predefined handles may be objects of the MPI's library: it has to be there, though none of its functions is called.
+[[gnu::used]] int (*const needs_the_library)(int*) = MPI_Initialized;
+
+constexpr std::size_t item = 4;
+
+/// What ranks agree on is there at once, when all have said theirs.
+class Agreement {
+ public:
+  explicit Agreement(Rank procs) : all_said_(static_cast<std::ptrdiff_t>(procs)) {
+    current_ = this;
+    pmpi.Iallreduce = [](const void*, void* own, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*) -> int {
+      current_->agree(*static_cast<std::int64_t*>(own));
+      return MPI_SUCCESS;
+    };
+    pmpi.Type_size_x = [](MPI_Datatype, MPI_Count* size) -> int {
+      *size = item;
+      return MPI_SUCCESS;
+    };
+    pmpi.Type_get_extent = [](MPI_Datatype, MPI_Aint* lower, MPI_Aint* extent) -> int {
+      *lower = 0, *extent = item;
+      return MPI_SUCCESS;
+    };
+    pmpi.Type_get_envelope = [](MPI_Datatype, int*, int*, int*, int* combiner) -> int {
+      *combiner = MPI_COMBINER_NAMED;
+      return MPI_SUCCESS;
+    };
+  }
+
+ private:
+  void agree(std::int64_t& own) {
+    std::int64_t seen = largest_;
+    while (seen < own && !largest_.compare_exchange_weak(seen, own)) {
+    }
+    all_said_.arrive_and_wait();
+    own = largest_;
+  }
+
+  static Agreement* current_;
+  std::barrier<> all_said_;
+  std::atomic<std::int64_t> largest_{0};
+};
+Agreement* Agreement::current_ = nullptr;
+
+using Table = std::vector<std::vector<int>>;  // items by source and target
+
+int value(Rank source, Rank target, int i) { return static_cast<int>(source * 10000 + target * 100) + i; }
+
+/// One rank's buffers, with a gap before each block.
+struct Half {
+  Half(const std::vector<int>& items) : counts(items), at(items.size()) {
+    int next = 0;
+    for (std::size_t block = 0; block < items.size(); ++block) {
+      at[block] = ++next;
+      next += items[block];
+    }
+    memory.assign(static_cast<std::size_t>(next) + 1, -1);
+  }
+  template <class Value>
+  void fill(const Value& value) {
+    for (Rank block = 0; block < counts.size(); ++block)
+      for (int i = 0; i < counts[block]; ++i)
+        memory[static_cast<std::size_t>(at[block] + i)] = value(block, i);
+  }
+  Side side() {
+    return {memory.data(), Blocks(static_cast<Rank>(counts.size()), counts.data(), at.data()), MPI_INT};
+  }
+
+  std::vector<int> counts, at, memory;
+};
+
+int run(BoundCall& call, Arena& arena) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = call.must_agree() ? call.begin_agreement(&request) : MPI_SUCCESS;
+  if (code == MPI_SUCCESS) code = call.prepare(arena);
+  if (code == MPI_SUCCESS) code = run_dynamic(call.binding(), Limits{}, arena);
+  return code == MPI_SUCCESS ? call.finish() : code;
+}
+
+void exchange(const std::string& spec, Rank rank, const Table& items, bool in_place) {
+  const auto procs = static_cast<Rank>(items.size());
+  const Spec algorithm = parse_spec(Collective::alltoallv, spec);
+  ScheduleCache cache(1 << 20);
+  const auto prepared = cache.get(*algorithm.algorithm, {.collective = Collective::alltoallv,
+                                                         .procs = procs,
+                                                         .rank = rank,
+                                                         .in_place = in_place,
+                                                         .parameters = algorithm.parameters});
+  std::vector<int> come(procs);
+  for (Rank source = 0; source < procs; ++source) come[source] = items[source][rank];
+  Half out(items[rank]), in(come);
+  Half wanted = in;
+  wanted.fill([&](Rank source, int i) { return value(source, rank, i); });
+  (in_place ? in : out).fill([&](Rank target, int i) { return value(rank, target, i); });
+  const Arguments arguments{.collective = Collective::alltoallv,
+                            .procs = procs,
+                            .rank = rank,
+                            .in_place = in_place,
+                            .send = in_place ? Side{} : out.side(),
+                            .recv = in.side()};
+  Arena arena;
+  BoundCall call(arguments, *prepared, MPI_COMM_NULL, 0, arena);
+  EXPECT_EQ(call.must_agree(), spec.starts_with("bruck"));
+  EXPECT_EQ(run(call, arena), MPI_SUCCESS);
+  EXPECT_FALSE(call.must_agree() && call.is_direct());
+  EXPECT_EQ(in.memory, wanted.memory) << spec << ", rank " << rank << " of " << procs;
+}
+
+void expect_exchange(const std::string& spec, const Table& items, bool in_place = false) {
+  FakeMpi fake(static_cast<int>(items.size()), {.rendezvous = true});
+  Agreement agreement(static_cast<Rank>(items.size()));
+  std::vector<std::thread> threads;
+  for (Rank rank = 0; rank < items.size(); ++rank)
+    threads.emplace_back([&, rank] {
+      fake.enter(static_cast<int>(rank));
+      exchange(spec, rank, items, in_place);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(fake.left_over(), 0u);
+}
+
+Table table(Rank procs, int (*items)(Rank source, Rank target)) {
+  Table result(procs, std::vector<int>(procs));
+  for (Rank source = 0; source < procs; ++source)
+    for (Rank target = 0; target < procs; ++target) result[source][target] = items(source, target);
+  return result;
+}
+
+TEST(BoundCall, BlocksOfUnknownSizesAreRelayed) {
+  for (const char* spec : {"bruck", "bruck;radix=3", "pairwise"})
+    for (const Rank procs : {1, 2, 3, 5, 8}) {
+      expect_exchange(spec, table(procs, [](Rank a, Rank b) { return static_cast<int>((a * 3 + b) % 4); }));
+      expect_exchange(spec, table(procs, [](Rank a, Rank b) { return static_cast<int>(a + b) % 3; }), true);
+      expect_exchange(spec, table(procs, [](Rank a, Rank) { return a == 0 ? 40 : 0; }));
+    }
+}
+
+/// Places of no bytes: no message is sent.
+TEST(BoundCall, NothingIsRelayed) {
+  expect_exchange("bruck", table(4, [](Rank, Rank) { return 0; }));
+}
+
+TEST(Turns, AgreementsBeginInTheOrderOfCalls) {
+  Turns turns;
+  EXPECT_TRUE(turns.may_agree());
+  for (const std::uint32_t number : {7u, 9u}) turns.begin(number), turns.queue_agreement(number);
+  EXPECT_TRUE(turns.may_agree(7));
+  EXPECT_FALSE(turns.may_agree(9));
+  EXPECT_FALSE(turns.may_agree());
+  turns.note_agreement(7);
+  EXPECT_TRUE(turns.may_agree(9));
+  turns.end(9);  // failed before it came to that
+  EXPECT_TRUE(turns.may_agree());
+}
+
+}  // namespace
+}  // namespace convene::runtime

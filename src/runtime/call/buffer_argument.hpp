@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One side of a collective call as MPI has it: a buffer, the blocks in it, and their datatype; and the same as bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+#include "collective/core/collective.hpp"
+#include "base/arena.hpp"
+#include "execute/memory.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/datatype.hpp"
+
+namespace convene::runtime {
+
+/// Displacements are int, or MPI_Aint in the large form.
+template <class Count>
+using DisplacementOf = std::conditional_t<std::is_same_v<Count, int>, int, MPI_Aint>;
+
+/// Some blocks, in items of a datatype: `each` of them back to back, or counts and displacements as arrays of either
+/// width, which stay the caller's. Without displacements the blocks stand back to back.
+class Blocks {
+ public:
+  Blocks() = default;
+  Blocks(Rank number, MPI_Count each) : number_(number), each_(each) {}
+  Blocks(Rank number, const int* counts) : number_(number), narrow_(counts) {}
+  Blocks(Rank number, const MPI_Count* counts) : number_(number), wide_(counts) {}
+  Blocks(Rank number, const int* counts, const int* displacements)
+      : number_(number), narrow_(counts), narrow_at_(displacements) {}
+  Blocks(Rank number, const MPI_Count* counts, const MPI_Aint* displacements)
+      : number_(number), wide_(counts), wide_at_(displacements) {}
+
+  Rank number() const { return number_; }
+  bool is_uniform() const { return !narrow_ && !wide_; }
+  MPI_Count each() const { return each_; }
+  MPI_Count count(Rank block) const { return narrow_ ? narrow_[block] : wide_ ? wide_[block] : each_; }
+  /// The same with displacements, where they lack: arrays from the arena.
+  Blocks with_displacements(Arena& arena) const;
+  /// The same with arrays from the arena instead of the caller's.
+  Blocks kept(Arena& arena) const;
+  /// The same without gaps, in order.
+  Blocks back_to_back(Arena& arena) const;
+  /// Where a block starts, in extents of the type. Not for arrays without displacements.
+  std::ptrdiff_t at(Rank block) const {
+    if (narrow_) return narrow_at_[block];
+    return wide_ ? static_cast<std::ptrdiff_t>(wide_at_[block])
+                 : static_cast<std::ptrdiff_t>(block) * static_cast<std::ptrdiff_t>(each_);
+  }
+  /// All counts together; nothing where one is negative.
+  std::optional<std::uint64_t> total() const;
+
+  /// The blocks as memory: `base` is the buffer of a contiguous type.
+  Memory memory(void* base, const TypeFacts& facts, std::uint32_t segments) const;
+
+ private:
+  Rank number_ = 0;
+  MPI_Count each_ = 0;
+  const int *narrow_ = nullptr, *narrow_at_ = nullptr;
+  const MPI_Count* wide_ = nullptr;
+  const MPI_Aint* wide_at_ = nullptr;
+};
+
+/// A side that a rank does not use has no blocks, and a null type.
+struct Side {
+  void* buffer = nullptr;
+  Blocks blocks = {};
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+
+  bool is_used() const { return blocks.number() > 0; }
+};
+
+/// How a side is to stand in memory.
+struct Layout {
+  std::uint32_t segments = 1;  ///< places of a block
+  bool copied = false;         ///< staging in any case
+  /// Bytes that every block takes up, however many are its own: staging then, too.
+  std::optional<std::uint64_t> padded_to = std::nullopt;
+  bool by_items = false;  ///< places end between items, whose bytes may be in any order
+};
+
+/// A side as bytes: the program's own memory where its type is contiguous, else staging from the arena.
+class Bytes {
+ public:
+  Bytes() = default;
+  Bytes(const Side& side, const Layout& layout, Arena& arena);
+
+  const Memory& memory() const { return memory_; }
+  bool is_staged() const { return staging_ != nullptr; }
+
+  /// From the program's buffer into the staging: all blocks, or one. Returns MPI_SUCCESS or the MPI's error.
+  int fetch(MPI_Comm comm) const;
+  int fetch(Rank block, MPI_Comm comm) const;
+  /// The other way, all blocks.
+  int deliver(MPI_Comm comm) const;
+
+ private:
+  void* items(Rank block) const;
+  std::size_t bytes(Rank block) const;
+
+  Side side_;
+  TypeFacts facts_;
+  Memory memory_;
+  std::byte* staging_ = nullptr;
+};
+
+}  // namespace convene::runtime

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs every reduction's schedules with real data over an MPI in one process: an operator that does not commute where the
+// algorithm keeps the order, a sum where it does not. (That the operator is MPI_Reduce_local is the binding's business.)
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "collective/core/algorithm.hpp"
+#include "execute/executor.hpp"
+#include "execute/fake_mpi_for_test.hpp"
+#include "execute/threads_memory_for_test.hpp"
+#include "collective/core/spec.hpp"
+
+namespace convene::runtime {
+namespace {
+
+constexpr std::uint32_t elements = 3;  // of one place
+
+/// x → factor · x + offset, modulo 2^32. Composition is associative and does not commute.
+struct Element {
+  std::uint32_t factor, offset;
+  friend bool operator==(const Element&, const Element&) = default;
+};
+using Values = std::vector<Element>;
+
+Element composed(const Element& left, const Element& right) {
+  return {left.factor * right.factor, left.factor * right.offset + left.offset};
+}
+Element added(const Element& left, const Element& right) {
+  return {left.factor + right.factor, left.offset + right.offset};
+}
+
+int apply(void* commutes, const std::byte* left, std::byte* right, std::size_t bytes) {
+  const auto combine = *static_cast<const bool*>(commutes) ? added : composed;
+  const auto* a = reinterpret_cast<const Element*>(left);
+  auto* b = reinterpret_cast<Element*>(right);
+  for (std::size_t i = 0; i < bytes / sizeof(Element); ++i) b[i] = combine(a[i], b[i]);
+  return bytes % sizeof(Element) == 0 ? MPI_SUCCESS : MPI_ERR_COUNT;
+}
+
+/// Element i of place `place` of a rank's vector.
+Element value(Rank rank, Place place, std::uint32_t i) {
+  return {2 * (rank + 7 * place) + 3, rank * 31 + place + i};
+}
+
+/// Rank by rank what a buffer holds by its contents: contributions.
+Values values_of(const std::vector<Content>& contents, std::uint32_t segments, bool combined, bool commutes) {
+  Values values;
+  for (const Content content : contents)
+    for (std::uint32_t i = 0; i < elements; ++i) {
+      if (content == nothing) {
+        values.push_back({});
+        continue;
+      }
+      const auto last = static_cast<Rank>(content) / segments;
+      const Place place = static_cast<Place>(content) % segments;
+      Element sum = value(combined ? 0 : last, place, i);
+      for (Rank rank = 1; combined && rank <= last; ++rank)
+        sum = (commutes ? added : composed)(sum, value(rank, place, i));
+      values.push_back(sum);
+    }
+  return values;
+}
+
+/// One rank's part of a run.
+class Participant {
+ public:
+  Participant(const Algorithm& algorithm, const Call& call, const Contract& contract)
+      : commutes_(call.commutative), mine_(contract[call.rank]), segments_(contract.reduction.segments) {
+    Builder builder;
+    schedule_ = build_schedule(algorithm, call, builder);
+    input_ = values_of(mine_.input, segments_, false, commutes_);
+    output_ = values_of(mine_.output, segments_, false, commutes_);
+    constexpr std::size_t bytes = elements * sizeof(Element);
+    binding_.schedule = &schedule_;
+    binding_.buffers.input = Memory::uniform(input_.data(), bytes);
+    binding_.buffers.output = Memory::uniform(output_.data(), bytes);
+    binding_.buffers.blocks = Memory::uniform(nullptr, bytes);
+    binding_.op = {apply, &commutes_};
+  }
+
+  /// Has the ranks share memory.
+  void share(const ThreadsMemory& memory) { share_.emplace(memory, schedule_.rank()); }
+
+  int run(bool compiled) {
+    arena_.reset();
+    if (share_) share_->begin(binding_);
+    bind_scratch(schedule_, binding_.buffers, arena_);
+    if (!compiled) return run_dynamic(binding_, Limits{}, arena_);
+    program_.bind(schedule_, compile_order(schedule_), binding_.buffers, 0, arena_);
+    return run_program(binding_, program_, arena_);
+  }
+
+  bool has_what_it_wants() const {
+    const Values wanted = values_of(mine_.wanted, segments_, true, commutes_);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (mine_.wanted[i / elements] != nothing && output_[i] != wanted[i]) return false;
+    return true;
+  }
+
+ private:
+  bool commutes_;
+  const RankContract& mine_;
+  std::uint32_t segments_;
+  Values input_, output_;
+  Schedule schedule_;
+  Program program_;
+  Binding binding_;
+  Arena arena_;
+  std::optional<ThreadsMemory::Share> share_;
+};
+
+void expect_result(const Algorithm& algorithm, Call call, bool compiled, unsigned seed) {
+  SCOPED_TRACE(std::string(name(call.collective)) + "=" + spec_text(algorithm, call.parameters) +
+               ", P=" + std::to_string(call.procs) + (call.in_place ? ", in place" : "") +
+               (call.commutative ? "" : ", in order") + (compiled ? ", compiled" : ", dynamic"));
+  const Contract wanted = contract(call, segments(algorithm, call.procs, call.parameters));
+  FakeMpi fake(static_cast<int>(call.procs), {.rendezvous = seed % 3 != 0, .seed = seed});
+  std::vector<std::unique_ptr<Participant>> all;
+  for (call.rank = 0; call.rank < call.procs; ++call.rank)
+    all.push_back(std::make_unique<Participant>(algorithm, call, wanted));
+  if (algorithm.shared_places) {
+    const ThreadsMemory memory(call.procs, algorithm.shared_places(call.procs, call.parameters),
+                               elements * sizeof(Element));
+    for (const auto& one : all) one->share(memory);
+  }
+  std::vector<std::thread> threads;
+  for (Rank rank = 0; rank < call.procs; ++rank)
+    threads.emplace_back([&, rank] {
+      fake.enter(static_cast<int>(rank));
+      EXPECT_EQ(all[rank]->run(compiled), MPI_SUCCESS);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (Rank rank = 0; rank < call.procs; ++rank)
+    EXPECT_TRUE(all[rank]->has_what_it_wants()) << "rank " << rank;
+  EXPECT_EQ(fake.left_over(), 0u);
+}
+
+TEST(Execution, EveryReductionComputes) {
+  unsigned seed = 1;
+  for (const Collective collective : all_collectives)
+    for (const Algorithm* algorithm : catalogue(collective)) {
+      if (algorithm->is_native() || algorithm->is_composed() || !is_reduction(collective)) continue;
+      const auto grid = algorithm->sample_parameters();
+      for (const Rank procs : {1, 2, 3, 5, 8})
+        for (const auto& parameters : {algorithm->default_parameters(), grid[procs % grid.size()]})
+          for (const bool compiled : {true, false}) {
+            ++seed;
+            expect_result(*algorithm,
+                          {.collective = collective,
+                           .procs = procs,
+                           .root = is_rooted(collective) ? seed % procs : 0,
+                           .in_place = seed % 4 == 0,
+                           .parameters = parameters,
+                           .commutative = algorithm->commutative_only},
+                          compiled, seed);
+          }
+    }
+}
+
+}  // namespace
+}  // namespace convene::runtime

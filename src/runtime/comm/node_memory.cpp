@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/comm/node_memory.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "base/clock.hpp"
+
+namespace convene::runtime {
+namespace {
+
+/// The ranks of a communicator that share memory and, as far as is known, a node.
+class NodeCommunicator {
+ public:
+  NodeCommunicator(MPI_Comm comm, Rank rank, Rank node) {
+    MPI_Comm sharing = MPI_COMM_NULL;
+    const int key = static_cast<int>(rank);
+    if (pmpi.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, &sharing) != MPI_SUCCESS) return;
+    if (pmpi.Comm_split(sharing, static_cast<int>(node), key, &comm_) != MPI_SUCCESS) comm_ = MPI_COMM_NULL;
+    pmpi.Comm_free(&sharing);
+  }
+  ~NodeCommunicator() {
+    if (comm_ != MPI_COMM_NULL) pmpi.Comm_free(&comm_);
+  }
+  NodeCommunicator(const NodeCommunicator&) = delete;
+  NodeCommunicator& operator=(const NodeCommunicator&) = delete;
+
+  MPI_Comm get() const { return comm_; }
+  std::size_t size() const {
+    int size = 0;
+    if (comm_ != MPI_COMM_NULL) pmpi.Comm_size(comm_, &size);
+    return static_cast<std::size_t>(size);
+  }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+constexpr std::size_t name_bytes = 64;
+
+/// A file descriptor of new memory of this size, all zero; −1 where there is none.
+int make(const char* name, std::size_t bytes) {
+  const int file = shm_open(name, O_CREAT | O_EXCL | O_RDWR, 0600);
+  if (file < 0) return -1;
+  // Asked for now: memory that is only promised would end the program when it is touched.
+  int error = EINTR;
+  while (error == EINTR) error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  if (error == 0) return file;
+  close(file);
+  shm_unlink(name);
+  return -1;
+}
+
+std::shared_ptr<std::byte> map(int file, std::size_t bytes) {
+  if (file < 0) return nullptr;
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  if (memory == MAP_FAILED) return nullptr;
+  return {static_cast<std::byte*>(memory), [bytes](std::byte* at) { munmap(at, bytes); }};
+}
+
+/// One rank makes the memory, the others open it by its name, which is gone again afterwards.
+std::shared_ptr<std::byte> map_together(MPI_Comm node, std::size_t bytes) {
+  int rank = 0;
+  pmpi.Comm_rank(node, &rank);
+  char name[name_bytes] = {};
+  std::shared_ptr<std::byte> memory;
+  if (rank == 0) {
+    std::snprintf(name, sizeof name, "/convene-%ld-%llx", static_cast<long>(getpid()),
+                  static_cast<unsigned long long>(monotonic_ns()));
+    memory = map(make(name, bytes), bytes);
+    if (!memory) name[0] = 0;
+  }
+  pmpi.Bcast(name, sizeof name, MPI_CHAR, 0, node);
+  if (rank != 0 && name[0]) memory = map(shm_open(name, O_RDWR, 0), bytes);
+  pmpi.Barrier(node);
+  if (rank == 0 && name[0]) shm_unlink(name);
+  return memory;
+}
+
+}  // namespace
+
+std::unique_ptr<SharedMemory> share_memory(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
+                                           std::size_t bytes) {
+  std::vector<Rank> ranks;
+  for (Rank other = 0; other < node_of_rank.size(); ++other)
+    if (node_of_rank[other] == node_of_rank[rank]) ranks.push_back(other);
+  const NodeCommunicator node(comm, rank, node_of_rank[rank]);
+  int made = node.get() != MPI_COMM_NULL, made_by_all = 0;
+  pmpi.Allreduce(&made, &made_by_all, 1, MPI_INT, MPI_MIN, comm);
+  if (!made_by_all) return nullptr;
+  auto memory = map_together(node.get(), SharedMemory::bytes(ranks.size(), bytes));
+  // Declared nodes may be larger than those that share memory.
+  if (!memory || node.size() != ranks.size()) return nullptr;
+  return std::make_unique<SharedMemory>(std::move(memory), std::move(ranks), rank, bytes);
+}
+
+}  // namespace convene::runtime

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/comm/tag_window.hpp"
+
+#include "mpi/tags.hpp"
+
+namespace convene::runtime {
+
+void Turns::begin(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  pending_.push_back(number);
+}
+
+void Turns::end(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  std::erase(pending_, number);
+  std::erase(agreeing_, number);  // of one that failed before
+}
+
+bool Turns::has_come(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  return pending_.empty() || number - pending_.front() < collective_range;
+}
+
+void Turns::queue_agreement(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  agreeing_.push_back(number);
+}
+
+void Turns::note_agreement(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  std::erase(agreeing_, number);
+}
+
+bool Turns::may_agree(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  return agreeing_.empty() || agreeing_.front() == number;
+}
+
+bool Turns::may_agree() {
+  const std::lock_guard lock(mutex_);
+  return agreeing_.empty();
+}
+
+}  // namespace convene::runtime

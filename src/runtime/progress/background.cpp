@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/progress/background.hpp"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <system_error>
+
+#include "base/poller.hpp"
+#include "runtime/stats/profile.hpp"
+#include "runtime/progress/progress_engine.hpp"
+#include "runtime/settings/settings.hpp"
+
+namespace convene::runtime::background {
+namespace {
+
+struct State {
+  std::mutex mutex;  // held while the thread is started or stopped; never by the thread itself
+  std::unique_ptr<Poller> poller;
+  Usage usage;
+  std::uint64_t pokes = 0;  // of the program's threads, as last seen: the thread's own
+};
+
+State& state() {
+  static auto* only = new State;  // never freed: programs finalize in odd orders
+  return *only;
+}
+
+std::atomic<Poller*> running{nullptr};
+std::atomic<bool> is_settled{false};  // nothing is to be started any more
+
+Poller::Found poll() {
+  if (progress::outstanding.load(std::memory_order_acquire) == 0) return Poller::Found::nothing;
+  const std::uint64_t pokes = progress::pokes.load(std::memory_order_relaxed);
+  if (pokes != state().pokes) {
+    state().pokes = pokes;
+    return Poller::Found::taken;
+  }
+  return progress::poke_in_background() ? Poller::Found::moved : Poller::Found::waiting;
+}
+
+const char* obstacle() {
+  int provided = MPI_THREAD_SINGLE;
+  pmpi.Query_thread(&provided);
+  return provided == MPI_THREAD_MULTIPLE
+             ? nullptr
+             : "no progress in the background: CONVENE_PROGRESS_THREAD needs MPI_THREAD_MULTIPLE, and the "
+               "MPI "
+               "was initialised with less; call MPI_Init_thread with it, or use `convene run`";
+}
+
+void start() {
+  State& here = state();
+  const std::lock_guard lock(here.mutex);
+  if (is_settled.exchange(true)) return;
+  here.usage.was_wanted = settings().progress_thread;
+  if (!here.usage.was_wanted) return;
+  if (const char* why = obstacle()) return Ledger::instance().warn(why);
+  try {
+    here.poller = std::make_unique<Poller>(poll);
+  } catch (const std::system_error& error) {
+    return Ledger::instance().warn(std::string("no progress in the background: ") + error.what());
+  }
+  here.usage.ran = true;
+  const int core = settings().progress_core;
+  if (core >= 0 && !here.poller->pin(core))
+    Ledger::instance().warn(
+        "CONVENE_PROGRESS_CORE=" + std::to_string(core) +
+        " is no core that this process may use; the thread stays where the system puts it");
+  running.store(here.poller.get(), std::memory_order_release);
+}
+
+}  // namespace
+
+void wake() {
+  if (!is_settled.load(std::memory_order_acquire)) start();
+  if (Poller* poller = running.load(std::memory_order_acquire)) poller->wake();
+}
+
+bool is_available() {
+  if (!is_settled.load(std::memory_order_acquire)) start();
+  return running.load(std::memory_order_acquire) != nullptr;
+}
+
+void stop() {
+  State& here = state();
+  const std::lock_guard lock(here.mutex);
+  is_settled = true;
+  if (!here.poller) return;
+  running = nullptr;
+  here.usage.cpu_seconds = here.poller->cpu_seconds();
+  here.usage.polls = here.poller->polls();
+  here.poller.reset();
+}
+
+Usage usage() { return state().usage; }
+
+}  // namespace convene::runtime::background

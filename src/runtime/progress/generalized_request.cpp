@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/progress/generalized_request.hpp"
+
+namespace convene::runtime {
+
+int Requested::on_query(void* extra, MPI_Status* status) {
+  pmpi.Status_set_elements(status, MPI_BYTE, 0);
+  pmpi.Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_UNDEFINED;
+  status->MPI_TAG = MPI_UNDEFINED;
+  return static_cast<Requested*>(extra)->code();
+}
+
+int Requested::on_free(void* extra) {
+  static_cast<Requested*>(extra)->on_request_gone();
+  return MPI_SUCCESS;
+}
+
+/// A collective cannot be cancelled.
+int Requested::on_cancel(void*, int) { return MPI_SUCCESS; }
+
+int Requested::on_poll(void*, MPI_Status*) {
+  progress::poke();
+  return MPI_SUCCESS;
+}
+
+/// Until they are complete, not only over: what ends in the background is completed by a poke.
+int Requested::on_wait(int count, void** waited_for, double, MPI_Status*) {
+  progress::poke();
+  progress::poke_until([&] {
+    for (int i = 0; i < count; ++i)
+      if (!static_cast<Requested*>(waited_for[i])->is_completed_.load(std::memory_order_acquire))
+        return false;
+    return true;
+  });
+  return MPI_SUCCESS;
+}
+
+/// Where the MPI has extended generalised requests, its waiting calls bring this further by themselves.
+int Requested::make_request() {
+#ifndef OPEN_MPI
+  using Query = int (*)(void*, MPI_Status*);
+  using Wait = int (*)(int, void**, double, MPI_Status*);
+  using Start = int (*)(Query, int (*)(void*), int (*)(void*, int), Query, Wait, void*, MPI_Request*);
+  static const auto extended = reinterpret_cast<Start>(mpi_symbol("PMPIX_Grequest_start"));
+  if (extended) return extended(on_query, on_free, on_cancel, on_poll, on_wait, this, &request_);
+#endif
+  return pmpi.Grequest_start(on_query, on_free, on_cancel, this, &request_);
+}
+
+}  // namespace convene::runtime

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/progress/progress_engine.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <vector>
+
+#include "execute/stall_detector.hpp"
+#include "runtime/progress/background.hpp"
+
+namespace convene::runtime::progress {
+namespace {
+
+std::mutex mutex;
+std::vector<Progressing*>& operations() {
+  static auto* list = new std::vector<Progressing*>;  // never freed: programs finalize in odd orders
+  return *list;
+}
+std::vector<Progressing*>& buried() {
+  static auto* list = new std::vector<Progressing*>;  // likewise
+  return *list;
+}
+std::atomic<bool> has_buried{false};
+std::atomic_flag driver = ATOMIC_FLAG_INIT;
+std::atomic<std::uint64_t> movements{0};
+
+/// What the MPI calls from its own progress.
+int on_progress() {
+  if (outstanding.load(std::memory_order_relaxed) > 0) poke();
+  return 0;
+}
+
+std::atomic<bool> is_refused{false};  // the MPI has a hook, and did not take us
+
+/// Registers with the MPI's progress. Not before something is outstanding: each look for messages costs more then.
+void register_hook() {
+#ifdef OPEN_MPI
+  using Register = int (*)(int (*)());
+  const auto add_callback = reinterpret_cast<Register>(mpi_symbol("opal_progress_register"));
+  is_refused = !add_callback || add_callback(on_progress) != 0;
+#else
+  static_cast<void>(on_progress);
+#endif
+}
+
+Progressing* at(std::size_t i) {
+  const std::lock_guard lock(mutex);
+  return i < operations().size() ? operations()[i] : nullptr;
+}
+
+void remove(const Progressing* operation) {
+  const std::lock_guard lock(mutex);
+  std::erase(operations(), operation);
+}
+
+}  // namespace
+
+bool has_hook() {
+#ifdef OPEN_MPI
+  static const bool exists = mpi_symbol("opal_progress_register") != nullptr;
+  return exists && !is_refused.load(std::memory_order_relaxed);
+#else
+  return false;
+#endif
+}
+
+bool can_go_on() {
+  static const bool has_extended_requests = mpi_symbol("PMPIX_Grequest_start") != nullptr;
+  return has_hook() || has_extended_requests || sees_waiting.load(std::memory_order_relaxed);
+}
+
+void add(Progressing* operation) {
+  static const bool once = (register_hook(), true);
+  static_cast<void>(once);
+  {
+    const std::lock_guard lock(mutex);
+    operations().push_back(operation);
+    ++outstanding;
+  }
+  background::wake();
+}
+
+void bury(Progressing* operation) {
+  const std::lock_guard lock(mutex);
+  buried().push_back(operation);
+  has_buried.store(true, std::memory_order_relaxed);
+}
+
+void delete_buried() {
+  std::vector<Progressing*> gone;
+  {
+    const std::lock_guard lock(mutex);
+    gone.swap(buried());
+    has_buried.store(false, std::memory_order_relaxed);
+  }
+  for (const Progressing* operation : gone) delete operation;
+}
+
+void note_movement() {
+  movements.store(movements.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+bool poke_in_background() {
+  is_in_background = true;
+  if (driver.test_and_set(std::memory_order_acquire)) return false;
+  const std::uint64_t before = movements.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; Progressing* operation = at(i); ++i)
+    if (operation->may_go_on_in_background()) operation->advance();
+  const bool moved = movements.load(std::memory_order_relaxed) != before;
+  driver.clear(std::memory_order_release);
+  return moved;
+}
+
+void give_up() {
+  bool waits = false;
+  for (std::size_t i = 0; Progressing* operation = at(i); ++i) waits = operation->close() || waits;
+  constexpr auto patience = std::chrono::seconds(1);
+  const auto end = std::chrono::steady_clock::now() + patience;
+  if (waits) poke_until([&] { return outstanding == 0 || std::chrono::steady_clock::now() > end; });
+  const std::lock_guard lock(mutex);
+  operations().clear();
+  outstanding = 0;
+}
+
+void poke() {
+  if (is_in_background) return;  // the MPI's hook comes here from the background's own calls, too
+  if (has_buried.load(std::memory_order_relaxed)) delete_buried();
+  pokes.store(pokes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (driver.test_and_set(std::memory_order_acquire)) return;
+  for (std::size_t i = 0;;) {
+    Progressing* operation = at(i);
+    if (!operation) break;
+    if (!operation->advance()) {
+      ++i;
+      continue;
+    }
+    remove(operation);
+    --outstanding;
+    operation->complete();
+  }
+  driver.clear(std::memory_order_release);
+}
+
+int await(MPI_Request* request) {
+  if (may_block()) return pmpi.Wait(request, MPI_STATUS_IGNORE);
+  int done = 0, code = MPI_SUCCESS;
+  poke_until([&] {
+    code = pmpi.Test(request, &done, MPI_STATUS_IGNORE);
+    return done != 0 || code != MPI_SUCCESS;
+  });
+  return code;
+}
+
+void Patience::lose() {
+  constexpr int most = 100;
+  if (++polls_ % most == 0) sched_yield();
+}
+
+}  // namespace convene::runtime::progress

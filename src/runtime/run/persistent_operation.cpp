@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/run/persistent_operation.hpp"
+
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "runtime/call/bound_call.hpp"
+#include "runtime/call/kept_arguments.hpp"
+#include "runtime/progress/generalized_request.hpp"
+
+namespace convene::runtime {
+
+/// What can be started again and again.
+class Persistent {
+ public:
+  virtual ~Persistent() = default;
+  /// Starts a run whose end a new request tells of.
+  virtual int start(MPI_Request* request) = 0;
+  virtual std::unique_ptr<Phases> make_phases(double) { return std::make_unique<Phases>(); }
+
+  std::unique_ptr<Phases> phases;            ///< what precedes its runs; null: nothing is declared
+  std::unique_ptr<recorder::Starts> starts;  ///< null: they are not recorded
+};
+
+namespace {
+
+/// The MPI's own, by its non-blocking call. The program may free its datatypes and its operator meanwhile.
+class NativePersistent : public Persistent {
+ public:
+  NativePersistent(std::function<int(const Form&)> native, const Arguments* arguments)
+      : native_(std::move(native)) {
+    if (arguments) kept_.emplace(*arguments);
+  }
+  int start(MPI_Request* request) override { return native_({.request = request}); }
+
+ private:
+  const std::function<int(const Form&)> native_;
+  std::optional<KeptArguments> kept_;
+};
+
+/// The communicator of this process alone on which ends of runs are told, and the tags on it that are in use.
+class Bell {
+ public:
+  static Bell& instance() {
+    static Bell* bell = new Bell;  // never freed: programs finalize in odd orders
+    return *bell;
+  }
+
+  /// A persistent request that ring(tag) completes. Returns MPI_SUCCESS or the MPI's error.
+  int hang(MPI_Request* request, int& tag) {
+    const std::lock_guard lock(mutex_);
+    if (comm_ == MPI_COMM_NULL) {
+      // A duplicate would call the copy callbacks of the program's attributes.
+      MPI_Group group = MPI_GROUP_NULL;
+      pmpi.Comm_group(MPI_COMM_SELF, &group);
+      const int code = pmpi.Comm_create(MPI_COMM_SELF, group, &comm_);
+      pmpi.Group_free(&group);
+      if (code != MPI_SUCCESS) return code;
+    }
+    if (free_.empty()) free_.push_back(next_++);
+    tag = free_.back();
+    free_.pop_back();
+    return pmpi.Recv_init(nullptr, 0, MPI_BYTE, 0, tag, comm_, request);
+  }
+
+  void take_down(int tag) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(tag);
+  }
+
+  /// The receive has been started: the send is over at once.
+  void ring(int tag) const { pmpi.Send(nullptr, 0, MPI_BYTE, 0, tag, comm_); }
+
+ private:
+  std::mutex mutex_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int next_ = 0;
+  std::vector<int> free_;
+};
+
+class PersistentOperation : public Persistent, public Requested {
+ public:
+  PersistentOperation(const Arguments& arguments, Communicator& communicator, const Decision& decision,
+                      Record& record, std::uint32_t number, std::uint64_t block_bytes)
+      : arguments_(arguments),
+        prepared_(decision.prepared),
+        own_(communicator.shared_own()),
+        account_(communicator.account()),
+        record_(record),
+        algorithm_(decision.algorithm),
+        block_bytes_(block_bytes),
+        number_(number),
+        call_(arguments_, *prepared_, own_->comm, 0, staging_) {}
+  ~PersistentOperation() override {
+    if (bell_tag_ >= 0) Bell::instance().take_down(bell_tag_);
+  }
+
+  /// The part of its making that may fail.
+  int prepare() {
+    if (call_.must_agree())  // for all runs: the counts stay what they are
+      if (const int code = agree(call_, own_->turns); code != MPI_SUCCESS) return code;
+    return call_.prepare(staging_);
+  }
+
+  /// From now on this is a request of the MPI's kind.
+  int hang(MPI_Request* request) { return Bell::instance().hang(request, bell_tag_); }
+
+  std::unique_ptr<Phases> make_phases(double round_seconds) override {
+    Communicator* communicator = Communicator::of(arguments_.comm);
+    if (!communicator) return Persistent::make_phases(round_seconds);
+    return convene::runtime::make_phases(arguments_, *communicator, algorithm_, record_, round_seconds);
+  }
+
+  int start(MPI_Request* request) override {
+    if (const int code = make_request(); code != MPI_SUCCESS) return code;
+    *request = Requested::request();
+    return go();
+  }
+  int start_hung(MPI_Request* request) {
+    const int code = pmpi.Start(request);
+    return code == MPI_SUCCESS ? go() : code;
+  }
+
+  bool may_go_on_in_background() const override { return runs_anywhere(arguments_); }
+
+  bool advance() override {
+    if (is_over()) return true;
+    int code = first_code_;
+    bool done = false;
+    const std::uint64_t before = run_->messages();
+    if (code == MPI_SUCCESS) code = run_->advance(done);
+    if (run_->messages() != before) progress::note_movement();
+    if (code == MPI_SUCCESS && !done) return false;
+    end(code == MPI_SUCCESS ? call_.finish() : code);
+    return true;
+  }
+
+  void complete() override {
+    record_.add(ticks() - start_, block_bytes_);
+    if (code() != MPI_SUCCESS) {
+      own_->has_failed = true;
+      if (bell_tag_ >= 0) pmpi.Comm_call_errhandler(arguments_.comm, code());
+    }
+    if (bell_tag_ >= 0)
+      Bell::instance().ring(bell_tag_);
+    else
+      complete_request();
+  }
+
+ private:
+  void on_request_gone() override {}  // the next start makes another one
+
+  int go() {
+    start_ = ticks();
+    begin();
+    arena_.reset();
+    first_code_ = call_.fetch();
+    call_.set_persistent(number_, runs_++);
+    run_.emplace(call_.binding(), Limits{}, arena_);
+    progress::add(this);
+    progress::poke();
+    return MPI_SUCCESS;
+  }
+
+  const KeptArguments arguments_;
+  const std::shared_ptr<const Prepared> prepared_;
+  const std::shared_ptr<OwnCommunicator> own_;
+  const std::shared_ptr<LiveAccount> account_;  // holds the record
+  Record& record_;
+  const std::string algorithm_;
+  const std::uint64_t block_bytes_;
+  const std::uint32_t number_;
+  std::uint32_t runs_ = 0;
+  Arena staging_, arena_;
+  BoundCall call_;
+  std::optional<StepwiseRun> run_;
+  int first_code_ = MPI_SUCCESS;
+  int bell_tag_ = -1;
+  std::uint64_t start_ = 0;
+};
+
+/// The requests of the MPI's kind, with what they stand for.
+struct Requests {
+  struct Found {
+    std::unique_ptr<PersistentOperation> operation;  // null: the MPI's own
+    std::unique_ptr<recorder::Starts> starts;        // null: they are not recorded
+  };
+  std::mutex mutex;
+  std::map<MPI_Request, Found> operations;
+  std::atomic<std::size_t> size{0};
+
+  static Requests& instance() {
+    static Requests* requests = new Requests;  // never freed, likewise
+    return *requests;
+  }
+};
+
+/// Persistent collectives came with MPI 4.
+bool mpi_has_persistent() {
+  static const bool has_them = mpi_symbol("PMPI_Barrier_init") != nullptr;
+  return has_them;
+}
+
+}  // namespace
+
+int leave_to_mpi(NativeCall native, const Form& form, const Arguments* arguments) {
+  if (!form.operation) return native(form);
+  *form.operation = new NativePersistent(native.kept(), arguments);
+  return MPI_SUCCESS;
+}
+
+int make_persistent(const Arguments& arguments, Communicator& communicator, NativeCall native,
+                    const Form& form) {
+  if (!arguments.are_sound()) return leave_to_mpi(native, form);
+  if (!progress::can_go_on()) return leave_to_mpi(native, form, &arguments);
+  const std::uint64_t total = arguments.total_bytes();
+  CallKind kind = kind_of(arguments, total);
+  kind.has_native = form.operation || mpi_has_persistent();
+  kind.is_blocking = false;
+  Decision& decision = communicator.decide(kind);
+  const std::uint64_t block = arguments.block_bytes(total);
+  const std::uint32_t number = decision.prepared ? communicator.next_persistent() : 0;
+  if (number == 0) {  // the MPI's own, by choice or since there are no tags left
+    if (!decision.prepared) communicator.record_of(decision, block, true);
+    return leave_to_mpi(native, form, &arguments);
+  }
+  Record& record = communicator.record_of(decision, block, true);
+  communicator.begin_own();  // it is there; from now on something may be outstanding here
+  communicator.own();        // though an earlier non-blocking call may still have it in the making
+  auto operation =
+      std::make_unique<PersistentOperation>(arguments, communicator, decision, record, number, block);
+  int code = operation->prepare();
+  if (code == MPI_SUCCESS && !form.operation) code = operation->hang(form.request);
+  if (code != MPI_SUCCESS) {
+    pmpi.Comm_call_errhandler(arguments.comm, code);
+    return code;
+  }
+  if (form.operation) {
+    *form.operation = operation.release();
+    return MPI_SUCCESS;
+  }
+  Requests& requests = Requests::instance();
+  const std::lock_guard lock(requests.mutex);
+  requests.operations[*form.request].operation = std::move(operation);
+  requests.size = requests.operations.size();
+  return MPI_SUCCESS;
+}
+
+Phases* phases_of(Persistent& operation) { return operation.phases.get(); }
+
+void init_phases(Persistent& operation, double round_seconds) {
+  if (operation.phases) throw Error("phases are declared twice for one operation (convene_phase_init)");
+  operation.phases = operation.make_phases(round_seconds);
+}
+
+int start_persistent(Persistent& operation, MPI_Request* request) {
+  const auto start = [&] {
+    Phases* phases = operation.phases.get();
+    if (phases) phases->arrive();
+    return phases && phases->runs() ? phases->start(request) : operation.start(request);
+  };
+  return operation.starts ? operation.starts->record(start) : start();
+}
+
+void record_starts(const Form& form, std::unique_ptr<recorder::Starts> starts) {
+  if (form.operation) {
+    (*form.operation)->starts = std::move(starts);
+    return;
+  }
+  Requests& requests = Requests::instance();
+  const std::lock_guard lock(requests.mutex);
+  requests.operations[*form.request].starts = std::move(starts);
+  requests.size = requests.operations.size();
+}
+
+void free_persistent(Persistent* operation) {
+  if (operation->phases && operation->phases->is_bound())
+    throw Error(
+        "an operation is freed while a phase before it is open, or it runs; start it and complete it first");
+  delete operation;
+}
+
+bool has_persistent_requests() { return Requests::instance().size.load(std::memory_order_acquire) != 0; }
+
+int start_persistent_request(MPI_Request* request, int (*native)(MPI_Request*)) {
+  Requests& requests = Requests::instance();
+  const Requests::Found* found = nullptr;
+  {
+    const std::lock_guard lock(requests.mutex);
+    if (const auto at = requests.operations.find(*request); at != requests.operations.end())
+      found = &at->second;
+  }
+  if (!found) return native(request);
+  const auto start = [&] {
+    return found->operation ? found->operation->start_hung(request) : native(request);
+  };
+  return found->starts ? found->starts->record(start) : start();
+}
+
+void forget_persistent_request(MPI_Request request) {
+  Requests& requests = Requests::instance();
+  Requests::Found gone;  // ends after the lock is released
+  const std::lock_guard lock(requests.mutex);
+  const auto found = requests.operations.find(request);
+  if (found == requests.operations.end()) return;
+  gone = std::move(found->second);
+  requests.operations.erase(found);
+  requests.size = requests.operations.size();
+}
+
+}  // namespace convene::runtime

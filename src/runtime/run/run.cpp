@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/run/run.hpp"
+
+#include <optional>
+
+#include "execute/zero_byte_messages.hpp"
+#include "runtime/call/bound_call.hpp"
+#include "runtime/stall/native_call_watch.hpp"
+#include "runtime/run/operation.hpp"
+#include "runtime/settings/settings.hpp"
+#include "runtime/arrivals/arrival_autotuner.hpp"
+
+namespace convene::runtime {
+namespace {
+
+/// Whether the MPI's own blocking calls stay blocking ones here.
+bool is_left_as_it_is(const Communicator& communicator) {
+  return !communicator.has_seen_operations() || progress::has_hook();
+}
+
+/// The MPI's own call, while everything that is outstanding goes on.
+int run_native(NativeCall native, const Communicator& communicator) {
+  const InsideMpi inside(communicator.is_inter() ? 0 : static_cast<int>(communicator.procs()));
+  if (is_left_as_it_is(communicator)) return native();
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = native({.request = &request});
+  return code == MPI_SUCCESS ? progress::await(&request) : code;
+}
+
+int execute(Decision& decision, const BoundCall& call, Arena& arena) {
+  const Prepared& prepared = *decision.prepared;
+  const Binding& binding = call.binding();
+  if (!progress::may_block()) return run_beside_others(binding, arena);
+  if (!prepared.is_dynamic) {
+    if (!decision.program.fits(binding.buffers))
+      decision.program.bind(prepared.schedule, prepared.order, binding.buffers, call.block_places(), arena);
+    return run_program(binding, decision.program, arena);
+  }
+  const std::uint64_t shuffle = settings().shuffle;
+  if (shuffle == 0) return run_dynamic(binding, Limits{}, arena);
+  const Limits none{.receives = prepared.schedule.size(), .sends = prepared.schedule.size()};
+  return run_dynamic(binding, none, arena, shuffle + binding.collective_number);
+}
+
+/// An error of the MPI goes to the program's error handler.
+void report_failure(int code, Communicator& communicator) {
+  communicator.note_failure();
+  pmpi.Comm_call_errhandler(communicator.comm(), code);
+}
+
+bool is_plain(const Side& side) {
+  if (!side.is_used()) return true;
+  const TypeFacts facts = facts_of(side.type);
+  return facts.is_named && facts.is_contiguous && side.blocks.is_uniform();
+}
+
+/// Keeps a call for run_again(), if it is of the kind that may be repeated.
+void keep_for_repeat(const Arguments& arguments, Decision& decision, Repeat& repeat) {
+  if (!may_have_equal_blocks(arguments.collective) || settings().check_agreement ||
+      !is_plain(arguments.send) || !is_plain(arguments.recv) ||
+      (is_reduction(arguments.collective) && !is_predefined(arguments.op)))
+    return;
+  repeat.shape = arguments.shape;
+  repeat.decision = &decision;
+  repeat.is_native = !decision.prepared;
+  if (repeat.is_native) repeat.is_of_tokens = false;
+}
+
+/// Waits until the operations that have the same tags as this collective are over.
+inline void await_turn(const Communicator& communicator, std::uint32_t number) {
+  if (progress::outstanding.load(std::memory_order_relaxed) > 0)
+    progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
+}
+
+/// Whether there is memory for the ranks of a node to share, where a decision wants some: the same on all ranks. (The decision
+/// stays: another call of that kind may have smaller items.)
+bool has_shared_memory(const Decision& decision, const Arguments& arguments, Communicator& communicator) {
+  if (decision.shared_places == 0) return true;
+  // Reductions are cut between items: only the call says how large these are.
+  const std::uint64_t bytes = decision.shared_places * shared_place_bytes(arguments, *decision.prepared);
+  return bytes <= settings().shared_bytes && communicator.share(bytes);
+}
+
+int run_prepared(Decision& decision, const Arguments& arguments, Communicator& communicator) {
+  Arena& arena = communicator.arena();
+  arena.reset();
+  communicator.repeat().decision = nullptr;  // its program may be bound anew, and this call may fail
+  const std::uint32_t number = communicator.next_collective();
+  BoundCall call(arguments, *decision.prepared, communicator.own(), number, arena);
+  await_turn(communicator, number);
+  int code = MPI_SUCCESS;
+  if (call.must_agree()) code = agree(call, communicator.shared_own()->turns);
+  if (decision.shared_places > 0) call.share(*communicator.share(0));
+  if (code == MPI_SUCCESS) code = call.prepare(arena);
+  if (code == MPI_SUCCESS)
+    code = execute(decision, call, arena);
+  else if (SharedMemory* const shared = call.binding().shared_memory)
+    shared->end();  // runs are counted on all ranks alike
+  if (code == MPI_SUCCESS) code = call.finish();
+  // Beside others a call runs without its program, which then may be of another size, or of none.
+  const bool has_program = !decision.prepared->is_dynamic && decision.program.fits(call.binding().buffers);
+  if (code == MPI_SUCCESS && call.is_direct() && has_program) {
+    Repeat& repeat = communicator.repeat();
+    repeat.binding = call.binding();
+    repeat.item_operator = call.item_operator();
+    repeat.binding.op.context = &repeat.item_operator;
+    repeat.is_of_tokens =
+        decision.program.is_of_tokens() && !repeat.binding.shared_memory && !long_wait.is_on();
+    keep_for_repeat(arguments, decision, repeat);
+  }
+  return code;
+}
+
+}  // namespace
+
+int run_beside_others(const Binding& binding, Arena& arena) {
+  StepwiseRun run(binding, Limits{}, arena);
+  bool done = false;
+  int code = MPI_SUCCESS;
+  progress::poke_until([&] {
+    code = run.advance(done);
+    return done || code != MPI_SUCCESS;
+  });
+  return code;
+}
+
+CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes) {
+  return {.collective = arguments.collective,
+          .root = static_cast<Rank>(arguments.root),
+          .in_place = arguments.in_place,
+          .commutative = !is_reduction(arguments.collective) || is_commutative(arguments.op),
+          .total_bytes = total_bytes};
+}
+
+// Non-blocking everywhere: an operation does it so.
+int agree(BoundCall& call, Turns& turns) {
+  const InsideMpi inside(static_cast<int>(call.binding().schedule->procs()));
+  progress::poke_until([&] { return turns.may_agree(); });
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = call.begin_agreement(&request);
+  return code == MPI_SUCCESS ? progress::await(&request) : code;
+}
+
+void note_exit(Undeclared& watch) { watch.leave(ticks()); }
+
+int barrier_again(Communicator& communicator) {
+  const Repeat& last = communicator.repeat();
+  Record& record = *last.record;
+  communicator.note_last(record, 0);
+  const bool is_timed = record.is_due();
+  if (!is_timed) record.count(0);
+  const std::uint64_t start = is_timed ? ticks() : 0;
+  const std::uint32_t number = communicator.next_collective();
+  await_turn(communicator, number);
+  const int code = run_tokens(last.decision->program, last.binding.comm, Tags(number));
+  if (code != MPI_SUCCESS) report_failure(code, communicator);
+  if (is_timed) record.add(ticks() - start, 0);
+  return code;
+}
+
+int run_program_again(const void* input, void* output, Communicator& communicator) {
+  Repeat& last = communicator.repeat();
+  Arena& arena = communicator.arena();
+  last.binding.buffers.input.rebase(const_cast<void*>(input));
+  last.binding.buffers.output.rebase(output);
+  last.binding.collective_number = communicator.next_collective();
+  await_turn(communicator, last.binding.collective_number);
+  if (SharedMemory* const shared = last.binding.shared_memory)
+    last.binding.buffers.shared.rebase(shared->begin());
+  arena.reset();
+  if (last.decision->prepared->has_scratch())
+    bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
+  const int code = run_program(last.binding, last.decision->program, arena);
+  if (code != MPI_SUCCESS) report_failure(code, communicator);
+  return code;
+}
+
+int run_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native) {
+  const std::uint64_t start = ticks();
+  if (!arguments.are_sound()) return run_native(native, communicator);
+  const std::uint64_t total = arguments.total_bytes();
+  const CallKind kind = kind_of(arguments, total);
+  Decision& decided = communicator.decide(kind);
+  Undeclared* const watch = communicator.undeclared();
+  const bool is_watched = watch && Undeclared::watches(decided, kind, communicator);
+  Decision& chosen = is_watched ? watch->choose(decided, kind, communicator, start) : decided;
+  std::optional<Decision> without_memory;
+  if (chosen.prepared && !has_shared_memory(chosen, arguments, communicator))
+    without_memory = {.collective = kind.collective, .algorithm = "native", .reason = "no shared memory"};
+  Decision& decision = without_memory ? *without_memory : chosen;
+  int code;
+  if (Ahead* const ahead = is_watched ? watch->ahead() : nullptr) {
+    code = ahead->run(arguments);
+    if (code != MPI_SUCCESS) report_failure(code, communicator);
+  } else if (decision.prepared) {
+    code = run_prepared(decision, arguments, communicator);
+    if (code != MPI_SUCCESS) report_failure(code, communicator);
+  } else {
+    code = run_native(native, communicator);
+    // Waits inside the MPI are watched on the long way only.
+    if (code == MPI_SUCCESS && !without_memory && is_left_as_it_is(communicator) && !long_wait.is_on())
+      keep_for_repeat(arguments, decision, communicator.repeat());
+  }
+  const std::uint64_t block = arguments.block_bytes(total);
+  Record& record = communicator.record_of(decision, block);
+  const std::uint64_t end = ticks();
+  record.add(end - start, block);
+  if (watch && !is_watched) watch->leave(end);
+  if (is_watched) {
+    communicator.repeat().decision = nullptr;  // the next one is to come here, too
+    watch->note(communicator, end);            // ranks count their calls alike, also one that failed on some
+    return code;
+  }
+  if (Repeat& repeat = communicator.repeat(); repeat.decision == &decision) {
+    repeat.record = &record;
+    repeat.block_bytes = block;
+  }
+  return code;
+}
+
+int run_non_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native,
+                     MPI_Request* request) {
+  if (!arguments.are_sound() || !request || !progress::can_go_on()) return native({.request = request});
+  const std::uint64_t start = ticks(), total = arguments.total_bytes();
+  CallKind kind = kind_of(arguments, total);
+  kind.may_block = kind.is_blocking = false;
+  Decision& decision = communicator.decide(kind);
+  if (decision.prepared) {
+    const int code = start_operation(arguments, communicator, decision, request);
+    if (code != MPI_SUCCESS) pmpi.Comm_call_errhandler(arguments.comm, code);
+    return code;
+  }
+  const int code = native({.request = request});
+  const std::uint64_t block = arguments.block_bytes(total);
+  communicator.record_of(decision, block).add(ticks() - start, block);
+  return code;
+}
+
+int run_inter(Collective collective, Communicator& communicator, NativeCall native) {
+  const std::uint64_t start = ticks();
+  Decision& decision = communicator.decide({.collective = collective});
+  const int code = run_native(native, communicator);
+  communicator.record_of(decision, 0).add(ticks() - start, 0);
+  return code;
+}
+
+}  // namespace convene::runtime

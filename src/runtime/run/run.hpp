@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One call, from its arguments to the executor and the account.
+#pragma once
+
+#include <functional>
+
+#include "base/clock.hpp"
+#include "runtime/call/arguments.hpp"
+#include "runtime/call/bound_call.hpp"
+#include "runtime/comm/communicator.hpp"
+#include "runtime/progress/progress_engine.hpp"
+
+namespace convene::runtime {
+
+/// The MPI's own call, in the form that is asked for: what to do where Convene does not run it. (Not a std::function: a
+/// call must not allocate.)
+class NativeCall {
+ public:
+  template <class Function>
+  explicit NativeCall(const Function& function)
+      : object_(&function),
+        call_([](const void* object, const Form& form) {
+          return (*static_cast<const Function*>(object))(form);
+        }),
+        keep_([](const void* object) {
+          return std::function<int(const Form&)>(*static_cast<const Function*>(object));
+        }) {}
+  int operator()(const Form& form = blocking) const { return call_(object_, form); }
+  /// One that outlives the program's call.
+  std::function<int(const Form&)> kept() const { return keep_(object_); }
+
+ private:
+  const void* object_;
+  int (*call_)(const void*, const Form&);
+  std::function<int(const Form&)> (*keep_)(const void*);
+};
+
+/// The program of the last call on other buffers. Errors of the MPI go to the communicator's error handler.
+int run_program_again(const void* input, void* output, Communicator& communicator);
+
+/// A call is over, where arrivals are watched.
+void note_exit(Undeclared& watch);
+
+/// Whether a blocking call may take the short way: it is the last one again, on any buffers.
+[[gnu::always_inline]] inline bool repeats(const Shape& shape, Communicator& communicator) {
+  return communicator.repeat().is_for(shape) && progress::may_block();
+}
+
+/// The short way, where repeats(): straight to the program of the last call, or to the MPI. (A template, and inline: what
+/// it adds to the MPI's own call is what every call of every program pays.)
+template <class Function>
+[[gnu::always_inline]] inline int run_again(const void* input, void* output, Communicator& communicator,
+                                            const Function& native) {
+  const Repeat& last = communicator.repeat();
+  Record& record = *last.record;
+  communicator.note_last(record, last.block_bytes);
+  Undeclared* const watch = communicator.undeclared();
+  const auto call = [&] {
+    return last.is_native ? native(blocking) : run_program_again(input, output, communicator);
+  };
+  if (!record.is_due() && !watch) {
+    record.count(last.block_bytes);
+    return call();
+  }
+  const std::uint64_t start = ticks();
+  const int code = call();
+  record.add(ticks() - start, last.block_bytes);
+  if (watch) note_exit(*watch);
+  return code;
+}
+
+/// Whether a blocking barrier is the last call again, and one whose program is of tokens.
+[[gnu::always_inline]] inline bool repeats_barrier(Communicator& communicator) {
+  const Repeat& last = communicator.repeat();
+  return last.decision && last.is_of_tokens && last.shape.collective == Collective::barrier &&
+         progress::may_block() && !communicator.undeclared();
+}
+/// Its short way.
+int barrier_again(Communicator& communicator);
+
+/// Runs a blocking call on a communicator that has a handle. Errors of the MPI go to the communicator's error handler.
+int run_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native);
+
+/// Starts a non-blocking one. Of a native call only its start is timed.
+int run_non_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native,
+                     MPI_Request* request);
+
+/// What a decision on a call may depend on.
+CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes);
+
+/// A run in which everything that is outstanding goes on as well. Waits for its end; returns MPI_SUCCESS or the MPI's error.
+int run_beside_others(const Binding& binding, Arena& arena);
+
+/// Where a call must agree on sizes: does so, and waits for it. Returns MPI_SUCCESS or the MPI's error.
+int agree(BoundCall& call, Turns& turns);
+
+/// Counts a native call on an intercommunicator.
+int run_inter(Collective collective, Communicator& communicator, NativeCall native);
+
+}  // namespace convene::runtime

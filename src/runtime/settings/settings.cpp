@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/settings/settings.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "execute/stall_detector.hpp"
+#include "mpi/functions.hpp"
+#include "runtime/stall/wait_warning.hpp"
+#include "topology/mapping.hpp"
+
+namespace convene::runtime {
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// The index of the variable's value in a list of words; 0 where the variable is not set.
+int one_of(const char* name, std::initializer_list<std::string_view> words) {
+  const std::string_view value = variable(name);
+  if (value.empty()) return 0;
+  int i = 0;
+  std::string known;
+  for (const std::string_view word : words) {
+    if (word == value) return i;
+    ++i;
+    known += (known.empty() ? "" : ", ") + std::string(word);
+  }
+  throw Error(std::string(name) + "='" + std::string(value) + "' is not known; try one of: " + known);
+}
+
+std::uint64_t bytes(const char* name, std::uint64_t fallback) {
+  const std::string_view value = variable(name);
+  if (value.empty()) return fallback;
+  try {
+    return parse_size(value);
+  } catch (const Error& error) {
+    throw Error(std::string(name) + ": " + error.what());
+  }
+}
+
+std::uint64_t number(const char* name, std::uint64_t fallback) {
+  const std::string_view value = variable(name);
+  if (value.empty()) return fallback;
+  constexpr std::size_t most_digits = 18;
+  if (value.find_first_not_of("0123456789") == std::string_view::npos && value.size() <= most_digits)
+    return std::stoull(std::string(value));
+  throw Error(std::string(name) + "='" + std::string(value) + "' must be a whole number from 0 on");
+}
+
+std::size_t bounded(const char* name, std::size_t fallback, std::size_t least, std::size_t most) {
+  const std::uint64_t value = number(name, fallback);
+  if (value >= least && value <= most) return value;
+  throw Error(std::string(name) + "=" + std::to_string(value) + " is out of range; try one from " +
+              std::to_string(least) + " to " + std::to_string(most));
+}
+
+/// A duration; without a unit it is in seconds.
+Nanoseconds seconds(const char* name) {
+  const std::string value(variable(name));
+  if (value.empty()) return 0;
+  try {
+    return parse_duration(value.find_first_not_of("0123456789.") == std::string::npos ? value + "s" : value);
+  } catch (const Error& error) {
+    throw Error(std::string(name) + ": " + error.what());
+  }
+}
+
+Settings read_settings() {
+  Settings result;
+  result.selection = Selection::from(variable("CONVENE_USE"), std::string(variable("CONVENE_RULES")));
+  result.account_directory = variable("CONVENE_ACCOUNT_DIR");
+  result.record_directory = variable("CONVENE_RECORD");
+  result.record_calls = bounded("CONVENE_RECORD_CALLS", result.record_calls, 2, 1u << 28);
+  result.wait_warning = seconds("CONVENE_WAIT_WARNING");
+  result.log = static_cast<LogLevel>(one_of("CONVENE_LOG", {"quiet", "info"}));
+  result.execution = static_cast<Execution>(one_of("CONVENE_EXECUTE", {"automatic", "compiled", "dynamic"}));
+  result.machine = variable("CONVENE_MACHINE");
+  result.mapping = variable("CONVENE_MAPPING");
+  result.check_agreement = one_of("CONVENE_CHECK", {"nothing", "agreement"}) == 1;
+  result.reproducible = one_of("CONVENE_REPRODUCIBLE", {"no", "yes"}) == 1;
+  const std::uint64_t communicators =
+      number("CONVENE_COMMUNICATORS", static_cast<std::uint64_t>(result.communicators));
+  result.communicators = static_cast<int>(std::min<std::uint64_t>(communicators, INT_MAX));
+  result.cache_bytes = bytes("CONVENE_CACHE", result.cache_bytes);
+  result.shared_bytes = bytes("CONVENE_SHARED_MEMORY", result.shared_bytes);
+  result.shuffle = number("CONVENE_SHUFFLE", 0);
+  result.watches_arrivals = one_of("CONVENE_ARRIVALS", {"none", "auto"}) == 1;
+  result.progress_thread = one_of("CONVENE_PROGRESS_THREAD", {"0", "1"}) == 1;
+  if (!variable("CONVENE_PROGRESS_CORE").empty())
+    result.progress_core =
+        static_cast<int>(std::min<std::uint64_t>(number("CONVENE_PROGRESS_CORE", 0), INT_MAX));
+  return result;
+}
+
+bool is_first_of_world() {
+  int rank = 0;
+  return pmpi.Comm_rank && pmpi.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0;
+}
+
+}  // namespace
+
+std::vector<Rank> Settings::declared_nodes(Rank procs) const {
+  try {
+    return Mapping::parse(machine, mapping.empty() ? "sequential" : mapping, procs).node_of_rank();
+  } catch (const Error& error) {
+    throw Error(std::string(mapping.empty() ? "CONVENE_MACHINE: " : "CONVENE_MAPPING: ") + error.what());
+  }
+}
+
+const Settings& settings() {
+  // Never freed: MPI_Finalize may come after static destructors.
+  static const Settings& once = *[] {
+    try {
+      auto* made = new Settings(read_settings());
+      if (made->wait_warning > 0)
+        long_wait = {static_cast<std::uint64_t>(made->wait_warning), say_who_is_missing};
+      return made;
+    } catch (const Error& error) {
+      refuse(error.what(), is_first_of_world());
+    }
+  }();
+  return once;
+}
+
+void refuse(const std::string& why, bool speaks) {
+  constexpr unsigned head_start_us = 2'000'000;  // for the rank that speaks: the first abort ends all
+  constexpr unsigned to_be_heard_us = 200'000;   // some launchers drop what they have not passed on by then
+  if (!speaks) usleep(head_start_us);
+  // Who is still there then is the only one whom it concerns.
+  std::fprintf(stderr, "convene: %s\n", why.c_str());
+  std::fflush(stderr);
+  usleep(to_be_heard_us);
+  if (pmpi.Abort) pmpi.Abort(MPI_COMM_WORLD, 2);
+  std::_Exit(2);
+}
+
+}  // namespace convene::runtime

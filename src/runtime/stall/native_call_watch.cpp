@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/stall/native_call_watch.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "mpi/functions.hpp"
+#include "runtime/call/caller.hpp"
+#include "runtime/stall/wait_warning.hpp"
+
+namespace convene::runtime {
+namespace {
+
+constexpr std::size_t most_at_once = 16;
+constinit std::array<InsideMpi::Slot, most_at_once> slots;
+
+/// The thread that looks.
+class Watch {
+ public:
+  explicit Watch(int rank) : rank_(rank), thread_([this] { run(); }) {}
+
+  void stop() {
+    if (getpid() != process_) return;  // a child's: the thread is its parent's
+    {
+      const std::lock_guard lock(mutex_);
+      is_stopping_ = true;
+    }
+    condition_.notify_one();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void run() {
+    const std::chrono::nanoseconds after(long_wait.after_ns);
+    // A call is found late by a tenth of the time at most.
+    const auto between = std::clamp<std::chrono::nanoseconds>(after / 10, std::chrono::milliseconds(1),
+                                                              std::chrono::seconds(1));
+    std::unique_lock lock(mutex_);
+    while (!condition_.wait_for(lock, between, [this] { return is_stopping_; })) {
+      lock.unlock();  // standard error may be full
+      look();
+      lock.lock();
+    }
+  }
+
+  void look() {
+    const std::uint64_t now = monotonic_ns();
+    for (std::size_t which = 0; which < slots.size(); ++which) {
+      InsideMpi::Slot& slot = slots[which];
+      const std::uint64_t since = slot.since_ns.load();
+      if (since == 0 || since == said_[which] || now < since + long_wait.after_ns) continue;
+      const void* const caller = slot.caller.load();
+      const int procs = slot.procs.load();
+      if (slot.since_ns.load() != since) continue;  // that one is over
+      said_[which] = since;
+      say_that_it_waits(rank_, caller, procs);
+    }
+  }
+
+  const int rank_;
+  const pid_t process_ = getpid();
+  std::array<std::uint64_t, most_at_once> said_{};  // beginnings of calls that have been spoken of
+  std::mutex mutex_;
+  std::condition_variable condition_;
+  bool is_stopping_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+/// Never freed: the program may end without MPI_Finalize. Null before the first call, and where there can be no thread.
+constinit std::atomic<Watch*> watch = nullptr;
+
+void start_watch() {
+  int rank = 0;
+  pmpi.Comm_rank(MPI_COMM_WORLD, &rank);
+  sigset_t all, before;  // signals are for the program's threads
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    watch = new Watch(rank);
+  } catch (const std::system_error&) {
+    // Then nothing is said.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+[[gnu::tls_model("initial-exec")]] thread_local constinit bool is_inside = false;
+
+}  // namespace
+
+InsideMpi::Slot* InsideMpi::take(int procs) {
+  if (is_inside) return nullptr;
+  static std::once_flag started;
+  std::call_once(started, start_watch);
+  if (!watch.load()) return nullptr;
+  for (Slot& slot : slots) {
+    if (slot.is_taken.exchange(true)) continue;
+    slot.caller = recorder::caller;
+    slot.procs = procs;
+    slot.since_ns = monotonic_ns();
+    is_inside = true;
+    return &slot;
+  }
+  return nullptr;
+}
+
+void InsideMpi::give_back(Slot& slot) {
+  slot.since_ns = 0;
+  slot.is_taken = false;
+  is_inside = false;
+}
+
+void InsideMpi::stop() {
+  if (Watch* const running = watch.exchange(nullptr)) running->stop();
+}
+
+}  // namespace convene::runtime

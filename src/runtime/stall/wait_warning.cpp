@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/stall/wait_warning.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/durations.hpp"
+#include "execute/stall_detector.hpp"
+#include "runtime/call/caller.hpp"
+
+namespace convene::runtime {
+namespace {
+
+/// Ranks of the program, ascending, each once.
+std::vector<int> in_world(MPI_Comm comm, const int* ranks, std::size_t count) {
+  std::vector<int> found(count);
+  MPI_Group here = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  pmpi.Comm_group(comm, &here);
+  pmpi.Comm_group(MPI_COMM_WORLD, &world);
+  pmpi.Group_translate_ranks(here, static_cast<int>(count), ranks, world, found.data());
+  pmpi.Group_free(&here);
+  pmpi.Group_free(&world);
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+std::string place_of(const void* address) {
+  Dl_info info{};
+  if (!address || dladdr(address, &info) == 0 || !info.dli_fname) return "";
+  if (info.dli_sname) return std::string(" called near ") + info.dli_sname;
+  char text[32];
+  std::snprintf(
+      text, sizeof text, "+%#zx",
+      static_cast<std::size_t>(static_cast<const char*>(address) - static_cast<const char*>(info.dli_fbase)));
+  const std::string path = info.dli_fname;
+  return " called at " + path.substr(path.rfind('/') + 1) + text;
+}
+
+}  // namespace
+
+void say_who_is_missing(MPI_Comm comm, const int* peers, std::size_t count, bool is_started) {
+  int rank = 0;
+  pmpi.Comm_rank(MPI_COMM_WORLD, &rank);
+  std::string whom;
+  for (const int peer : in_world(comm, peers, count))
+    whom += (whom.empty() ? "" : ", ") + (peer == MPI_UNDEFINED ? std::string("?") : std::to_string(peer));
+  std::fprintf(stderr, "convene: rank %d has waited %s in a collective%s for %s%s; it waits on\n", rank,
+               format_duration(static_cast<Nanoseconds>(long_wait.after_ns)).c_str(),
+               is_started ? " that it has started" : place_of(recorder::caller).c_str(),
+               whom.empty() ? "others" : "rank ", whom.c_str());
+}
+
+void say_that_it_waits(int rank, const void* caller, int procs) {
+  const std::string whose =
+      procs > 0 ? "the " + std::to_string(procs) + " ranks" : "the ranks of both groups";
+  std::fprintf(
+      stderr,
+      "convene: rank %d has waited %s inside the MPI in a collective%s; those of %s that do not say so have "
+      "not come, or have left it; it waits on\n",
+      rank, format_duration(static_cast<Nanoseconds>(long_wait.after_ns)).c_str(), place_of(caller).c_str(),
+      whose.c_str());
+}
+
+}  // namespace convene::runtime

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/stats/profile.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "mpi/functions.hpp"
+#include "runtime/progress/background.hpp"
+#include "runtime/settings/settings.hpp"
+
+namespace convene::runtime {
+
+void Record::merge(const Record& other) {
+  calls += other.calls;
+  bytes += other.bytes;
+  timed += other.timed;
+  ticks += other.ticks;
+  least = std::min(least, other.least);
+  most = std::max(most, other.most);
+}
+
+Record& Account::find_or_add(Collective collective, const std::string& algorithm, const std::string& reason,
+                             unsigned size_class, bool ends_later) {
+  for (Record& record : records)
+    if (record.collective == collective && record.size_class == size_class &&
+        record.ends_later == ends_later && record.algorithm == algorithm && record.reason == reason)
+      return record;
+  Record& added = records.emplace_back();
+  added.collective = collective;
+  added.algorithm = algorithm;
+  added.reason = reason;
+  added.size_class = size_class;
+  added.ends_later = ends_later;
+  return added;
+}
+
+void PhaseTally::merge(const PhaseTally& other) {
+  runs += other.runs;
+  phases += other.phases;
+  forecasts += other.forecasts;
+  phase_seconds += other.phase_seconds;
+  error_seconds += other.error_seconds;
+  messages += other.messages;
+  early_messages += other.early_messages;
+}
+
+PhaseTally& Account::find_or_add_phases(Collective collective, const std::string& algorithm) {
+  for (PhaseTally& tally : phases)
+    if (tally.collective == collective && tally.algorithm == algorithm) return tally;
+  return phases.emplace_back(PhaseTally{.collective = collective, .algorithm = algorithm});
+}
+
+void Account::merge(const Account& other) {
+  for (const PhaseTally& theirs : other.phases)
+    find_or_add_phases(theirs.collective, theirs.algorithm).merge(theirs);
+  for (const Record& theirs : other.records)
+    find_or_add(theirs.collective, theirs.algorithm, theirs.reason, theirs.size_class).merge(theirs);
+}
+
+namespace {
+
+const TickScale& tick_scale() {
+  static const TickScale scale;
+  return scale;
+}
+
+nlohmann::json to_json(const Record& record, double per_tick) {
+  return {{"collective", name(record.collective)},
+          {"algorithm", record.algorithm},
+          {"reason", record.reason},
+          {"calls", record.calls},
+          {"timed", record.timed},
+          {"bytes_per_block",
+           record.calls ? static_cast<double>(record.bytes) / static_cast<double>(record.calls) : 0.},
+          {"seconds_total", record.all_ticks() * per_tick},
+          {"seconds_min", static_cast<double>(record.least) * per_tick},
+          {"seconds_max", static_cast<double>(record.most) * per_tick}};
+}
+
+nlohmann::json to_json(const PhaseTally& tally) {
+  return {{"collective", name(tally.collective)},
+          {"algorithm", tally.algorithm},
+          {"runs", tally.runs},
+          {"phases", tally.phases},
+          {"forecasts", tally.forecasts},
+          {"phase_seconds", tally.phase_seconds},
+          {"error_seconds", tally.error_seconds},
+          {"messages", tally.messages},
+          {"early_messages", tally.early_messages}};
+}
+
+nlohmann::json to_json(const background::Usage& usage) {
+  return {{"ran", usage.ran}, {"cpu_seconds", usage.cpu_seconds}, {"polls", usage.polls}};
+}
+
+nlohmann::json to_json(const Account& account, double per_tick) {
+  nlohmann::json records = nlohmann::json::array();
+  for (const Record& record : account.records)
+    if (record.calls > 0) records.push_back(to_json(record, per_tick));
+  nlohmann::json phases = nlohmann::json::array();
+  for (const PhaseTally& tally : account.phases)
+    if (tally.runs > 0) phases.push_back(to_json(tally));
+  return {{"procs", account.procs}, {"nodes", account.nodes}, {"records", records}, {"phases", phases}};
+}
+
+std::string host_name() {
+  char text[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0;
+  pmpi.Get_processor_name(text, &length);
+  return text;
+}
+
+}  // namespace
+
+double seconds_per_tick() { return tick_scale().seconds_per_tick(); }
+
+struct Ledger::State {
+  std::mutex mutex;
+  std::vector<Account> retired;  // one for each shape
+  std::vector<std::string> sentences;
+};
+
+Ledger::Ledger() : state_(new State) { tick_scale(); }
+
+Ledger& Ledger::instance() {
+  static Ledger ledger;
+  return ledger;
+}
+
+void Ledger::retire(const Account& account) {
+  const std::lock_guard lock(state_->mutex);
+  for (Account& kept : state_->retired)
+    if (kept.procs == account.procs && kept.nodes == account.nodes) return kept.merge(account);
+  state_->retired.push_back({account.procs, account.nodes, {}});
+  state_->retired.back().merge(account);
+}
+
+void Ledger::declare(const std::string& sentence) { keep(sentence, settings().log != LogLevel::quiet); }
+
+void Ledger::warn(const std::string& sentence) {
+  keep(sentence, settings().log != LogLevel::quiet || settings().account_directory.empty());
+}
+
+void Ledger::keep(const std::string& sentence, bool prints) {
+  constexpr std::size_t most = 100;
+  {
+    const std::lock_guard lock(state_->mutex);
+    auto& kept = state_->sentences;
+    if (kept.size() >= most || std::find(kept.begin(), kept.end(), sentence) != kept.end()) return;
+    kept.push_back(sentence);
+  }
+  int rank = 0;
+  if (prints && pmpi.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0)
+    std::fprintf(stderr, "convene: %s\n", sentence.c_str());
+}
+
+void Ledger::write(const std::deque<const Account*>& live) {
+  const std::string& directory = settings().account_directory;
+  if (directory.empty()) return;
+  int rank = 0, procs = 1;
+  pmpi.Comm_rank(MPI_COMM_WORLD, &rank);
+  pmpi.Comm_size(MPI_COMM_WORLD, &procs);
+  const double per_tick = seconds_per_tick();
+  nlohmann::json communicators = nlohmann::json::array();
+  const std::lock_guard lock(state_->mutex);
+  for (const Account* account : live) {
+    Account merged{.procs = account->procs, .nodes = account->nodes};
+    merged.merge(*account);
+    communicators.push_back(to_json(merged, per_tick));
+  }
+  for (const Account& account : state_->retired) communicators.push_back(to_json(account, per_tick));
+  nlohmann::json all = {{"rank", rank},
+                        {"procs", procs},
+                        {"stack", CONVENE_STACK_NAME},
+                        {"library_version", mpi_library_version()},
+                        {"host", host_name()},
+                        {"communicators", communicators},
+                        {"messages", state_->sentences}};
+  if (const background::Usage usage = background::usage(); usage.was_wanted)
+    all["progress_thread"] = to_json(usage);
+  const std::string path =
+      directory + "/account-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".json";
+  const std::string part = path + ".part";                            // a reader never sees half a file
+  constexpr auto replace = nlohmann::json::error_handler_t::replace;  // a file's name need not be UTF-8
+  std::ofstream(part) << all.dump(-1, ' ', false, replace) << '\n';
+  if (std::rename(part.c_str(), path.c_str()) != 0)
+    std::fprintf(stderr, "convene: cannot write the account %s; does the directory exist?\n", path.c_str());
+}
+
+}  // namespace convene::runtime

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/stats/recorder.hpp"
+
+#include <unistd.h>
+
+#include <bit>
+#include <mutex>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "mpi/tags.hpp"
+#include "runtime/call/caller.hpp"
+#include "runtime/comm/communicator.hpp"
+#include "runtime/run/persistent_operation.hpp"
+#include "runtime/progress/progress_engine.hpp"
+#include "runtime/stats/recording_file.hpp"
+#include "runtime/settings/settings.hpp"
+
+namespace convene::runtime {
+namespace recorder {
+namespace {
+
+/// What is kept of communicators that are gone, and of persistent operations.
+struct Kept {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Recording>> recordings;  // those of persistent operations from their beginning
+  TickLine ticks;
+
+  static Kept& instance() {
+    static Kept* kept = new Kept;  // never freed: programs finalize in odd orders
+    return *kept;
+  }
+};
+
+/// Which ranks of a communicator read one clock; gives the recording its name, too. Collective. False where that failed.
+bool find_clocks(MPI_Comm comm, Recording& recording) {
+  if (recording.clock().has_groups()) return true;
+  name_communicator(comm, recording.communicator, progress::await);
+  return recording.clock().find_groups(comm, progress::await) == MPI_SUCCESS;
+}
+
+/// Of an intercommunicator: clocks are compared over both groups. (They are put together each time, which is seldom.)
+void synchronize_groups(Communicator& communicator, Recording& recording) {
+  CommonClock& clock = recording.clock();
+  if (clock.has_groups() && clock.is_one_clock()) return;
+  const bool is_behind = recording.communicator.rank != static_cast<int>(communicator.rank());
+  MPI_Comm both = communicator.merged(is_behind);
+  if (both == MPI_COMM_NULL) return;
+  bool is_right = find_clocks(both, recording);
+  if (is_right && !clock.is_one_clock()) is_right = clock.update(both, 0, progress::await) == MPI_SUCCESS;
+  if (is_right) pmpi.Comm_free(&both);  // some MPIs end a program that frees one with messages left over
+}
+
+}  // namespace
+
+bool is_on() {
+  if (state.load(std::memory_order_relaxed) == State::undecided)
+    state.store(settings().record_directory.empty() ? State::off : State::on);
+  return state.load(std::memory_order_relaxed) == State::on;
+}
+
+void switch_on() {
+  Kept::instance();
+  state.store(State::on);
+}
+
+void synchronize(Communicator& communicator) {
+  Recording* recording = communicator.recording();
+  if (!recording) return;
+  recording->refresh();
+  CommonClock& clock = recording->clock();
+  if (communicator.is_inter()) return synchronize_groups(communicator, *recording);
+  if (!find_clocks(communicator.comm(), *recording) || clock.is_one_clock()) return;
+  const MPI_Comm own = communicator.own_if_possible();
+  if (own == MPI_COMM_NULL) return;
+  const Tags tags(communicator.await_next_collective());
+  communicator.await_agreements();
+  clock.update(own, tags.of(0), progress::await);
+}
+
+void keep(std::unique_ptr<Recording> recording) {
+  if (!recording || settings().record_directory.empty()) return;
+  recording->close();
+  Kept& kept = Kept::instance();
+  const std::lock_guard lock(kept.mutex);
+  kept.recordings.push_back(std::move(recording));
+}
+
+void Starts::note(std::uint64_t arrival) {
+  const std::uint64_t exit = ticks();
+  const std::uint64_t number =
+      recording_.begin({.address = caller, .shape = shape_, .is_blocking = false}, arrival);
+  recording_.end(number, record_ ? &*record_ : nullptr, bytes_, exit);
+}
+
+void write() {
+  const std::string& directory = settings().record_directory;
+  if (directory.empty() || !is_on()) return;
+  Kept& kept = Kept::instance();
+  const std::lock_guard lock(kept.mutex);
+  std::vector<const Recording*> written;
+  for (const auto& recording : kept.recordings)
+    // A communicator without calls may still know its ranks' clocks, by which its operations' starts are compared.
+    if (recording->calls() > 0 || recording->clock().is_known()) written.push_back(recording.get());
+  write_recordings(directory, written, kept.ticks);
+}
+
+}  // namespace recorder
+
+namespace {
+
+std::unique_ptr<Recording> make_recording(RecordedCommunicator described) {
+  const TickLine& since = recorder::Kept::instance().ticks;
+  auto made = std::make_unique<Recording>(settings().record_calls, TickLine(since.start()));
+  made->communicator = std::move(described);
+  return made;
+}
+
+}  // namespace
+
+RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form)
+    : shape_(shape), form_(form) {
+  const std::uint64_t now = ticks();
+  if (!recorder::is_on()) return;
+  Communicator* communicator = Communicator::of(comm);
+  if (!communicator || communicator->is_unrecorded()) return;
+  if (form.is_persistent() && settings().record_directory.empty()) return;  // nobody else looks at starts
+  if (!communicator->recording()) {
+    RecordedCommunicator described = recorder::describe_communicator(*communicator);
+    if (described.members.empty()) {
+      communicator->leave_unrecorded();
+      return;
+    }
+    auto made = make_recording(std::move(described));
+    made->keep(communicator->account());
+    communicator->record_in(std::move(made));
+  }
+  communicator_ = communicator;
+  Recording& recording = *communicator->recording();
+  if (!form.is_persistent()) {
+    number_ = recording.begin({recorder::caller, shape, form.is_blocking()}, now);
+    return;
+  }
+  number_ = static_cast<std::uint64_t>(recording.next_operation());
+  // Starts never compare clocks, since ranks may make them in any order.
+  if (std::has_single_bit(number_ + 1)) recorder::synchronize(*communicator);
+  communicator->forget_last();  // where the making has no account, it is not that of an earlier call
+}
+
+int RecordedScope::end(int code) {
+  if (!communicator_) return code;
+  const std::uint64_t now = ticks();
+  Recording& recording = *communicator_->recording();
+  // Where the call was left to the MPI without an account, the last record is of another one.
+  const Record* record = communicator_->last_record();
+  if (record && record->collective != shape_.collective) record = nullptr;
+  if (form_.is_persistent()) {
+    if (code == MPI_SUCCESS && number_ < Recording::most_operations) record_starts(record);
+    return code;
+  }
+  recording.end(number_, record, communicator_->last_block_bytes(), now);
+  if (form_.is_blocking() && recording.wants_clock()) recorder::synchronize(*communicator_);
+  return code;
+}
+
+/// The operation has been made.
+void RecordedScope::record_starts(const Record* record) const {
+  RecordedCommunicator described = communicator_->recording()->communicator;
+  described.operation = static_cast<std::int64_t>(number_);
+  auto recording = make_recording(std::move(described));
+  auto starts = std::make_unique<recorder::Starts>(*recording, shape_, record,
+                                                   record ? communicator_->last_block_bytes() : 0);
+  recorder::Kept& kept = recorder::Kept::instance();
+  {
+    const std::lock_guard lock(kept.mutex);
+    kept.recordings.push_back(std::move(recording));
+  }
+  convene::runtime::record_starts(form_, std::move(starts));
+}
+
+}  // namespace convene::runtime

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The recording of one communicator: when this rank came to each of its collectives and when it left, by call site, and
+// what that is in the time that all ranks share.
+//
+// Design notes
+// - All ranks of a communicator make the same collectives in the same order: call number n here is call number n
+//   everywhere, whatever the communicator's sites are numbered on each rank. Blocking and non-blocking calls are counted.
+// - Persistent operations are made in one order, too, but may be started in another one on each rank: the starts of each
+//   operation have a recording of their own, known by the communicator's name and the operation's number. Its clock is
+//   the communicator's.
+// - The memory is one ring of calls, made with the first call and never enlarged: the oldest calls are overwritten. Sites
+//   are bounded, too: what comes after the last one is put together in one more.
+// - It is used by the thread that makes the communicator's calls (MPI allows one collective at a time on it); another
+//   thread may look at it only while that one is not inside a call. Nothing here communicates: the common clock is
+//   brought up to date by runtime/stats/recorder.hpp, after the first call and then after ever longer stretches.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "clock/common_clock.hpp"
+#include "runtime/stats/profile.hpp"
+#include "runtime/call/arguments.hpp"
+
+namespace convene::runtime {
+
+/// What tells the calls at one place of the program from others on the same communicator.
+struct SiteKey {
+  const void* address = nullptr;  ///< where the program goes on after the call
+  Shape shape;                    ///< its arguments; only collective and root where blocks may differ
+  bool is_blocking = true;
+
+  bool operator==(const SiteKey&) const = default;
+};
+
+/// A call as it stands in the ring.
+struct RecordedCall {
+  std::uint64_t arrival, exit;  ///< ticks of base/clock.hpp; exit: 0 while the rank is inside
+  std::uint64_t bytes;          ///< per block (of the vector in bcast and reductions)
+  std::uint32_t back;           ///< so many calls ago was the one before at this site; 0: there is none
+  std::uint16_t site;
+  std::uint16_t algorithm;  ///< Recording::algorithm()
+};
+static_assert(sizeof(RecordedCall) == 32, "two of a cache line");
+static_assert(std::is_trivially_default_constructible_v<RecordedCall>,
+              "the memory of a ring that is never filled is never touched");
+
+/// A call in seconds of the common time; exit is NaN while the rank is inside.
+struct TimedCall {
+  std::uint64_t number = 0;
+  double arrival = 0, exit = 0;
+};
+
+/// Which communicator it was, for those who put the ranks' recordings together. In numbers of MPI_COMM_WORLD.
+struct RecordedCommunicator {
+  std::vector<int> members;  ///< by rank; -1: none of this program's ranks
+  int rank = 0;              ///< this process's
+  std::int64_t name[3] = {
+      -1};  ///< equal on all members and different from others'; -1: nobody has agreed on one
+  std::int64_t operation = -1;  ///< the persistent one whose starts these are; -1: none, but its other calls
+};
+
+class Recording {
+ public:
+  static constexpr std::size_t most_sites = 1024;
+  static constexpr std::uint16_t no_algorithm = 0xffff;
+  static constexpr std::int64_t most_operations = 4096;  ///< of a communicator whose starts are recorded
+
+  /// Room for so many calls (rounded up to a power of two).
+  explicit Recording(std::size_t calls, TickLine ticks = {});
+
+  /// A call begins, at that tick: its number.
+  std::uint64_t begin(const SiteKey& key, std::uint64_t arrival);
+  /// It is over. `record`: of the algorithm that ran, living as long as the account that was given to keep().
+  void end(std::uint64_t number, const Record* record, std::uint64_t bytes, std::uint64_t exit);
+
+  /// Calls begun so far: equal on all ranks that are in the same call.
+  std::uint64_t calls() const { return calls_; }
+  /// The oldest call that is still there.
+  std::uint64_t oldest() const { return calls_ > capacity_ ? calls_ - capacity_ : 0; }
+  bool has(std::uint64_t number) const { return number < calls_ && number >= oldest(); }
+  /// Only where has(number).
+  const RecordedCall& call(std::uint64_t number) const { return ring_[number & (capacity_ - 1)]; }
+
+  struct Site {
+    SiteKey key;
+    std::uint64_t calls = 0, last = 0;       ///< last: the number of its latest call
+    std::uint16_t next = 0;                  ///< the site that was called after it last time
+    std::uint16_t algorithm = no_algorithm;  ///< of its latest call, with
+    const Record* record = nullptr;
+  };
+  /// Numbered on this rank in the order of their first calls; other ranks may tell sites apart otherwise.
+  const std::vector<Site>& sites() const { return sites_; }
+  /// Name and reason of an algorithm that ran here.
+  const Record& algorithm(std::uint16_t index) const { return *algorithms_[index]; }
+  const std::vector<const Record*>& algorithms() const { return algorithms_; }
+
+  /// The latest calls at a site, newest first, as many as there are and fit; returns how many. Ask refresh() before.
+  std::size_t history(std::uint16_t site, std::span<TimedCall> found) const;
+  /// One call; only where has(number).
+  TimedCall timed(std::uint64_t number) const;
+
+  /// Ticks as seconds of the common time: the monotonic clock of the communicator's rank 0. Good within clock_error(),
+  /// where clock().is_known(); else of the own clock.
+  double seconds(std::uint64_t ticks) const {
+    return static_cast<double>(clock_.to_common(ticks_.to_ns(ticks))) * 1e-9;
+  }
+  double clock_error(std::uint64_t ticks) const {
+    return static_cast<double>(clock_.error_at(ticks_.to_ns(ticks))) * 1e-9;
+  }
+  /// Compares ticks with the monotonic clock again (some 300 ns): before times are asked for.
+  void refresh() { ticks_.refresh(); }
+  CommonClock& clock() { return clock_; }
+  const CommonClock& clock() const { return clock_; }
+  const TickLine& tick_line() const { return ticks_; }
+
+  /// Whether it is time to bring the clock up to date: true once after the first call, then after ever longer stretches.
+  /// To be asked at the end of blocking calls only: then the answers are equal on all ranks.
+  bool wants_clock() {
+    if (calls_ < next_clock_) return false;
+    constexpr std::uint64_t first_stretch = 64;
+    next_clock_ = std::max(first_stretch, 2 * calls_);
+    return true;
+  }
+
+  RecordedCommunicator communicator;
+
+  /// One more persistent operation is made on this communicator: its number, equal on all ranks.
+  std::int64_t next_operation() { return operations_++; }
+  std::int64_t operations() const { return operations_; }
+
+  /// Keeps the account alive that holds the algorithms' records.
+  void keep(std::shared_ptr<const Account> account) { account_ = std::move(account); }
+  /// When nothing more will be recorded: gives back the memory that was not needed, and the account.
+  void close();
+
+ private:
+  std::uint16_t find_site(const SiteKey& key);
+  std::uint16_t find_algorithm(const Record* record);
+
+  std::size_t capacity_;
+  std::unique_ptr<RecordedCall[]> ring_;
+  std::uint64_t calls_ = 0, next_clock_ = 1;
+  std::int64_t operations_ = 0;
+  std::uint16_t last_site_ = 0;
+  std::vector<std::uint16_t> places_;  // of sites, by their hash
+  std::vector<Site> sites_;
+  std::vector<const Record*> algorithms_;
+  std::shared_ptr<const Account> account_;
+  std::deque<Record> names_;  // the algorithms' after close()
+  TickLine ticks_;
+  CommonClock clock_;
+};
+
+}  // namespace convene::runtime

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/stats/recording_file.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "mpi/functions.hpp"
+#include "runtime/settings/settings.hpp"
+
+namespace convene::runtime::recorder {
+namespace {
+
+using nlohmann::json;
+
+constexpr int format_version = 2;
+constexpr std::size_t row_bytes = 3 * 8 + 2 * 2;
+
+/// Where an address is: in which object, at which address of that object's own, near which symbol.
+json place_of(const void* address) {
+  json found = {{"address", reinterpret_cast<std::uintptr_t>(address)}};
+  Dl_info info{};
+  void* extra = nullptr;
+  if (!address || dladdr1(address, &info, &extra, RTLD_DL_LINKMAP) == 0) return found;
+  const auto* map = static_cast<const link_map*>(extra);
+  found["object"] = info.dli_fname ? info.dli_fname : "";
+  found["offset"] = reinterpret_cast<std::uintptr_t>(address) - (map ? map->l_addr : 0);
+  if (info.dli_sname) found["symbol"] = info.dli_sname;
+  return found;
+}
+
+/// The program itself is known to the loader by an empty name, or by the one that it was called by.
+std::string program() {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "";
+}
+
+json to_json(const Recording::Site& site) {
+  const bool is_rest = !site.key.address && site.calls > 0;
+  const auto& shape = site.key.shape;
+  json found = place_of(site.key.address);
+  found["collective"] = is_rest ? "" : std::string(name(shape.collective));
+  found["root"] = shape.root;
+  found["blocking"] = site.key.is_blocking;
+  found["calls"] = site.calls;
+  return found;
+}
+
+json to_json(const CommonClock& clock, Nanoseconds first, Nanoseconds last) {
+  if (!clock.is_known()) return nullptr;
+  return {{"at", last},
+          {"offset", clock.offset_at(last)},
+          {"drift", clock.drift()},
+          {"error", std::max(clock.error_at(first), clock.error_at(last))},
+          {"same", clock.is_common_here()}};
+}
+
+json to_json(const Recording& recording, const TickLine& ticks) {
+  json sites = json::array(), algorithms = json::array();
+  for (const Recording::Site& site : recording.sites()) sites.push_back(to_json(site));
+  for (const Record* record : recording.algorithms())
+    algorithms.push_back({record->algorithm, record->reason});
+  const std::uint64_t oldest = recording.oldest(), calls = recording.calls();
+  const RecordedCommunicator& communicator = recording.communicator;
+  const auto at = [&](std::uint64_t number) {
+    return ticks.to_ns(calls == oldest ? ticks.start().ticks : recording.call(number).arrival);
+  };
+  return {{"name", communicator.name},
+          {"operation", communicator.operation},
+          {"operations", recording.operations()},
+          {"members", communicator.members},
+          {"rank", communicator.rank},
+          {"first", oldest},
+          {"calls", calls - oldest},
+          {"clock", to_json(recording.clock(), at(oldest), at(calls - 1))},
+          {"sites", sites},
+          {"algorithms", algorithms}};
+}
+
+template <class Value>
+void put(std::string& bytes, Value value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// A communicator's calls, one row each.
+std::string rows(const Recording& recording, const TickLine& ticks) {
+  std::string bytes;
+  bytes.reserve((recording.calls() - recording.oldest()) * row_bytes);
+  for (std::uint64_t number = recording.oldest(); number < recording.calls(); ++number) {
+    const RecordedCall& call = recording.call(number);
+    put(bytes, ticks.to_ns(call.arrival));
+    put(bytes, call.exit == 0 ? std::int64_t{-1} : ticks.to_ns(call.exit));
+    put(bytes, call.bytes);
+    put(bytes, call.site);
+    put(bytes, call.algorithm);
+  }
+  return bytes;
+}
+
+/// A group's ranks in MPI_COMM_WORLD, -1 for those who are none there. Frees the group.
+std::vector<int> in_world(MPI_Group group) {
+  MPI_Group world = MPI_GROUP_NULL;
+  pmpi.Comm_group(MPI_COMM_WORLD, &world);
+  int size = 0;
+  pmpi.Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), found(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  pmpi.Group_translate_ranks(group, size, ranks.data(), world, found.data());
+  pmpi.Group_free(&group);
+  pmpi.Group_free(&world);
+  for (int& rank : found)
+    if (rank == MPI_UNDEFINED) rank = -1;
+  return found;
+}
+
+std::string host_name() {
+  char text[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0;
+  pmpi.Get_processor_name(text, &length);
+  return text;
+}
+
+}  // namespace
+
+RecordedCommunicator describe_communicator(const Communicator& communicator) {
+  MPI_Group group = MPI_GROUP_NULL;
+  pmpi.Comm_group(communicator.comm(), &group);
+  RecordedCommunicator described{
+      .members = in_world(group), .rank = static_cast<int>(communicator.rank()), .name = {-1, 0, 0}};
+  if (!communicator.is_inter()) return described;
+  pmpi.Comm_remote_group(communicator.comm(), &group);
+  std::vector<int> others = in_world(group);
+  const int least = std::ranges::min(described.members), least_other = std::ranges::min(others);
+  if (least < 0 || least_other < 0) return {};
+  if (least_other < least) {
+    described.rank += static_cast<int>(others.size());
+    others.swap(described.members);
+  }
+  described.members.insert(described.members.end(), others.begin(), others.end());
+  return described;
+}
+
+void name_communicator(MPI_Comm comm, RecordedCommunicator& communicator, CommonClock::Await await) {
+  static std::atomic<std::int64_t> counter{0};
+  std::int64_t name[3] = {communicator.members[0], getpid(), 0};
+  if (communicator.rank == 0) name[2] = counter++;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (pmpi.Ibcast(name, sizeof name, MPI_BYTE, 0, comm, &request) != MPI_SUCCESS ||
+      await(&request) != MPI_SUCCESS)
+    return;
+  std::copy(std::begin(name), std::end(name), communicator.name);
+}
+
+void write_recordings(const std::string& directory, const std::vector<const Recording*>& recordings,
+                      TickLine ticks) {
+  ticks.refresh();
+  int rank = 0, procs = 1;
+  pmpi.Comm_rank(MPI_COMM_WORLD, &rank);
+  pmpi.Comm_size(MPI_COMM_WORLD, &procs);
+  json communicators = json::array();
+  for (const Recording* recording : recordings) communicators.push_back(to_json(*recording, ticks));
+  const json head = {{"convene_recording", format_version},
+                     {"rank", rank},
+                     {"procs", procs},
+                     {"host", host_name()},
+                     {"program", program()},
+                     {"stack", CONVENE_STACK_NAME},
+                     {"little_endian", std::endian::native == std::endian::little},
+                     {"clock_domain", clock_domain()},
+                     {"communicators", communicators}};
+  const std::string path =
+      directory + "/recording-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".bin";
+  const std::string part = path + ".part";  // a reader never sees half a file
+  {
+    constexpr auto replace = json::error_handler_t::replace;  // a file's name need not be UTF-8
+    std::ofstream file(part, std::ios::binary);
+    file << head.dump(-1, ' ', false, replace) << '\n';
+    for (const Recording* recording : recordings) file << rows(*recording, ticks);
+    file.flush();
+    if (file && std::rename(part.c_str(), path.c_str()) == 0) return;
+  }
+  std::fprintf(stderr,
+               "convene: cannot write the recording %s; does the directory exist, and is there room?\n",
+               path.c_str());
+}
+
+}  // namespace convene::runtime::recorder

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedule/print/svg/svg_canvas.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace convene::schedule::svg {
+namespace {
+
+/// Linear light to an sRGB byte.
+int srgb(double linear) {
+  const double c = std::clamp(linear, 0.0, 1.0);
+  return static_cast<int>(
+      std::lround(255 * (c <= 0.0031308 ? 12.92 * c : 1.055 * std::pow(c, 1 / 2.4) - 0.055)));
+}
+
+/// Björn Ottosson's OKLab, in polar form: lightness and chroma as the eye takes them.
+std::string oklch(double lightness, double chroma, double degrees) {
+  const double angle = degrees * std::numbers::pi / 180;
+  const double a = chroma * std::cos(angle), b = chroma * std::sin(angle);
+  const auto cube = [](double x) { return x * x * x; };
+  const double l = cube(lightness + 0.3963377774 * a + 0.2158037573 * b);
+  const double m = cube(lightness - 0.1055613458 * a - 0.0638541728 * b);
+  const double s = cube(lightness - 0.0894841775 * a - 1.2914855480 * b);
+  return fmt::format("#{:02x}{:02x}{:02x}", srgb(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+                     srgb(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+                     srgb(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s));
+}
+
+std::string stroke(const LineStyle& line) {
+  if (line.width <= 0) return "";
+  std::string text = fmt::format(" stroke=\"{}\" stroke-width=\"{}\"", line.colour, number(line.width));
+  if (!line.dashes.empty()) text += fmt::format(" stroke-dasharray=\"{}\"", line.dashes);
+  return text;
+}
+
+}  // namespace
+
+std::string number(double value) {
+  const auto tenths = static_cast<long>(std::lround(value * 10));
+  const long whole = std::abs(tenths) / 10, rest = std::abs(tenths) % 10;
+  const char* sign = tenths < 0 ? "-" : "";
+  return rest == 0 ? fmt::format("{}{}", sign, whole) : fmt::format("{}{}.{}", sign, whole, rest);
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (char c : text) {
+    switch (c) {
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '&':
+        result += "&amp;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+double text_width(std::string_view text, double size) {
+  double em = 0;
+  for (char c : text) {
+    if ((static_cast<unsigned char>(c) & 0xc0) == 0x80) continue;  // the rest of a character of several bytes
+    const bool narrow = c == ',' || c == '.' || c == ' ' || c == 'i' || c == 'l' || c == 't' || c == '-';
+    em += narrow ? 0.33 : c >= '0' && c <= '9' ? 0.61 : 0.58;
+  }
+  return em * size;
+}
+
+Hue hue(unsigned index, unsigned count) {
+  const double degrees = 25 + 360.0 * index / std::max(1u, count);
+  return {oklch(0.80, 0.125, degrees), oklch(0.945, 0.035, degrees), oklch(0.55, 0.15, degrees)};
+}
+
+double Box::overlap(const Box& other) const {
+  const double w = std::min(x + width, other.x + other.width) - std::max(x, other.x);
+  const double h = std::min(y + height, other.y + other.height) - std::max(y, other.y);
+  return w > 0 && h > 0 ? w * h : 0;
+}
+
+void Canvas::text(double x, double y, std::string_view text, const TextStyle& style) {
+  body_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"", number(x), number(y),
+                       number(style.size), style.colour);
+  if (style.anchor != "middle") body_ += fmt::format(" text-anchor=\"{}\"", style.anchor);
+  if (style.bold) body_ += " font-weight=\"bold\"";
+  body_ += fmt::format(">{}</text>\n", escaped(text));
+}
+
+void Canvas::rectangle(const Box& box, std::string_view fill, const LineStyle& line, double corner) {
+  body_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", number(box.x), number(box.y),
+                       number(box.width), number(box.height));
+  if (corner > 0) body_ += fmt::format(" rx=\"{}\"", number(corner));
+  body_ += fmt::format(" fill=\"{}\"{}/>\n", fill, stroke(line));
+}
+
+void Canvas::circle(double x, double y, double radius, std::string_view fill, const LineStyle& line) {
+  body_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{}\"{}/>\n", number(x), number(y),
+                       number(radius), fill, stroke(line));
+}
+
+void Canvas::path(std::string_view d, const LineStyle& line) {
+  body_ += fmt::format("<path d=\"{}\" fill=\"none\"{}/>\n", d, stroke(line));
+}
+
+void Canvas::shape(std::string_view d, std::string_view fill, const LineStyle& line) {
+  body_ += fmt::format("<path d=\"{}\" fill=\"{}\"{}/>\n", d, fill, stroke(line));
+}
+
+void Canvas::line(double x1, double y1, double x2, double y2, const LineStyle& line) {
+  path(fmt::format("M{} {}L{} {}", number(x1), number(y1), number(x2), number(y2)), line);
+}
+
+std::string Canvas::document(double width, double height, std::string_view title,
+                             std::string_view description) const {
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+      "role=\"img\" "
+      "font-family=\"Helvetica, Arial, sans-serif\" text-anchor=\"middle\">\n"
+      "<title>{2}</title>\n<desc>{3}</desc>\n"
+      "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n{4}</svg>\n",
+      number(width), number(height), escaped(title), escaped(description), body_);
+}
+
+}  // namespace convene::schedule::svg

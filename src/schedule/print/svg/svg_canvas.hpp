@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the picture printer draws with: shapes as SVG text, and colours that are even to the eye.
+#pragma once
+
+#include "base/layers.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace convene::schedule::svg {
+
+/// A number with at most one decimal, the same on every machine.
+std::string number(double value);
+
+/// Text with the characters that XML reserves escaped.
+std::string escaped(std::string_view text);
+
+/// How wide a text is in a generic sans-serif font (rather too wide than too narrow).
+double text_width(std::string_view text, double size);
+
+/// The colours of one hue, as "#rrggbb": all hues have the same lightness and strength.
+struct Hue {
+  std::string full;   ///< fills what is new
+  std::string light;  ///< fills what was there
+  std::string line;   ///< for lines on white
+};
+
+/// The hue of member `index` of `count`, evenly around the circle (OKLCH).
+Hue hue(unsigned index, unsigned count);
+
+inline constexpr std::string_view ink = "#1f2937", grey = "#6b7280", faint = "#d9dce1", accent = "#c2410c",
+                                  local_line = "#64748b";
+
+struct Box {
+  double x = 0, y = 0, width = 0, height = 0;
+  double overlap(const Box& other) const;  ///< area
+};
+
+struct TextStyle {
+  double size = 10;
+  std::string_view colour = ink;
+  std::string_view anchor = "middle";  ///< start, middle, end
+  bool bold = false;
+};
+
+struct LineStyle {
+  std::string_view colour = ink;
+  double width = 1;
+  std::string_view dashes = {};
+};
+
+/// Collects the elements of a document in the order in which they are painted.
+class Canvas {
+ public:
+  void text(double x, double y, std::string_view text, const TextStyle& style = {});
+  void rectangle(const Box& box, std::string_view fill, const LineStyle& line = {.width = 0},
+                 double corner = 0);
+  void circle(double x, double y, double radius, std::string_view fill, const LineStyle& line);
+  /// An open path, "M… C…".
+  void path(std::string_view d, const LineStyle& line);
+  /// A closed, filled path.
+  void shape(std::string_view d, std::string_view fill, const LineStyle& line = {.width = 0});
+  void line(double x1, double y1, double x2, double y2, const LineStyle& line);
+
+  /// The document; `title` and `description` are for those who can't see it.
+  std::string document(double width, double height, std::string_view title,
+                       std::string_view description) const;
+
+ private:
+  std::string body_;
+};
+
+}  // namespace convene::schedule::svg

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulate/contention/max_min_fair.hpp"
+
+#include <cmath>
+
+namespace convene::simulate {
+namespace {
+
+constexpr double rounding = 1e-12;
+
+std::size_t mixed(std::size_t hash, ChannelId channel) {
+  hash = (hash ^ channel) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 32;
+}
+
+}  // namespace
+
+std::size_t Fairness::Table::operator()(RouteId route) const {
+  std::size_t hash = 0;
+  const Route& r = of->routes_[route];
+  for (unsigned hop = 0; hop < r.count; ++hop) hash = mixed(hash, of->hops_[r.hops + hop].channel);
+  return hash;
+}
+
+std::size_t Fairness::Table::operator()(const Path& path) const {
+  std::size_t hash = 0;
+  for (unsigned hop = 0; hop < path.count; ++hop) hash = mixed(hash, path.channels[hop]);
+  return hash;
+}
+
+bool Fairness::Table::operator()(const Path& path, RouteId route) const {
+  const Route& r = of->routes_[route];
+  return std::equal(path.channels.begin(), path.channels.begin() + path.count, of->hops_.begin() + r.hops,
+                    of->hops_.begin() + r.hops + r.count,
+                    [](ChannelId channel, const Hop& hop) { return channel == hop.channel; });
+}
+
+Fairness::Fairness(const Network& network, EventQueue& events, std::uint32_t kind)
+    : events_(events), kind_(kind), channels_(network.channels()), table_(0, Table{this}, Table{this}) {
+  for (ChannelId c = 0; c < channels_.size(); ++c) channels_[c].bandwidth = 1 / network.seconds_a_byte(c);
+}
+
+Fairness::RouteId Fairness::route_of(const Path& path) {
+  if (const auto known = table_.find(path); known != table_.end()) return *known;
+  const auto id = static_cast<RouteId>(routes_.size());
+  Route& route = routes_.emplace_back();
+  route.count = static_cast<std::uint8_t>(path.count);
+  route.hops = static_cast<std::uint32_t>(hops_.size());
+  for (unsigned hop = 0; hop < path.count; ++hop) hops_.push_back({path.channels[hop], 0});
+  table_.insert(id);
+  return id;
+}
+
+void Fairness::mark(ChannelId id) {
+  if (std::exchange(channels_[id].dirty, true)) return;
+  dirty_.push_back(id);
+}
+
+unsigned Fairness::enter(FlowId flow, double bytes, const Path& path, double now) {
+  const RouteId id = route_of(path);
+  Route& route = routes_[id];
+  if (route.messages.empty()) open(id, now);
+  route.carried += (now - route.since) * route.rate;
+  route.since = now;
+  if (route.messages.add(route.carried + bytes, flow)) route.armed = false;
+  for (const Hop& hop : hops(route)) {
+    Channel& channel = channels_[hop.channel];
+    channel.use.bytes += bytes;
+    ++channel.present;
+    mark(hop.channel);
+  }
+  return 1;
+}
+
+/// The route gets its first message.
+void Fairness::open(RouteId id, double now) {
+  Route& route = routes_[id];
+  route.carried = route.rate = 0;
+  route.since = now;
+  for (std::uint32_t hop = 0; hop < route.count; ++hop) {
+    Hop& here = hops_[route.hops + hop];
+    Channel& channel = channels_[here.channel];
+    if (channel.members.empty()) channel.busy_since = now;
+    here.position = static_cast<std::uint32_t>(channel.members.size());
+    channel.members.push_back({id, hop});
+  }
+}
+
+/// The route's last message is done.
+void Fairness::close(RouteId id, double now) {
+  for (const Hop& hop : hops(routes_[id])) {
+    Channel& channel = channels_[hop.channel];
+    const Member last = channel.members.back();
+    channel.members[hop.position] = last;
+    hops_[routes_[last.route].hops + last.hop].position = hop.position;
+    channel.members.pop_back();
+    if (channel.members.empty()) channel.use.seconds += now - channel.busy_since;
+  }
+}
+
+void Fairness::take_finished(RouteId id, double now) {
+  Route& route = routes_[id];
+  ++route.stamp;
+  route.armed = false;
+  route.carried = route.messages.first();
+  route.since = now;
+  const double enough = route.carried * (1 + rounding);
+  finished_.clear();
+  while (!route.messages.empty() && route.messages.first() <= enough)
+    finished_.push_back(route.messages.take_first());
+  if (route.messages.empty()) close(id, now);
+  for (const Hop& hop : hops(route)) {
+    channels_[hop.channel].present -= static_cast<std::uint32_t>(finished_.size());
+    mark(hop.channel);
+  }
+}
+
+void Fairness::settle(double now) {
+  ++moment_;
+  collect();
+  fill(now);
+  for (ChannelId id : dirty_) channels_[id].dirty = false;
+  dirty_.clear();
+  reached_.clear();
+}
+
+void Fairness::visit(ChannelId id) {
+  Channel& channel = channels_[id];
+  if (channel.present == 0 || std::exchange(channel.reached_in, moment_) == moment_) return;
+  channel.spare = channel.bandwidth;
+  channel.open = channel.present;
+  reached_.push_back(id);
+}
+
+/// All channels that the dirty ones' messages use, and their messages', and so on.
+void Fairness::collect() {
+  for (ChannelId id : dirty_) visit(id);
+  for (std::size_t next = 0; next < reached_.size(); ++next) {
+    for (const Member& member : channels_[reached_[next]].members) {
+      Route& route = routes_[member.route];
+      if (std::exchange(route.reached_in, moment_) == moment_) continue;
+      for (const Hop& hop : hops(route)) visit(hop.channel);
+    }
+  }
+}
+
+/// Fills the channel that is full first, and so on. A channel's share only grows while others are filled, so a share
+/// from the heap that is out of date stays in it with its new value.
+void Fairness::fill(double now) {
+  for (ChannelId id : reached_) shares_.push_back({channels_[id].spare / channels_[id].open, id});
+  for (std::size_t at = shares_.size() / 2; at-- > 0;) sift_down(at);
+  while (!shares_.empty()) {
+    auto& [share, id] = shares_.front();
+    const Channel& channel = channels_[id];
+    if (channel.open > 0) {
+      if (const double current = channel.spare / channel.open; current > share) {
+        share = current;
+        sift_down(0);
+        continue;
+      }
+      for (const Member& member : channel.members)
+        if (routes_[member.route].fixed_in != moment_) fix(member.route, share, now);
+    }
+    shares_.front() = shares_.back();
+    shares_.pop_back();
+    if (!shares_.empty()) sift_down(0);
+  }
+}
+
+/// Puts a share where it belongs, at its place in the heap or below. (The standard library's heaps cannot change one.)
+void Fairness::sift_down(std::size_t at) {
+  const Share share = shares_[at];
+  for (std::size_t child; (child = 2 * at + 1) < shares_.size(); at = child) {
+    if (child + 1 < shares_.size() && shares_[child + 1] < shares_[child]) ++child;
+    if (!(shares_[child] < share)) break;
+    shares_[at] = shares_[child];
+  }
+  shares_[at] = share;
+}
+
+/// A route whose rate and first message stay keeps its event.
+void Fairness::fix(RouteId id, double rate, double now) {
+  Route& route = routes_[id];
+  route.fixed_in = moment_;
+  const std::uint32_t present = route.messages.present();
+  for (const Hop& hop : hops(route)) {
+    Channel& channel = channels_[hop.channel];
+    channel.spare = std::max(0.0, channel.spare - rate * present);
+    channel.open -= present;
+  }
+  const bool keeps_rate = std::abs(rate - route.rate) <= rounding * rate;
+  if (keeps_rate && route.armed) return;
+  if (!keeps_rate) {
+    route.carried += (now - route.since) * route.rate;
+    route.since = now;
+    route.rate = rate;
+  }
+  route.armed = true;
+  const double left = std::max(0.0, route.messages.first() - route.carried);
+  events_.push(std::max(now, route.since + left / route.rate), kind_ | id, ++route.stamp);
+}
+
+}  // namespace convene::simulate

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// For tests only: small plans and platforms, so that this room can be tested without the algorithms.
+#pragma once
+
+#include <vector>
+
+#include "schedule/core/builder.hpp"
+#include "simulate/engine/simulator.hpp"
+
+namespace convene::simulate {
+
+/// Rank r's steps are what write(r, builder) asks for; buffers of 1 and `places` places.
+template <class Write>
+Plan make_plan(Rank procs, std::uint32_t places, Write&& write) {
+  Plan plan;
+  Builder builder;
+  for (Rank rank = 0; rank < procs; ++rank) {
+    builder.begin(procs, rank);
+    builder.buffer(Buffer::input, 1);
+    builder.buffer(Buffer::output, places);
+    write(rank, builder);
+    plan.push_back(builder.finish());
+  }
+  return plan;
+}
+
+/// Everybody in `senders` sends one place to rank `to`.
+inline Plan all_to_one(Rank procs, const std::vector<Rank>& senders, Rank to) {
+  return make_plan(procs, procs, [&](Rank rank, Builder& builder) {
+    for (const Rank from : senders) {
+      if (rank == from) builder.send(to, Range(Buffer::input, 0));
+      if (rank == to) builder.recv(from, Range(Buffer::output, from));
+    }
+  });
+}
+
+/// Allgather: everybody passes on to the right what came from the left.
+inline Plan ring(Rank procs) {
+  return make_plan(procs, procs, [&](Rank rank, Builder& builder) {
+    for (Rank round = 0; round + 1 < procs; ++round) {
+      const Rank mine = (rank + procs - round) % procs, theirs = (rank + procs - round - 1) % procs;
+      builder.round(round);
+      builder.send((rank + 1) % procs, round == 0 ? Range(Buffer::input, 0) : Range(Buffer::output, mine));
+      builder.recv((rank + procs - 1) % procs, Range(Buffer::output, theirs));
+    }
+  });
+}
+
+/// Allgather: recursive doubling.
+inline Plan doubling(Rank procs) {
+  return make_plan(procs, procs, [&](Rank rank, Builder& builder) {
+    for (Rank held = 1, round = 0; held < procs; held *= 2, ++round) {
+      const Rank mine = rank & ~(held - 1);
+      builder.round(round);
+      builder.send(rank ^ held, held == 1 ? Range(Buffer::input, 0) : Range(Buffer::output, mine, held));
+      builder.recv(rank ^ held, Range(Buffer::output, mine ^ held, held));
+    }
+  });
+}
+
+/// Nodes of so many cores on one switch; nothing costs anything but the links that are given.
+inline Platform cluster(std::uint32_t nodes, std::uint32_t cores, const Link& link, const Link& memory) {
+  Platform platform;
+  platform.machine = Machine::parse("node:" + std::to_string(nodes) + " core:" + std::to_string(cores));
+  platform.within = {memory};
+  platform.network.node = link;
+  platform.eager = 1e18;
+  return platform;
+}
+
+/// 1 µs from node to switch, 1 GB/s each way; within a node 0.1 µs, 10 GB/s for all.
+inline Platform cluster(std::uint32_t nodes, std::uint32_t cores = 1) {
+  return cluster(nodes, cores, {.latency = 1e-6, .bandwidth = 1e9},
+                 {.latency = 1e-7, .bandwidth = 1e10, .shared = Shared::both_ways});
+}
+
+/// Plays a plan with this many bytes in each place.
+inline Outcome play(const Plan& plan, const Platform& platform, double bytes,
+                    std::vector<double> arrivals = {}, const PlayOptions& options = {},
+                    std::string_view placement = "sequential") {
+  Source source = Source::of(plan);
+  source.set_bytes(bytes);
+  if (arrivals.empty()) arrivals.assign(plan.size(), 0);
+  return convene::simulate::play(source, platform, seat(platform, placement, source.procs()), arrivals, options);
+}
+
+/// The order in which each rank waits.
+inline std::vector<Order> orders_of(const Plan& plan) {
+  std::vector<Order> orders;
+  for (const Schedule& schedule : plan) orders.push_back(compile_order(schedule));
+  return orders;
+}
+
+inline const PlayOptions fast{.contention = Contention::sharing}, exact{.contention = Contention::maxmin};
+
+}  // namespace convene::simulate
