@@ -2,14 +2,13 @@
 // How long Clairvoyant takes to find its transfers (all ranks' at once, which every rank does for itself), and how long the
 // rank's own schedule takes to build from them; balanced, with one rank late, and with random arrivals. JSON with
 // --benchmark_out=FILE --benchmark_out_format=json.
-#include "patterns/clairvoyant_pattern.hpp"
-
 #include <benchmark/benchmark.h>
 
 #include <random>
 #include <string>
 
 #include "collective/core/algorithm.hpp"
+#include "patterns/clairvoyant_pattern.hpp"
 
 namespace convene::bench {
 namespace {

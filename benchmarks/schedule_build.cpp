@@ -7,8 +7,8 @@
 #include <string>
 
 #include "collective/core/algorithm.hpp"
-#include "schedule/core/order.hpp"
 #include "collective/core/spec.hpp"
+#include "schedule/core/order.hpp"
 
 namespace convene::bench {
 namespace {

@@ -95,7 +95,7 @@ inline bool is_of_vectors(Collective collective) {
 }
 
 /// One way into all collectives.
-struct Door {
+struct CallTable {
   decltype(&PMPI_Allgather) allgather;
   decltype(&PMPI_Allgatherv) allgatherv;
   decltype(&PMPI_Gather) gather;
@@ -117,63 +117,63 @@ struct Door {
 };
 
 /// The MPI's own, past any drop-in library.
-inline constexpr Door own_door = {PMPI_Allgather,
-                                  PMPI_Allgatherv,
-                                  PMPI_Gather,
-                                  PMPI_Gatherv,
-                                  PMPI_Scatter,
-                                  PMPI_Scatterv,
-                                  PMPI_Bcast,
-                                  PMPI_Alltoall,
-                                  PMPI_Alltoallv,
-                                  PMPI_Barrier,
-                                  PMPI_Neighbor_allgather,
-                                  PMPI_Neighbor_allgatherv,
-                                  PMPI_Reduce,
-                                  PMPI_Allreduce,
-                                  PMPI_Reduce_scatter_block,
-                                  PMPI_Reduce_scatter,
-                                  PMPI_Scan,
-                                  PMPI_Exscan};
+inline constexpr CallTable pmpi_calls = {PMPI_Allgather,
+                                         PMPI_Allgatherv,
+                                         PMPI_Gather,
+                                         PMPI_Gatherv,
+                                         PMPI_Scatter,
+                                         PMPI_Scatterv,
+                                         PMPI_Bcast,
+                                         PMPI_Alltoall,
+                                         PMPI_Alltoallv,
+                                         PMPI_Barrier,
+                                         PMPI_Neighbor_allgather,
+                                         PMPI_Neighbor_allgatherv,
+                                         PMPI_Reduce,
+                                         PMPI_Allreduce,
+                                         PMPI_Reduce_scatter_block,
+                                         PMPI_Reduce_scatter,
+                                         PMPI_Scan,
+                                         PMPI_Exscan};
 
 /// As a program calls them.
-inline constexpr Door program_door = {MPI_Allgather,
-                                      MPI_Allgatherv,
-                                      MPI_Gather,
-                                      MPI_Gatherv,
-                                      MPI_Scatter,
-                                      MPI_Scatterv,
-                                      MPI_Bcast,
-                                      MPI_Alltoall,
-                                      MPI_Alltoallv,
-                                      MPI_Barrier,
-                                      MPI_Neighbor_allgather,
-                                      MPI_Neighbor_allgatherv,
-                                      MPI_Reduce,
-                                      MPI_Allreduce,
-                                      MPI_Reduce_scatter_block,
-                                      MPI_Reduce_scatter,
-                                      MPI_Scan,
-                                      MPI_Exscan};
+inline constexpr CallTable program_calls = {MPI_Allgather,
+                                            MPI_Allgatherv,
+                                            MPI_Gather,
+                                            MPI_Gatherv,
+                                            MPI_Scatter,
+                                            MPI_Scatterv,
+                                            MPI_Bcast,
+                                            MPI_Alltoall,
+                                            MPI_Alltoallv,
+                                            MPI_Barrier,
+                                            MPI_Neighbor_allgather,
+                                            MPI_Neighbor_allgatherv,
+                                            MPI_Reduce,
+                                            MPI_Allreduce,
+                                            MPI_Reduce_scatter_block,
+                                            MPI_Reduce_scatter,
+                                            MPI_Scan,
+                                            MPI_Exscan};
 
 /// Convene's C API.
-inline constexpr Door convene_door = {convene_allgather,
-                                      convene_allgatherv,
-                                      convene_gather,
-                                      convene_gatherv,
-                                      convene_scatter,
-                                      convene_scatterv,
-                                      convene_bcast,
-                                      convene_alltoall,
-                                      convene_alltoallv,
-                                      convene_barrier,
-                                      convene_neighbor_allgather,
-                                      convene_neighbor_allgatherv,
-                                      convene_reduce,
-                                      convene_allreduce,
-                                      convene_reduce_scatter_block,
-                                      convene_reduce_scatter,
-                                      convene_scan,
-                                      convene_exscan};
+inline constexpr CallTable convene_calls = {convene_allgather,
+                                            convene_allgatherv,
+                                            convene_gather,
+                                            convene_gatherv,
+                                            convene_scatter,
+                                            convene_scatterv,
+                                            convene_bcast,
+                                            convene_alltoall,
+                                            convene_alltoallv,
+                                            convene_barrier,
+                                            convene_neighbor_allgather,
+                                            convene_neighbor_allgatherv,
+                                            convene_reduce,
+                                            convene_allreduce,
+                                            convene_reduce_scatter_block,
+                                            convene_reduce_scatter,
+                                            convene_scan,
+                                            convene_exscan};
 
 }  // namespace convene::bench

@@ -33,9 +33,9 @@ class Contender {
       : name_(std::move(name)), forcing_(&forcing) {
     const std::string own = "mpi:";
     const bool is_convene = name_ != "native" && name_ != "intercepted" && !name_.starts_with(own);
-    if (name_ == "intercepted") door_ = &program_door;
+    if (name_ == "intercepted") calls_ = &program_calls;
     if (name_.starts_with(own)) value_ = forced_value(name_.substr(own.size()), collective);
-    if (is_convene) door_ = &convene_door;
+    if (is_convene) calls_ = &convene_calls;
     const std::size_t at = is_convene ? name_.find('@') : std::string::npos;
     if (at != std::string::npos) forecast_ = forecast_of(name_.substr(at + 1));
     if (forcing.is_by_communicator()) forcing.choose(value_);
@@ -66,7 +66,7 @@ class Contender {
     if (!forcing_->is_by_communicator()) forcing_->choose(value_);
   }
 
-  int call(Data& data, std::size_t pattern) const { return data.call(*door_, comm(pattern)); }
+  int call(Data& data, std::size_t pattern) const { return data.call(*calls_, comm(pattern)); }
 
  private:
   MPI_Comm comm(std::size_t pattern) const { return comms_[has_forecast() ? pattern : 0]; }
@@ -90,7 +90,7 @@ class Contender {
 
   std::string name_;
   Forcing* forcing_;
-  const Door* door_ = &own_door;
+  const CallTable* calls_ = &pmpi_calls;
   int value_ = 0;
   Forecast forecast_ = Forecast::none;
   std::vector<MPI_Comm> comms_;

@@ -146,8 +146,8 @@ class Data {
     });
   }
 
-  /// The collective through this door; the MPI's code.
-  int call(const Door& door, MPI_Comm comm) {
+  /// The collective through this calls; the MPI's code.
+  int call(const CallTable& calls, MPI_Comm comm) {
     const MPI_Datatype type = item_.type;
     const MPI_Op op = operation(layout_.op);
     void *in = input_.data(), *out = output_.data();
@@ -155,43 +155,43 @@ class Data {
     const int *counts = counts_.data(), *at = displacements_.data();
     switch (layout_.collective) {
       case Collective::allgather:
-        return door.allgather(in, n, type, out, n, type, comm);
+        return calls.allgather(in, n, type, out, n, type, comm);
       case Collective::allgatherv:
-        return door.allgatherv(in, own, type, out, counts, at, type, comm);
+        return calls.allgatherv(in, own, type, out, counts, at, type, comm);
       case Collective::gather:
-        return door.gather(in, n, type, out, n, type, root, comm);
+        return calls.gather(in, n, type, out, n, type, root, comm);
       case Collective::gatherv:
-        return door.gatherv(in, own, type, out, counts, at, type, root, comm);
+        return calls.gatherv(in, own, type, out, counts, at, type, root, comm);
       case Collective::scatter:
-        return door.scatter(in, n, type, out, n, type, root, comm);
+        return calls.scatter(in, n, type, out, n, type, root, comm);
       case Collective::scatterv:
-        return door.scatterv(in, counts, at, type, out, own, type, root, comm);
+        return calls.scatterv(in, counts, at, type, out, own, type, root, comm);
       case Collective::bcast:
-        return door.bcast(out, n, type, root, comm);
+        return calls.bcast(out, n, type, root, comm);
       case Collective::alltoall:
-        return door.alltoall(in, n, type, out, n, type, comm);
+        return calls.alltoall(in, n, type, out, n, type, comm);
       case Collective::alltoallv:
-        return door.alltoallv(in, counts, at, type, out, own_counts_.data(), own_displacements_.data(), type,
-                              comm);
+        return calls.alltoallv(in, counts, at, type, out, own_counts_.data(), own_displacements_.data(), type,
+                               comm);
       case Collective::barrier:
-        return door.barrier(comm);
+        return calls.barrier(comm);
       case Collective::neighbor_allgather:
-        return door.neighbor_allgather(in, n, type, out, n, type, comm);
+        return calls.neighbor_allgather(in, n, type, out, n, type, comm);
       case Collective::neighbor_allgatherv:
-        return door.neighbor_allgatherv(in, own, type, out, own_counts_.data(), own_displacements_.data(),
-                                        type, comm);
+        return calls.neighbor_allgatherv(in, own, type, out, own_counts_.data(), own_displacements_.data(),
+                                         type, comm);
       case Collective::reduce:
-        return door.reduce(in, out, n, type, op, root, comm);
+        return calls.reduce(in, out, n, type, op, root, comm);
       case Collective::allreduce:
-        return door.allreduce(in, out, n, type, op, comm);
+        return calls.allreduce(in, out, n, type, op, comm);
       case Collective::reduce_scatter_block:
-        return door.reduce_scatter_block(in, out, n, type, op, comm);
+        return calls.reduce_scatter_block(in, out, n, type, op, comm);
       case Collective::reduce_scatter:
-        return door.reduce_scatter(in, out, counts, type, op, comm);
+        return calls.reduce_scatter(in, out, counts, type, op, comm);
       case Collective::scan:
-        return door.scan(in, out, n, type, op, comm);
+        return calls.scan(in, out, n, type, op, comm);
       case Collective::exscan:
-        return door.exscan(in, out, n, type, op, comm);
+        return calls.exscan(in, out, n, type, op, comm);
     }
     return MPI_ERR_OTHER;
   }

@@ -35,13 +35,13 @@ std::string_view word(Symmetry symmetry) {
   return "";
 }
 
-std::string_view word(Learns learns) {
+std::string_view word(ArrivalSource arrival_source) {
   switch (learns) {
-    case Learns::none:
+    case ArrivalSource::none:
       return "none";
-    case Learns::forecast:
+    case ArrivalSource::forecast:
       return "forecast";
-    case Learns::messages:
+    case ArrivalSource::messages:
       return "messages";
   }
   return "";
@@ -86,7 +86,7 @@ nb::dict describe(const Algorithm& algorithm) {
   dict["collectives"] = collectives;
   dict["requirement"] = str(word(algorithm.requirement));
   dict["symmetry"] = str(word(algorithm.symmetry));
-  dict["learns"] = str(word(algorithm.learns));
+  dict["learns"] = str(word(algorithm.arrival_source));
   dict["rounds"] = str(algorithm.rounds);
   dict["commutative_only"] = algorithm.commutative_only;
   dict["needs_whole_graph"] = algorithm.needs_whole_graph;
@@ -136,7 +136,7 @@ bool combines(const std::string& collective) { return is_reduction(parse_collect
 
 nb::str learns_of(const std::string& collective, const std::string& text) {
   const Spec spec = parse_spec(parse_collective(collective), text);
-  return str(word(learns(*spec.algorithm, spec.parameters)));
+  return str(word(arrival_source(*spec.algorithm, spec.parameters)));
 }
 
 bool has_root(const std::string& collective) { return is_rooted(parse_collective(collective)); }

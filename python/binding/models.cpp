@@ -8,8 +8,8 @@
 
 #include "base/error.hpp"
 #include "binding.hpp"
-#include "model/taulop/cost_bounds.hpp"
 #include "model/prediction/prediction.hpp"
+#include "model/taulop/cost_bounds.hpp"
 #include "model/taulop/shared_memory_cost.hpp"
 #include "model/taulop/summa.hpp"
 #include "model/taulop/taulop.hpp"

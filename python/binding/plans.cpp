@@ -52,10 +52,10 @@ using Arrivals = std::vector<std::int32_t>;
 void check_arrivals(const Arrivals& arrivals, Collective collective, const Spec& spec, Rank procs) {
   if (arrivals.empty()) return;
   const Algorithm& algorithm = *spec.algorithm;
-  if (learns(algorithm, spec.parameters) == Learns::none) {
+  if (arrival_source(algorithm, spec.parameters) == ArrivalSource::none) {
     std::vector<std::string_view> users;
     for (const Algorithm* each : catalogue(collective))
-      if (each->learns != Learns::none) users.push_back(each->name);
+      if (each->arrival_source != ArrivalSource::none) users.push_back(each->name);
     throw Error(std::string(algorithm.name) + " does not mind arrivals; of " + std::string(name(collective)) +
                 " these do: " + (users.empty() ? "none" : joined(users)));
   }
@@ -325,7 +325,7 @@ BuiltPlan build(const std::string& collective, const std::string& spec, Rank pro
 
 std::vector<Rank> nodes_of(const Algorithm& algorithm, Rank procs, const std::string& machine,
                            const std::string& placement) {
-  if (!minds_nodes(algorithm)) return {};
+  if (!depends_on_nodes(algorithm)) return {};
   if (machine.empty() && placement.empty())
     return algorithm.shared_places ? std::vector<Rank>(procs, 0) : std::vector<Rank>{};  // on one node, then
   return Mapping::parse(machine, placement.empty() ? "sequential" : placement, procs).node_of_rank();
@@ -339,7 +339,7 @@ void require_met(const Spec& spec, const Call& call) {
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     throw Error(who + " " + unmet +
                 (uses_nodes(*spec.algorithm) ? "" : ", not " + std::to_string(call.procs)));
-  if (spec.algorithm->decides() && call.procs > most_deciding)
+  if (spec.algorithm->is_online() && call.procs > most_deciding)
     throw Error(who + " decides as it runs, so that all processes have to be played together: take at most " +
                 std::to_string(most_deciding) + ", not " + std::to_string(call.procs));
 }

@@ -32,7 +32,7 @@ constexpr std::uint64_t most_played = 1ull << 28;  // of one that is relabelled
 
 /// What the places of a scratch buffer are like; empty for the call's own buffers.
 std::span<const Place> likeness(const Schedule& schedule, Buffer buffer) {
-  return buffer >= Buffer::scratch ? schedule.like(buffer) : std::span<const Place>();
+  return buffer >= Buffer::scratch ? schedule.sized_like(buffer) : std::span<const Place>();
 }
 
 /// How many bytes places have where each rank's block has a size of its own (allgather, gather, scatter and their
@@ -282,7 +282,7 @@ struct Simulation {
     std::unique_ptr<Played> played;
     Call current = call;
     std::vector<Summary> result;
-    const bool decides = spec.algorithm->decides();
+    const bool decides = spec.algorithm->is_online();
     for (std::size_t size = 0; size < sizes.size(); ++size) {
       bool is_sized = false;
       PlayOptions each = options;
@@ -316,7 +316,7 @@ struct Simulation {
 
   /// Throws Error where lists do not belong together.
   void require_fitting(std::size_t sizes) const {
-    if (!forecasts.empty() && learns(*spec.algorithm, spec.parameters) != Learns::forecast)
+    if (!forecasts.empty() && arrival_source(*spec.algorithm, spec.parameters) != ArrivalSource::forecast)
       throw Error(std::string(spec.algorithm->name) + " uses no forecast of arrivals");
     if ((!forecasts.empty() && forecasts.size() != arrivals.size()) ||
         (!begins.empty() && begins.size() != arrivals.size()))
@@ -435,7 +435,7 @@ std::string refusal(const std::string& collective, const std::string& spec, Rank
   Simulation simulation = make_simulation(collective, spec, procs, platform, file, placement);
   require_root(root, procs);
   const Algorithm& algorithm = *simulation.spec.algorithm;
-  if (algorithm.decides()) return "";
+  if (algorithm.is_online()) return "";
   std::any kept;
   simulation.call.kept = &kept;
   simulation.call.root = root;

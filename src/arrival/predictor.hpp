@@ -5,14 +5,14 @@
 // section 6: a moving average of 5), Durbin 1960 for the autoregressive one.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstddef>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
+
+#include "base/layers.hpp"
 
 namespace convene::arrival {
 

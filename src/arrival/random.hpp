@@ -3,10 +3,10 @@
 // distributions make of it.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstdint>
 #include <random>
+
+#include "base/layers.hpp"
 
 namespace convene::arrival {
 

@@ -3,12 +3,12 @@
 // first runs nothing is allocated any more.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstddef>
 #include <memory>
 #include <new>
 #include <vector>
+
+#include "base/layers.hpp"
 
 namespace convene::base {
 

@@ -3,11 +3,11 @@
 // else nanoseconds of CLOCK_MONOTONIC (28 ns a reading and more).
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <time.h>
 
 #include <cstdint>
+
+#include "base/layers.hpp"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -39,7 +39,8 @@ struct TickMoment {
     TickMoment best;
     std::uint64_t least = UINT64_MAX;
     for (int i = 0; i < most; ++i) {
-      const std::uint64_t before = convene::base::ticks(), ns = monotonic_ns(), after = convene::base::ticks();
+      const std::uint64_t before = convene::base::ticks(), ns = monotonic_ns(),
+                          after = convene::base::ticks();
       if (after - before >= least) continue;
       least = after - before;
       best = {before + least / 2, ns};

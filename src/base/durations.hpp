@@ -2,11 +2,11 @@
 // Durations as people write them: "5ms", "1.5s", "200us", and as whole nanoseconds.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "base/layers.hpp"
 
 namespace convene::base {
 

@@ -3,9 +3,9 @@
 // status 2.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <stdexcept>
+
+#include "base/layers.hpp"
 
 namespace convene::base {
 

@@ -3,13 +3,13 @@
 // every look would first have to find out where its page is.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <sys/mman.h>
 
 #include <cstddef>
 #include <new>
 #include <vector>
+
+#include "base/layers.hpp"
 
 namespace convene::base {
 

@@ -2,12 +2,12 @@
 // Names in messages: quoting what somebody wrote, and finding what they may have meant.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/layers.hpp"
 
 namespace convene::base {
 

@@ -12,8 +12,6 @@
 //   that was not asleep may look just then; poll() has to see that another one is at it.)
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -21,6 +19,8 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+
+#include "base/layers.hpp"
 
 namespace convene::base {
 

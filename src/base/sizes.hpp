@@ -2,12 +2,12 @@
 // Sizes in bytes as people write them: "8", "4KiB", "1MiB", and ranges of them: "8:1MiB".
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/layers.hpp"
 
 namespace convene::base {
 

@@ -12,11 +12,11 @@
 //   behind one, so this is the usual case, and not a rare one.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "base/layers.hpp"
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define CONVENE_HAS_STRING_COPY 1

@@ -160,7 +160,7 @@ CONVENE_PUBLIC(last, (PublicComm comm, convene_account* account)) {
   CONVENE_STEP_ASIDE(convene_public_last, last, (comm, account));
   const Communicator* handle = handle_of(comm);
   if (!handle || !handle->last_record() || !account) return MPI_ERR_ARG;
-  const convene::capi::Record& record = *handle->last_record();
+  const convene::capi::CallStats& record = *handle->last_record();
   *account = {record.algorithm.c_str(), record.reason.c_str(),
               static_cast<double>(record.last) * convene::capi::seconds_per_tick()};
   return MPI_SUCCESS;
@@ -172,6 +172,6 @@ CONVENE_PUBLIC(memory, (PublicComm comm, convene_footprint* footprint)) {
   if (!handle || !footprint) return MPI_ERR_ARG;
   const convene::capi::ScheduleCache& schedules = convene::capi::process_schedules();
   *footprint = {handle->memory(), handle->program_memory(), schedules.memory(), schedules.size(),
-                handle->has_own()};
+                handle->has_internal()};
   return MPI_SUCCESS;
 }

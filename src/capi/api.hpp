@@ -72,7 +72,7 @@ using PublicOp = PublicHandle<MPI_Op>;
 
 /// The first line of every public function, convene_<name>: the drop-in library exports them too, so that one runtime serves a
 /// program that is linked with libconvene. `arguments` in parentheses; `function`: as it is called here.
-#define CONVENE_STEP_ASIDE(function, name, arguments)              \
+#define CONVENE_STEP_ASIDE(function, name, arguments)                    \
   if (void* const next = convene::capi::next_function("convene_" #name)) \
   return reinterpret_cast<decltype(&function)>(next) arguments
 
@@ -81,24 +81,25 @@ using PublicOp = PublicHandle<MPI_Op>;
 #define CONVENE_API_FORMS(name, suffix, arguments, ...)                                                     \
   CONVENE_PUBLIC(name##suffix, (__VA_ARGS__)) {                                                             \
     CONVENE_STEP_ASIDE(convene_public_##name##suffix, name##suffix, arguments);                             \
-    convene::capi::need_mpi();                                                                                    \
-    convene::runtime::recorder::note_caller(__builtin_return_address(0));                                            \
-    return convene::capi::name arguments;                                                                         \
+    convene::capi::need_mpi();                                                                              \
+    convene::runtime::recorder::note_caller(__builtin_return_address(0));                                   \
+    return convene::capi::name arguments;                                                                   \
   }                                                                                                         \
   CONVENE_PUBLIC(i##name##suffix, (__VA_ARGS__, MPI_Request * request)) {                                   \
     CONVENE_STEP_ASIDE(convene_public_i##name##suffix, i##name##suffix, (CONVENE_LIST arguments, request)); \
-    convene::capi::need_mpi();                                                                                    \
-    if (!request) return convene::capi::lacks("convene_i" #name #suffix, "a place for a request");                \
-    convene::runtime::recorder::note_caller(__builtin_return_address(0));                                            \
-    return convene::capi::name(CONVENE_LIST arguments, convene::capi::Form{request});                                   \
+    convene::capi::need_mpi();                                                                              \
+    if (!request) return convene::capi::lacks("convene_i" #name #suffix, "a place for a request");          \
+    convene::runtime::recorder::note_caller(__builtin_return_address(0));                                   \
+    return convene::capi::name(CONVENE_LIST arguments, convene::capi::Form{request});                       \
   }                                                                                                         \
   CONVENE_PUBLIC(name##_init##suffix, (__VA_ARGS__, convene_operation * operation)) {                       \
     CONVENE_STEP_ASIDE(convene_public_##name##_init##suffix, name##_init##suffix,                           \
                        (CONVENE_LIST arguments, operation));                                                \
-    convene::capi::need_mpi();                                                                                    \
-    if (!operation) return convene::capi::lacks("convene_" #name "_init" #suffix, "a place for an operation");    \
-    convene::runtime::recorder::note_caller(__builtin_return_address(0));                                            \
-    return convene::capi::name(CONVENE_LIST arguments, convene::capi::init_form(operation));                            \
+    convene::capi::need_mpi();                                                                              \
+    if (!operation)                                                                                         \
+      return convene::capi::lacks("convene_" #name "_init" #suffix, "a place for an operation");            \
+    convene::runtime::recorder::note_caller(__builtin_return_address(0));                                   \
+    return convene::capi::name(CONVENE_LIST arguments, convene::capi::init_form(operation));                \
   }
 
 /// Likewise in both widths; `PARAMETERS(Count, Displacement)` are the parameters.

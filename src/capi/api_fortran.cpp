@@ -44,7 +44,7 @@ CONVENE_API int convene_fortran_expect(int comm, const double* seconds, int proc
     int needed = 0;
     if (procs > 0 && convene::capi::pmpi.Comm_size(comm_of(comm), &needed) == MPI_SUCCESS && procs != needed)
       throw convene::capi::Error("convene_expect was given " + std::to_string(procs) + " times for " +
-                           std::to_string(needed) + " ranks; give one for each");
+                                 std::to_string(needed) + " ranks; give one for each");
     return convene_expect(comm_of(comm), procs > 0 ? seconds : nullptr);
   });
 }

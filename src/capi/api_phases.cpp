@@ -6,7 +6,8 @@
 namespace {
 
 convene::capi::Persistent& object(convene_operation operation) {
-  if (!operation) throw convene::capi::Error("a phase is declared for no operation (a null convene_operation)");
+  if (!operation)
+    throw convene::capi::Error("a phase is declared for no operation (a null convene_operation)");
   return *reinterpret_cast<convene::capi::Persistent*>(operation);
 }
 

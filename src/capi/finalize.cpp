@@ -11,7 +11,7 @@
 extern "C" int convene_entry_Finalize() __asm__("MPI_Finalize") __attribute__((visibility("default")));
 extern "C" int convene_entry_Finalize() {
   convene::runtime::background::stop();
-  convene::capi::InsideMpi::stop();
+  convene::capi::NativeCallWatch::stop();
   // Tools that follow have an MPI_Finalize, too. An MPI that was loaded privately is not found so.
   void* const next = dlsym(RTLD_NEXT, "MPI_Finalize");
   return reinterpret_cast<int (*)()>(next ? next : convene::capi::mpi_symbol("PMPI_Finalize"))();

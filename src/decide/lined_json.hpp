@@ -2,12 +2,12 @@
 // JSON values that know the line on which they stand, so that a message can point there.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/layers.hpp"
 
 namespace convene::decide {
 

@@ -57,7 +57,7 @@ struct Rule {
   /// Whether it may fit once the nodes are known, which they are not.
   bool may_fit_later(const Situation& situation) const;
   bool needs_topology() const {
-    return !nodes.is_anything() || !ranks_per_node.is_anything() || minds_nodes(*use.algorithm);
+    return !nodes.is_anything() || !ranks_per_node.is_anything() || depends_on_nodes(*use.algorithm);
   }
 };
 

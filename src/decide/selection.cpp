@@ -79,7 +79,7 @@ Choice choose_forced(const Spec& spec, const Situation& situation) {
 const Algorithm& plainest(const Situation& situation) {
   for (const Algorithm* algorithm : catalogue(situation.collective)) {
     const bool is_plain = !algorithm->is_native() && !algorithm->is_composed() && !algorithm->shared_places &&
-                          !algorithm->needs_whole_graph && algorithm->learns == Learns::none;
+                          !algorithm->needs_whole_graph && algorithm->arrival_source == ArrivalSource::none;
     if (is_plain && obstacle({algorithm, algorithm->default_parameters()}, situation).empty())
       return *algorithm;
   }
@@ -116,7 +116,7 @@ bool Selection::all_native() const {
 
 bool Selection::needs_topology() const {
   return std::any_of(uses_.begin(), uses_.end(),
-                     [](const Use& use) { return minds_nodes(*use.spec.algorithm); }) ||
+                     [](const Use& use) { return depends_on_nodes(*use.spec.algorithm); }) ||
          std::any_of(rules_.begin(), rules_.end(),
                      [&](const Rule& rule) { return rule.needs_topology() && !forced(rule.collective); });
 }

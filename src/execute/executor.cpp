@@ -64,7 +64,7 @@ class DynamicRun {
     while (code == MPI_SUCCESS) {
       if ((code = issue_all()) != MPI_SUCCESS) break;
       if (in_flight_ + signals_ == 0) return MPI_SUCCESS;
-      code = long_wait.is_on() || signals_ > 0 ? complete_and_tell() : complete_some(pmpi.Waitsome);
+      code = wait_warning.is_on() || signals_ > 0 ? complete_and_tell() : complete_some(pmpi.Waitsome);
     }
     abandon(requests_, in_flight_);
     return code;
@@ -118,7 +118,7 @@ class DynamicRun {
       if (completed_last_ == 0) break;
     }
     // What waits for the program's own buffer does not wait for others.
-    if (long_wait.is_on() && awaited_ == 0 && standstill_.has_become_long(messages_done_))
+    if (wait_warning.is_on() && awaited_ == 0 && stall_detector_.has_become_long(messages_done_))
       say_who_is_missing(true);
     return MPI_SUCCESS;
   }
@@ -135,11 +135,11 @@ class DynamicRun {
   };
 
   void ready(StepId id) {
-    if (schedule_[id].is_signal() && schedule_[id].kind == StepKind::recv) {
+    if (schedule_[id].is_shm_signal() && schedule_[id].kind == StepKind::recv) {
       awaited_signals_[signals_++] = id;
       return;
     }
-    if (schedule_[id].is_signal()) return local_.push(id);
+    if (schedule_[id].is_shm_signal()) return local_.push(id);
     switch (schedule_[id].kind) {
       case StepKind::recv:
         return receiving_.ready.push(id);
@@ -184,7 +184,7 @@ class DynamicRun {
       if (const StepId id = window.ready.pop(); waiting_for_[id] == 0) return id;  // else it has gone ahead
     if (window.in_flight >= limit || window.ready.empty()) return none;
     const auto passed = [&](StepId id) {
-      return schedule_[id].kind != window.kind || schedule_[id].is_signal() ||
+      return schedule_[id].kind != window.kind || schedule_[id].is_shm_signal() ||
              waiting_for_[id] == complete_step;
     };
     while (window.first < schedule_.size() && passed(window.first)) ++window.first;
@@ -209,7 +209,7 @@ class DynamicRun {
     int completed = 0;
     for (std::uint32_t i = signals_; i-- > 0;) {
       const StepId id = awaited_signals_[i];
-      if (!shared_memory_->has_come(schedule_[id].peer, schedule_[id].match)) continue;
+      if (!shared_memory_->is_signalled(schedule_[id].peer, schedule_[id].match)) continue;
       awaited_signals_[i] = awaited_signals_[--signals_];
       complete(id);  // which may have others be awaited
       ++completed;
@@ -242,7 +242,7 @@ class DynamicRun {
     for (std::uint32_t i = 0; i < count; ++i)
       peers[i] =
           static_cast<int>(schedule_[i < in_flight_ ? step_of_[i] : awaited_signals_[i - in_flight_]].peer);
-    long_wait.say(comm_, peers, count, is_started);
+    wait_warning.say(comm_, peers, count, is_started);
   }
 
   /// Completes what `wait_or_test` says is complete.
@@ -279,7 +279,7 @@ class DynamicRun {
   int completed_last_ = 0;
   std::uint8_t awaited_ = 0;  // the buffer that has not come, as a bit of Step::touches; 0: none
   std::uint64_t messages_done_ = 0, early_messages_ = 0;
-  Standstill standstill_;
+  StallDetector stall_detector_;
   MPI_Request* requests_;  // the messages in flight, and
   StepId* step_of_;        // whose they are
   StepId* awaited_signals_ = nullptr;
@@ -294,7 +294,7 @@ class DynamicRun {
 bool has_memory(const Binding& binding) { return !binding.shared_memory || binding.shared_memory->is_free(); }
 
 int run_dynamic(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle) {
-  if (binding.decider) return DecidingRun(binding, arena, true).run();
+  if (binding.online) return OnlineRun(binding, arena, true).run();
   const SharedRun shared(binding);
   const int code = await_memory(binding);
   return code == MPI_SUCCESS ? DynamicRun(binding, limits, arena, shuffle).run() : code;
@@ -327,8 +327,8 @@ class StepwiseRun::Run : public DynamicRun {
 
 StepwiseRun::StepwiseRun(const Binding& binding, const Limits& limits, Arena& arena,
                          std::optional<Buffer> awaited) {
-  if (binding.decider) {
-    deciding_run_ = std::make_unique<DecidingRun>(binding, arena, !awaited);
+  if (binding.online) {
+    online_run_ = std::make_unique<OnlineRun>(binding, arena, !awaited);
     return;
   }
   run_ = std::make_unique<Run>(binding, limits, arena);
@@ -338,23 +338,23 @@ StepwiseRun::StepwiseRun(const Binding& binding, const Limits& limits, Arena& ar
 
 StepwiseRun::~StepwiseRun() = default;
 
-void StepwiseRun::come() { deciding_run_ ? deciding_run_->begin() : run_->come(); }
+void StepwiseRun::come() { online_run_ ? online_run_->begin() : run_->come(); }
 
 int StepwiseRun::advance(bool& done) {
-  if (!deciding_run_) return run_->advance(done);
-  const int code = deciding_run_->advance(done);
-  if (code == MPI_SUCCESS && !done) deciding_run_->tell_if_it_stands();
+  if (!online_run_) return run_->advance(done);
+  const int code = online_run_->advance(done);
+  if (code == MPI_SUCCESS && !done) online_run_->tell_if_it_stands();
   return code;
 }
 
 void StepwiseRun::cancel() { run_->cancel(); }
 
 std::uint64_t StepwiseRun::messages() const {
-  return deciding_run_ ? deciding_run_->messages() : run_->messages_done();
+  return online_run_ ? online_run_->messages() : run_->messages_done();
 }
 
 std::uint64_t StepwiseRun::early_messages() const {
-  return deciding_run_ ? deciding_run_->early_messages() : run_->early_messages();
+  return online_run_ ? online_run_->early_messages() : run_->early_messages();
 }
 
 }  // namespace convene::execute

@@ -17,19 +17,20 @@
 #include "execute/message.hpp"
 #include "execute/program.hpp"
 #include "mpi/tags.hpp"
-#include "schedule/online/online_algorithm.hpp"
 #include "schedule/core/order.hpp"
 #include "schedule/core/schedule.hpp"
+#include "schedule/online/online_algorithm.hpp"
 
 namespace convene::execute {
 
-class DecidingRun;
+class OnlineRun;
 class SharedMemory;
 
 /// A schedule bound to a communicator and to memory, ready to run.
 struct Binding {
   const Schedule* schedule = nullptr;
-  const Decider* decider = nullptr;  ///< where there is one, it says what to do; the schedule has no steps
+  const OnlineAlgorithm* online =
+      nullptr;  ///< where there is one, it says what to do; the schedule has no steps
   Buffers buffers;
   SharedMemory* shared_memory = nullptr;  ///< for shared places and signals; its run has begun
   Operator op = {};                       ///< for combines: a schedule without them needs none
@@ -78,7 +79,7 @@ class StepwiseRun {
  private:
   class Run;
   std::unique_ptr<Run> run_;  // one of the two
-  std::unique_ptr<DecidingRun> deciding_run_;
+  std::unique_ptr<OnlineRun> online_run_;
 };
 
 }  // namespace convene::execute

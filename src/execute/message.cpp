@@ -125,7 +125,7 @@ void bind_scratch(const Schedule& schedule, Buffers& buffers, Arena& arena) {
   const unsigned count = schedule.buffers() - first;
   auto* memories = new (arena.take(count * sizeof(Memory))) Memory[count];
   for (unsigned k = 0; k < count; ++k) {
-    const std::span<const Place> like = schedule.like(scratch(k));
+    const std::span<const Place> like = schedule.sized_like(scratch(k));
     if (buffers.blocks.is_uniform()) {
       const std::size_t bytes = buffers.blocks.place(0).bytes;
       memories[k] = Memory::uniform(arena.take(bytes * like.size()), bytes);
@@ -219,7 +219,7 @@ int start_message(const Schedule& schedule, StepId id, const Buffers& buffers, M
   const Message message = make_message(schedule, id, buffers, arena);
   *request = MPI_REQUEST_NULL;
   *staging = nullptr;
-  if (message.is_empty() && !schedule.signals()) return MPI_SUCCESS;
+  if (message.is_empty() && !schedule.sends_empty_messages()) return MPI_SUCCESS;
   const int peer = static_cast<int>(step.peer);
   int code;
   if (step.kind == StepKind::send) {
@@ -302,8 +302,8 @@ int copy(const Piece& from, const Piece& to) {
 }
 
 /// Calls act(from, to) for all bytes of a copy or combine: once where both sides are one run, else place by place.
-template <class Act>
-int for_each_pair(const Schedule& schedule, StepId step, const Buffers& buffers, Act&& act) {
+template <class Opcode>
+int for_each_pair(const Schedule& schedule, StepId step, const Buffers& buffers, Opcode&& act) {
   const auto from = schedule.from(step), to = schedule.to(step);
   const auto source = one_run(from, schedule, buffers), target = one_run(to, schedule, buffers);
   if (source && target && source->bytes == target->bytes) return act(*source, *target);

@@ -59,13 +59,13 @@ auto& early_notices() {
 
 }  // namespace
 
-DecidingRun::DecidingRun(const Binding& binding, Arena& arena, bool has_begun)
+OnlineRun::OnlineRun(const Binding& binding, Arena& arena, bool has_begun)
     : binding_(binding),
       arena_(arena),
       tags_(binding.tags()),
       notice_tag_(tags_.of_notices()),
       number_(binding.persistent_number ? binding.run : binding.collective_number),
-      decider_(binding.decider->copy()),
+      algorithm_(binding.online->copy()),
       schedule_(*binding.schedule),
       sent_(binding.schedule->procs(), 0),
       received_(binding.schedule->procs(), 0),
@@ -73,31 +73,31 @@ DecidingRun::DecidingRun(const Binding& binding, Arena& arena, bool has_begun)
   if (has_begun) events_.push_back({});
 }
 
-void DecidingRun::begin() {
+void OnlineRun::begin() {
   has_begun_ = true;
   early_messages_ = messages_;
   events_.push_back({});
 }
 
-int DecidingRun::run() {
+int OnlineRun::run() {
   for (bool done = false;;) {
     if (const int code = advance(done); code != MPI_SUCCESS || done) return code;
     if (const int code = wait(); code != MPI_SUCCESS) return fail(code);
   }
 }
 
-/// Until nothing more has come, and the decider has been told so.
-int DecidingRun::advance(bool& done) {
+/// Until nothing more has come, and the online algorithm has been told so.
+int OnlineRun::advance(bool& done) {
   for (;;) {
     int code = handle_events();
     if (code == MPI_SUCCESS) code = listen();
     if (code == MPI_SUCCESS && !flights_.empty()) code = complete(pmpi.Testsome);
     if (code != MPI_SUCCESS) return fail(code);
-    const bool is_to_listen = decider_->is_listening() && !is_listening_;  // what was heard is for later
+    const bool is_to_listen = algorithm_->is_listening() && !is_listening_;  // what was heard is for later
     if (!events_.empty() || is_to_listen) continue;
     if (!is_quiet_) {
       is_quiet_ = true;
-      events_.push_back({.kind = Happening::Kind::quiet});
+      events_.push_back({.kind = Event::Kind::quiet});
       continue;
     }
     done = has_begun_ && flights_.empty();
@@ -105,21 +105,21 @@ int DecidingRun::advance(bool& done) {
   }
 }
 
-int DecidingRun::handle_events() {
-  DecidedSteps steps;
+int OnlineRun::handle_events() {
+  OnlineSteps steps;
   while (!events_.empty()) {
-    const Happening event = events_.front();
+    const Event event = events_.front();
     events_.pop_front();
-    if (event.kind != Happening::Kind::quiet) is_quiet_ = false;
+    if (event.kind != Event::Kind::quiet) is_quiet_ = false;
     steps.clear();
-    decider_->on(event, steps);
-    for (const DecidedStep& wanted : steps.list())
+    algorithm_->on(event, steps);
+    for (const OnlineStep& wanted : steps.list())
       if (const int code = carry_out(wanted); code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
 }
 
-int DecidingRun::carry_out(const DecidedStep& wanted) {
+int OnlineRun::carry_out(const OnlineStep& wanted) {
   if (wanted.is_notice) return tell(wanted);
   if (wanted.kind == StepKind::send || wanted.kind == StepKind::recv) return start_data(wanted);
   const StepId step = schedule_.add(wanted);
@@ -129,7 +129,7 @@ int DecidingRun::carry_out(const DecidedStep& wanted) {
   return MPI_SUCCESS;
 }
 
-int DecidingRun::start_data(const DecidedStep& wanted) {
+int OnlineRun::start_data(const OnlineStep& wanted) {
   const bool is_send = wanted.kind == StepKind::send;
   const std::uint32_t number = (is_send ? sent_ : received_)[wanted.peer]++;
   Flight flight{.what = Flight::What::data, .step = schedule_.add(wanted, number)};
@@ -138,7 +138,7 @@ int DecidingRun::start_data(const DecidedStep& wanted) {
                                  tags_.of(number), arena_, &request, &flight.staging);
   if (code != MPI_SUCCESS) return code;
   if (request == MPI_REQUEST_NULL) {
-    note(is_send ? Happening::Kind::sent : Happening::Kind::received, flight.step);
+    note(is_send ? Event::Kind::sent : Event::Kind::received, flight.step);
     return MPI_SUCCESS;
   }
   flights_.push_back(flight);
@@ -146,7 +146,7 @@ int DecidingRun::start_data(const DecidedStep& wanted) {
   return MPI_SUCCESS;
 }
 
-int DecidingRun::tell(const DecidedStep& wanted) {
+int OnlineRun::tell(const OnlineStep& wanted) {
   if (free_wires_.empty()) free_wires_.push_back(&wires_.emplace_back());
   Wire* const wire = free_wires_.back();
   free_wires_.pop_back();
@@ -154,11 +154,11 @@ int DecidingRun::tell(const DecidedStep& wanted) {
   *wire = {notice.what, notice.rank, notice.other, schedule_.schedule().rank(), number_};
   flights_.push_back({.what = Flight::What::notice, .wire = wire});
   return pmpi.Isend(wire->data(), sizeof *wire, MPI_BYTE, static_cast<int>(wanted.peer), notice_tag_,
-                   binding_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
+                    binding_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
 }
 
-int DecidingRun::listen() {
-  if (is_listening_ || !decider_->is_listening()) return MPI_SUCCESS;
+int OnlineRun::listen() {
+  if (is_listening_ || !algorithm_->is_listening()) return MPI_SUCCESS;
   if (const auto wire =
           early_notices().take({binding_.comm, notice_tag_, schedule_.schedule().rank(), number_})) {
     hear(*wire);
@@ -167,16 +167,16 @@ int DecidingRun::listen() {
   is_listening_ = true;
   flights_.push_back({.what = Flight::What::listening});
   return pmpi.Irecv(heard_.data(), sizeof heard_, MPI_BYTE, MPI_ANY_SOURCE, notice_tag_, binding_.comm,
-                   &requests_.emplace_back(MPI_REQUEST_NULL));
+                    &requests_.emplace_back(MPI_REQUEST_NULL));
 }
 
-void DecidingRun::hear(const Wire& wire) {
-  events_.push_back({.kind = Happening::Kind::noticed,
+void OnlineRun::hear(const Wire& wire) {
+  events_.push_back({.kind = Event::Kind::noticed,
                      .peer = wire[3],
                      .notice = {.what = wire[0], .rank = wire[1], .other = wire[2]}});
 }
 
-int DecidingRun::complete(decltype(pmpi.Waitsome) wait_or_test) {
+int OnlineRun::complete(decltype(pmpi.Waitsome) wait_or_test) {
   int count = 0;
   completed_.resize(flights_.size());
   MPI_Status none{};
@@ -191,8 +191,8 @@ int DecidingRun::complete(decltype(pmpi.Waitsome) wait_or_test) {
   return MPI_SUCCESS;
 }
 
-/// A flight is over: the decider is to know.
-void DecidingRun::land(std::size_t at) {
+/// A flight is over: the online algorithm is to know.
+void OnlineRun::land(std::size_t at) {
   const Flight flight = flights_[at];
   flights_[at] = flights_.back();
   requests_[at] = requests_.back();
@@ -212,42 +212,44 @@ void DecidingRun::land(std::size_t at) {
     case Flight::What::data:
       if (flight.staging) unpack(schedule_.schedule(), flight.step, binding_.buffers, flight.staging);
       ++messages_;
-      note(schedule_.schedule()[flight.step].kind == StepKind::send ? Happening::Kind::sent
-                                                                    : Happening::Kind::received,
+      note(schedule_.schedule()[flight.step].kind == StepKind::send ? Event::Kind::sent
+                                                                    : Event::Kind::received,
            flight.step);
       return;
   }
 }
 
-void DecidingRun::note(Happening::Kind kind, StepId step) {
+void OnlineRun::note(Event::Kind kind, StepId step) {
   const Schedule& schedule = schedule_.schedule();
   events_.push_back({.kind = kind, .peer = schedule[step].peer, .slots = schedule.ranges(step)[0]});
 }
 
 /// Until something has come; says for whom, where that takes long.
-int DecidingRun::wait() {
-  if (!long_wait.is_on()) return complete(pmpi.Waitsome);
+int OnlineRun::wait() {
+  if (!wait_warning.is_on()) return complete(pmpi.Waitsome);
   const std::size_t before = flights_.size();
   PolledWait wait;
   for (;;) {
-    if (const int code = complete(pmpi.Testsome); code != MPI_SUCCESS || flights_.size() < before) return code;
+    if (const int code = complete(pmpi.Testsome); code != MPI_SUCCESS || flights_.size() < before)
+      return code;
     if (wait.has_become_long()) say_who_is_missing(false);
   }
 }
 
-void DecidingRun::tell_if_it_stands() {
-  if (long_wait.is_on() && has_begun_ && standstill_.has_become_long(messages_)) say_who_is_missing(true);
+void OnlineRun::tell_if_it_stands() {
+  if (wait_warning.is_on() && has_begun_ && stall_detector_.has_become_long(messages_))
+    say_who_is_missing(true);
 }
 
-void DecidingRun::say_who_is_missing(bool is_started) const {
+void OnlineRun::say_who_is_missing(bool is_started) const {
   std::vector<int> peers;
   for (const Flight& flight : flights_)
     if (flight.what == Flight::What::data)
       peers.push_back(static_cast<int>(schedule_.schedule()[flight.step].peer));
-  long_wait.say(binding_.comm, peers.data(), peers.size(), is_started);
+  wait_warning.say(binding_.comm, peers.data(), peers.size(), is_started);
 }
 
-int DecidingRun::fail(int code) {
+int OnlineRun::fail(int code) {
   abandon(requests_.data(), requests_.size());
   flights_.clear();
   requests_.clear();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs an algorithm that decides as it runs: tells the rank's decider what happens and starts what it wants.
+// Runs an algorithm that decides as it runs: tells the rank's online what happens and starts what it wants.
 //
 // Data has the numbers that messages between two ranks always have, counted by each side as it starts them; notices have
 // the last numbers of the collective's tags, which data never reaches, and are received from anybody. There is one
-// receive for notices at most, and only while the decider listens, so nothing is left over and nothing is cancelled.
+// receive for notices at most, and only while the online algorithm listens, so nothing is left over and nothing is cancelled.
 //
 // A rank may be as far ahead as eager messages let it, and tags come again: those of collectives after a while, those of
 // a persistent operation with its next run. Data does not mind, since messages between two ranks keep their order. Notices,
@@ -22,12 +22,12 @@
 
 namespace convene::execute {
 
-class DecidingRun {
+class OnlineRun {
  public:
-  /// The binding has a decider, of which the run makes a copy. `has_begun`: the own contribution is there.
-  DecidingRun(const Binding& binding, Arena& arena, bool has_begun);
-  DecidingRun(const DecidingRun&) = delete;
-  DecidingRun& operator=(const DecidingRun&) = delete;
+  /// The binding has an online algorithm, of which the run makes a copy. `has_begun`: the own contribution is there.
+  OnlineRun(const Binding& binding, Arena& arena, bool has_begun);
+  OnlineRun(const OnlineRun&) = delete;
+  OnlineRun& operator=(const OnlineRun&) = delete;
 
   /// The own contribution is there now.
   void begin();
@@ -57,14 +57,14 @@ class DecidingRun {
   int listen();
   void hear(const Wire& wire);
   int handle_events();
-  int carry_out(const DecidedStep& wanted);
-  int start_data(const DecidedStep& wanted);
-  int tell(const DecidedStep& wanted);
+  int carry_out(const OnlineStep& wanted);
+  int start_data(const OnlineStep& wanted);
+  int tell(const OnlineStep& wanted);
   int complete(decltype(pmpi.Waitsome) wait_or_test);
   int wait();
   void say_who_is_missing(bool is_started) const;
   void land(std::size_t at);
-  void note(Happening::Kind kind, StepId step);
+  void note(Event::Kind kind, StepId step);
   int fail(int code);
 
   const Binding& binding_;
@@ -72,9 +72,9 @@ class DecidingRun {
   const Tags tags_;
   const int notice_tag_;
   const std::uint32_t number_;  // of the collective, or of the persistent operation's run
-  const std::unique_ptr<Decider> decider_;
-  GrowingSchedule schedule_;
-  std::deque<Happening> events_;  // that the decider has not been told of
+  const std::unique_ptr<OnlineAlgorithm> algorithm_;
+  IncrementalSchedule schedule_;
+  std::deque<Event> events_;  // that the online algorithm has not been told of
   std::vector<Flight> flights_;
   std::vector<MPI_Request> requests_;  // of the flights
   std::vector<int> completed_;
@@ -84,7 +84,7 @@ class DecidingRun {
   std::vector<Wire*> free_wires_;
   Wire heard_ = {};
   std::uint64_t messages_ = 0, early_messages_ = 0;
-  Standstill standstill_;
+  StallDetector stall_detector_;
   bool has_begun_, is_listening_ = false, is_quiet_ = true;
 };
 

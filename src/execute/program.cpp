@@ -35,14 +35,14 @@ std::optional<Run> one_run_of(std::span<const Range> ranges, const Schedule& sch
 
 /// An empty message is left out, on the other side too; but not a signal.
 bool is_left_out(const Schedule& schedule, StepId step, const Buffers& buffers) {
-  return !schedule.signals() && bytes_of(schedule.ranges(step), schedule, buffers) == 0;
+  return !schedule.sends_empty_messages() && bytes_of(schedule.ranges(step), schedule, buffers) == 0;
 }
 
 }  // namespace
 
 void Program::bind(const Schedule& schedule, const Order& order, const Buffers& buffers, std::uint32_t blocks,
                    Arena& arena) {
-  entries_.clear();
+  instructions_.clear();
   slots_ = 0;
   input_.keep(buffers.input, schedule.places(Buffer::input));
   output_.keep(buffers.output, schedule.places(Buffer::output));
@@ -54,10 +54,10 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
   for (const Op op : order) add(schedule, op, buffers, slot_of);
   join_calls();
   forget_blocking(arena);
-  is_of_tokens_ = std::all_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
-    const bool is_over = entry.act == Act::send_now || entry.act == Act::recv_now ||
-                         entry.act == Act::exchange || entry.act == Act::joined;
-    return is_over && entry.bytes_or_step == 0;
+  is_of_tokens_ = std::all_of(instructions_.begin(), instructions_.end(), [](const Instruction& instruction) {
+    const bool is_over = instruction.act == Opcode::send_now || instruction.act == Opcode::recv_now ||
+                         instruction.act == Opcode::exchange || instruction.act == Opcode::exchange_send_half;
+    return is_over && instruction.bytes_or_step == 0;
   });
   byte_ = MPI_BYTE;
   no_request_ = MPI_REQUEST_NULL;
@@ -70,44 +70,46 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
 void Program::join_calls() {
   constexpr std::uint64_t short_bytes = 4096;
   const auto waits_for = [&](std::size_t i, std::size_t message) {
-    return entries_[i].act == Act::wait && entries_[i].message.slot == entries_[message].message.slot;
+    return instructions_[i].act == Opcode::wait &&
+           instructions_[i].message.slot == instructions_[message].message.slot;
   };
-  for (std::size_t i = 0; i + 3 < entries_.size(); ++i) {
-    if (entries_[i].act != Act::recv || entries_[i + 1].act != Act::send) continue;
+  for (std::size_t i = 0; i + 3 < instructions_.size(); ++i) {
+    if (instructions_[i].act != Opcode::recv || instructions_[i + 1].act != Opcode::send) continue;
     if (!(waits_for(i + 2, i) && waits_for(i + 3, i + 1)) &&
         !(waits_for(i + 2, i + 1) && waits_for(i + 3, i)))
       continue;
-    entries_[i].act = Act::exchange;
-    entries_[i + 1].act = Act::joined;
+    instructions_[i].act = Opcode::exchange;
+    instructions_[i + 1].act = Opcode::exchange_send_half;
   }
-  for (std::size_t i = 0; i + 1 < entries_.size(); ++i) {
-    Act& act = entries_[i].act;
-    if ((act != Act::recv && act != Act::send) || !waits_for(i + 1, i)) continue;
-    act = act == Act::recv ? Act::recv_now : Act::send_now;
+  for (std::size_t i = 0; i + 1 < instructions_.size(); ++i) {
+    Opcode& act = instructions_[i].act;
+    if ((act != Opcode::recv && act != Opcode::send) || !waits_for(i + 1, i)) continue;
+    act = act == Opcode::recv ? Opcode::recv_now : Opcode::send_now;
   }
-  std::size_t end = entries_.size();
+  std::size_t end = instructions_.size();
   std::uint64_t local_bytes = 0;
   for (; end > 0; --end) {
-    const Entry& entry = entries_[end - 1];
-    if (entry.act == Act::copy || entry.act == Act::share || entry.act == Act::combine)
-      local_bytes += entry.bytes_or_step;
-    else if (entry.act == Act::general)
+    const Instruction& instruction = instructions_[end - 1];
+    if (instruction.act == Opcode::copy || instruction.act == Opcode::share ||
+        instruction.act == Opcode::combine)
+      local_bytes += instruction.bytes_or_step;
+    else if (instruction.act == Opcode::general)
       local_bytes = UINT_MAX;
-    else if (entry.act != Act::wait)
+    else if (instruction.act != Opcode::wait)
       break;
   }
-  const auto is_short = [&](std::size_t i, Act act) {
-    return i < end && entries_[i].act == act && entries_[i].bytes_or_step <= short_bytes;
+  const auto is_short = [&](std::size_t i, Opcode act) {
+    return i < end && instructions_[i].act == act && instructions_[i].bytes_or_step <= short_bytes;
   };
   const std::size_t last = end - 1;
-  if (is_short(last, Act::send) || is_short(last, Act::send_now)) {
-    entries_[last].act = Act::send_now;
-    if (local_bytes <= short_bytes && is_short(last - 1, Act::recv) && !awaits_others(last - 1)) {
-      entries_[last - 1].act = Act::exchange;
-      entries_[last].act = Act::joined;
+  if (is_short(last, Opcode::send) || is_short(last, Opcode::send_now)) {
+    instructions_[last].act = Opcode::send_now;
+    if (local_bytes <= short_bytes && is_short(last - 1, Opcode::recv) && !awaits_others(last - 1)) {
+      instructions_[last - 1].act = Opcode::exchange;
+      instructions_[last].act = Opcode::exchange_send_half;
     }
-  } else if (is_short(last, Act::recv) && local_bytes <= short_bytes && !awaits_others(last)) {
-    entries_[last].act = Act::recv_now;
+  } else if (is_short(last, Opcode::recv) && local_bytes <= short_bytes && !awaits_others(last)) {
+    instructions_[last].act = Opcode::recv_now;
   }
 }
 
@@ -115,24 +117,25 @@ void Program::join_calls() {
 void Program::forget_blocking(Arena& arena) {
   bool* const has_request = arena.take_array<bool>(slots_);
   std::fill_n(has_request, slots_, false);
-  for (const Entry& entry : entries_)
-    if (entry.act == Act::send || entry.act == Act::recv || entry.act == Act::scattered)
-      has_request[entry.message.slot] = true;
-  std::erase_if(entries_, [&](const Entry& entry) {
-    return entry.act == Act::wait && !has_request[entry.message.slot];
+  for (const Instruction& instruction : instructions_)
+    if (instruction.act == Opcode::send || instruction.act == Opcode::recv ||
+        instruction.act == Opcode::scattered)
+      has_request[instruction.message.slot] = true;
+  std::erase_if(instructions_, [&](const Instruction& instruction) {
+    return instruction.act == Opcode::wait && !has_request[instruction.message.slot];
   });
   if (std::find(has_request, has_request + slots_, true) == has_request + slots_) slots_ = 0;
 }
 
-/// Whether anything is to be received by an entry before this one, and waited for behind it.
-bool Program::awaits_others(std::size_t entry) const {
-  for (std::size_t i = 0; i < entry; ++i) {
-    if (entries_[i].act != Act::recv && entries_[i].act != Act::scattered) continue;
-    const auto is_its_wait = [&](const Entry& other) {
-      return other.act == Act::wait && other.message.slot == entries_[i].message.slot;
+/// Whether anything is to be received by an instruction before this one, and waited for behind it.
+bool Program::awaits_others(std::size_t instruction) const {
+  for (std::size_t i = 0; i < instruction; ++i) {
+    if (instructions_[i].act != Opcode::recv && instructions_[i].act != Opcode::scattered) continue;
+    const auto is_its_wait = [&](const Instruction& other) {
+      return other.act == Opcode::wait && other.message.slot == instructions_[i].message.slot;
     };
-    const auto from = entries_.begin();
-    if (std::none_of(from + static_cast<std::ptrdiff_t>(i), from + static_cast<std::ptrdiff_t>(entry),
+    const auto from = instructions_.begin();
+    if (std::none_of(from + static_cast<std::ptrdiff_t>(i), from + static_cast<std::ptrdiff_t>(instruction),
                      is_its_wait))
       return true;
   }
@@ -141,7 +144,7 @@ bool Program::awaits_others(std::size_t entry) const {
 
 void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of) {
   const StepId step = op.step();
-  if (op.action() != Action::wait_all && schedule[step].is_signal()) return add_signal(schedule, op);
+  if (op.action() != Action::wait_all && schedule[step].is_shm_signal()) return add_signal(schedule, op);
   if (op.action() == Action::issue) {
     if (!schedule[step].is_message()) return add_local(schedule, step, buffers);
     if (is_left_out(schedule, step, buffers)) return;
@@ -150,11 +153,11 @@ void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::
   }
   if (op.action() == Action::wait_all) return;  // whoever runs the program waits for all at its end
   if (is_left_out(schedule, step, buffers)) return;
-  Entry entry;
-  entry.act = Act::wait;
-  entry.bytes_or_step = step;
-  entry.message = {0, slot_of[step]};
-  entries_.push_back(entry);
+  Instruction instruction;
+  instruction.act = Opcode::wait;
+  instruction.bytes_or_step = step;
+  instruction.message = {0, slot_of[step]};
+  instructions_.push_back(instruction);
 }
 
 /// A signal is given when it is issued, and awaited where the order waits for it.
@@ -162,53 +165,53 @@ void Program::add_signal(const Schedule& schedule, Op op) {
   const Step& step = schedule[op.step()];
   const bool gives = step.kind == StepKind::send;
   if (gives != (op.action() == Action::issue)) return;
-  Entry entry;
-  entry.act = gives ? Act::signal : Act::await;
-  entry.message = {static_cast<std::int32_t>(step.peer), step.match};
-  entries_.push_back(entry);
+  Instruction instruction;
+  instruction.act = gives ? Opcode::signal : Opcode::await;
+  instruction.message = {static_cast<std::int32_t>(step.peer), step.match};
+  instructions_.push_back(instruction);
 }
 
 void Program::add_local(const Schedule& schedule, StepId step, const Buffers& buffers) {
   const auto from = one_run_of(schedule.from(step), schedule, buffers);
   const auto to = one_run_of(schedule.to(step), schedule, buffers);
-  Entry entry;
-  entry.act = Act::general;
-  entry.bytes_or_step = step;
+  Instruction instruction;
+  instruction.act = Opcode::general;
+  instruction.bytes_or_step = step;
   // Single places may differ: a shared one has room for the largest.
   const bool is_single = places(schedule.from(step)) == 1;
   if (from && to && from->bytes <= UINT_MAX && (from->bytes == to->bytes || is_single)) {
     if (from->bytes == 0) return;  // a barrier's, for one
-    entry.act = schedule[step].kind == StepKind::combine ? Act::combine
-                : to->base == Buffer::shared             ? Act::share
-                                                         : Act::copy;
-    entry.base = from->base;
-    entry.target_base = to->base;
-    entry.offset = from->offset;
-    entry.target = to->offset;
-    entry.bytes_or_step = static_cast<std::uint32_t>(std::min(from->bytes, to->bytes));
+    instruction.act = schedule[step].kind == StepKind::combine ? Opcode::combine
+                      : to->base == Buffer::shared             ? Opcode::share
+                                                               : Opcode::copy;
+    instruction.base = from->base;
+    instruction.target_base = to->base;
+    instruction.offset = from->offset;
+    instruction.target = to->offset;
+    instruction.bytes_or_step = static_cast<std::uint32_t>(std::min(from->bytes, to->bytes));
   }
-  entries_.push_back(entry);
+  instructions_.push_back(instruction);
 }
 
 void Program::add_message(const Schedule& schedule, StepId id, const Buffers& buffers, std::uint32_t slot) {
   const Step& step = schedule[id];
-  Entry entry;
-  entry.message = {static_cast<std::int32_t>(step.peer), slot};
-  entry.act = Act::scattered;
-  entry.bytes_or_step = id;
+  Instruction instruction;
+  instruction.message = {static_cast<std::int32_t>(step.peer), slot};
+  instruction.act = Opcode::scattered;
+  instruction.bytes_or_step = id;
   const auto run = one_run_of(schedule.ranges(id), schedule, buffers);
   if (run && run->bytes <= INT_MAX) {
-    entry.act = step.kind == StepKind::send ? Act::send : Act::recv;
-    entry.base = run->base;
-    entry.offset = run->offset;
-    entry.bytes_or_step = static_cast<std::uint32_t>(run->bytes);
-    entry.match = static_cast<std::uint8_t>(step.match % match_window);
+    instruction.act = step.kind == StepKind::send ? Opcode::send : Opcode::recv;
+    instruction.base = run->base;
+    instruction.offset = run->offset;
+    instruction.bytes_or_step = static_cast<std::uint32_t>(run->bytes);
+    instruction.match = static_cast<std::uint8_t>(step.match % match_window);
   }
-  entries_.push_back(entry);
+  instructions_.push_back(instruction);
 }
 
 std::size_t Program::memory() const {
-  return sizeof *this + entries_.capacity() * sizeof(Entry) + input_.memory() + output_.memory() +
+  return sizeof *this + instructions_.capacity() * sizeof(Instruction) + input_.memory() + output_.memory() +
          blocks_.memory();
 }
 

@@ -13,25 +13,25 @@
 
 namespace convene::execute {
 
-/// What one entry of a program does.
-enum class Act : std::uint8_t {
-  send,       ///< `bytes` bytes at `offset` from `base`, to `peer`
-  send_now,   ///< likewise, and wait for it
-  recv,       ///< likewise, from `peer`
-  recv_now,   ///< likewise, and wait for it
-  exchange,   ///< likewise, while the next entry's message is sent
-  joined,     ///< that entry
-  copy,       ///< `bytes` bytes at `offset` from `base` to `target` from `target_base`
-  share,      ///< likewise, into memory that other ranks read
-  combine,    ///< `bytes` bytes: target = offset ∘ target
-  scattered,  ///< start the message of step `step`, whose slots are not one run of bytes
-  general,    ///< do the copy or combine of step `step`, likewise
-  wait,       ///< for the message in `slot`, of step `step`
-  signal,     ///< number `slot` to `peer`
-  await,      ///< number `slot` from `peer`
+/// What one instruction of a program does.
+enum class Opcode : std::uint8_t {
+  send,                ///< `bytes` bytes at `offset` from `base`, to `peer`
+  send_now,            ///< likewise, and wait for it
+  recv,                ///< likewise, from `peer`
+  recv_now,            ///< likewise, and wait for it
+  exchange,            ///< likewise, while the next instruction's message is sent
+  exchange_send_half,  ///< that instruction
+  copy,                ///< `bytes` bytes at `offset` from `base` to `target` from `target_base`
+  share,               ///< likewise, into memory that other ranks read
+  combine,             ///< `bytes` bytes: target = offset ∘ target
+  scattered,           ///< start the message of step `step`, whose slots are not one run of bytes
+  general,             ///< do the copy or combine of step `step`, likewise
+  wait,                ///< for the message in `slot`, of step `step`
+  signal,              ///< number `slot` to `peer`
+  await,               ///< number `slot` from `peer`
 };
 
-struct Entry {
+struct Instruction {
   std::ptrdiff_t offset = 0;
   union {
     struct {
@@ -42,10 +42,10 @@ struct Entry {
   };
   std::uint32_t bytes_or_step = 0;
   std::uint8_t match = 0;
-  Act act = Act::wait;
+  Opcode act = Opcode::wait;
   Buffer base = Buffer::input, target_base = Buffer::input;
 
-  Entry() : target(0) {}
+  Instruction() : target(0) {}
 };
 
 class Program {
@@ -62,10 +62,10 @@ class Program {
   void bind(const Schedule& schedule, const Order& order, const Buffers& buffers, std::uint32_t blocks,
             Arena& arena);
 
-  const std::vector<Entry>& entries() const { return entries_; }
+  const std::vector<Instruction>& instructions() const { return instructions_; }
   std::uint32_t slots() const { return slots_; }
-  /// Whether it is nothing but empty messages, each over when its call returns, as barriers are: see run_tokens().
-  bool is_of_tokens() const { return is_of_tokens_; }
+  /// Whether it is nothing but empty messages, each over when its call returns, as barriers are: see run_zero_byte_messages().
+  bool has_only_empty_messages() const { return is_of_tokens_; }
 
   /// The MPI's handles that a run needs, kept with the program: a short call shows each page of memory that it looks at.
   MPI_Datatype byte() const { return byte_; }
@@ -75,14 +75,14 @@ class Program {
 
  private:
   void join_calls();
-  bool awaits_others(std::size_t entry) const;
+  bool awaits_others(std::size_t instruction) const;
   void forget_blocking(Arena& arena);
   void add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of);
   void add_signal(const Schedule& schedule, Op op);
   void add_local(const Schedule& schedule, StepId step, const Buffers& buffers);
   void add_message(const Schedule& schedule, StepId step, const Buffers& buffers, std::uint32_t slot);
 
-  std::vector<Entry> entries_;
+  std::vector<Instruction> instructions_;
   std::uint32_t slots_ = 0;  // messages, each with a place for its request; 0 where none has one
   bool bound_ = false, is_of_tokens_ = false, has_scratch_ = false, has_shared_ = false;
   MPI_Datatype byte_{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs: one entry after the other.
+// Programs: one instruction after the other.
 #include <algorithm>
 
 #include "base/stream_copy.hpp"
@@ -20,8 +20,8 @@ class ProgramRun {
 
   int run() {
     int code = MPI_SUCCESS;
-    for (const Entry& entry : program_.entries())
-      if ((code = act(entry)) != MPI_SUCCESS) break;
+    for (const Instruction& instruction : program_.instructions())
+      if ((code = act(instruction)) != MPI_SUCCESS) break;
     // One by one: what is complete costs next to nothing, and all must come anyway.
     for (std::uint32_t slot = 0; slot < program_.slots() && code == MPI_SUCCESS; ++slot)
       if (requests_[slot] != program_.no_request()) code = wait(&requests_[slot], slot);
@@ -31,53 +31,61 @@ class ProgramRun {
   }
 
  private:
-  [[gnu::always_inline]] int act(const Entry& entry) {
-    switch (entry.act) {
-      case Act::send:
-        return pmpi.Isend(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), program_.byte(),
-                         entry.message.peer, tags_.of(entry.match), binding_.comm, request_of(entry));
-      case Act::send_now:
-        return send(entry);
-      case Act::recv:
-        return pmpi.Irecv(at(entry.base, entry.offset), static_cast<int>(entry.bytes_or_step), program_.byte(),
-                         entry.message.peer, tags_.of(entry.match), binding_.comm, request_of(entry));
-      case Act::recv_now:
-        return receive(entry);
-      case Act::exchange:
-        return exchange(entry, (&entry)[1]);
-      case Act::joined:
+  [[gnu::always_inline]] int act(const Instruction& instruction) {
+    switch (instruction.act) {
+      case Opcode::send:
+        return pmpi.Isend(at(instruction.base, instruction.offset),
+                          static_cast<int>(instruction.bytes_or_step), program_.byte(),
+                          instruction.message.peer, tags_.of(instruction.match), binding_.comm,
+                          request_of(instruction));
+      case Opcode::send_now:
+        return send(instruction);
+      case Opcode::recv:
+        return pmpi.Irecv(at(instruction.base, instruction.offset),
+                          static_cast<int>(instruction.bytes_or_step), program_.byte(),
+                          instruction.message.peer, tags_.of(instruction.match), binding_.comm,
+                          request_of(instruction));
+      case Opcode::recv_now:
+        return receive(instruction);
+      case Opcode::exchange:
+        return exchange(instruction, (&instruction)[1]);
+      case Opcode::exchange_send_half:
         return MPI_SUCCESS;
-      case Act::wait:
-        if (*request_of(entry) != program_.no_request())
-          if (const int code = wait(request_of(entry), entry.message.slot); code != MPI_SUCCESS) return code;
-        messages_.finish(entry.bytes_or_step);
+      case Opcode::wait:
+        if (*request_of(instruction) != program_.no_request())
+          if (const int code = wait(request_of(instruction), instruction.message.slot); code != MPI_SUCCESS)
+            return code;
+        messages_.finish(instruction.bytes_or_step);
         return MPI_SUCCESS;
-      case Act::copy:
-        copy_bytes(at(entry.target_base, entry.target), at(entry.base, entry.offset), entry.bytes_or_step);
+      case Opcode::copy:
+        copy_bytes(at(instruction.target_base, instruction.target), at(instruction.base, instruction.offset),
+                   instruction.bytes_or_step);
         return MPI_SUCCESS;
-      case Act::share:
-        copy_into_shared(at(entry.target_base, entry.target), at(entry.base, entry.offset),
-                         entry.bytes_or_step);
+      case Opcode::share:
+        copy_into_shared(at(instruction.target_base, instruction.target),
+                         at(instruction.base, instruction.offset), instruction.bytes_or_step);
         return MPI_SUCCESS;
-      case Act::combine:
-        return binding_.op(at(entry.base, entry.offset), at(entry.target_base, entry.target),
-                           entry.bytes_or_step);
-      case Act::signal:
-        binding_.shared_memory->signal(static_cast<Rank>(entry.message.peer), entry.message.slot);
+      case Opcode::combine:
+        return binding_.op(at(instruction.base, instruction.offset),
+                           at(instruction.target_base, instruction.target), instruction.bytes_or_step);
+      case Opcode::signal:
+        binding_.shared_memory->signal(static_cast<Rank>(instruction.message.peer), instruction.message.slot);
         return MPI_SUCCESS;
-      case Act::await:
-        return await(entry);
-      case Act::scattered:
-        return messages_.start(entry.bytes_or_step, request_of(entry));
-      case Act::general:
-        return messages_.do_local(entry.bytes_or_step);
+      case Opcode::await:
+        return await(instruction);
+      case Opcode::scattered:
+        return messages_.start(instruction.bytes_or_step, request_of(instruction));
+      case Opcode::general:
+        return messages_.do_local(instruction.bytes_or_step);
     }
     return MPI_SUCCESS;
   }
 
-  MPI_Request* request_of(const Entry& entry) const { return requests_ + entry.message.slot; }
+  MPI_Request* request_of(const Instruction& instruction) const {
+    return requests_ + instruction.message.slot;
+  }
 
-  int send(const Entry& to) {
+  int send(const Instruction& to) {
     const auto bytes = static_cast<int>(to.bytes_or_step);
     const std::byte* const sent = at(to.base, to.offset);
     const int tag = tags_.of(to.match);
@@ -87,7 +95,7 @@ class ProgramRun {
     return code == MPI_SUCCESS ? end(&request, to) : code;
   }
 
-  int receive(const Entry& from) {
+  int receive(const Instruction& from) {
     const auto bytes = static_cast<int>(from.bytes_or_step);
     std::byte* const to = at(from.base, from.offset);
     const int tag = tags_.of(from.match);
@@ -98,23 +106,23 @@ class ProgramRun {
     return code == MPI_SUCCESS ? end(&request, from) : code;
   }
 
-  int exchange(const Entry& from, const Entry& to) {
+  int exchange(const Instruction& from, const Instruction& to) {
     if (!tells_)
       return pmpi.Sendrecv(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), program_.byte(),
-                          to.message.peer, tags_.of(to.match), at(from.base, from.offset),
-                          static_cast<int>(from.bytes_or_step), program_.byte(), from.message.peer,
-                          tags_.of(from.match), binding_.comm, MPI_STATUS_IGNORE);
+                           to.message.peer, tags_.of(to.match), at(from.base, from.offset),
+                           static_cast<int>(from.bytes_or_step), program_.byte(), from.message.peer,
+                           tags_.of(from.match), binding_.comm, MPI_STATUS_IGNORE);
     MPI_Request request = program_.no_request();
     int code = pmpi.Isend(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), program_.byte(),
-                         to.message.peer, tags_.of(to.match), binding_.comm, &request);
+                          to.message.peer, tags_.of(to.match), binding_.comm, &request);
     if (code != MPI_SUCCESS) return code;
     code = receive(from);
     return code == MPI_SUCCESS ? end(&request, to) : abandoned(&request, code);
   }
 
   /// Waits for a message that has no slot's request, and tells for whom where that takes long.
-  int end(MPI_Request* request, const Entry& entry) {
-    const int code = wait_and_tell(request, entry.message.slot);
+  int end(MPI_Request* request, const Instruction& instruction) {
+    const int code = wait_and_tell(request, instruction.message.slot);
     return code == MPI_SUCCESS ? code : abandoned(request, code);
   }
 
@@ -123,11 +131,12 @@ class ProgramRun {
     return code;
   }
 
-  int await(const Entry& entry) {
-    const auto has_come = [&] {
-      return binding_.shared_memory->has_come(static_cast<Rank>(entry.message.peer), entry.message.slot);
+  int await(const Instruction& instruction) {
+    const auto is_signalled = [&] {
+      return binding_.shared_memory->is_signalled(static_cast<Rank>(instruction.message.peer),
+                                                  instruction.message.slot);
     };
-    return has_come() ? MPI_SUCCESS : poll(binding_, entry.message.peer, has_come);
+    return is_signalled() ? MPI_SUCCESS : poll(binding_, instruction.message.peer, is_signalled);
   }
 
   int wait(MPI_Request* request, std::uint32_t slot) {
@@ -143,19 +152,20 @@ class ProgramRun {
         return code;
       if (!wait.has_become_long()) continue;
       const int peer = peer_of(slot);
-      long_wait.say(binding_.comm, &peer, peer < 0 ? 0 : 1, false);
+      wait_warning.say(binding_.comm, &peer, peer < 0 ? 0 : 1, false);
     }
   }
 
   /// Who is at the other end of the message in a slot; -1 where that is not found.
   int peer_of(std::uint32_t slot) const {
-    for (const Entry& entry : program_.entries()) {
-      if (entry.act == Act::wait && entry.message.slot == slot)
-        return static_cast<int>((*binding_.schedule)[entry.bytes_or_step].peer);
-      const bool is_message = entry.act == Act::send || entry.act == Act::recv ||
-                              entry.act == Act::recv_now || entry.act == Act::send_now ||
-                              entry.act == Act::exchange || entry.act == Act::joined;
-      if (is_message && entry.message.slot == slot) return entry.message.peer;
+    for (const Instruction& instruction : program_.instructions()) {
+      if (instruction.act == Opcode::wait && instruction.message.slot == slot)
+        return static_cast<int>((*binding_.schedule)[instruction.bytes_or_step].peer);
+      const bool is_message = instruction.act == Opcode::send || instruction.act == Opcode::recv ||
+                              instruction.act == Opcode::recv_now || instruction.act == Opcode::send_now ||
+                              instruction.act == Opcode::exchange ||
+                              instruction.act == Opcode::exchange_send_half;
+      if (is_message && instruction.message.slot == slot) return instruction.message.peer;
     }
     return -1;
   }
@@ -166,8 +176,8 @@ class ProgramRun {
   const Program& program_;
   StepMessages messages_;
   const Tags tags_;
-  const bool tells_ = long_wait.is_on();  // for whom it waits
-  MPI_Request* requests_ = nullptr;       // by slot
+  const bool tells_ = wait_warning.is_on();  // for whom it waits
+  MPI_Request* requests_ = nullptr;          // by slot
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ void SharedMemory::signal(Rank to, std::uint32_t match) {
   word(own_, number_[to]).value.store(stamp(match), std::memory_order_release);
 }
 
-bool SharedMemory::has_come(Rank from, std::uint32_t match) const {
+bool SharedMemory::is_signalled(Rank from, std::uint32_t match) const {
   return word(number_[from], own_).value.load(std::memory_order_acquire) >= stamp(match);
 }
 

@@ -44,7 +44,7 @@ class SharedMemory {
 
   /// Both count the messages of a pair from 0, as Step::match does.
   void signal(Rank to, std::uint32_t match);
-  bool has_come(Rank from, std::uint32_t match) const;
+  bool is_signalled(Rank from, std::uint32_t match) const;
 
  private:
   // One cache line each.

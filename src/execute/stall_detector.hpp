@@ -14,7 +14,7 @@
 namespace convene::execute {
 
 /// What to do about them: set before the first run, the same for the whole process.
-struct LongWait {
+struct WaitWarning {
   std::uint64_t after_ns = 0;  ///< 0: nothing, and waiting is left to the MPI
   /// Called once in a wait that has lasted that long: messages from or to these ranks of `comm` are not complete. It is a
   /// wait within the collective's call, or behind it (`is_started`: that has returned, or runs beside others).
@@ -22,7 +22,7 @@ struct LongWait {
 
   bool is_on() const { return after_ns != 0; }
 };
-inline LongWait long_wait;
+inline WaitWarning wait_warning;
 
 /// Set in threads that take runs further while the program may do something else than wait.
 [[gnu::tls_model("initial-exec")]] inline thread_local constinit bool is_in_background = false;
@@ -37,10 +37,10 @@ class PolledWait {
     constexpr int looks_between = 100;
     if (++looks_ % looks_between != 0) return false;
     sched_yield();
-    if (!long_wait.is_on()) return false;
+    if (!wait_warning.is_on()) return false;
     const std::uint64_t now = monotonic_ns();
     if (start_ == 0) start_ = now;
-    if (has_said_ || now - start_ < long_wait.after_ns) return false;
+    if (has_said_ || now - start_ < wait_warning.after_ns) return false;
     return has_said_ = true;
   }
 
@@ -58,7 +58,7 @@ class PolledWait {
 };
 
 /// A run that is looked at now and then: tells when it has stood still for long, and its program has waited all the time.
-class Standstill {
+class StallDetector {
  public:
   /// To be called after every look; `moved` grows with all that comes. True once, when the wait has become long.
   bool has_become_long(std::uint64_t moved) {
@@ -67,7 +67,7 @@ class Standstill {
     if (is_in_background || has_said_ || ++looks_ % looks_between != 0) return false;
     const std::uint64_t now = monotonic_ns(), looked = std::exchange(looked_, now);
     if (std::exchange(moved_, moved) != moved || now - looked > elsewhere_ns) since_ = now;
-    return has_said_ = now - since_ >= long_wait.after_ns;
+    return has_said_ = now - since_ >= wait_warning.after_ns;
   }
 
  private:

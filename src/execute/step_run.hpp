@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "execute/executor.hpp"
-#include "execute/stall_detector.hpp"
 #include "execute/shared_memory.hpp"
+#include "execute/stall_detector.hpp"
 
 namespace convene::execute {
 
@@ -40,7 +40,7 @@ class StepMessages {
 
   /// Does a copy or a combine, or gives a signal.
   int do_local(StepId id) {
-    if (schedule_[id].is_signal()) {
+    if (schedule_[id].is_shm_signal()) {
       binding_.shared_memory->signal(schedule_[id].peer, schedule_[id].match);
       return MPI_SUCCESS;
     }
@@ -69,13 +69,13 @@ class StepMessages {
 
 /// Polls until something in shared memory has come. Says for whom it waits, where that takes long.
 template <class HasCome>
-int poll(const Binding& binding, int peer, HasCome&& has_come) {
+int poll(const Binding& binding, int peer, HasCome&& is_signalled) {
   constexpr int looks_between = 64;
   PolledWait wait;
-  for (int looks = 1; !has_come(); ++looks) {
+  for (int looks = 1; !is_signalled(); ++looks) {
     if (looks % looks_between == 0)
       if (const int code = let_mpi_progress(binding.comm); code != MPI_SUCCESS) return code;
-    if (wait.has_become_long()) long_wait.say(binding.comm, &peer, peer < 0 ? 0 : 1, false);
+    if (wait.has_become_long()) wait_warning.say(binding.comm, &peer, peer < 0 ? 0 : 1, false);
   }
   return MPI_SUCCESS;
 }

@@ -32,14 +32,15 @@ class Init {
   CONVENE_ENTRY_IF(true, name, parameters, as_they_came, call)
 
 /// Likewise; where the condition does not hold the MPI has its own words for that.
-#define CONVENE_ENTRY_IF(condition, name, parameters, as_they_came, call)                          \
-  extern "C" int convene_entry_##name parameters __asm__("MPI_" #name)                             \
-      __attribute__((visibility("default")));                                                      \
-  extern "C" int convene_entry_##name parameters {                                                 \
-    if (!convene::interpose::door_is_open() || !(condition))                                                  \
-      return reinterpret_cast<int(*) parameters>(convene::interpose::mpi_symbol("PMPI_" #name)) as_they_came; \
-    convene::runtime::recorder::note_caller(__builtin_return_address(0));                                   \
-    return convene::interpose::call;                                                                          \
+#define CONVENE_ENTRY_IF(condition, name, parameters, as_they_came, call)                       \
+  extern "C" int convene_entry_##name parameters __asm__("MPI_" #name)                          \
+      __attribute__((visibility("default")));                                                   \
+  extern "C" int convene_entry_##name parameters {                                              \
+    if (!convene::interpose::is_active() || !(condition))                                       \
+      return reinterpret_cast<int(*) parameters>(convene::interpose::mpi_symbol("PMPI_" #name)) \
+          as_they_came;                                                                         \
+    convene::runtime::recorder::note_caller(__builtin_return_address(0));                       \
+    return convene::interpose::call;                                                            \
   }
 
 #define CONVENE_LIST(...) __VA_ARGS__
@@ -50,7 +51,7 @@ class Init {
   CONVENE_ENTRY(Name##suffix, (__VA_ARGS__), as_they_came, name arguments)                    \
   CONVENE_ENTRY_IF(request != nullptr, I##name##suffix, (__VA_ARGS__, MPI_Request * request), \
                    (CONVENE_LIST as_they_came, request),                                      \
-                   name(CONVENE_LIST arguments, convene::interpose::Form{request}))                      \
+                   name(CONVENE_LIST arguments, convene::interpose::Form{request}))           \
   CONVENE_ENTRY_IF(request != nullptr, Name##_init##suffix,                                   \
                    (__VA_ARGS__, HandleWord info, MPI_Request * request),                     \
                    (CONVENE_LIST as_they_came, info, request),                                \

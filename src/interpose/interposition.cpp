@@ -21,7 +21,7 @@ bool is_first_process() {
 }
 
 /// The program's waiting calls come to this library as long as it is loaded: also where its first call is a convene_*.
-[[gnu::constructor]] void say_who_sees_waiting() { progress::sees_waiting.store(true); }
+[[gnu::constructor]] void say_who_sees_waiting() { progress::intercepts_waits.store(true); }
 
 }  // namespace
 
@@ -40,10 +40,10 @@ void* symbol_beyond(const char* name, const void* caller) {
   return found ? found : symbol_seen_by(caller, name);
 }
 
-bool decide_door() {
+bool decide_interposition() {
   const MpiFit fit = find_mpi();
   if (fit != MpiFit::fits) {
-    if (door_state.exchange(2) == 0 && is_first_process())
+    if (interposition_state.exchange(2) == 0 && is_first_process())
       std::fprintf(
           stderr,
           "convene: this drop-in library is for %s and the program runs with '%s': it steps aside; use "
@@ -55,7 +55,7 @@ bool decide_door() {
   pmpi.Initialized(&initialized);
   if (!initialized) return false;  // the MPI has its own words for a call before MPI_Init
   settings();
-  door_state.store(1);
+  interposition_state.store(1);
   return true;
 }
 

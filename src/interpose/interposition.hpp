@@ -20,12 +20,12 @@ Handle from_word(HandleWord word) {
 
 /// Whether calls go through Convene. Decided in the first call after MPI_Init: no if the MPI is not the one that this
 /// library was built for, which is said in one sentence.
-inline std::atomic<int> door_state{0};  // 0: not decided; 1: open; 2: closed
-bool decide_door();
+inline std::atomic<int> interposition_state{0};  // 0: not decided; 1: open; 2: closed
+bool decide_interposition();
 
-inline bool door_is_open() {
-  const int state = door_state.load(std::memory_order_relaxed);
-  return state == 1 || (state == 0 && decide_door());
+inline bool is_active() {
+  const int state = interposition_state.load(std::memory_order_relaxed);
+  return state == 1 || (state == 0 && decide_interposition());
 }
 
 /// What would be called if this library were not there. A program that was loaded privately, as Python loads modules, sees

@@ -9,7 +9,9 @@
 namespace convene::interpose {
 namespace {
 
-bool may_be_ours() { return door_state.load(std::memory_order_relaxed) == 1 && has_persistent_requests(); }
+bool may_be_ours() {
+  return interposition_state.load(std::memory_order_relaxed) == 1 && has_persistent_requests();
+}
 
 template <class Function>
 Function* mpi_function(const char* name) {
@@ -47,8 +49,8 @@ int start_all(int count, MPI_Request* requests) {
   extern "C" int convene_persistent_##name parameters __asm__("MPI_" #name) \
       __attribute__((visibility("default")));                               \
   extern "C" int convene_persistent_##name parameters {                     \
-    convene::runtime::recorder::note_caller(__builtin_return_address(0));            \
-    return convene::interpose::does;                                                   \
+    convene::runtime::recorder::note_caller(__builtin_return_address(0));   \
+    return convene::interpose::does;                                        \
   }
 
 CONVENE_REQUESTS(Start, (MPI_Request * request), start_request(request))

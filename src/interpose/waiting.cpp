@@ -23,7 +23,7 @@ int start_and_wait(MPI_Status* status, Start&& start) {
   MPI_Request request = MPI_REQUEST_NULL;
   int code = start(&request), done = 0;
   if (code != MPI_SUCCESS) return code;
-  progress::poke_until([&] {
+  progress::wait_until([&] {
     code = convene::interpose::pmpi.Test(&request, &done, status);
     return done != 0 || code != MPI_SUCCESS;
   });
@@ -34,7 +34,7 @@ int start_and_wait(MPI_Status* status, Start&& start) {
 template <class Test>
 int test_until_done(Test&& test) {
   int code = MPI_SUCCESS, done = 0;
-  progress::poke_until([&] {
+  progress::wait_until([&] {
     code = test(&done);
     return done != 0 || code != MPI_SUCCESS;
   });
@@ -44,19 +44,21 @@ int test_until_done(Test&& test) {
 }  // namespace
 
 /// Defines one MPI function: what it does where something is outstanding; else it is the MPI's own.
-#define CONVENE_WAITING(name, parameters, as_they_came, body)                                           \
-  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)                                \
-      __attribute__((visibility("default")));                                                           \
-  extern "C" int convene_waiting_##name parameters {                                                    \
-    static const auto beyond = reinterpret_cast<int(*) parameters>(convene::interpose::mpi_symbol("PMPI_" #name)); \
-    if (convene::interpose::goes_straight()) return beyond as_they_came;                                           \
-    body                                                                                                \
+#define CONVENE_WAITING(name, parameters, as_they_came, body)                               \
+  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)                    \
+      __attribute__((visibility("default")));                                               \
+  extern "C" int convene_waiting_##name parameters {                                        \
+    static const auto beyond =                                                              \
+        reinterpret_cast<int(*) parameters>(convene::interpose::mpi_symbol("PMPI_" #name)); \
+    if (convene::interpose::bypass()) return beyond as_they_came;                           \
+    body                                                                                    \
   }
 
-#define CONVENE_NOW(name, ...)                                                                            \
-  [&] {                                                                                                   \
-    static const auto now = reinterpret_cast<decltype(&PMPI_##name)>(convene::interpose::mpi_symbol("PMPI_" #name)); \
-    return now(__VA_ARGS__);                                                                              \
+#define CONVENE_NOW(name, ...)                                                                   \
+  [&] {                                                                                          \
+    static const auto now =                                                                      \
+        reinterpret_cast<decltype(&PMPI_##name)>(convene::interpose::mpi_symbol("PMPI_" #name)); \
+    return now(__VA_ARGS__);                                                                     \
   }()
 
 // Completion.
@@ -83,28 +85,28 @@ CONVENE_WAITING(Waitsome,
                   });
                 })
 CONVENE_WAITING(Test, (MPI_Request * request, int* done, MPI_Status* status), (request, done, status), {
-  progress::poke();
+  progress::advance_all();
   return CONVENE_NOW(Test, request, done, status);
 })
 CONVENE_WAITING(Testall, (int count, MPI_Request* requests, int* done, MPI_Status* statuses),
                 (count, requests, done, statuses), {
-                  progress::poke();
+                  progress::advance_all();
                   return CONVENE_NOW(Testall, count, requests, done, statuses);
                 })
 CONVENE_WAITING(Testany, (int count, MPI_Request* requests, int* index, int* done, MPI_Status* status),
                 (count, requests, index, done, status), {
-                  progress::poke();
+                  progress::advance_all();
                   return CONVENE_NOW(Testany, count, requests, index, done, status);
                 })
 CONVENE_WAITING(Testsome,
                 (int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses),
                 (count, requests, completed, indices, statuses), {
-                  progress::poke();
+                  progress::advance_all();
                   return CONVENE_NOW(Testsome, count, requests, completed, indices, statuses);
                 })
 CONVENE_WAITING(Request_get_status, (HandleWord request, int* done, MPI_Status* status),
                 (request, done, status), {
-                  progress::poke();
+                  progress::advance_all();
                   return CONVENE_NOW(Request_get_status, handle<MPI_Request>(request), done, status);
                 })
 
@@ -158,13 +160,13 @@ CONVENE_WAITING(Probe, (int source, int tag, HandleWord comm, MPI_Status* status
                 })
 CONVENE_WAITING(Iprobe, (int source, int tag, HandleWord comm, int* done, MPI_Status* status),
                 (source, tag, comm, done, status), {
-                  progress::poke();
+                  progress::advance_all();
                   return CONVENE_NOW(Iprobe, source, tag, handle<MPI_Comm>(comm), done, status);
                 })
 CONVENE_WAITING(Improbe,
                 (int source, int tag, HandleWord comm, int* done, MPI_Message* message, MPI_Status* status),
                 (source, tag, comm, done, message, status), {
-                  progress::poke();
+                  progress::advance_all();
                   return CONVENE_NOW(Improbe, source, tag, handle<MPI_Comm>(comm), done, message, status);
                 })
 CONVENE_WAITING(Mprobe, (int source, int tag, HandleWord comm, MPI_Message* message, MPI_Status* status),

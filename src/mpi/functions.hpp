@@ -18,10 +18,10 @@ namespace convene::mpi {
 void* mpi_object(const char* name);
 }
 #undef OMPI_PREDEFINED_GLOBAL
-#define OMPI_PREDEFINED_GLOBAL(type, global)                    \
-  (reinterpret_cast<type>([]() -> void* {                       \
+#define OMPI_PREDEFINED_GLOBAL(type, global)                         \
+  (reinterpret_cast<type>([]() -> void* {                            \
     static void* const object = ::convene::mpi::mpi_object(#global); \
-    return object;                                              \
+    return object;                                                   \
   }()))
 #endif
 

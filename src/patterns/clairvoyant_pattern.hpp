@@ -7,11 +7,11 @@
 // ranks and 4 segments take 8 rounds, which is below the bound of 9, and contributions are lost).
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "base/layers.hpp"
 
 namespace convene::patterns {
 

@@ -3,9 +3,9 @@
 // up such a tree keeps the order of its terms.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstdint>
+
+#include "base/layers.hpp"
 
 namespace convene::patterns {
 

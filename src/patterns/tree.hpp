@@ -3,11 +3,11 @@
 // is 0, and every subtree is a run of consecutive ranks that begins with its own root.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstdint>
 #include <functional>
 #include <vector>
+
+#include "base/layers.hpp"
 
 namespace convene::patterns {
 

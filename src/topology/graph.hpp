@@ -2,13 +2,13 @@
 // Who is whose neighbour: the process topologies of MPI, as neighborhood collectives see them.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/layers.hpp"
 
 namespace convene::topology {
 

@@ -2,13 +2,13 @@
 // A machine as a tree of levels, and which rank sits where in it.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/layers.hpp"
 
 namespace convene::topology {
 

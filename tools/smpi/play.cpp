@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "collective/core/algorithm.hpp"
+#include "collective/core/spec.hpp"
 #include "execute/executor.hpp"
 #include "schedule/core/order.hpp"
-#include "collective/core/spec.hpp"
 
 namespace convene::bench {
 namespace {
@@ -145,10 +145,10 @@ class Participant {
     Builder builder;
     runnable_ = build_runnable(*job->spec.algorithm, call, builder);
     binding_.schedule = &schedule_;
-    binding_.decider = runnable_.decider.get();
+    binding_.online = runnable_.online.get();
     binding_.op = {add_bytes, nullptr};
     binding_.comm = MPI_COMM_WORLD;
-    is_dynamic_ = runnable_.decider || has_independent_arrivals(schedule_);
+    is_dynamic_ = runnable_.online || has_independent_arrivals(schedule_);
   }
 
   void fill() {
@@ -217,7 +217,7 @@ class Participant {
       // As large as whole blocks, so that every place has room for its segment.
       const std::size_t most = (bytes_ + segments_ - 1) / segments_;
       for (unsigned k = 0; k < count; ++k) {
-        scratch_[k].take(most * schedule_.like(scratch(k)).size(), true);
+        scratch_[k].take(most * schedule_.sized_like(scratch(k)).size(), true);
         memories_.push_back(Memory::uniform(scratch_[k].data(), most));
       }
     }

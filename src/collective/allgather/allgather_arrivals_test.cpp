@@ -199,8 +199,8 @@ TEST(Bslb, AnswersItsSignal) {
           plan_of(algorithm("bslb"), 6, {0, 5, 2, 0, 9, 1}, in_place)[rank];  // 3 is asked first
       std::vector<bool> after_signal(mine.size(), false);
       for (StepId id = 0; id < mine.size(); ++id) {
-        const bool is_signal = mine[id].kind == StepKind::recv && mine[id].match == 0 && rank != 3;
-        if (after_signal[id] || is_signal)
+        const bool is_shm_signal = mine[id].kind == StepKind::recv && mine[id].match == 0 && rank != 3;
+        if (after_signal[id] || is_shm_signal)
           for (StepId next : mine.successors(id)) after_signal[next] = true;
         if (mine[id].kind == StepKind::send && mine[id].peer == 0) {
           EXPECT_EQ(after_signal[id], rank != 3) << "rank " << rank << ", step " << id;

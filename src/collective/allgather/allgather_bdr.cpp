@@ -32,8 +32,8 @@
 #include <algorithm>
 
 #include "collective/allgather/allgather_blocks.hpp"
-#include "collective/parts/by_rank.hpp"
 #include "collective/core/forecast.hpp"
+#include "collective/parts/by_rank.hpp"
 
 namespace convene::collective {
 namespace {
@@ -113,7 +113,7 @@ extern const Algorithm allgather_bdr = {
     .summary = "The ring, with the blocks of early ranks sent straight to others until the last rank comes.",
     .source = "Proficz 2021, section 3.1, Listing 2",
     .collectives = allgathers,
-    .learns = Learns::forecast,
+    .arrival_source = ArrivalSource::forecast,
     .rounds = "P − 1 after at most ⌊ω/τ⌋ in the background, N times as many of 1/N block each",
     .parameters = {segments_of_blocks(1)},
     .generate = generate,

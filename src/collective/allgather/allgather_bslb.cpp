@@ -132,7 +132,7 @@ extern const Algorithm allgather_bslb = {
         "tree.",
     .source = "Proficz 2021, section 3.2, Listing 3",
     .collectives = allgathers,
-    .learns = Learns::forecast,
+    .arrival_source = ArrivalSource::forecast,
     .cut = Cut::tiny_first,
     .rounds = "2(P − 1) + ⌈log₂P⌉",
     .generate = generate,

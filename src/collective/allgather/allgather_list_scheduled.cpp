@@ -28,8 +28,8 @@
 #include <numeric>
 
 #include "collective/allgather/allgather_blocks.hpp"
-#include "collective/parts/by_rank.hpp"
 #include "collective/core/forecast.hpp"
+#include "collective/parts/by_rank.hpp"
 
 namespace convene::collective {
 
@@ -198,7 +198,7 @@ extern const Algorithm allgather_list_scheduled = {
         "before all.",
     .source = "this project; a list schedule after Graham 1966",
     .collectives = allgathers,
-    .learns = Learns::forecast,
+    .arrival_source = ArrivalSource::forecast,
     .rounds = "⌈log₂P⌉ after a late last arrival; at most P − 1 after any; N times as many of 1/N block each",
     .parameters = {segments_of_blocks(1)},
     .generate = generate,

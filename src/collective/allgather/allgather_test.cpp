@@ -158,9 +158,9 @@ TEST(Sparbit, SendsEveryBlockOnceInLogarithmicallyManyRounds) {
   for (Rank procs = 1; procs < 600; procs += procs < 160 ? 1 : 37) all.insert(procs);
   for (const Rank procs : all) {
     const Plan plan = plan_of("sparbit", procs);
-    const Links links = link(plan);
+    const MessageMatching links = link(plan);
     ASSERT_EQ(links.fault, "");
-    const Delivery delivery(plan, links, contract(Call{.procs = procs}, 1));
+    const Dataflow delivery(plan, links, contract(Call{.procs = procs}, 1));
     ASSERT_EQ(delivery.fault(), "") << procs;  // a block that is delivered twice is a fault
     const Statistics counts = statistics(plan);
     ASSERT_EQ(counts.rounds, log2_up(procs)) << procs;
@@ -216,8 +216,8 @@ TEST(Sparbit, MessagesOfARoundFormEqualRings) {
 TEST(Sparbit, OneBlockAloneIsBroadcastThroughABinomialTree) {
   for (const Rank procs : {1, 2, 4, 8, 16, 64}) {
     const Plan plan = plan_of("sparbit", procs);
-    const Links links = link(plan);
-    const Delivery delivery(plan, links, contract(Call{.procs = procs}, 1));
+    const MessageMatching links = link(plan);
+    const Dataflow delivery(plan, links, contract(Call{.procs = procs}, 1));
     std::vector<std::uint32_t> arrives(procs, 0);         // round, counted from 1; the owner has it before
     std::vector<std::vector<std::uint32_t>> sent(procs);  // rounds in which a rank passes the block on
     for (std::uint32_t round = 0; round < log2_up(procs); ++round)

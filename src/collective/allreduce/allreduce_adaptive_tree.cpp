@@ -59,11 +59,11 @@ void generate(const Call& call, Builder& builder) {
     const std::uint32_t last = segment * up_rounds + up_rounds - 1;
     for (std::size_t i = up.children.size(); i-- > 0;) {
       builder.round(last - 1 - up.children[i].round);
-      partial.take(others[up.children[i].rank], segment, Side::above);
+      partial.take(others[up.children[i].rank], segment, OperandOrder::above);
     }
     builder.round(is_root || own == 0 ? last : last - 1 - up.round);
     if (is_root)
-      partial.take(others[0], segment, Side::above);
+      partial.take(others[0], segment, OperandOrder::above);
     else
       partial.send(own == 0 ? root : others[up.parent], segment);
   }
@@ -86,7 +86,7 @@ extern const Algorithm allreduce_adaptive_tree = {
     .summary = "The early ranks' sum goes to the rank that is expected last, which broadcasts the whole one.",
     .source = "after Mamidala et al., as told in Proficz 2021, section 2; from a forecast: this project",
     .collectives = {Collective::allreduce},
-    .learns = Learns::forecast,
+    .arrival_source = ArrivalSource::forecast,
     .rounds = "about 2⌈log₂P⌉ + 1, of which ⌈log₂P⌉ after a late last arrival",
     .parameters = {segments_parameter(1)},
     .commutative_only = true,

@@ -21,7 +21,7 @@ void generate(const Call& call, Builder& builder) {
   HierarchicalCall at(allreduce_hier, call, builder);
   const Hierarchy& nodes = at.nodes();
   const Rank own = nodes.own_lane();
-  const View::Places sum = at.lane(Buffer::output, own);
+  const Embedding::Places sum = at.lane(Buffer::output, own);
   for (Rank lane = 0; lane < nodes.lanes(); ++lane)
     reduce_in_node(at, up, call, builder, lane, at.lane(Buffer::output, lane), call.in_place);
   at.pass(up, Collective::reduce, Among::node, When::comes);

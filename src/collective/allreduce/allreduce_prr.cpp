@@ -155,7 +155,7 @@ void generate(const Call& call, Builder& builder) {
     if (incoming->handed_out)
       partial.replace(incoming->from, incoming->part);
     else
-      partial.take(incoming->from, incoming->part, Side::above);
+      partial.take(incoming->from, incoming->part, OperandOrder::above);
   }
   partial.settle(run_of_places(0, parts));
 }
@@ -168,7 +168,7 @@ extern const Algorithm allreduce_prr = {
         "Parts of the vector go around a ring of the early ranks first, then around one of the late ones.",
     .source = "named in Proficz 2021, section 2 (pre-reduced ring); the design is this project's",
     .collectives = {Collective::allreduce},
-    .learns = Learns::forecast,
+    .arrival_source = ArrivalSource::forecast,
     .rounds = "2N(P − 1) of 1/(NP) vector each; NP + P − 2 after one late arrival",
     .parameters = {{.name = "segments",
                     .summary = "how many parts each rank's part of the vector is cut into (N)",

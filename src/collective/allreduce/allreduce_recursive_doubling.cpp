@@ -33,7 +33,7 @@ void generate(const Call& call, Builder& builder) {
     const Rank partner = own ^ distance;
     builder.round(round);
     partial.send(folding.rank(partner), vector);
-    partial.take(folding.rank(partner), vector, partner > own ? Side::above : Side::below);
+    partial.take(folding.rank(partner), vector, partner > own ? OperandOrder::above : OperandOrder::below);
   }
   if (folding.is_core(call.rank)) partial.settle(vector);
   builder.round(round);

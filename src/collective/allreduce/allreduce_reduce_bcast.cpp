@@ -33,7 +33,7 @@ void generate(const Call& call, Builder& builder) {
   for (Place segment = 0; segment < segments; ++segment) {
     for (Rank which = 0; which < children; ++which) {
       builder.round(segment * levels + which);
-      partial.take(child(which), segment, Side::above);
+      partial.take(child(which), segment, OperandOrder::above);
     }
     builder.round(segment * levels + level);
     if (call.rank != 0) partial.send(parent, segment);

@@ -40,7 +40,7 @@ void generate(const Call& call, Builder& builder) {
     builder.round(round);
     const auto segment_after = [&](std::uint32_t links) { return Place{round - links}; };
     const auto passes = [&](std::uint32_t links) { return links <= round && round - links < segments; };
-    if (own > 0 && passes(own - 1)) partial.take(chain[own - 1], segment_after(own - 1), Side::above);
+    if (own > 0 && passes(own - 1)) partial.take(chain[own - 1], segment_after(own - 1), OperandOrder::above);
     if (own < last && passes(own)) partial.send(chain[own + 1], segment_after(own));
     if (own < last && passes(back - 1)) partial.replace(chain[own + 1], segment_after(back - 1));
     if (own > 0 && passes(back)) partial.send(chain[own - 1], segment_after(back));
@@ -55,7 +55,7 @@ extern const Algorithm allreduce_slt = {
     .summary = "Segments move along a chain of the ranks in the order of expected arrival, and back.",
     .source = "named in Proficz 2021, section 2 (sorted linear tree); the design is this project's",
     .collectives = {Collective::allreduce},
-    .learns = Learns::forecast,
+    .arrival_source = ArrivalSource::forecast,
     .rounds = "2P − 3 + N of 1/N vector each; P − 2 + N after a late last arrival",
     .parameters = {segments_parameter(16)},
     .commutative_only = true,

@@ -32,8 +32,8 @@ struct Table {
     const auto row = number(sources, source), column = number(targets, target);
     return Range(buffer, (row * static_cast<Rank>(targets.size()) + column) * segments, segments);
   }
-  View::Places blocks(const Ranks& from, const Ranks& to, std::uint32_t segments) const {
-    View::Places places;
+  Embedding::Places blocks(const Ranks& from, const Ranks& to, std::uint32_t segments) const {
+    Embedding::Places places;
     for (const Rank source : from)
       for (const Rank target : to) places.push_back(at(source, target, segments));
     return places;
@@ -56,7 +56,7 @@ void generate(const Call& call, Builder& builder) {
   };
   /// So many blocks, for their sizes.
   const auto sizes = [&](std::size_t blocks) {
-    return View::Places(blocks, Range(Buffer::output, 0, segments));
+    return Embedding::Places(blocks, Range(Buffer::output, 0, segments));
   };
   const Table mine{Buffer::input, own, all}, arrived{Buffer::output, all, own};
 
@@ -105,7 +105,7 @@ void generate(const Call& call, Builder& builder) {
 
 /// Whether a part may have blocks between nodes that all differ in size: it serves alltoallv, and without that blocks which
 /// it passes on are padded, as only a whole call's are.
-bool bears_unequal_blocks(const Part& part, Rank nodes) {
+bool tolerates_unequal_blocks(const Part& part, Rank nodes) {
   Call call{.collective = Collective::alltoallv, .procs = nodes, .parameters = part.parameters};
   call.nodes.resize(nodes);
   std::iota(call.nodes.begin(), call.nodes.end(), 0);
@@ -118,7 +118,7 @@ std::string unmet(const Algorithm& algorithm, const Call& call) {
   if (std::string why = unmet_in_hierarchy(algorithm, call); !why.empty()) return why;
   const Part exchange = parts_of(algorithm, call.parameters)[between];
   const Hierarchy nodes(call);
-  if (bears_unequal_blocks(exchange, nodes.nodes())) return "";
+  if (tolerates_unequal_blocks(exchange, nodes.nodes())) return "";
   for (Rank node = 0; node < nodes.nodes(); ++node)
     for (Rank lane = 0; lane < nodes.lanes(); ++lane)
       if (nodes.members(node).size() != nodes.members(0).size() ||

@@ -43,7 +43,7 @@ extern const Algorithm barrier_adaptive_tree = {
     .summary = "Signals go up a binomial tree to the rank that is expected last, and down it again.",
     .source = "after Mamidala et al., as told in Proficz 2021, section 2; from a forecast: this project",
     .collectives = {Collective::barrier},
-    .learns = Learns::forecast,
+    .arrival_source = ArrivalSource::forecast,
     .rounds = "2⌈log₂P⌉, of which ⌈log₂P⌉ after the last arrival",
     .generate = generate,
 };

@@ -25,7 +25,7 @@ namespace {
 
 enum What : std::uint32_t { here, place };
 
-class ArrivalB final : public Decider {
+class ArrivalB final : public OnlineAlgorithm {
  public:
   explicit ArrivalB(const Call& call)
       : is_root_(call.is_root()),
@@ -34,29 +34,29 @@ class ArrivalB final : public Decider {
         vector_(segments_, is_root_),
         to_hear_(is_root_ ? call.procs - 1 : 1) {}
 
-  std::unique_ptr<Decider> copy() const override { return std::make_unique<ArrivalB>(*this); }
+  std::unique_ptr<OnlineAlgorithm> copy() const override { return std::make_unique<ArrivalB>(*this); }
   bool is_listening() const override { return to_hear_ > 0; }
 
-  void on(const Happening& event, DecidedSteps& steps) override {
+  void on(const Event& event, OnlineSteps& steps) override {
     switch (event.kind) {
-      case Happening::Kind::begun:
+      case Event::Kind::begun:
         has_begun_ = true;
         if (!is_root_) steps.tell(root_, {here});
         break;
-      case Happening::Kind::noticed:
+      case Event::Kind::noticed:
         --to_hear_;
         if (is_root_)
           waiting_.push_back(event.peer);
         else
           take_place(event.notice, steps);
         break;
-      case Happening::Kind::sent:
+      case Event::Kind::sent:
         if (is_root_) --sending_;
         break;
-      case Happening::Kind::received:
+      case Event::Kind::received:
         vector_.come(event.slots, steps);
         break;
-      case Happening::Kind::quiet:
+      case Event::Kind::quiet:
         if (is_root_ && has_begun_ && sending_ == 0 && !waiting_.empty()) serve_batch(steps);
         break;
     }
@@ -64,7 +64,7 @@ class ArrivalB final : public Decider {
 
  private:
   /// Notices of a place in a chain: behind `rank`, before `other`, which is the root behind the end.
-  void serve_batch(DecidedSteps& steps) {
+  void serve_batch(OnlineSteps& steps) {
     for (std::size_t i = 0; i < waiting_.size(); ++i)
       steps.tell(waiting_[i], {place, i == 0 ? root_ : waiting_[i - 1],
                                i + 1 < waiting_.size() ? waiting_[i + 1] : root_});
@@ -73,7 +73,7 @@ class ArrivalB final : public Decider {
     waiting_.clear();
   }
 
-  void take_place(const Notice& notice, DecidedSteps& steps) {
+  void take_place(const Notice& notice, OnlineSteps& steps) {
     vector_.expect(notice.rank, steps);
     if (notice.other != root_) vector_.serve(notice.other, steps);
   }
@@ -94,10 +94,10 @@ extern const Algorithm bcast_arrival_b = {
     .summary = "The root serves those who have come in chains, one batch after the other.",
     .source = "Patarasuk and Yuan 2008, as told in Proficz 2021, section 2; the protocol is this project's",
     .collectives = {Collective::bcast},
-    .learns = Learns::messages,
+    .arrival_source = ArrivalSource::messages,
     .rounds = "P − 2 + N balanced, N segments; N after a late last arrival",
     .parameters = {decided_segments_parameter()},
-    .decide = make_decider<ArrivalB>,
+    .make_online = make_online_algorithm<ArrivalB>,
 };
 
 }  // namespace convene::collective

@@ -24,7 +24,7 @@ namespace {
 
 enum What : std::uint32_t { here, from, to, end, complete };
 
-class ArrivalNb final : public Decider {
+class ArrivalNb final : public OnlineAlgorithm {
  public:
   explicit ArrivalNb(const Call& call)
       : is_root_(call.is_root()),
@@ -33,31 +33,31 @@ class ArrivalNb final : public Decider {
         vector_(static_cast<std::uint32_t>(call.parameters[0]), is_root_),
         to_hear_(is_root_ ? 2 * (call.procs - 1) : 2) {}
 
-  std::unique_ptr<Decider> copy() const override { return std::make_unique<ArrivalNb>(*this); }
+  std::unique_ptr<OnlineAlgorithm> copy() const override { return std::make_unique<ArrivalNb>(*this); }
   bool is_listening() const override { return to_hear_ > 0; }
 
-  void on(const Happening& event, DecidedSteps& steps) override {
+  void on(const Event& event, OnlineSteps& steps) override {
     switch (event.kind) {
-      case Happening::Kind::begun:
+      case Event::Kind::begun:
         has_begun_ = true;
         if (!is_root_) return steps.tell(root_, {here});
         for (const Rank rank : early_) place(rank, steps);
         return;
-      case Happening::Kind::noticed:
+      case Event::Kind::noticed:
         --to_hear_;
         return note(event.peer, event.notice, steps);
-      case Happening::Kind::received:
+      case Event::Kind::received:
         vector_.come(event.slots, steps);
         if (vector_.has_all()) steps.tell(root_, {complete});
         return;
-      case Happening::Kind::sent:
-      case Happening::Kind::quiet:
+      case Event::Kind::sent:
+      case Event::Kind::quiet:
         return;
     }
   }
 
  private:
-  void note(Rank peer, const Notice& notice, DecidedSteps& steps) {
+  void note(Rank peer, const Notice& notice, OnlineSteps& steps) {
     switch (static_cast<What>(notice.what)) {
       case here:
         if (has_begun_)
@@ -79,7 +79,7 @@ class ArrivalNb final : public Decider {
   }
 
   /// At the root: a rank that has come gets its place at the end of the chain.
-  void place(Rank rank, DecidedSteps& steps) {
+  void place(Rank rank, OnlineSteps& steps) {
     steps.tell(rank, {from, last_});
     if (last_ == root_)
       vector_.serve(rank, steps);
@@ -103,10 +103,10 @@ extern const Algorithm bcast_arrival_nb = {
     .summary = "Whoever comes is put at the end of a chain, or begins a new one at the root.",
     .source = "Patarasuk and Yuan 2008, as told in Proficz 2021, section 2; the protocol is this project's",
     .collectives = {Collective::bcast},
-    .learns = Learns::messages,
+    .arrival_source = ArrivalSource::messages,
     .rounds = "P − 2 + N balanced, N segments; N after a late last arrival",
     .parameters = {decided_segments_parameter()},
-    .decide = make_decider<ArrivalNb>,
+    .make_online = make_online_algorithm<ArrivalNb>,
 };
 
 }  // namespace convene::collective

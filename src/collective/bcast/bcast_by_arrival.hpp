@@ -18,27 +18,27 @@ class PassingOn {
   bool has_all() const { return std::find(has_.begin(), has_.end(), false) == has_.end(); }
 
   /// All segments are to come from this rank.
-  void expect(Rank from, DecidedSteps& steps) const {
+  void expect(Rank from, OnlineSteps& steps) const {
     for (Place segment = 0; segment < has_.size(); ++segment)
       steps.recv(from, Range(Buffer::output, segment));
   }
 
   /// What is there goes to a rank now, the rest as it comes.
-  void serve(Rank next, DecidedSteps& steps) {
+  void serve(Rank next, OnlineSteps& steps) {
     next_ = next;
     is_passing_ = true;
     passed_ = 0;
     pass_on(steps);
   }
 
-  void come(const Range& slots, DecidedSteps& steps) {
+  void come(const Range& slots, OnlineSteps& steps) {
     has_[slots.first] = true;
     if (is_passing_) pass_on(steps);
   }
 
  private:
   /// In the order of segments, as they are expected.
-  void pass_on(DecidedSteps& steps) {
+  void pass_on(OnlineSteps& steps) {
     for (; passed_ < has_.size() && has_[passed_]; ++passed_)
       steps.send(next_, Range(Buffer::output, passed_));
   }
@@ -49,7 +49,7 @@ class PassingOn {
   Place passed_ = 0;  // segments that the next one was sent
 };
 
-/// Each segment is a message of its own, of which a decider has only so many.
+/// Each segment is a message of its own, of which an online algorithm has only so many.
 inline Parameter decided_segments_parameter() {
   return {.name = "segments",
           .summary = "how many parts the vector is cut into, each passed on as it arrives",

@@ -20,8 +20,8 @@ void generate(const Call& call, Builder& builder) {
   HierarchicalCall at(bcast_hier, call, builder);
   const Hierarchy& nodes = at.nodes();
   const Ranks& members = nodes.own_members();
-  const View::Places vector = {Range(Buffer::output, 0, at.segments())};
-  const auto hand_on = [&](Rank root, const View::Places& what) {
+  const Embedding::Places vector = {Range(Buffer::output, 0, at.segments())};
+  const auto hand_on = [&](Rank root, const Embedding::Places& what) {
     if (members.size() > 1)
       at.run(within,
              {.collective = Collective::bcast,
@@ -39,7 +39,7 @@ void generate(const Call& call, Builder& builder) {
     at.pass(within, Collective::bcast, first, number_in(first, call.root));
   }
   if (nodes.is_leader() && nodes.nodes() > 1) {
-    const View::Places lane = at.lane(Buffer::output, nodes.own_lane());
+    const Embedding::Places lane = at.lane(Buffer::output, nodes.own_lane());
     at.run(between,
            {.collective = Collective::bcast,
             .ranks = nodes.leaders_of_lane(nodes.own_lane()),

@@ -79,7 +79,7 @@ extern const Algorithm bcast_list_scheduled = {
     .summary = "Every rank that has the vector sends it to the next one that is expected.",
     .source = "this project; a list schedule after Graham 1966",
     .collectives = {Collective::bcast},
-    .learns = Learns::forecast,
+    .arrival_source = ArrivalSource::forecast,
     .rounds =
         "⌈log₂P⌉ of those who are there, and one after a late last arrival; N times as many with N segments",
     .parameters = {segments_parameter(1, {1, 3})},

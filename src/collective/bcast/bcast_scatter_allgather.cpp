@@ -56,9 +56,9 @@ void scatter_parts(const TreeNode& node, const Call& call, Builder& builder) {
 }
 
 /// The allgather's ranks are those relative to the root, its block b is part b.
-View view_of(const Call& call, Rank first_round) {
+Embedding view_of(const Call& call, Rank first_round) {
   const Rank procs = call.procs;
-  View view;
+  Embedding view;
   view.rank = call.relative();
   view.input = {{parts(view.rank)}};
   for (Rank rank = 0; rank < procs; ++rank) {

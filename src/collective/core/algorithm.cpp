@@ -7,8 +7,8 @@
 #include <map>
 
 #include "base/error.hpp"
-#include "collective/core/forecast.hpp"
 #include "collective/core/composition.hpp"
+#include "collective/core/forecast.hpp"
 #include "schedule/online/online_simulation.hpp"
 
 namespace convene::collective {
@@ -146,19 +146,21 @@ std::uint64_t shared_bytes(const Algorithm& algorithm, const Call& call, std::ui
 
 bool uses_nodes(const Algorithm& algorithm) { return algorithm.is_composed() || algorithm.shared_places; }
 
-bool minds_nodes(const Algorithm& algorithm) { return uses_nodes(algorithm) || algorithm.needs_whole_graph; }
+bool depends_on_nodes(const Algorithm& algorithm) {
+  return uses_nodes(algorithm) || algorithm.needs_whole_graph;
+}
 
-Learns learns(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
-  if (!algorithm.is_composed()) return algorithm.learns;
+ArrivalSource arrival_source(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
+  if (!algorithm.is_composed()) return algorithm.arrival_source;
   const auto parts = parts_of(algorithm, parameters);
   const bool from_forecast = std::any_of(parts.begin(), parts.end(), [](const Part& part) {
-    return learns(*part.algorithm, part.parameters) == Learns::forecast;
+    return arrival_source(*part.algorithm, part.parameters) == ArrivalSource::forecast;
   });
-  return from_forecast ? Learns::forecast : Learns::none;
+  return from_forecast ? ArrivalSource::forecast : ArrivalSource::none;
 }
 
 bool depends_on_arrivals(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
-  return learns(algorithm, parameters) != Learns::none &&
+  return arrival_source(algorithm, parameters) != ArrivalSource::none &&
          std::any_of(algorithm.collectives.begin(), algorithm.collectives.end(), is_reduction);
 }
 
@@ -203,34 +205,34 @@ void begin_schedule(const Algorithm& algorithm, const Call& call, Builder& build
   builder.buffer(Buffer::input, size.input);
   builder.buffer(Buffer::output, size.output);
   if (const auto same = in_place_alias(call, per_block)) builder.alias(same->alias, same->of, same->first);
-  if (call.collective == Collective::barrier) builder.signals();
+  if (call.collective == Collective::barrier) builder.sends_empty_messages();
   if (algorithm.shared_places)
     builder.share(countable(algorithm.shared_places(call.procs, call.parameters), "shared places"));
 }
 
 /// What the ranks do that decide as they run, if they come as the call says.
-Plan play_out(const Algorithm& algorithm, Call call, Builder& builder) {
+Plan simulate_to_end(const Algorithm& algorithm, Call call, Builder& builder) {
   std::vector<Runnable> ranks;
   for (call.rank = 0; call.rank < call.procs; ++call.rank)
     ranks.push_back(build_runnable(algorithm, call, builder));
-  return play_out(Interplay(std::move(ranks), {.arrivals = expected_delays(call)}));
+  return simulate_to_end(OnlineSimulation(std::move(ranks), {.arrivals = expected_delays(call)}));
 }
 
 }  // namespace
 
 Runnable build_runnable(const Algorithm& algorithm, const Call& call, Builder& builder) {
-  if (!algorithm.decides()) return {build_schedule(algorithm, call, builder), nullptr};
-  std::unique_ptr<Decider> decider = algorithm.decide(call);
+  if (!algorithm.is_online()) return {build_schedule(algorithm, call, builder), nullptr};
+  std::unique_ptr<OnlineAlgorithm> online = algorithm.make_online(call);
   begin_schedule(algorithm, call, builder);
-  for (const std::vector<Place>& like : decider->scratch()) builder.scratch(like);
-  return {builder.finish(), std::move(decider)};
+  for (const std::vector<Place>& like : online->scratch()) builder.scratch(like);
+  return {builder.finish(), std::move(online)};
 }
 
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder) {
   if (is_neighborhood(call.collective) && !call.graph)
     return build_schedule(algorithm, with_graph(call), builder);
-  if (algorithm.decides())
-    return (*keep_work(call, [&] { return play_out(algorithm, call, builder); }))[call.rank];
+  if (algorithm.is_online())
+    return (*keep_work(call, [&] { return simulate_to_end(algorithm, call, builder); }))[call.rank];
   begin_schedule(algorithm, call, builder);
   algorithm.generate(call, builder);
   return builder.finish();

@@ -52,7 +52,7 @@ enum class Symmetry : std::uint8_t { none, rotation, exchange };
 
 /// How an algorithm learns who comes late. `forecast`: from Call::arrivals, which the ranks agreed on before. `messages`:
 /// from its own, as it runs; Call::arrivals is then when they come in the plan that is built.
-enum class Learns : std::uint8_t { none, forecast, messages };
+enum class ArrivalSource : std::uint8_t { none, forecast, messages };
 
 /// How a block is cut into its places: `evenly` into as many as the parameter "segments" says (one without it), or
 /// into two, a `tiny_first` part and the rest.
@@ -88,7 +88,7 @@ struct Algorithm {
   std::vector<Collective> collectives;
   Requirement requirement = Requirement::none;
   Symmetry symmetry = Symmetry::none;
-  Learns learns = Learns::none;
+  ArrivalSource arrival_source = ArrivalSource::none;
   Cut cut = Cut::evenly;
   std::string_view rounds;  ///< rounds as a formula, for people
   std::vector<Parameter> parameters = {};
@@ -112,11 +112,11 @@ struct Algorithm {
   /// Writes one rank's steps. Null for `native`, which is the MPI's own, and for what decides as it runs.
   void (*generate)(const Call& call, Builder& builder) = nullptr;
   /// Makes one rank's part of an algorithm that decides as it runs. It never needs Call::arrivals.
-  std::unique_ptr<Decider> (*decide)(const Call& call) = nullptr;
+  std::unique_ptr<OnlineAlgorithm> (*make_online)(const Call& call) = nullptr;
 
   bool serves(Collective collective) const;
-  bool is_native() const { return !generate && !decide; }
-  bool decides() const { return decide != nullptr; }
+  bool is_native() const { return !generate && !make_online; }
+  bool is_online() const { return make_online != nullptr; }
   bool is_composed() const { return composition != nullptr; }
   /// Index of a parameter, or -1.
   int find_parameter(std::string_view name) const;
@@ -149,17 +149,17 @@ std::uint64_t shared_place_bytes(std::uint64_t block_bytes, std::uint64_t item_b
 /// Whether a schedule depends on which ranks share a node (Call::nodes).
 bool uses_nodes(const Algorithm& algorithm);
 /// Likewise, or does without where nobody knows them.
-bool minds_nodes(const Algorithm& algorithm);
+bool depends_on_nodes(const Algorithm& algorithm);
 
 /// Whether the bits of its result may depend on when ranks arrive: of a reduction that learns who comes late.
 bool depends_on_arrivals(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
 
 /// How it learns who comes late; a composed one by forecast where one of its parts does.
-Learns learns(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
+ArrivalSource arrival_source(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
 
-/// Algorithm::decide, for a decider that is made of the call.
+/// Algorithm::make_online, for an online algorithm that is made of the call.
 template <class OfOneRank>
-std::unique_ptr<Decider> make_decider(const Call& call) {
+std::unique_ptr<OnlineAlgorithm> make_online_algorithm(const Call& call) {
   return std::make_unique<OfOneRank>(call);
 }
 
@@ -177,7 +177,7 @@ std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const s
 /// One rank's schedule. The requirement must hold; throws std::logic_error where a generator breaks its own rules. Of an
 /// algorithm that decides as it runs: what it does where the ranks come as Call::arrivals says.
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder);
-/// What one rank is to run: its schedule or, of an algorithm that decides as it runs, its decider.
+/// What one rank is to run: its schedule or, of an algorithm that decides as it runs, its online.
 Runnable build_runnable(const Algorithm& algorithm, const Call& call, Builder& builder);
 /// All ranks' schedules; where it is asked to stop, those that it has come to.
 Plan build_plan(const Algorithm& algorithm, Call call, const std::stop_token& stop = {});

@@ -113,13 +113,13 @@ void run_phase(const Part& part, Phase phase, const Call& outer, std::uint32_t f
   if (uses_nodes(*part.algorithm))
     for (const Rank rank : phase.ranks) call.nodes.push_back(outer.nodes[rank]);
   const std::uint32_t per_block = segments(*part.algorithm, call);
-  const auto by_place = [&](const std::vector<View::Places>& blocks) {
-    std::vector<View::Places> places;
-    for (const View::Places& block : blocks)
-      for (View::Places& portion : cut(block, per_block)) places.push_back(std::move(portion));
+  const auto by_place = [&](const std::vector<Embedding::Places>& blocks) {
+    std::vector<Embedding::Places> places;
+    for (const Embedding::Places& block : blocks)
+      for (Embedding::Places& portion : cut(block, per_block)) places.push_back(std::move(portion));
     return places;
   };
-  View view;
+  Embedding view;
   view.rank = call.rank;
   view.ranks = std::move(phase.ranks);
   view.input = by_place(phase.input);
@@ -138,9 +138,9 @@ Rank number_in(const Ranks& ranks, Rank rank) {
   return static_cast<Rank>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
 }
 
-std::vector<View::Places> cut(const View::Places& whole, std::uint32_t portions) {
+std::vector<Embedding::Places> cut(const Embedding::Places& whole, std::uint32_t portions) {
   if (portions == 1) return {whole};
-  std::vector<View::Places> result(portions);
+  std::vector<Embedding::Places> result(portions);
   std::uint64_t total = 0, done = 0;
   for (const Range& range : whole) total += range.count();
   std::uint32_t portion = 0;

@@ -43,10 +43,10 @@ struct Phase {
   Rank root = 0;  ///< a number
   bool in_place = false;
   /// By the part's blocks, where they are here: any number of places each. Empty where it has no such buffer.
-  std::vector<View::Places> input = {}, output = {};
+  std::vector<Embedding::Places> input = {}, output = {};
   /// By the part's blocks: places that have their sizes.
-  std::vector<View::Places> blocks = {};
-  /// See View::has; `rank` is a number.
+  std::vector<Embedding::Places> blocks = {};
+  /// See Embedding::has; `rank` is a number.
   std::function<bool(Rank rank, const Range& outer)> has = nullptr;
   /// When its ranks are expected, as Call::arrivals.
   std::vector<std::int32_t> arrivals = {};
@@ -57,7 +57,7 @@ struct Phase {
 void run_phase(const Part& part, Phase phase, const Call& outer, std::uint32_t first_round, Builder& builder);
 
 /// A run of places, cut into portions that are as equal as can be; some are empty where there are too few.
-std::vector<View::Places> cut(const View::Places& whole, std::uint32_t portions);
+std::vector<Embedding::Places> cut(const Embedding::Places& whole, std::uint32_t portions);
 
 /// The least number of places that each of these numbers of segments divides. Where that would be very many, the
 /// largest of them: some portions are larger than others then.

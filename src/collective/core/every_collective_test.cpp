@@ -85,7 +85,7 @@ TEST_P(EveryCollective, SaysWhetherItRelaysBlocks) {
     const Rank per_block = segments(algorithm(), 8, parameters);
     for (const Schedule& schedule : build_plan(algorithm(), call(8, 0, false, parameters)))
       for (unsigned b = index(Buffer::scratch); schedule.rank() != 0 && b < schedule.buffers(); ++b)
-        for (const Place like : schedule.like(static_cast<Buffer>(b)))
+        for (const Place like : schedule.sized_like(static_cast<Buffer>(b)))
           relays |= like / per_block != schedule.rank();
   }
   EXPECT_EQ(relays, algorithm().relays);
@@ -101,11 +101,11 @@ TEST_P(EveryCollective, KeepsBlocksInScratchOfTheirSize) {
         if (!unmet_requirement(algorithm(), procs).empty()) continue;
         const Call of = call(procs, root, false, parameters);
         const Plan plan = build_plan(algorithm(), of);
-        const Links links = link(plan);
-        const Delivery delivery(plan, links, contract(of, segments(algorithm(), procs, parameters)));
+        const MessageMatching links = link(plan);
+        const Dataflow delivery(plan, links, contract(of, segments(algorithm(), procs, parameters)));
         for (const Schedule& schedule : plan)
           for (StepId id = 0; id < schedule.size(); ++id) {
-            if (schedule[id].kind != StepKind::recv || schedule[id].is_signal()) continue;
+            if (schedule[id].kind != StepKind::recv || schedule[id].is_shm_signal()) continue;
             const Rank peer = schedule[id].peer;
             const auto carried =
                 delivery.carried(peer, links.step(peer, links.partner[links.at(schedule.rank(), id)]));
@@ -114,14 +114,15 @@ TEST_P(EveryCollective, KeepsBlocksInScratchOfTheirSize) {
               for_each_place(range, schedule.places(range.buffer()), [&](Place place) {
                 const Content content = carried[next++];
                 if (index(range.buffer()) < index(Buffer::scratch)) return;
-                ASSERT_EQ(schedule.like(range.buffer())[place], static_cast<Place>(content)) << in_words(of);
+                ASSERT_EQ(schedule.sized_like(range.buffer())[place], static_cast<Place>(content))
+                    << in_words(of);
               });
           }
       }
 }
 
 TEST_P(EveryCollective, MutantsAreCaught) {
-  if (algorithm().decides()) GTEST_SKIP() << "in a plan a notice can be dropped: what was decided stays";
+  if (algorithm().is_online()) GTEST_SKIP() << "in a plan a notice can be dropped: what was decided stays";
   for (const Rank procs : {3, 4, 7}) {
     if (!unmet_requirement(algorithm(), procs).empty()) continue;
     for (const auto& parameters : algorithm().sample_parameters()) {

@@ -156,7 +156,7 @@ Part parse_part(Collective collective, const PartSlot& slot, std::string_view te
   const Spec part = parse_spec(slot.among == Among::all ? collective : slot.collective, text);
   if (part.algorithm->is_native())
     throw Error("native cannot be a part of another algorithm: Convene has no schedule of it");
-  if (part.algorithm->decides())
+  if (part.algorithm->is_online())
     throw Error(std::string(part.algorithm->name) +
                 " cannot be a part of another algorithm: it decides as it runs");
   return {part.algorithm, part.parameters};

@@ -42,7 +42,7 @@ extern const Algorithm gather_bsbn = {
         "Blocks go up a binomial tree in which late ranks are near the root, also through ranks to come.",
     .source = "named in Proficz 2021, section 2; the order in the tree is this project's",
     .collectives = gathers,
-    .learns = Learns::forecast,
+    .arrival_source = ArrivalSource::forecast,
     .rounds = "⌈log₂P⌉; one after a late last arrival",
     .relays = true,
     .generate = generate,

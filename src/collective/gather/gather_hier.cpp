@@ -42,7 +42,7 @@ void generate(const Call& call, Builder& builder) {
             .ranks = group,
             .root = number_in(group, nodes.leader(nodes.own_node(), lane)),
             .input = {at.block(own, call.rank)},
-            .output = leads ? at.each(groups, group) : std::vector<View::Places>{},
+            .output = leads ? at.each(groups, group) : std::vector<Embedding::Places>{},
             .blocks = at.each(sizes, group)},
            When::comes);
   else if (call.is_root())
@@ -55,7 +55,7 @@ void generate(const Call& call, Builder& builder) {
             .ranks = leaders,
             .root = nodes.root_node(),
             .input = {at.blocks(groups, group)},
-            .output = collects ? at.by_node(lanes, lane) : std::vector<View::Places>{},
+            .output = collects ? at.by_node(lanes, lane) : std::vector<Embedding::Places>{},
             .blocks = at.by_node(sizes, lane)},
            When::node_has_come);
   at.pass(between, Collective::gather, Among::nodes, When::node_has_come);
@@ -66,7 +66,7 @@ void generate(const Call& call, Builder& builder) {
                     .ranks = last,
                     .root = number_in(last, call.root),
                     .input = {at.blocks(collects ? lanes : groups, nodes.ranks_of_lane(lane))},
-                    .output = call.is_root() ? at.by_lane(lanes) : std::vector<View::Places>{},
+                    .output = call.is_root() ? at.by_lane(lanes) : std::vector<Embedding::Places>{},
                     .blocks = at.by_lane(sizes)});
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Algorithms that are composed of others: every composition delivers, on every placement.
+#include "collective/core/composition.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,9 +9,8 @@
 #include <random>
 #include <set>
 
-#include "collective/core/composition.hpp"
-#include "collective/hierarchy/rank_order.hpp"
 #include "collective/core/served_for_test.hpp"
+#include "collective/hierarchy/rank_order.hpp"
 #include "schedule/check/dataflow.hpp"
 #include "schedule/check/matching.hpp"
 #include "schedule/testing/mutation.hpp"
@@ -118,7 +119,7 @@ TEST_P(Composed, IsCorrectWhateverIsForetold) {
   for (const Rank procs : {1, 2, 5, 8, 13, 20})
     for (const Nodes& nodes : placements(procs))
       for (const auto& parameters : grid) {
-        if (learns(algorithm(), parameters) != Learns::forecast) continue;
+        if (arrival_source(algorithm(), parameters) != ArrivalSource::forecast) continue;
         Call of = call(nodes, static_cast<Rank>(random() % procs), parameters, random() % 2 == 0);
         for (Rank rank = 0; rank < procs; ++rank)
           of.arrivals.push_back(random() % 3 == 0 ? 0 : static_cast<std::int32_t>(random() % 60));
@@ -126,8 +127,9 @@ TEST_P(Composed, IsCorrectWhateverIsForetold) {
         if (HasFailure()) return;
       }
   const auto known = catalogue(GetParam().collective);
-  const bool has_some = std::any_of(known.begin(), known.end(),
-                                    [](const Algorithm* each) { return each->learns == Learns::forecast; });
+  const bool has_some = std::any_of(known.begin(), known.end(), [](const Algorithm* each) {
+    return each->arrival_source == ArrivalSource::forecast;
+  });
   if (!has_some) GTEST_SKIP() << "no algorithm with forecasts";
   EXPECT_GT(told, 20u);
 }
@@ -187,12 +189,12 @@ TEST_P(Composed, KeepsBlocksInScratchOfTheirSize) {
         if (!unmet_requirement(algorithm(), of).empty()) continue;
         const Plan plan = build_plan(algorithm(), of);
         const Contract wanted = contract(of, segments(algorithm(), of));
-        const Links links = link(plan);
-        const Delivery delivery(plan, links, wanted);
+        const MessageMatching links = link(plan);
+        const Dataflow delivery(plan, links, wanted);
         ASSERT_EQ(delivery.fault(), "") << in_words(algorithm(), of);
         for (const Schedule& schedule : plan)
           for (StepId id = 0; id < schedule.size(); ++id) {
-            if (schedule[id].kind != StepKind::recv || schedule[id].is_signal()) continue;
+            if (schedule[id].kind != StepKind::recv || schedule[id].is_shm_signal()) continue;
             const Rank peer = schedule[id].peer;
             const auto carried =
                 delivery.carried(peer, links.step(peer, links.partner[links.at(schedule.rank(), id)]));
@@ -203,7 +205,7 @@ TEST_P(Composed, KeepsBlocksInScratchOfTheirSize) {
                 if (index(range.buffer()) < index(Buffer::scratch)) return;
                 const auto size_of = is_reduction(collective) ? delivery.expressions()->segment(content)
                                                               : static_cast<std::uint32_t>(content);
-                ASSERT_EQ(schedule.like(range.buffer())[place], size_of) << in_words(algorithm(), of);
+                ASSERT_EQ(schedule.sized_like(range.buffer())[place], size_of) << in_words(algorithm(), of);
               });
           }
       }
@@ -219,7 +221,7 @@ TEST_P(Composed, SaysWhetherItRelaysBlocks) {
     bool others = false;
     for (const Schedule& schedule : build_plan(algorithm(), of))
       for (unsigned b = index(Buffer::scratch); schedule.rank() != 0 && b < schedule.buffers(); ++b)
-        for (const Place like : schedule.like(static_cast<Buffer>(b)))
+        for (const Place like : schedule.sized_like(static_cast<Buffer>(b)))
           others |= like / per_block != schedule.rank();
     EXPECT_TRUE(!others || relays(algorithm(), parameters)) << in_words(algorithm(), of);
   }

@@ -143,43 +143,43 @@ HierarchicalCall::Held HierarchicalCall::scratch(Ranks ranks) const {
   return {builder_.scratch(like), std::move(ranks)};
 }
 
-View::Places HierarchicalCall::block(const Held& held, Rank rank) const {
+Embedding::Places HierarchicalCall::block(const Held& held, Rank rank) const {
   const auto at = std::lower_bound(held.there.begin(), held.there.end(), rank) - held.there.begin();
   return {Range(held.buffer, static_cast<Place>(at) * segments_, segments_)};
 }
 
-View::Places HierarchicalCall::blocks(const Held& held, const Ranks& ranks) const {
-  View::Places places;
+Embedding::Places HierarchicalCall::blocks(const Held& held, const Ranks& ranks) const {
+  Embedding::Places places;
   for (const Rank rank : ranks) places.push_back(block(held, rank).front());
   return places;
 }
 
-std::vector<View::Places> HierarchicalCall::each(const Held& held, const Ranks& ranks) const {
-  std::vector<View::Places> result;
+std::vector<Embedding::Places> HierarchicalCall::each(const Held& held, const Ranks& ranks) const {
+  std::vector<Embedding::Places> result;
   for (const Rank rank : ranks) result.push_back(block(held, rank));
   return result;
 }
 
-std::vector<View::Places> HierarchicalCall::by_node(const Held& held, Rank lane) const {
-  std::vector<View::Places> result;
+std::vector<Embedding::Places> HierarchicalCall::by_node(const Held& held, Rank lane) const {
+  std::vector<Embedding::Places> result;
   for (Rank node = 0; node < hierarchy_.nodes(); ++node)
     result.push_back(blocks(held, hierarchy_.group(node, lane)));
   return result;
 }
 
-std::vector<View::Places> HierarchicalCall::by_lane(const Held& held) const {
-  std::vector<View::Places> result;
+std::vector<Embedding::Places> HierarchicalCall::by_lane(const Held& held) const {
+  std::vector<Embedding::Places> result;
   for (Rank lane = 0; lane < hierarchy_.lanes(); ++lane)
     result.push_back(blocks(held, hierarchy_.ranks_of_lane(lane)));
   return result;
 }
 
-View::Places HierarchicalCall::lane(Buffer buffer, Rank lane) const {
+Embedding::Places HierarchicalCall::lane(Buffer buffer, Rank lane) const {
   const std::uint32_t each = segments_ / hierarchy_.lanes();
   return {Range(buffer, lane * each, each)};
 }
 
-View::Places HierarchicalCall::scratch_of_lane(Rank of) const {
+Embedding::Places HierarchicalCall::scratch_of_lane(Rank of) const {
   const std::uint32_t each = segments_ / hierarchy_.lanes();
   std::vector<Place> like(each);
   std::iota(like.begin(), like.end(), of * each);
@@ -201,7 +201,7 @@ std::vector<std::int32_t> HierarchicalCall::arrivals(const Ranks& ranks, When wh
 void HierarchicalCall::pass(std::size_t slot, Collective collective, Among among, When when) {
   const Part& part = parts_[slot];
   std::uint32_t most = 0;
-  if (call_.arrivals.empty() || learns(*part.algorithm, part.parameters) != Learns::forecast) {
+  if (call_.arrivals.empty() || arrival_source(*part.algorithm, part.parameters) != ArrivalSource::forecast) {
     for (const Shape& shape : shapes(hierarchy_, among))
       most = std::max(most, rounds_of(part, call_of(part, collective, shape, among, call_)));
   } else {

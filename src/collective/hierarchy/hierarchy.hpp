@@ -76,15 +76,15 @@ class HierarchicalCall {
   /// New scratch for the blocks of these ranks.
   Held scratch(Ranks ranks) const;
 
-  View::Places block(const Held& held, Rank rank) const;
-  View::Places blocks(const Held& held, const Ranks& ranks) const;
+  Embedding::Places block(const Held& held, Rank rank) const;
+  Embedding::Places blocks(const Held& held, const Ranks& ranks) const;
   /// For each of these ranks its block; for each node the blocks of its group in a lane.
-  std::vector<View::Places> each(const Held& held, const Ranks& ranks) const;
-  std::vector<View::Places> by_node(const Held& held, Rank lane) const;
-  std::vector<View::Places> by_lane(const Held& held) const;  ///< all blocks of the lanes
+  std::vector<Embedding::Places> each(const Held& held, const Ranks& ranks) const;
+  std::vector<Embedding::Places> by_node(const Held& held, Rank lane) const;
+  std::vector<Embedding::Places> by_lane(const Held& held) const;  ///< all blocks of the lanes
   /// A lane's part of the vector, and scratch for it.
-  View::Places lane(Buffer buffer, Rank lane) const;
-  View::Places scratch_of_lane(Rank lane) const;
+  Embedding::Places lane(Buffer buffer, Rank lane) const;
+  Embedding::Places scratch_of_lane(Rank lane) const;
 
   std::uint32_t segments() const { return segments_; }
   std::uint32_t round() const { return round_; }

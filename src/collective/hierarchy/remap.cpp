@@ -129,12 +129,12 @@ class Remapped {
                               builder_.are_same(many_in ? phase.input[own] : phase.input.front(),
                                                 many_out ? phase.output[own] : phase.output.front());
     if (copies && many_in) {
-      const std::vector<View::Places> moved = in_scratch();
+      const std::vector<Embedding::Places> moved = in_scratch();
       builder_.copy(joined(phase.input), joined(moved));
       phase.input = moved;
       if (own_is_there) phase.output = {moved[own]};
     }
-    std::vector<View::Places> arrival = phase.output, arrived = arrival;
+    std::vector<Embedding::Places> arrival = phase.output, arrived = arrival;
     if (copies && many_out) arrived = phase.output = in_scratch();
     run_phase(part_, std::move(phase), call_, 0, builder_);
     if (!copies || !many_out) return;
@@ -144,32 +144,32 @@ class Remapped {
 
  private:
   /// By number, where its rank's block is in a buffer that has all; and one block of so many places.
-  std::vector<View::Places> in_new_order(Buffer buffer) const {
-    std::vector<View::Places> result;
+  std::vector<Embedding::Places> in_new_order(Buffer buffer) const {
+    std::vector<Embedding::Places> result;
     for (const Rank rank : ranks_) result.push_back({Range(buffer, rank * segments_, segments_)});
     return result;
   }
-  static std::vector<View::Places> whole(Buffer buffer, std::uint32_t places) {
+  static std::vector<Embedding::Places> whole(Buffer buffer, std::uint32_t places) {
     if (places == 0) return {};
     return {{Range(buffer, 0, places)}};
   }
 
   /// All blocks in scratch, in the new order.
-  std::vector<View::Places> in_scratch() const {
+  std::vector<Embedding::Places> in_scratch() const {
     std::vector<Place> like;
     for (const Rank rank : ranks_)
       for (std::uint32_t segment = 0; segment < segments_; ++segment)
         like.push_back(rank * segments_ + segment);
     const Buffer made = builder_.scratch(like);
-    std::vector<View::Places> result;
+    std::vector<Embedding::Places> result;
     for (Rank number = 0; number < call_.procs; ++number)
       result.push_back({Range(made, number * segments_, segments_)});
     return result;
   }
 
-  static View::Places joined(const std::vector<View::Places>& blocks) {
-    View::Places places;
-    for (const View::Places& block : blocks) places.insert(places.end(), block.begin(), block.end());
+  static Embedding::Places joined(const std::vector<Embedding::Places>& blocks) {
+    Embedding::Places places;
+    for (const Embedding::Places& block : blocks) places.insert(places.end(), block.begin(), block.end());
     return places;
   }
 

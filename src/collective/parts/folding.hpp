@@ -21,12 +21,14 @@ struct Folding {
     return preferred / 2 == core ? preferred : 2 * core;
   }
   bool is_core(Rank of) const { return rank(core(of)) == of; }
-  Side side_of_partner(Rank rank) const { return partner(rank) > rank ? Side::above : Side::below; }
+  OperandOrder side_of_partner(Rank rank) const {
+    return partner(rank) > rank ? OperandOrder::above : OperandOrder::below;
+  }
 
   /// How many contributions come to a core from above: of its partner, and of each of the partners number ^ 2^k above it,
   /// where the number of cores is a power of two.
   std::uint32_t above(Rank rank) const {
-    std::uint32_t count = has_partner(rank) && side_of_partner(rank) == Side::above;
+    std::uint32_t count = has_partner(rank) && side_of_partner(rank) == OperandOrder::above;
     for (Rank distance = 1; distance < cores; distance *= 2) count += (core(rank) & distance) == 0;
     return count;
   }

@@ -23,7 +23,7 @@ inline void gather_by_nodes(const Algorithm& algorithm, const Call& call, Builde
             .ranks = group,
             .root = number_in(group, leader),
             .input = {at.block(own, call.rank)},
-            .output = leads ? at.each(all, group) : std::vector<View::Places>{},
+            .output = leads ? at.each(all, group) : std::vector<Embedding::Places>{},
             .blocks = at.each(all, group)},
            When::comes);
   if (!leads || group.size() == 1) builder.copy(at.block(own, call.rank), at.block(all, call.rank));

@@ -57,16 +57,16 @@ Partial::Location Partial::free_inbox(State& state) const {
 }
 
 /// Where a contribution is to be received.
-Partial::Location Partial::free_place(State& state, Side side) {
+Partial::Location Partial::free_place(State& state, OperandOrder side) {
   if (!options_.keeps_order) return state.where == in_input ? at_home : free_inbox(state);
-  if (side == Side::below) return free_inbox(state);
+  if (side == OperandOrder::below) return free_inbox(state);
   // The sum will be there afterwards. With n more to come from above, it alternates so that the last one is at home.
   const bool home = state.above % 2 == 1 && state.where != at_home;
   if (state.above > 0) --state.above;
   return home ? at_home : free_inbox(state);
 }
 
-void Partial::take(Rank peer, std::span<const Place> places, Side side) {
+void Partial::take(Rank peer, std::span<const Place> places, OperandOrder side) {
   std::vector<Range> incoming, left, right, own, own_copy;
   for (const Place place : places) {
     State& state = states_[place];
@@ -75,8 +75,8 @@ void Partial::take(Rank peer, std::span<const Place> places, Side side) {
       append(incoming, buffer(at_home), place);
       continue;
     }
-    const bool is_left = side == Side::below || !options_.keeps_order;  // the contribution
-    if (options_.keeps_order && side == Side::below && state.where == in_input) {
+    const bool is_left = side == OperandOrder::below || !options_.keeps_order;  // the contribution
+    if (options_.keeps_order && side == OperandOrder::below && state.where == in_input) {
       append(own, Buffer::input, place);
       state.where = state.above % 2 == 0 ? at_home : free_inbox(state);
       append(own_copy, buffer(state.where), place);

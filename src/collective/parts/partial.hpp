@@ -14,7 +14,7 @@ namespace convene::collective {
 void append(std::vector<Range>& ranges, Buffer buffer, Place place);
 
 /// Whether a contribution is one of ranks above all those that are combined already, or below.
-enum class Side : std::uint8_t { below, above };
+enum class OperandOrder : std::uint8_t { below, above };
 
 /// The places first, first + 1, … of the vector.
 std::vector<Place> run_of_places(Place first, std::uint32_t count = 1);
@@ -41,7 +41,7 @@ class Partial {
   void expect_above(Place place, std::uint32_t number) { states_[place].above = number; }
 
   /// Receives places from a rank and combines them.
-  void take(Rank peer, std::span<const Place> places, Side side);
+  void take(Rank peer, std::span<const Place> places, OperandOrder side);
   /// Sends places as they are so far.
   void send(Rank peer, std::span<const Place> places);
   /// Sends places and holds nothing in them any more: what comes next replaces them.
@@ -53,7 +53,7 @@ class Partial {
   /// Where places are now.
   std::vector<Range> at(std::span<const Place> places) const;
 
-  void take(Rank peer, Place place, Side side) { take(peer, std::span(&place, 1), side); }
+  void take(Rank peer, Place place, OperandOrder side) { take(peer, std::span(&place, 1), side); }
   void send(Rank peer, Place place) { send(peer, std::span(&place, 1)); }
   void give(Rank peer, Place place) { give(peer, std::span(&place, 1)); }
   void replace(Rank peer, Place place) { replace(peer, std::span(&place, 1)); }
@@ -70,7 +70,7 @@ class Partial {
   };
 
   Location free_inbox(State& state) const;
-  Location free_place(State& state, Side side);
+  Location free_place(State& state, OperandOrder side);
   Buffer buffer(Location location);
 
   Builder& builder_;

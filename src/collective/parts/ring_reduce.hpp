@@ -23,7 +23,7 @@ inline void ring_reduce_scatter(const RingRole& ring, Builder& builder, Partial&
     for (Place segment = 0; segment < ring.segments; ++segment) {
       builder.round(round * ring.segments + segment);
       partial.send(ring.next, ring.chunk(ring.own, round + 1) + segment);
-      partial.take(ring.previous, ring.chunk(ring.own, round + 2) + segment, Side::above);
+      partial.take(ring.previous, ring.chunk(ring.own, round + 2) + segment, OperandOrder::above);
     }
 }
 

@@ -36,7 +36,7 @@ Slicing::Slicing(const Call& call, Builder& builder, const Folding& folding, con
 
 std::uint32_t Slicing::above() const {
   std::uint32_t count =
-      folding_.has_partner(call_.rank) && folding_.side_of_partner(call_.rank) == Side::above;
+      folding_.has_partner(call_.rank) && folding_.side_of_partner(call_.rank) == OperandOrder::above;
   for (const Round& round : levels_) count += round.radix - 1 - round.digit;
   return count;
 }
@@ -64,11 +64,11 @@ void Slicing::reduce_scatter(Partial& partial) {
     const std::vector<Place> kept = piece(round, round.digit);
     for (Rank from = round.digit + 1; from < round.radix; ++from) {  // outwards, so that runs of ranks grow
       label(from, round.digit);
-      partial.take(member(round, from), kept, Side::above);
+      partial.take(member(round, from), kept, OperandOrder::above);
     }
     for (Rank from = round.digit; from-- > 0;) {
       label(from, round.digit);
-      partial.take(member(round, from), kept, Side::below);
+      partial.take(member(round, from), kept, OperandOrder::below);
     }
   }
 }

@@ -14,7 +14,7 @@ namespace convene::collective {
 /// The way to a child or the parent: every second round one segment passes it.
 struct TreeEdge {
   Rank peer = 0;
-  Side side = Side::above;
+  OperandOrder side = OperandOrder::above;
   std::uint32_t first_round = 0;  ///< for the first segment
 };
 
@@ -24,7 +24,7 @@ struct TreeRole {
 
   std::uint32_t above() const {
     std::uint32_t number = 0;
-    for (const TreeEdge& child : children) number += child.side == Side::above;
+    for (const TreeEdge& child : children) number += child.side == OperandOrder::above;
     return number;
   }
 
@@ -48,11 +48,12 @@ inline TreeRole role_of(const InOrderNode& node, std::uint32_t height, bool mirr
   const std::uint32_t first = mirrored ? node.below : node.above, second = mirrored ? node.above : node.below;
   TreeRole role;
   const std::uint32_t round = 2 * (height - node.depth - 1);  // a leaf at the bottom has none before it
-  if (first != none) role.children.push_back({rank(first), Side::above, round});
-  if (second != none) role.children.push_back({rank(second), Side::below, round + 1});
+  if (first != none) role.children.push_back({rank(first), OperandOrder::above, round});
+  if (second != none) role.children.push_back({rank(second), OperandOrder::below, round + 1});
   if (node.parent != none) {
     const bool is_first = (position > node.parent) != mirrored;
-    role.parent = TreeEdge{rank(node.parent), Side::above, 2 * (height - node.depth) + (is_first ? 0 : 1)};
+    role.parent =
+        TreeEdge{rank(node.parent), OperandOrder::above, 2 * (height - node.depth) + (is_first ? 0 : 1)};
   }
   return role;
 }

@@ -27,15 +27,15 @@ void on_positions(const std::vector<Rank>& ranks, const Call& call, Builder& bui
   Call inner = call;
   inner.rank = static_cast<Rank>(std::ranges::find(ranks, call.rank) - ranks.begin());
   inner.root = 0;
-  View view;
+  Embedding view;
   view.rank = inner.rank;
   view.ranks = ranks;
   for (const Rank rank : ranks) view.blocks.push_back({Range(Buffer::output, rank)});
   const Places size = places(call, 1);
-  const auto places_of = [&](Buffer buffer, std::uint32_t count) -> std::vector<View::Places> {
+  const auto places_of = [&](Buffer buffer, std::uint32_t count) -> std::vector<Embedding::Places> {
     if (count == 0) return {};
     if (count == 1) return {{Range(buffer, 0)}};
-    std::vector<View::Places> blocks;
+    std::vector<Embedding::Places> blocks;
     for (const Rank rank : ranks) blocks.push_back({Range(buffer, rank)});
     return blocks;
   };

@@ -24,10 +24,10 @@ void generate(const Call& call, Builder& builder) {
   TreeRole role;
   for (const Rank which : {0u, 1u})
     if (const Rank child = 2 * own + 1 + which; child < call.procs)
-      role.children.push_back({call.absolute(child), Side::above, 2 * (height - depth - 1) + which});
+      role.children.push_back({call.absolute(child), OperandOrder::above, 2 * (height - depth - 1) + which});
   if (own > 0) {
     const Rank which = (own - 1) % 2;
-    role.parent = TreeEdge{call.absolute((own - 1) / 2), Side::above, 2 * (height - depth) + which};
+    role.parent = TreeEdge{call.absolute((own - 1) / 2), OperandOrder::above, 2 * (height - depth) + which};
   }
 
   Partial partial(call, builder, segments, to_root(call, 0));

@@ -33,7 +33,7 @@ void generate(const Call& call, Builder& builder) {
   for (Place segment = 0; segment < segments; ++segment) {
     for (Rank child = 0; child < children; ++child) {
       builder.round(segment * levels + child);
-      partial.take(numbering.rank(own + (Rank{1} << child)), segment, Side::above);
+      partial.take(numbering.rank(own + (Rank{1} << child)), segment, OperandOrder::above);
     }
     builder.round(segment * levels + level);
     if (own != 0) partial.send(numbering.rank(own - (Rank{1} << level)), segment);

@@ -44,7 +44,7 @@ void generate(const Call& call, Builder& builder) {
       if (transfers[next].from == call.rank) partial.give(transfers[next].to, transfers[next].segment);
       if (transfers[next].to == call.rank) incoming = &transfers[next];
     }
-    if (incoming) partial.take(incoming->from, incoming->segment, Side::above);
+    if (incoming) partial.take(incoming->from, incoming->segment, OperandOrder::above);
   }
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
@@ -56,7 +56,7 @@ extern const Algorithm reduce_clairvoyant = {
     .summary = "Pairs the ranks that are there, round by round, from a forecast of when each will come.",
     .source = "Marendic et al. 2016, section 5.4",
     .collectives = {Collective::reduce},
-    .learns = Learns::forecast,
+    .arrival_source = ArrivalSource::forecast,
     .rounds = "⌈log₂P⌉ + N − 1 of 1/N vector each for balanced arrivals, at most one more",
     .parameters = {segments_parameter(16)},
     .commutative_only = true,

@@ -23,9 +23,9 @@ void generate(const Call& call, Builder& builder) {
   const Hierarchy& nodes = at.nodes();
   const Rank own = nodes.own_lane();
   const bool leads = nodes.is_leader(), is_alone = nodes.own_members().size() == 1;
-  const View::Places sum = call.is_root()       ? at.lane(Buffer::output, own)
-                           : leads && !is_alone ? at.scratch_of_lane(own)
-                                                : at.lane(Buffer::input, own);
+  const Embedding::Places sum = call.is_root()       ? at.lane(Buffer::output, own)
+                                : leads && !is_alone ? at.scratch_of_lane(own)
+                                                     : at.lane(Buffer::input, own);
   for (Rank lane = 0; lane < nodes.lanes(); ++lane)
     if (!is_alone || call.is_root())
       reduce_in_node(at, within, call, builder, lane, sum,
@@ -39,7 +39,8 @@ void generate(const Call& call, Builder& builder) {
             .root = nodes.root_node(),
             .in_place = true,  // its node's sum is where all nodes' will be
             .input = {sum},
-            .output = nodes.is_on_root_node() ? std::vector<View::Places>{sum} : std::vector<View::Places>{},
+            .output = nodes.is_on_root_node() ? std::vector<Embedding::Places>{sum}
+                                              : std::vector<Embedding::Places>{},
             .blocks = {at.lane(Buffer::output, own)}},
            When::node_has_come);
   at.pass(between, Collective::reduce, Among::nodes, When::node_has_come);

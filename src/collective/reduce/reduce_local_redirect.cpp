@@ -51,19 +51,20 @@ bool contains(const Ranks& ranks, Rank rank) {
 /// Whether it was there.
 bool remove(Ranks& ranks, Rank rank) { return std::erase(ranks, rank) > 0; }
 
-class LocalRedirect final : public Decider {
+class LocalRedirect final : public OnlineAlgorithm {
  public:
   explicit LocalRedirect(const Call& call)
       : is_root_(call.is_root()),
         own_(is_root_ && call.in_place ? Buffer::output : Buffer::input),
-        inboxes_{convene::collective::scratch(0), is_root_ && !call.in_place ? Buffer::output : convene::collective::scratch(1)},
+        inboxes_{convene::collective::scratch(0),
+                 is_root_ && !call.in_place ? Buffer::output : convene::collective::scratch(1)},
         rank_(call.rank) {
     const TreeNode node = binomial_node(call.relative(), call.procs);
     boss_ = call.absolute(node.parent);
     for (const TreeNode::Child& child : node.children) missing_.push_back(call.absolute(child.rank));
   }
 
-  std::unique_ptr<Decider> copy() const override { return std::make_unique<LocalRedirect>(*this); }
+  std::unique_ptr<OnlineAlgorithm> copy() const override { return std::make_unique<LocalRedirect>(*this); }
 
   std::vector<std::vector<Place>> scratch() const override { return {{0}, {0}}; }
 
@@ -71,26 +72,26 @@ class LocalRedirect final : public Decider {
     return is_root_ ? !missing_.empty() : !is_sent_ || !answering_.empty();
   }
 
-  void on(const Happening& event, DecidedSteps& steps) override {
+  void on(const Event& event, OnlineSteps& steps) override {
     switch (event.kind) {
-      case Happening::Kind::begun:
+      case Event::Kind::begun:
         has_begun_ = true;
         if (!has_sum_) sum_ = own_;
         if (has_sum_) steps.combine(vector(own_), vector(sum_));
         has_sum_ = true;
         break;
-      case Happening::Kind::received:
+      case Event::Kind::received:
         if (has_sum_) steps.combine(vector(sum_), event.slots);
         sum_ = event.slots.buffer();
         has_sum_ = true;
         is_receiving_ = false;
         break;
-      case Happening::Kind::noticed:
+      case Event::Kind::noticed:
         note(event.peer, event.notice, steps);
         break;
-      case Happening::Kind::quiet:
+      case Event::Kind::quiet:
         return wait_idly(steps);
-      case Happening::Kind::sent:
+      case Event::Kind::sent:
         return;
     }
     follow_redirects(steps);
@@ -105,7 +106,7 @@ class LocalRedirect final : public Decider {
 
   static Range vector(Buffer buffer) { return {buffer, 0}; }
 
-  void note(Rank from, const Notice& notice, DecidedSteps& steps) {
+  void note(Rank from, const Notice& notice, OnlineSteps& steps) {
     switch (static_cast<What>(notice.what)) {
       case ready:
         if (remove(answering_, from)) return;
@@ -140,7 +141,7 @@ class LocalRedirect final : public Decider {
 
   /// A child that hands over has told this rank to wait for another. If that child has been redirected meanwhile, the other
   /// one goes the same way.
-  void wait_for(Rank child, Rank from, DecidedSteps& steps) {
+  void wait_for(Rank child, Rank from, OnlineSteps& steps) {
     const bool has_answered = remove(early_, child);
     const auto gone = std::find_if(passed_on_.begin(), passed_on_.end(),
                                    [&](const Redirect& each) { return each.from == from; });
@@ -153,14 +154,14 @@ class LocalRedirect final : public Decider {
     }
   }
 
-  void pass_on(Rank child, Rank to, DecidedSteps& steps) {
+  void pass_on(Rank child, Rank to, OnlineSteps& steps) {
     const auto heard = std::count(heard_from_.begin(), heard_from_.end(), child);
     steps.tell(child, {redirect, to, static_cast<Rank>(heard)});
     passed_on_.push_back({child, to});
     answering_.push_back(child);
   }
 
-  void follow_redirects(DecidedSteps& steps) {
+  void follow_redirects(OnlineSteps& steps) {
     for (auto next = redirects_.begin(); next != redirects_.end(); next = redirects_.begin()) {
       next = std::find_if(redirects_.begin(), redirects_.end(),
                           [&](const Redirect& each) { return each.from == boss_; });
@@ -174,7 +175,7 @@ class LocalRedirect final : public Decider {
     }
   }
 
-  void act(DecidedSteps& steps) {
+  void act(OnlineSteps& steps) {
     if (is_sent_) return;
     if (!is_receiving_ && !ready_.empty()) {
       const Rank child = ready_.front();
@@ -202,7 +203,7 @@ class LocalRedirect final : public Decider {
   }
 
   /// If nothing can be done but wait for children.
-  void wait_idly(DecidedSteps& steps) {
+  void wait_idly(OnlineSteps& steps) {
     if (is_receiving_ || !ready_.empty() || !has_begun_) return;
     for (const Rank child : missing_) {
       if (contains(hurried_, child)) continue;
@@ -220,7 +221,7 @@ class LocalRedirect final : public Decider {
     act(steps);
   }
 
-  void receive(Rank from, DecidedSteps& steps) {
+  void receive(Rank from, OnlineSteps& steps) {
     steps.recv(from, vector(has_sum_ && sum_ == inboxes_[0] ? inboxes_[1] : inboxes_[0]));
     is_receiving_ = true;
   }
@@ -252,10 +253,10 @@ extern const Algorithm reduce_local_redirect = {
     .summary = "A binomial tree that rearranges itself around late ranks, by its own messages.",
     .source = "named in Marendic et al. 2016, section 2; the protocol is this project's",
     .collectives = {Collective::reduce},
-    .learns = Learns::messages,
+    .arrival_source = ArrivalSource::messages,
     .rounds = "⌈log₂P⌉ balanced; 1 after a late leaf, ⌈log₂(k + 1)⌉ + 1 after a late rank with k children",
     .commutative_only = true,
-    .decide = make_decider<LocalRedirect>,
+    .make_online = make_online_algorithm<LocalRedirect>,
 };
 
 }  // namespace convene::collective

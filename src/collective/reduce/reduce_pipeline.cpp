@@ -27,7 +27,7 @@ void generate(const Call& call, Builder& builder) {
     const Rank links_before = last - own;
     if (own < last) {
       builder.round(segment + links_before - 1);
-      partial.take(numbering.rank(own + 1), segment, Side::above);
+      partial.take(numbering.rank(own + 1), segment, OperandOrder::above);
     }
     builder.round(segment + links_before);
     if (own > 0) partial.send(numbering.rank(own - 1), segment);

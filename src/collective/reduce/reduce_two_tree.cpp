@@ -50,14 +50,14 @@ TreeRole role_in(const Tree& tree, const Numbering& numbering) {
   if (numbering.own() == 0) {
     TreeRole role;
     if (tree.procs > 1)
-      role.children.push_back({numbering.rank(tree.number(tree.top())), Side::above, top_round});
+      role.children.push_back({numbering.rank(tree.number(tree.top())), OperandOrder::above, top_round});
     return role;
   }
   const std::uint32_t position = tree.position(numbering.own());
   const InOrderNode node = in_order_node(position, tree.begin(), tree.end(), tree.top(), most_even);
   const auto rank = [&](std::uint32_t at) { return numbering.rank(tree.number(at)); };
   TreeRole role = role_of(node, tree.height(), tree.mirrored(), rank, position);
-  if (!role.parent) role.parent = TreeEdge{numbering.rank(0), Side::above, top_round};
+  if (!role.parent) role.parent = TreeEdge{numbering.rank(0), OperandOrder::above, top_round};
   return role;
 }
 

@@ -53,7 +53,7 @@ void halve(const Folding& folding, Rank own, std::uint32_t round, Builder& build
     builder.round(round);
     partial.send(folding.rank(partner), blocks_of(folding, keeps_lower ? upper : lower, count));
     partial.take(folding.rank(partner), blocks_of(folding, first, count),
-                 keeps_lower ? Side::above : Side::below);
+                 keeps_lower ? OperandOrder::above : OperandOrder::below);
   }
 }
 

@@ -55,7 +55,7 @@ void generate(const Call& call, Builder& builder) {
     builder.round(round);
     partial.send(folding.rank(partner), blocks_of(folding, partner, settled));
     partial.take(folding.rank(partner), blocks_of(folding, own, settled),
-                 partner > own ? Side::above : Side::below);
+                 partner > own ? OperandOrder::above : OperandOrder::below);
   }
   builder.round(round);
   if (!folding.is_core(call.rank)) return builder.recv(folding.partner(call.rank), own_result());

@@ -13,8 +13,8 @@
 //   block 3  0  1  2  3     .  01 2  3        .   .   012 3       .    .    .    all
 //
 // P = 5 takes a round more.
-#include "collective/reduce_scatter/reduce_scatters.hpp"
 #include "collective/parts/ring_reduce.hpp"
+#include "collective/reduce_scatter/reduce_scatters.hpp"
 
 namespace convene::collective {
 namespace {

@@ -26,7 +26,7 @@ extern const Algorithm scatter_bsbn = {
         "Blocks go down a binomial tree in which early ranks are served first, also through ranks to come.",
     .source = "named in Proficz 2021, section 2; the design is this project's",
     .collectives = scatters,
-    .learns = Learns::forecast,
+    .arrival_source = ArrivalSource::forecast,
     .rounds = "⌈log₂P⌉",
     .relays = true,
     .generate = generate,

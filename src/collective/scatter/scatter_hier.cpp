@@ -40,7 +40,7 @@ void generate(const Call& call, Builder& builder) {
     at.run(within, {.collective = Collective::scatter,
                     .ranks = first,
                     .root = number_in(first, call.root),
-                    .input = call.is_root() ? at.by_lane(lanes) : std::vector<View::Places>{},
+                    .input = call.is_root() ? at.by_lane(lanes) : std::vector<Embedding::Places>{},
                     .output = {at.blocks(distributes ? lanes : groups, nodes.ranks_of_lane(lane))},
                     .blocks = at.by_lane(sizes)});
   if (first.size() > 1) at.pass(within, Collective::scatter, first, number_in(first, call.root));
@@ -50,7 +50,7 @@ void generate(const Call& call, Builder& builder) {
            {.collective = Collective::scatter,
             .ranks = leaders,
             .root = nodes.root_node(),
-            .input = distributes ? at.by_node(lanes, lane) : std::vector<View::Places>{},
+            .input = distributes ? at.by_node(lanes, lane) : std::vector<Embedding::Places>{},
             .output = {at.blocks(groups, group)},
             .blocks = at.by_node(sizes, lane)},
            When::comes);
@@ -61,7 +61,7 @@ void generate(const Call& call, Builder& builder) {
            {.collective = Collective::scatter,
             .ranks = group,
             .root = number_in(group, nodes.leader(nodes.own_node(), lane)),
-            .input = leads ? at.each(groups, group) : std::vector<View::Places>{},
+            .input = leads ? at.each(groups, group) : std::vector<Embedding::Places>{},
             .output = {at.block(own, call.rank)},
             .blocks = at.each(sizes, group)},
            When::comes);

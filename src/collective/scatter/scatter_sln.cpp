@@ -32,7 +32,7 @@ extern const Algorithm scatter_sln = {
     .summary = "The root sends the blocks in the order of expected arrival.",
     .source = "named in Proficz 2021, section 2; the design is this project's",
     .collectives = scatters,
-    .learns = Learns::forecast,
+    .arrival_source = ArrivalSource::forecast,
     .rounds = "P − 1",
     .generate = generate,
 };

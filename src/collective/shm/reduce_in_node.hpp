@@ -8,21 +8,22 @@ namespace convene::collective {
 
 /// Contributions of this node to a lane are combined by the part in a slot at the lane's leader, into `sum`.
 inline void reduce_in_node(HierarchicalCall& at, std::size_t slot, const Call& call, Builder& builder,
-                           Rank lane, const View::Places& sum, bool in_place) {
+                           Rank lane, const Embedding::Places& sum, bool in_place) {
   const Hierarchy& nodes = at.nodes();
   const Ranks& members = nodes.own_members();
-  const View::Places mine = at.lane(Buffer::input, lane);
+  const Embedding::Places mine = at.lane(Buffer::input, lane);
   if (members.size() == 1) return builder.copy(mine, sum);
   const Rank leader = nodes.leader(nodes.own_node(), lane);
-  at.run(slot,
-         {.collective = Collective::reduce,
-          .ranks = members,
-          .root = number_in(members, leader),
-          .in_place = in_place,
-          .input = {mine},
-          .output = leader == call.rank ? std::vector<View::Places>{sum} : std::vector<View::Places>{},
-          .blocks = {at.lane(Buffer::output, lane)}},
-         When::comes);
+  at.run(
+      slot,
+      {.collective = Collective::reduce,
+       .ranks = members,
+       .root = number_in(members, leader),
+       .in_place = in_place,
+       .input = {mine},
+       .output = leader == call.rank ? std::vector<Embedding::Places>{sum} : std::vector<Embedding::Places>{},
+       .blocks = {at.lane(Buffer::output, lane)}},
+      When::comes);
 }
 
 }  // namespace convene::collective

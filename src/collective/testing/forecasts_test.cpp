@@ -3,8 +3,8 @@
 // by messages, for all arrivals), and build the same schedules on all ranks. Nothing here names an algorithm.
 #include <gtest/gtest.h>
 
-#include "collective/parts/forecasts_for_test.hpp"
 #include "collective/core/served_for_test.hpp"
+#include "collective/parts/forecasts_for_test.hpp"
 
 namespace convene::collective {
 namespace {
@@ -37,7 +37,7 @@ class UsesForecasts : public testing::TestWithParam<Served> {
 
 INSTANTIATE_TEST_SUITE_P(All, UsesForecasts,
                          testing::ValuesIn(all_served([](Collective, const Algorithm& algorithm) {
-                           return algorithm.learns != Learns::none;
+                           return algorithm.arrival_source != ArrivalSource::none;
                          })),
                          test_name);
 

@@ -32,15 +32,16 @@ class Deciding : public testing::TestWithParam<Served> {
     return of;
   }
 
-  Interplay interplay(Call of, bool in_background, bool eager) const {
+  OnlineSimulation interplay(Call of, bool in_background, bool eager) const {
     Builder builder;
     std::vector<Runnable> ranks;
     for (of.rank = 0; of.rank < of.procs; ++of.rank)
       ranks.push_back(build_runnable(algorithm(), of, builder));
-    return Interplay(std::move(ranks), {.arrivals = {}, .in_background = in_background, .eager = eager});
+    return OnlineSimulation(std::move(ranks),
+                            {.arrivals = {}, .in_background = in_background, .eager = eager});
   }
 
-  std::string why(const Interplay& over, const Call& of) const {
+  std::string why(const OnlineSimulation& over, const Call& of) const {
     if (std::string unfinished = over.unfinished(); !unfinished.empty()) return unfinished;
     return check(over.plan(), contract(of, segments(algorithm(), of))).why;
   }
@@ -48,7 +49,7 @@ class Deciding : public testing::TestWithParam<Served> {
 
 INSTANTIATE_TEST_SUITE_P(All, Deciding,
                          testing::ValuesIn(all_served([](Collective, const Algorithm& algorithm) {
-                           return algorithm.decides();
+                           return algorithm.is_online();
                          })),
                          test_name);
 
@@ -56,11 +57,11 @@ INSTANTIATE_TEST_SUITE_P(All, Deciding,
 /// they have seen, so these end alike.
 class EveryCourse {
  public:
-  using Judge = std::function<std::string(const Interplay&)>;
+  using Judge = std::function<std::string(const OnlineSimulation&)>;
   EveryCourse(Judge judge, std::size_t most) : judge_(std::move(judge)), most_(most) {}
 
   /// What went wrong in the first course that did.
-  std::string take(const Interplay& state, std::vector<std::string> seen) {
+  std::string take(const OnlineSimulation& state, std::vector<std::string> seen) {
     std::string all;
     for (const std::string& each : seen) all += each + '|';
     if (seen_.size() >= most_ || !seen_.insert(all).second) return "";
@@ -70,10 +71,10 @@ class EveryCourse {
       const std::string why = judge_(state);
       return why.empty() ? "" : why + " after " + all;
     }
-    for (const Interplay::Choice& choice : choices) {
-      Interplay next = state;
+    for (const OnlineSimulation::Choice& choice : choices) {
+      OnlineSimulation next = state;
       std::vector<std::string> now = seen;
-      const Happening event = next.event(choice);
+      const Event event = next.event(choice);
       now[choice.rank] += "bnsrq"[static_cast<int>(event.kind)] + std::to_string(event.peer) + "." +
                           std::to_string(event.slots.first) + " ";
       next.take(choice);
@@ -98,7 +99,7 @@ TEST_P(Deciding, EndsWellInEveryCourseOfEventsOfTwoRanks) {
       for (const bool in_background : {false, true})
         for (const bool eager : {false, true}) {
           const Call of = call(procs, root, 1, root % 2 == 1);
-          EveryCourse courses([&](const Interplay& over) { return why(over, of); }, 200'000);
+          EveryCourse courses([&](const OnlineSimulation& over) { return why(over, of); }, 200'000);
           ASSERT_EQ(courses.take(interplay(of, in_background, eager), std::vector<std::string>(procs)), "")
               << "P=" << procs << ", root " << root << (in_background ? ", in background" : "");
           EXPECT_TRUE(courses.was_all());
@@ -110,7 +111,7 @@ TEST_P(Deciding, EndsWellInEveryCourseOfEventsOfTwoRanks) {
 TEST_P(Deciding, EndsWellInEveryCourseOfEventsOfThreeRanks) {
   for (const bool in_background : {false, true}) {
     const Call of = call(3, 1, 1, in_background);
-    EveryCourse courses([&](const Interplay& over) { return why(over, of); }, 200'000);
+    EveryCourse courses([&](const OnlineSimulation& over) { return why(over, of); }, 200'000);
     ASSERT_EQ(courses.take(interplay(of, in_background, in_background), std::vector<std::string>(3)), "");
     EXPECT_TRUE(courses.was_all() || courses.ended() > 1000);
   }
@@ -122,13 +123,13 @@ TEST_P(Deciding, EndsWellInRandomCoursesOfEvents) {
     const auto procs = static_cast<Rank>(1 + random() % (i < 5500 ? 12 : 40));
     const Call of = call(procs, static_cast<Rank>(random() % procs),
                          static_cast<std::int64_t>(1 + random() % 3), random() % 2 == 0);
-    Interplay state = interplay(of, random() % 2 == 0, random() % 2 == 0);
+    OnlineSimulation state = interplay(of, random() % 2 == 0, random() % 2 == 0);
     // Some ranks come late: their beginning is taken only where nothing else can be.
     const std::uint64_t late = random() % 3 == 0 ? random() : 0;
     for (auto choices = state.choices(); !choices.empty(); choices = state.choices()) {
       std::shuffle(choices.begin(), choices.end(), random);
       const auto chosen = std::find_if(choices.begin(), choices.end(), [&](const auto& choice) {
-        return state.event(choice).kind != Happening::Kind::begun || (late >> choice.rank % 32 & 1) == 0;
+        return state.event(choice).kind != Event::Kind::begun || (late >> choice.rank % 32 & 1) == 0;
       });
       state.take(chosen == choices.end() ? choices.front() : *chosen);
     }
@@ -138,7 +139,7 @@ TEST_P(Deciding, EndsWellInRandomCoursesOfEvents) {
 
 TEST(Deciders, AreThoseThatLearnByMessages) {
   for (const Algorithm* each : catalogue())
-    EXPECT_EQ(each->decides(), each->learns == Learns::messages) << each->name;
+    EXPECT_EQ(each->is_online(), each->arrival_source == ArrivalSource::messages) << each->name;
 }
 
 // --------------------------------------------------------------------------------------------------- facts

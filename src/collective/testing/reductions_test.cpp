@@ -128,12 +128,12 @@ TEST_P(Reductions, KeepSegmentsInScratchOfTheirSize) {
           const Call of = call(procs, root, parameters, false, commutative);
           const Plan plan = build_plan(algorithm(), of);
           const Contract wanted = contract(of, places(of));
-          const Links links = link(plan);
-          const Delivery delivery(plan, links, wanted);
+          const MessageMatching links = link(plan);
+          const Dataflow delivery(plan, links, wanted);
           ASSERT_EQ(delivery.fault(), "") << in_words(of);
           const auto own_place = [&](Rank rank, const Range& range, Place place) {  // in the vector
             if (index(range.buffer()) >= index(Buffer::scratch))
-              return plan[rank].like(range.buffer())[place];
+              return plan[rank].sized_like(range.buffer())[place];
             const bool is_block =
                 range.buffer() == Buffer::output && wanted[rank].output.size() < wanted.reduction.segments;
             return is_block ? rank * places(of) + place : place;
@@ -141,7 +141,7 @@ TEST_P(Reductions, KeepSegmentsInScratchOfTheirSize) {
           for (Rank rank = 0; rank < procs; ++rank)
             for (StepId id = 0; id < plan[rank].size(); ++id) {
               const Step& step = plan[rank][id];
-              if (step.kind == StepKind::recv && !step.is_signal()) {
+              if (step.kind == StepKind::recv && !step.is_shm_signal()) {
                 const auto carried =
                     delivery.carried(step.peer, links.step(step.peer, links.partner[links.at(rank, id)]));
                 std::size_t next = 0;
@@ -168,7 +168,7 @@ TEST_P(Reductions, KeepSegmentsInScratchOfTheirSize) {
 }
 
 TEST_P(Reductions, MutantsAreCaught) {
-  if (algorithm().decides()) GTEST_SKIP() << "in a plan a notice can be dropped: what was decided stays";
+  if (algorithm().is_online()) GTEST_SKIP() << "in a plan a notice can be dropped: what was decided stays";
   const auto grid = algorithm().sample_parameters();
   for (const Rank procs : {3, 4, 7}) {
     if (!can_run(procs)) continue;

@@ -9,9 +9,9 @@
 #include <tuple>
 
 #include "collective/core/algorithm.hpp"
-#include "schedule/testing/mutation.hpp"
-#include "schedule/print/print.hpp"
 #include "patterns/tree.hpp"
+#include "schedule/print/print.hpp"
+#include "schedule/testing/mutation.hpp"
 
 namespace convene::collective {
 namespace {

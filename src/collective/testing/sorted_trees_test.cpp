@@ -52,7 +52,7 @@ std::string text_of(Collective collective, std::string_view algorithm_name, cons
 /// When each rank leaves, in rounds: a message takes one, a rank sends one and receives one at a time, whatever can go
 /// first. A rank that is not there yet receives, but does nothing that depends on its input.
 std::vector<std::int64_t> exits(const Plan& plan, const Arrivals& arrivals) {
-  const Links links = link(plan);
+  const MessageMatching links = link(plan);
   std::vector<std::int64_t> end(links.base.back(), 0), sends(plan.size(), 0), receives(plan.size(), 0);
   std::vector<std::vector<std::vector<StepId>>> before;
   for (const Schedule& schedule : plan) before.push_back(schedule.predecessors());

@@ -8,13 +8,13 @@
 
 #ifndef OPEN_MPI
 
-#include "interpose/interposition.hpp"
 #include "interpose/fortran/fortran_requests.hpp"
+#include "interpose/interposition.hpp"
 #include "interpose/waiting.hpp"
-#include "runtime/progress/background.hpp"
+#include "mpi/operator.hpp"
 #include "runtime/call/caller.hpp"
 #include "runtime/call/collectives.hpp"
-#include "mpi/operator.hpp"
+#include "runtime/progress/background.hpp"
 #include "runtime/progress/progress_engine.hpp"
 
 namespace convene::interpose {
@@ -48,9 +48,9 @@ bool is_complete(int request) {
 
 /// Everything goes on until the MPI's own call does not have to wait; an error is the MPI's to tell.
 void until_all(int count, const int* requests) {
-  if (goes_straight()) return;
+  if (bypass()) return;
   int at = 0;  // those before it are complete
-  progress::poke_until([&] {
+  progress::wait_until([&] {
     while (at < count && is_complete(requests[at])) ++at;
     return at >= count;
   });
@@ -60,19 +60,19 @@ void until_all(int count, const int* requests) {
 template <class Test>
 int until_any(Test&& test) {
   int code = MPI_SUCCESS;
-  progress::poke_until([&] { return test(&code) || code != MPI_SUCCESS; });
+  progress::wait_until([&] { return test(&code) || code != MPI_SUCCESS; });
   return code;
 }
 void until_probed(const int* source, const int* tag, const int* comm) {
-  if (goes_straight()) return;
+  if (bypass()) return;
   static const auto probe = reinterpret_cast<decltype(&PMPI_Iprobe)>(mpi_symbol("PMPI_Iprobe"));
   int found = 0;
-  progress::poke_until([&] {
+  progress::wait_until([&] {
     return probe(*source, *tag, comm_of(*comm), &found, MPI_STATUS_IGNORE) != MPI_SUCCESS || found != 0;
   });
 }
 void once() {
-  if (!goes_straight()) progress::poke();
+  if (!bypass()) progress::advance_all();
 }
 
 void give_back(int* ierror, int code) {
@@ -100,7 +100,7 @@ CONVENE_F08(waitall, (const int* count, int* requests, void* statuses, int* ierr
             (count, requests, statuses, ierror), until_all(*count, requests))
 CONVENE_F08(
     waitany, (const int* count, int* requests, int* index, void* status, int* ierror),
-    (count, requests, index, status, ierror), if (!goes_straight()) {
+    (count, requests, index, status, ierror), if (!bypass()) {
       static const auto test = reinterpret_cast<void (*)(const int*, int*, int*, int*, void*, int*)>(
           symbol_beyond("mpi_testany_f08_", __builtin_return_address(0)));
       return give_back(ierror, until_any([&](int* code) {
@@ -111,7 +111,7 @@ CONVENE_F08(
     })
 CONVENE_F08(
     waitsome, (const int* count, int* requests, int* completed, int* indices, void* statuses, int* ierror),
-    (count, requests, completed, indices, statuses, ierror), if (!goes_straight()) {
+    (count, requests, completed, indices, statuses, ierror), if (!bypass()) {
       static const auto test = reinterpret_cast<void (*)(const int*, int*, int*, int*, void*, int*)>(
           symbol_beyond("mpi_testsome_f08_", __builtin_return_address(0)));
       return give_back(ierror, until_any([&](int* code) {
@@ -146,14 +146,14 @@ CONVENE_F08(improbe,
 // Requests that may stand for persistent operations.
 CONVENE_F08(start, (int* request, int* ierror), (request, ierror), {
   recorder::note_caller(__builtin_return_address(0));
-  if (door_is_open()) return give_back(ierror, fortran::start(request));
+  if (is_active()) return give_back(ierror, fortran::start(request));
 })
 CONVENE_F08(startall, (const int* count, int* requests, int* ierror), (count, requests, ierror), {
   recorder::note_caller(__builtin_return_address(0));
-  if (door_is_open()) return give_back(ierror, fortran::start_all(*count, requests));
+  if (is_active()) return give_back(ierror, fortran::start_all(*count, requests));
 })
 CONVENE_F08(request_free, (int* request, int* ierror), (request, ierror), {
-  if (door_is_open()) return give_back(ierror, fortran::free_request(request));
+  if (is_active()) return give_back(ierror, fortran::free_request(request));
 })
 
 // As interpose/init.cpp: what the MPI does beyond initialising itself, it does in its own function.
@@ -174,18 +174,18 @@ CONVENE_F08(finalize, (int* ierror), (ierror), background::stop())
 
 // Collectives without a buffer, and the operator of one that may be outstanding.
 CONVENE_F08(barrier, (const int* comm, int* ierror), (comm, ierror), {
-  if (door_is_open()) return give_back(ierror, barrier(comm_of(*comm)));
+  if (is_active()) return give_back(ierror, barrier(comm_of(*comm)));
 })
 CONVENE_F08(ibarrier, (const int* comm, int* request, int* ierror), (comm, request, ierror), {
-  if (door_is_open()) return give_back(ierror, barrier(comm_of(*comm), RequestOf(request).form()));
+  if (is_active()) return give_back(ierror, barrier(comm_of(*comm), RequestOf(request).form()));
 })
 CONVENE_F08(barrier_init, (const int* comm, const int* info, int* request, int* ierror),
             (comm, info, request, ierror), {
-              if (door_is_open())
+              if (is_active())
                 return give_back(ierror, barrier(comm_of(*comm), RequestOf(request).form(info_of(*info))));
             })
 CONVENE_F08(op_free, (int* op, int* ierror), (op, ierror), {
-  if (door_is_open()) {
+  if (is_active()) {
     MPI_Op freed = op_of(*op);
     const int code = HeldOperator::free(&freed);
     *op = integer_of(freed);

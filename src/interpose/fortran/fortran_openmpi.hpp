@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "interpose/interposition.hpp"
 #include "interpose/fortran/fortran_requests.hpp"
+#include "interpose/interposition.hpp"
 #include "runtime/call/arguments.hpp"
 #include "runtime/call/caller.hpp"
 
@@ -83,7 +83,7 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
 #define CONVENE_SPELLING(id, name, parameters, as_they_came, call)                                      \
   extern "C" void convene_fortran_##id parameters __asm__(name) __attribute__((visibility("default"))); \
   extern "C" void convene_fortran_##id parameters {                                                     \
-    if (!door_is_open())                                                                                \
+    if (!is_active())                                                                                   \
       return fortran::passed_by<void(*) parameters>("p" name, name, __builtin_return_address(0))        \
           as_they_came;                                                                                 \
     recorder::note_caller(__builtin_return_address(0));                                                 \
@@ -92,7 +92,7 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
 #define CONVENE_CAPITALS(id, name, parameters, as_they_came, call)                                      \
   extern "C" void convene_fortran_##id parameters __asm__(name) __attribute__((visibility("default"))); \
   extern "C" void convene_fortran_##id parameters {                                                     \
-    if (!door_is_open())                                                                                \
+    if (!is_active())                                                                                   \
       return fortran::passed_by<void(*) parameters>("P" name, name, __builtin_return_address(0))        \
           as_they_came;                                                                                 \
     recorder::note_caller(__builtin_return_address(0));                                                 \

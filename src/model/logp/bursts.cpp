@@ -11,7 +11,7 @@ namespace {
 /// The longest chain of messages before each step, over all ranks.
 class Generations {
  public:
-  Generations(const Plan& plan, const Links& links) : plan_(plan), links_(links) {
+  Generations(const Plan& plan, const MessageMatching& links) : plan_(plan), links_(links) {
     found_.resize(links.base.back(), 0);
     missing_.resize(links.base.back(), 0);
     for (Rank rank = 0; rank < plan.size(); ++rank)
@@ -52,7 +52,7 @@ class Generations {
   }
 
   const Plan& plan_;
-  const Links& links_;
+  const MessageMatching& links_;
   std::vector<std::uint32_t> found_, missing_;
   std::vector<std::pair<Rank, StepId>> ready_;
 };
@@ -64,7 +64,7 @@ void count(std::vector<std::uint32_t>& counts, std::uint32_t generation) {
 
 }  // namespace
 
-Bursts::Bursts(const Plan& plan, const Links& links)
+Bursts::Bursts(const Plan& plan, const MessageMatching& links)
     : base_(links.base),
       generations_(Generations(plan, links).run()),
       sent_(plan.size()),

@@ -15,7 +15,7 @@ namespace convene::model {
 class Bursts {
  public:
   /// The plan's messages must pair: links.fault is empty.
-  Bursts(const Plan& plan, const Links& links);
+  Bursts(const Plan& plan, const MessageMatching& links);
 
   std::uint32_t generation(Rank rank, StepId step) const { return generations_[base_[rank] + step]; }
   /// How many messages of the step's generation its rank sends, and receives.

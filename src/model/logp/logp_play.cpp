@@ -267,7 +267,7 @@ class Play {
   const ChannelMap channels_;
   const Model model_;
   const MessageSizes& sizes_;
-  const Links links_;
+  const MessageMatching links_;
   std::optional<Bursts> bursts_;  // LogfP
   std::vector<RankState> ranks_;
   std::priority_queue<Event, std::vector<Event>, After> events_;

@@ -37,7 +37,7 @@ double MessageSizes::of(const Schedule& schedule, const Range& range) const {
 }
 
 double MessageSizes::bytes(const Schedule& schedule, StepId step) const {
-  if (schedule[step].is_signal()) return 0;
+  if (schedule[step].is_shm_signal()) return 0;
   const bool is_message = schedule[step].is_message();
   double sum = 0;
   for (const Range& range : is_message ? schedule.ranges(step) : schedule.to(step))

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/taulop/cost_expression.hpp"
 #include "model/platform/piecewise.hpp"
+#include "model/taulop/cost_expression.hpp"
 #include "topology/mapping.hpp"
 
 namespace convene::model {

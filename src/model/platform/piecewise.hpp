@@ -2,10 +2,10 @@
 // Parameters that depend on a size: straight lines between measured points.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <string>
 #include <vector>
+
+#include "base/layers.hpp"
 
 namespace convene::model {
 

@@ -2,12 +2,12 @@
 // Exact fractions for the factors of cost expressions.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <compare>
 #include <cstdint>
 #include <numeric>
 #include <stdexcept>
+
+#include "base/layers.hpp"
 
 namespace convene::model {
 

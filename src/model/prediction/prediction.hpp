@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/taulop/cost_expression.hpp"
 #include "model/platform/model_platform.hpp"
+#include "model/taulop/cost_expression.hpp"
 #include "schedule/core/schedule.hpp"
 #include "topology/mapping.hpp"
 

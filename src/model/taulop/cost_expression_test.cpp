@@ -9,9 +9,9 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "model/platform/model_platform.hpp"
 #include "model/taulop/cost_bounds.hpp"
 #include "model/taulop/linear_program.hpp"
-#include "model/platform/model_platform.hpp"
 
 namespace convene::model {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "base/error.hpp"
 #include "base/names.hpp"
-#include "model/taulop/cost_expression.hpp"
 #include "model/logp/message_cost.hpp"
 #include "model/platform/model_platform.hpp"
+#include "model/taulop/cost_expression.hpp"
 
 namespace convene::model {
 

@@ -2,11 +2,11 @@
 // A small linear program: how low can a sum get over values that bound each other?
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstddef>
 #include <span>
 #include <vector>
+
+#include "base/layers.hpp"
 
 namespace convene::model {
 

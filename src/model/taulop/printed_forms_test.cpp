@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "model/logp/model_plans_for_test.hpp"
 #include "model/logp/logp_play.hpp"
+#include "model/logp/model_plans_for_test.hpp"
 
 namespace convene::model {
 namespace {

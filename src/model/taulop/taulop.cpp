@@ -48,7 +48,7 @@ std::map<std::uint32_t, Round> rounds_of(const Plan& plan, const ChannelMap& cha
   for (const Schedule& schedule : plan)
     for (StepId step = 0; step < schedule.size(); ++step) {
       const Step& what = schedule[step];
-      if (what.kind == StepKind::recv || what.kind == StepKind::join || what.is_signal()) continue;
+      if (what.kind == StepKind::recv || what.kind == StepKind::join || what.is_shm_signal()) continue;
       const Rational size = place * exact(sizes.bytes(schedule, step));
       Round& round = rounds[what.round];
       const bool is_shared = (what.touches >> index(Buffer::shared) & 1) != 0;
@@ -335,7 +335,7 @@ Packed packed_of(const Plan& plan, Rational place, const MessageSizes& sizes) {
       if (!got.contains(slot)) given.insert(slot);
     };
     for (StepId step = 0; step < schedule.size(); ++step) {
-      if (schedule[step].is_signal()) continue;
+      if (schedule[step].is_shm_signal()) continue;
       for_each(schedule.from(step), give);
       if (schedule[step].kind == StepKind::combine) for_each(schedule.to(step), give);
       for_each(schedule.to(step), [&](const auto& slot) { got.insert(slot); });

@@ -18,9 +18,9 @@
 // Source: the τ-Lop thesis; where it is silent, docs/models.md says what was chosen.
 #pragma once
 
-#include "model/taulop/cost_expression.hpp"
 #include "model/logp/message_sizes.hpp"
 #include "model/platform/model_platform.hpp"
+#include "model/taulop/cost_expression.hpp"
 #include "schedule/core/schedule.hpp"
 #include "topology/mapping.hpp"
 

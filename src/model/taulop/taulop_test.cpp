@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "model/taulop/cost_bounds.hpp"
 #include "model/logp/model_plans_for_test.hpp"
+#include "model/taulop/cost_bounds.hpp"
 
 namespace convene::model {
 namespace {

@@ -8,11 +8,11 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "collective/core/spec.hpp"
+#include "runtime/arrivals/rounds.hpp"
 #include "runtime/progress/background.hpp"
 #include "runtime/progress/progress_engine.hpp"
-#include "runtime/arrivals/rounds.hpp"
 #include "runtime/settings/settings.hpp"
-#include "collective/core/spec.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -63,12 +63,12 @@ bool is_wanted(const CallKind& kind) {
 }
 
 /// What a rank tells the others, as numbers that can be added up.
-struct Told {
+struct Report {
   SiteReport report;
   std::int64_t has_background = 0;
 };
-using ToldNumbers = std::array<std::int64_t, sizeof(Told) / sizeof(std::int64_t)>;
-static_assert(std::bit_cast<ToldNumbers>(Told{}) == ToldNumbers{},
+using ToldNumbers = std::array<std::int64_t, sizeof(Report) / sizeof(std::int64_t)>;
+static_assert(std::bit_cast<ToldNumbers>(Report{}) == ToldNumbers{},
               "what others have yet to tell adds nothing");
 
 }  // namespace
@@ -77,22 +77,22 @@ static_assert(std::bit_cast<ToldNumbers>(Told{}) == ToldNumbers{},
 /// takes further. Each rank adds its part to zeros: so it has about log₂P partners, where the MPI's non-blocking allgather may
 /// have all, and the first message between two ranks can take milliseconds. (Not on the program's communicator: MPICH would not
 /// free that as long as the request is there, which goes when the communicator does.)
-class Undeclared::Answers {
+class ArrivalAutotuner::Answers {
  public:
-  Answers(const Told& mine, Communicator& communicator) : all_(communicator.procs()) {
+  Answers(const Report& mine, Communicator& communicator) : all_(communicator.procs()) {
     all_[communicator.rank()] = mine;
     const std::size_t numbers = all_.size() * ToldNumbers().size();
     code_ = pmpi.Iallreduce(MPI_IN_PLACE, all_.data(), static_cast<int>(numbers), MPI_INT64_T, MPI_SUM,
-                           communicator.own(), &request_);
+                            communicator.internal(), &request_);
   }
   ~Answers() { wait(); }
   Answers(const Answers&) = delete;
   Answers& operator=(const Answers&) = delete;
 
   /// By rank; empty where the MPI failed.
-  std::span<const Told> await() {
+  std::span<const Report> await() {
     wait();
-    return code_ == MPI_SUCCESS ? std::span<const Told>(all_) : std::span<const Told>();
+    return code_ == MPI_SUCCESS ? std::span<const Report>(all_) : std::span<const Report>();
   }
 
  private:
@@ -100,14 +100,14 @@ class Undeclared::Answers {
     if (code_ == MPI_SUCCESS) code_ = progress::await(&request_);
   }
 
-  std::vector<Told> all_;
+  std::vector<Report> all_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   int code_;
 };
 
 /// The calls at one place.
-struct Undeclared::Site {
-  Site(const CallKind& of, Rank procs, PhaseTally& tally_of)
+struct ArrivalAutotuner::Site {
+  Site(const CallKind& of, Rank procs, PhaseStats& tally_of)
       : kind(of),
         names(candidates(of.collective)),
         adaptation(procs, static_cast<std::uint32_t>(names.size()), most_pieces(of.collective, names, procs)),
@@ -121,7 +121,7 @@ struct Undeclared::Site {
   CallKind kind;
   std::vector<std::string_view> names;
   SiteAdaptation adaptation;
-  PhaseTally& tally;
+  PhaseStats& tally;
   std::unique_ptr<Answers> answers;  // after a report, until they are needed
   std::int64_t round_ns = 0;
   bool is_refused = false;          // no communicator of Convene's own: equal on all ranks
@@ -134,7 +134,8 @@ struct Undeclared::Site {
 };
 
 /// The decision for the next call by a candidate.
-Decision& Undeclared::Site::decide(std::uint32_t candidate, bool in_place, const Communicator& communicator) {
+Decision& ArrivalAutotuner::Site::decide(std::uint32_t candidate, bool in_place,
+                                         const Communicator& communicator) {
   if (adaptation.has_changed()) decisions.clear();
   adaptation.take();
   decisions.resize(adaptation.seasons());
@@ -158,45 +159,46 @@ Decision& Undeclared::Site::decide(std::uint32_t candidate, bool in_place, const
   return decision;
 }
 
-Undeclared::Undeclared() = default;
-Undeclared::~Undeclared() = default;
+ArrivalAutotuner::ArrivalAutotuner() = default;
+ArrivalAutotuner::~ArrivalAutotuner() = default;
 
-bool Undeclared::watches(const Decision& decision, const CallKind& kind, const Communicator& communicator) {
+bool ArrivalAutotuner::watches(const Decision& decision, const CallKind& kind,
+                               const Communicator& communicator) {
   return !decision.prepared && decision.reason == "default" && is_wanted(kind) &&
          communicator.procs() >= least_procs && round_bytes(kind, communicator.procs()) >= least_bytes;
 }
 
-Undeclared::Site* Undeclared::find(const CallKind& kind, Communicator& communicator) {
+ArrivalAutotuner::Site* ArrivalAutotuner::find(const CallKind& kind, Communicator& communicator) {
   for (const auto& site : sites_)
     if (site->is_for(kind)) return site.get();
   if (sites_.size() >= most_sites) return nullptr;
-  PhaseTally& tally = communicator.account()->find_or_add_phases(kind.collective, "forecast");
+  PhaseStats& tally = communicator.profile()->find_or_add_phases(kind.collective, "forecast");
   return sites_.emplace_back(std::make_unique<Site>(kind, communicator.procs(), tally)).get();
 }
 
-Decision& Undeclared::choose(Decision& regular, const CallKind& kind, Communicator& communicator,
-                             std::uint64_t now) {
+Decision& ArrivalAutotuner::choose(Decision& regular, const CallKind& kind, Communicator& communicator,
+                                   std::uint64_t now) {
   arrival_ = now;
   was_ahead_ = false;
   current_ = find(kind, communicator);
   if (!current_ || current_->is_refused) return regular;
   const auto candidate = current_->adaptation.candidate();
   if (!candidate) return regular;
-  was_ahead_ = ahead() != nullptr;
+  was_ahead_ = early_start() != nullptr;
   ++current_->tally.runs;
   // What has begun ahead stands in staging: whether this call is in place makes no difference.
   return current_->decide(*candidate, !was_ahead_ && kind.in_place, communicator);
 }
 
-Ahead* Undeclared::ahead() {
-  Ahead* const ahead = current_ ? current_->ahead.get() : nullptr;
+EarlyStart* ArrivalAutotuner::early_start() {
+  EarlyStart* const ahead = current_ ? current_->ahead.get() : nullptr;
   return ahead && ahead->is_started() ? ahead : nullptr;
 }
 
-void Undeclared::note(Communicator& communicator, std::uint64_t now) {
+void ArrivalAutotuner::note(Communicator& communicator, std::uint64_t now) {
   Site* site = current_;
   if (has_ahead_) pass_by(site);
-  if (const Ahead* const run = was_ahead_ && site ? site->ahead.get() : nullptr) {
+  if (const EarlyStart* const run = was_ahead_ && site ? site->ahead.get() : nullptr) {
     site->tally.messages += run->messages();
     site->tally.early_messages += run->early_messages();
   }
@@ -222,25 +224,25 @@ void Undeclared::note(Communicator& communicator, std::uint64_t now) {
 }
 
 /// Collective, right after a call.
-void Undeclared::ask(Site& site, Communicator& communicator) {
-  site.is_refused = communicator.own_if_possible() == MPI_COMM_NULL;
+void ArrivalAutotuner::ask(Site& site, Communicator& communicator) {
+  site.is_refused = communicator.internal_if_possible() == MPI_COMM_NULL;
   if (site.is_refused) return;
   communicator.await_agreements();
   site.answers =
-      std::make_unique<Answers>(Told{site.adaptation.report(), background::is_available()}, communicator);
+      std::make_unique<Answers>(Report{site.adaptation.report(), background::is_available()}, communicator);
   if (site.adaptation.needs_answers()) agree(site, communicator);
 }
 
 /// Collective, right after a call; it waits for what is not there yet.
-void Undeclared::agree(Site& site, Communicator& communicator) {
+void ArrivalAutotuner::agree(Site& site, Communicator& communicator) {
   const std::unique_ptr<Answers> answers = std::move(site.answers);
-  const std::span<const Told> all = answers->await();
+  const std::span<const Report> all = answers->await();
   site.is_refused = all.empty();
   if (site.is_refused) return;
   std::vector<SiteReport> reports;
   site.may_go_ahead =
       site.kind.collective == Collective::allgather && site.kind.total_bytes <= most_bytes_ahead;
-  for (const Told& told : all) {
+  for (const Report& told : all) {
     reports.push_back(told.report);
     site.may_go_ahead = site.may_go_ahead && told.has_background != 0;
   }
@@ -250,14 +252,14 @@ void Undeclared::agree(Site& site, Communicator& communicator) {
 }
 
 /// The next call at a place begins, where a forecast is used for it.
-void Undeclared::begin_ahead(Site& site, Communicator& communicator) {
+void ArrivalAutotuner::begin_ahead(Site& site, Communicator& communicator) {
   const auto candidate = site.adaptation.candidate();
   if (!candidate || !site.may_go_ahead || site.is_refused) return;
   if (!site.ahead) {
     const std::uint32_t number = communicator.next_persistent();
     site.may_go_ahead = number != 0;
     if (number == 0) return;
-    site.ahead.reset(new Ahead(communicator, number, site.kind.total_bytes / communicator.procs()));
+    site.ahead.reset(new EarlyStart(communicator, number, site.kind.total_bytes / communicator.procs()));
   }
   site.ahead->start(site.decide(*candidate, false, communicator).prepared);
   site.passed = 0;
@@ -266,7 +268,7 @@ void Undeclared::begin_ahead(Site& site, Communicator& communicator) {
 
 /// A call at one place, or at none that is watched, is over: what has begun ahead at the others is given up in time. Equal on
 /// all ranks, as their calls are.
-void Undeclared::pass_by(const Site* called) {
+void ArrivalAutotuner::pass_by(const Site* called) {
   has_ahead_ = false;
   for (const auto& site : sites_) {
     if (!site->ahead || !site->ahead->is_started()) continue;

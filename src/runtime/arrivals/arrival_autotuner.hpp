@@ -19,19 +19,19 @@
 #include <memory>
 #include <vector>
 
+#include "decide/adaptation.hpp"
 #include "runtime/arrivals/early_start.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/run/run.hpp"
-#include "decide/adaptation.hpp"
 
 namespace convene::runtime {
 
-class Undeclared {
+class ArrivalAutotuner {
  public:
-  Undeclared();
-  ~Undeclared();
-  Undeclared(const Undeclared&) = delete;
-  Undeclared& operator=(const Undeclared&) = delete;
+  ArrivalAutotuner();
+  ~ArrivalAutotuner();
+  ArrivalAutotuner(const ArrivalAutotuner&) = delete;
+  ArrivalAutotuner& operator=(const ArrivalAutotuner&) = delete;
 
   /// Whether the calls of a decision are watched; equal on all ranks.
   static bool watches(const Decision& decision, const CallKind& kind, const Communicator& communicator);
@@ -39,7 +39,7 @@ class Undeclared {
   /// Which decision runs this call: `regular`, or one of a forecast. Arrival at `now`, in ticks.
   Decision& choose(Decision& regular, const CallKind& kind, Communicator& communicator, std::uint64_t now);
   /// The run that has begun ahead of this call, where one has: it is to run the call.
-  Ahead* ahead();
+  EarlyStart* early_start();
   /// It is over: to be called after every call for which choose() was, with the ticks of its end.
   void note(Communicator& communicator, std::uint64_t now);
   /// The end of any call on the communicator.

@@ -3,22 +3,22 @@
 
 namespace convene::runtime {
 
-Ahead::Ahead(Communicator& communicator, std::uint32_t number, std::uint64_t block_bytes)
-    : own_(communicator.shared_own()),
+EarlyStart::EarlyStart(Communicator& communicator, std::uint32_t number, std::uint64_t block_bytes)
+    : internal_(communicator.shared_internal()),
       block_bytes_(block_bytes),
       mine_(std::make_unique_for_overwrite<std::byte[]>(block_bytes)),
       all_(std::make_unique_for_overwrite<std::byte[]>(block_bytes * communicator.procs())) {
-  binding_.comm = own_->comm;
+  binding_.comm = internal_->comm;
   binding_.persistent_number = number;
 }
 
-void Ahead::LetGo::operator()(Ahead* ahead) const {
+void EarlyStart::LetGo::operator()(EarlyStart* ahead) const {
   if (!ahead->is_listed_.load(std::memory_order_acquire)) return delete ahead;
   ahead->is_orphaned_.store(true, std::memory_order_release);
   ahead->is_cancelled_.store(true, std::memory_order_release);
 }
 
-void Ahead::start(std::shared_ptr<const Prepared> prepared) {
+void EarlyStart::start(std::shared_ptr<const Prepared> prepared) {
   run_.reset();
   prepared_ = std::move(prepared);
   binding_.schedule = &prepared_->schedule;
@@ -34,38 +34,38 @@ void Ahead::start(std::shared_ptr<const Prepared> prepared) {
   is_started_ = true;
   is_listed_ = true;
   progress::add(this);
-  progress::poke();
+  progress::advance_all();
 }
 
-int Ahead::run(const Arguments& call) {
+int EarlyStart::run(const Arguments& call) {
   const int packed = fetch(call);
   has_input_.store(true, std::memory_order_release);  // also after an error: the others wait for something
-  progress::poke_until([&] { return !is_listed_.load(std::memory_order_acquire); });
+  progress::wait_until([&] { return !is_listed_.load(std::memory_order_acquire); });
   is_started_ = false;
-  if (code_ != MPI_SUCCESS) own_->has_failed = true;
+  if (code_ != MPI_SUCCESS) internal_->has_failed = true;
   if (packed != MPI_SUCCESS || code_ != MPI_SUCCESS) return packed != MPI_SUCCESS ? packed : code_;
   return deliver(call);
 }
 
-void Ahead::cancel() {
+void EarlyStart::cancel() {
   if (!is_started_) return;
   is_cancelled_.store(true, std::memory_order_release);
-  progress::poke_until([&] { return !is_listed_.load(std::memory_order_acquire); });
+  progress::wait_until([&] { return !is_listed_.load(std::memory_order_acquire); });
   is_started_ = false;
 }
 
-void Ahead::complete() {
+void EarlyStart::complete() {
   const bool is_orphaned = is_orphaned_.load(std::memory_order_acquire);
   is_listed_.store(false, std::memory_order_release);
-  if (is_orphaned) progress::bury(this);
+  if (is_orphaned) progress::defer_delete(this);
 }
 
-bool Ahead::close() {
+bool EarlyStart::close() {
   is_cancelled_.store(true, std::memory_order_release);
   return true;
 }
 
-bool Ahead::advance() {
+bool EarlyStart::advance() {
   if (is_over_) return true;
   if (is_cancelled_.load(std::memory_order_acquire)) {
     run_->cancel();
@@ -82,19 +82,19 @@ bool Ahead::advance() {
   return is_over_ = done || code_ != MPI_SUCCESS;
 }
 
-int Ahead::fetch(const Arguments& call) {
-  const Side& side = call.in_place ? call.recv : call.send;
+int EarlyStart::fetch(const Arguments& call) {
+  const BufferArgument& side = call.in_place ? call.recv : call.send;
   const TypeFacts facts = facts_of(side.type);
   const MPI_Count items = side.blocks.each();
   const auto* from = static_cast<const std::byte*>(side.buffer);
   if (call.in_place) from += static_cast<MPI_Count>(call.rank) * items * facts.extent;
-  return pack_items(from, items, side.type, facts, mine_.get(), own_->comm);
+  return pack_items(from, items, side.type, facts, mine_.get(), internal_->comm);
 }
 
-int Ahead::deliver(const Arguments& call) const {
-  const Side& side = call.recv;
+int EarlyStart::deliver(const Arguments& call) const {
+  const BufferArgument& side = call.recv;
   return unpack_items(all_.get(), side.buffer, side.blocks.each() * call.procs, side.type,
-                      facts_of(side.type), own_->comm);
+                      facts_of(side.type), internal_->comm);
 }
 
 }  // namespace convene::runtime

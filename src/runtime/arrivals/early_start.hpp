@@ -24,13 +24,13 @@
 
 namespace convene::runtime {
 
-class Ahead final : public Progressing {
+class EarlyStart final : public Progressing {
  public:
   /// Blocks of so many bytes, of all ranks of a communicator that has one of Convene's own; `number`: of a persistent
   /// operation.
-  Ahead(Communicator& communicator, std::uint32_t number, std::uint64_t block_bytes);
-  Ahead(const Ahead&) = delete;
-  Ahead& operator=(const Ahead&) = delete;
+  EarlyStart(Communicator& communicator, std::uint32_t number, std::uint64_t block_bytes);
+  EarlyStart(const EarlyStart&) = delete;
+  EarlyStart& operator=(const EarlyStart&) = delete;
 
   /// Begins the next call, by the same schedules on all ranks. It waits for nobody.
   void start(std::shared_ptr<const Prepared> prepared);
@@ -44,7 +44,7 @@ class Ahead final : public Progressing {
   /// Deletes it, or has it deleted when what is started has been cancelled: a communicator may be freed inside any call of
   /// the MPI's, also in the midst of somebody's driving.
   struct LetGo {
-    void operator()(Ahead* ahead) const;
+    void operator()(EarlyStart* ahead) const;
   };
 
   /// Of the last run: how many messages it had, and how many of them before the call.
@@ -59,7 +59,7 @@ class Ahead final : public Progressing {
   int fetch(const Arguments& call);
   int deliver(const Arguments& call) const;
 
-  const std::shared_ptr<OwnCommunicator> own_;
+  const std::shared_ptr<InternalCommunicator> internal_;
   const std::uint64_t block_bytes_;
   std::unique_ptr<std::byte[]> mine_, all_;
   std::shared_ptr<const Prepared> prepared_;
@@ -75,6 +75,6 @@ class Ahead final : public Progressing {
   int code_ = MPI_SUCCESS;
 };
 
-using AheadPointer = std::unique_ptr<Ahead, Ahead::LetGo>;
+using AheadPointer = std::unique_ptr<EarlyStart, EarlyStart::LetGo>;
 
 }  // namespace convene::runtime

@@ -8,13 +8,13 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "mpi/tags.hpp"
 #include "clock/common_clock.hpp"
+#include "collective/core/spec.hpp"
+#include "mpi/tags.hpp"
+#include "runtime/arrivals/rounds.hpp"
 #include "runtime/call/bound_call.hpp"
 #include "runtime/call/kept_arguments.hpp"
 #include "runtime/progress/generalized_request.hpp"
-#include "runtime/arrivals/rounds.hpp"
-#include "collective/core/spec.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -29,7 +29,7 @@ std::int64_t measure_offset(Communicator& communicator) {
   if (clock.find_groups(communicator.comm(), progress::await) != MPI_SUCCESS) return 0;
   const std::uint32_t number = communicator.await_next_collective();
   communicator.await_agreements();
-  clock.update(communicator.own(), Tags(number).of(0), progress::await);
+  clock.update(communicator.internal(), Tags(number).of(0), progress::await);
   const Nanoseconds now = own_time();
   return clock.is_known() ? static_cast<std::int64_t>(clock.to_common(now) - now) : 0;
 }
@@ -106,26 +106,27 @@ std::vector<MPI_Count> agreed_sizes(const Arguments& arguments, const Communicat
   note_sizes(arguments, sizes.data());
   MPI_Request request = MPI_REQUEST_NULL;
   const int bytes = static_cast<int>(sizes.size() * sizeof(MPI_Count));
-  if (pmpi.Ibcast(sizes.data(), bytes, MPI_BYTE, arguments.root, communicator.comm(), &request) == MPI_SUCCESS)
+  if (pmpi.Ibcast(sizes.data(), bytes, MPI_BYTE, arguments.root, communicator.comm(), &request) ==
+      MPI_SUCCESS)
     progress::await(&request);
   return sizes;
 }
 
-class PhasedRuns : public Phases, public Requested {
+class PhasedRuns : public Phases, public GeneralizedRequest {
  public:
-  PhasedRuns(const Arguments& arguments, Communicator& communicator, Spec spec, Record& record,
+  PhasedRuns(const Arguments& arguments, Communicator& communicator, Spec spec, CallStats& record,
              std::uint32_t number, std::uint32_t exchange_number)
       : arguments_(with_input_apart(arguments)),
         spec_(std::move(spec)),
-        own_(communicator.shared_own()),
-        account_(communicator.account()),
+        internal_(communicator.shared_internal()),
+        profile_(communicator.profile()),
         record_(record),
-        tally_(account_->find_or_add_phases(arguments.collective, record.algorithm)),
+        tally_(profile_->find_or_add_phases(arguments.collective, record.algorithm)),
         number_(number),
         sizes_(agreed_sizes(arguments, communicator)),
         block_bytes_(sizes_.empty() ? arguments.block_bytes(arguments.total_bytes()) : mean(sizes_)),
         commutative_(!is_reduction(arguments.collective) || is_commutative(arguments.op)),
-        exchange_(arguments.procs, arguments.rank, own_->comm, exchange_number) {}
+        exchange_(arguments.procs, arguments.rank, internal_->comm, exchange_number) {}
 
   void set_clock(std::int64_t offset_ns, std::int64_t round_ns) {
     offset_ns_ = offset_ns;
@@ -140,12 +141,12 @@ class PhasedRuns : public Phases, public Requested {
     refuse_while_running();
     refuse_second();
     if (const auto forecast = declared_.begin(seconds_now())) tell(*forecast);
-    progress::poke();
+    progress::advance_all();
   }
   void edge(double fraction) override {
     refuse_while_running();
     if (const auto forecast = declared_.edge(fraction, seconds_now())) tell(*forecast);
-    progress::poke();
+    progress::advance_all();
   }
   void end() override {
     refuse_while_running();
@@ -154,23 +155,23 @@ class PhasedRuns : public Phases, public Requested {
     has_ended_ = true;
     if (!has_told_) tell(now);
     has_input_.store(true, std::memory_order_release);
-    progress::poke();
+    progress::advance_all();
   }
 
   int start(MPI_Request* request) override {
     refuse_while_running();
     if (const int code = make_request(); code != MPI_SUCCESS) return code;
-    *request = Requested::request();
+    *request = GeneralizedRequest::request();
     if (!has_told_) tell(seconds_now());  // also where no phase was declared at all
     is_running_ = true;
     start_ = ticks();
     has_input_.store(true, std::memory_order_release);
     is_called_.store(true, std::memory_order_release);
-    progress::poke();
+    progress::advance_all();
     return MPI_SUCCESS;
   }
 
-  bool may_go_on_in_background() const override { return runs_anywhere(arguments_); }
+  bool may_progress_in_background() const override { return runs_anywhere(arguments_); }
 
   bool advance() override {
     while (!is_over()) {
@@ -179,7 +180,7 @@ class PhasedRuns : public Phases, public Requested {
       if (code_ != MPI_SUCCESS) stage_ = Stage::deliver;
       if (stage_ == Stage::deliver && is_called_.load(std::memory_order_acquire)) {
         if (code_ == MPI_SUCCESS && !is_closed_) code_ = call_->finish();
-        Requested::end(code_);
+        GeneralizedRequest::end(code_);
       } else if (stage_ == before) {
         return false;
       }
@@ -188,7 +189,7 @@ class PhasedRuns : public Phases, public Requested {
   }
 
   void complete() override {
-    if (code() != MPI_SUCCESS) own_->has_failed = true;
+    if (code() != MPI_SUCCESS) internal_->has_failed = true;
     if (is_closed_) return;
     record_.add(ticks() - start_, block_bytes_);
     ++tally_.runs;
@@ -203,7 +204,8 @@ class PhasedRuns : public Phases, public Requested {
   bool close() override {
     if (is_running_) return false;
     is_closed_ = true;
-    Ledger::instance().warn("MPI_Finalize was called while a phase was open: its collective was not run");
+    ProfileRegistry::instance().warn(
+        "MPI_Finalize was called while a phase was open: its collective was not run");
     has_input_.store(true, std::memory_order_release);
     is_called_.store(true, std::memory_order_release);
     return true;
@@ -239,7 +241,7 @@ class PhasedRuns : public Phases, public Requested {
   /// The others are told when this rank will come: once a run.
   void tell(double forecast) {
     has_told_ = true;
-    Requested::begin();
+    GeneralizedRequest::begin();
     code_ = MPI_SUCCESS;
     stage_ = Stage::exchange;
     run_.reset();
@@ -276,7 +278,7 @@ class PhasedRuns : public Phases, public Requested {
     call.arrivals = arrivals_in_rounds_of(segments(*spec_.algorithm, call), exchange_.all(), round_ns_);
     prepared_ = process_schedules().get(*spec_.algorithm, call);
     arena_.reset();
-    call_.emplace(arguments_, *prepared_, own_->comm, 0, arena_, true);
+    call_.emplace(arguments_, *prepared_, internal_->comm, 0, arena_, true);
     call_->set_persistent(number_, runs_++);
     call_->set_sizes(sizes_);
     call_->lay_out(arena_);
@@ -336,10 +338,10 @@ class PhasedRuns : public Phases, public Requested {
 
   const KeptArguments arguments_;
   const Spec spec_;
-  const std::shared_ptr<OwnCommunicator> own_;
-  const std::shared_ptr<LiveAccount> account_;  // holds the record and the tally
-  Record& record_;
-  PhaseTally& tally_;
+  const std::shared_ptr<InternalCommunicator> internal_;
+  const std::shared_ptr<LiveProfile> profile_;  // holds the record and the tally
+  CallStats& record_;
+  PhaseStats& tally_;
   const std::uint32_t number_;
   const std::vector<MPI_Count> sizes_;  // in bytes, by block; empty where each rank knows what it needs
   const std::uint64_t block_bytes_;
@@ -387,14 +389,16 @@ void Phases::refuse_second() const {
 }
 
 std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& communicator,
-                                    const std::string& algorithm, Record& record, double round_seconds) {
+                                    const std::string& algorithm, CallStats& record, double round_seconds) {
   if (!std::isfinite(round_seconds))
     throw Error("the seconds of a round are not a number (convene_phase_init)");
   Spec spec = parse_spec(arguments.collective, algorithm);
-  if (spec.algorithm->learns != Learns::forecast || arguments.procs < 2) return std::make_unique<Phases>();
+  if (spec.algorithm->arrival_source != ArrivalSource::forecast || arguments.procs < 2)
+    return std::make_unique<Phases>();
   const std::uint32_t number = communicator.next_persistent(), exchange = communicator.next_persistent();
   if (number == 0 || exchange == 0) {
-    Ledger::instance().declare("an operation runs without forecasts: the MPI has no tags left for them");
+    ProfileRegistry::instance().declare(
+        "an operation runs without forecasts: the MPI has no tags left for them");
     return std::make_unique<Phases>();
   }
   auto runs =

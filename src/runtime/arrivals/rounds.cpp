@@ -6,8 +6,8 @@
 
 #include "base/clock.hpp"
 #include "mpi/tags.hpp"
-#include "runtime/stall/native_call_watch.hpp"
 #include "runtime/progress/progress_engine.hpp"
+#include "runtime/stall/native_call_watch.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -45,8 +45,8 @@ std::int64_t measure_round(Communicator& communicator, std::uint64_t bytes) {
   constexpr int repetitions = 5;
   constexpr std::uint64_t most = 64u << 20;  // of a message; beyond that time is in proportion
   const std::uint64_t sent = std::min(bytes, most);
-  const InsideMpi inside(static_cast<int>(communicator.procs()));
-  const MPI_Comm own = communicator.own();
+  const NativeCallWatch inside(static_cast<int>(communicator.procs()));
+  const MPI_Comm own = communicator.internal();
   const int tag = Tags(communicator.await_next_collective()).of(0);
   std::vector<std::byte> out(sent), in(sent);
   std::int64_t least = INT64_MAX;

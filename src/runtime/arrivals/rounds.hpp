@@ -15,7 +15,7 @@ std::int64_t greatest(std::int64_t mine, const Communicator& communicator);
 /// of a few, of the slowest rank; equal on all ranks, at least 1. Collective, where there is an own communicator; it waits.
 std::int64_t measure_round(Communicator& communicator, std::uint64_t bytes);
 
-/// Bytes of what a round of an algorithm moves in such a call: a block, or a segment of a vector.
+/// PackedBuffer of what a round of an algorithm moves in such a call: a block, or a segment of a vector.
 std::uint64_t round_bytes(const Algorithm& algorithm, const Call& call, std::uint64_t block_bytes);
 
 }  // namespace convene::runtime

@@ -7,7 +7,7 @@ namespace convene::runtime {
 
 namespace {
 
-bool is_sound(const Side& side, Collective collective) {
+bool is_sound(const BufferArgument& side, Collective collective) {
   if (!side.is_used()) return true;
   const bool lacks_arrays =
       !may_have_equal_blocks(collective) && side.blocks.number() > 1 && side.blocks.is_uniform();
@@ -17,11 +17,11 @@ bool is_sound(const Side& side, Collective collective) {
 /// Whether a reduction's buffers are two, its type and operator fit, and no named type comes without a buffer. (In exscan
 /// rank 0's result is not looked at.)
 bool is_sound_reduction(const Arguments& call) {
-  const auto has_buffer = [](const Side& side) {
+  const auto has_buffer = [](const BufferArgument& side) {
     return side.buffer || !side.is_used() || side.blocks.total() == 0 || !facts_of(side.type).is_named;
   };
   const bool has_result = call.collective != Collective::exscan || call.rank != 0 || call.in_place;
-  const Side& any = call.send.is_used() ? call.send : call.recv;
+  const BufferArgument& any = call.send.is_used() ? call.send : call.recv;
   const bool overlaps = has_result && call.send.is_used() && call.recv.is_used() &&
                         call.send.buffer == call.recv.buffer && !call.in_place &&
                         call.recv.blocks.total() != 0;
@@ -29,7 +29,7 @@ bool is_sound_reduction(const Arguments& call) {
          call.send.buffer != MPI_IN_PLACE && has_buffer(call.send) && (!has_result || has_buffer(call.recv));
 }
 
-std::uint64_t item_bytes(const Side& side) { return facts_of(side.type).size; }
+std::uint64_t item_bytes(const BufferArgument& side) { return facts_of(side.type).size; }
 
 }  // namespace
 
@@ -62,11 +62,11 @@ std::uint64_t Arguments::total_bytes() const {
     case Collective::exscan:
       return *recv.blocks.total() * item_bytes(recv);
     case Collective::gather: {
-      const Side& own = send.is_used() ? send : recv;  // in place the root has but its receive side
+      const BufferArgument& own = send.is_used() ? send : recv;  // in place the root has but its receive side
       return static_cast<std::uint64_t>(own.blocks.each()) * item_bytes(own) * procs;
     }
     case Collective::scatter: {
-      const Side& own = recv.is_used() ? recv : send;
+      const BufferArgument& own = recv.is_used() ? recv : send;
       return static_cast<std::uint64_t>(own.blocks.each()) * item_bytes(own) * procs;
     }
     case Collective::gatherv:
@@ -77,7 +77,7 @@ std::uint64_t Arguments::total_bytes() const {
     case Collective::neighbor_allgatherv:
       return 0;
     case Collective::reduce: {
-      const Side& own = send.is_used() ? send : recv;
+      const BufferArgument& own = send.is_used() ? send : recv;
       return static_cast<std::uint64_t>(own.blocks.each()) * item_bytes(own);
     }
     case Collective::reduce_scatter_block:

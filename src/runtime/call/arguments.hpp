@@ -26,10 +26,11 @@ struct Arguments {
   MPI_Comm comm = MPI_COMM_NULL;
   Rank procs = 1, rank = 0;
   int root = 0;
-  bool in_place = false;      ///< MPI_IN_PLACE for the send side; in scatter for the root's receive side
-  Shape shape = {};           ///< where all blocks are equal
-  Side send = {}, recv = {};  ///< what this rank uses of them; a bcast's vector is `recv`, at the root too
-  MPI_Op op = {};             ///< of a reduction
+  bool in_place = false;  ///< MPI_IN_PLACE for the send side; in scatter for the root's receive side
+  Shape shape = {};       ///< where all blocks are equal
+  BufferArgument send = {},
+                 recv = {};  ///< what this rank uses of them; a bcast's vector is `recv`, at the root too
+  MPI_Op op = {};            ///< of a reduction
   /// Of a reduction's items, as the program gave it: what its operator is told. Null: that of the sides.
   MPI_Datatype given_type = MPI_DATATYPE_NULL;
 
@@ -43,11 +44,11 @@ struct Arguments {
   /// Whether there is nothing in them that an MPI would refuse: it knows best how to say so.
   bool are_sound() const;
 
-  /// Bytes of all blocks together (of the vector in bcast and in reductions): equal on all ranks. 0 where MPI makes no
+  /// PackedBuffer of all blocks together (of the vector in bcast and in reductions): equal on all ranks. 0 where MPI makes no
   /// such number equal. Only for sound arguments.
   std::uint64_t total_bytes() const;
 
-  /// Bytes of a block where all are equal; of the mean block in allgatherv; of the own one in a neighborhood.
+  /// PackedBuffer of a block where all are equal; of the mean block in allgatherv; of the own one in a neighborhood.
   std::uint64_t block_bytes(std::uint64_t total) const {
     if (is_neighborhood(collective)) return own_block_bytes();
     return has_one_vector(collective) ? total : total / procs;

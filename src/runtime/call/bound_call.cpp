@@ -25,7 +25,7 @@ bool copies_in_place(Collective collective) {
   return is_alltoall(collective) || is_reduce_scatter(collective);
 }
 
-std::int64_t largest_block(const Side& side) {
+std::int64_t largest_block(const BufferArgument& side) {
   MPI_Count most = 0;
   for (Rank block = 0; block < side.blocks.number(); ++block) most = std::max(most, side.blocks.count(block));
   return side.is_used() ? most * static_cast<std::int64_t>(facts_of(side.type).size) : 0;
@@ -41,8 +41,8 @@ bool must_agree(const Arguments& arguments, const Prepared& prepared) {
 std::size_t shared_place_bytes(const Arguments& arguments, const Prepared& prepared) {
   const bool cuts_between = is_reduction(arguments.collective);
   const std::size_t item = cuts_between ? facts_of(arguments.item_type()).size : 1;
-  return collective::shared_place_bytes(arguments.block_bytes(arguments.total_bytes()), std::max<std::size_t>(item, 1),
-                            prepared.segments);
+  return collective::shared_place_bytes(arguments.block_bytes(arguments.total_bytes()),
+                                        std::max<std::size_t>(item, 1), prepared.segments);
 }
 
 bool root_alone_knows_sizes(Collective collective) {
@@ -52,9 +52,9 @@ bool root_alone_knows_sizes(Collective collective) {
 void note_sizes(const Arguments& arguments, MPI_Count* sizes) {
   std::fill_n(sizes, arguments.procs, 0);
   const bool is_gather = arguments.collective == Collective::gatherv;
-  const Side& all = is_gather ? arguments.recv : arguments.send;
-  const Side& own = is_gather ? arguments.send : arguments.recv;
-  const Side& known = arguments.is_root() ? all : own;
+  const BufferArgument& all = is_gather ? arguments.recv : arguments.send;
+  const BufferArgument& own = is_gather ? arguments.send : arguments.recv;
+  const BufferArgument& known = arguments.is_root() ? all : own;
   const auto item = static_cast<MPI_Count>(facts_of(known.type).size);
   for (Rank block = 0; arguments.is_root() && block < arguments.procs; ++block)
     sizes[block] = all.blocks.count(block) * item;
@@ -65,7 +65,7 @@ BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_C
                      Arena& arena, bool staged_output)
     : arguments_(arguments), prepared_(&prepared), staged_output_(staged_output) {
   binding_.schedule = &prepared.schedule;
-  binding_.decider = prepared.decider.get();
+  binding_.online = prepared.online.get();
   binding_.comm = own;
   binding_.collective_number = number;
   if (is_reduction(arguments.collective)) {
@@ -99,11 +99,11 @@ void BoundCall::lay_out_sides(Arena& arena) {
                 .copied = staged_output_,
                 .by_items = is_reduction(arguments_.collective)};
   if (is_padded()) layout.padded_to = static_cast<std::uint64_t>(largest_);
-  output_ = Bytes(arguments_.recv, layout, arena);
+  output_ = PackedBuffer(arguments_.recv, layout, arena);
   // In place these would overwrite what they have not sent yet: their input is a copy.
   layout.copied = arguments_.in_place && copies_in_place(arguments_.collective);
   const bool is_there = is_alltoall(arguments_.collective) && arguments_.in_place;
-  input_ = Bytes(is_there ? arguments_.recv : arguments_.send, layout, arena);
+  input_ = PackedBuffer(is_there ? arguments_.recv : arguments_.send, layout, arena);
   binding_.buffers.input = input_.memory();
   binding_.buffers.output = output_.memory();
 }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "execute/executor.hpp"
-#include "runtime/call/arguments.hpp"
 #include "mpi/operator.hpp"
+#include "runtime/call/arguments.hpp"
 #include "runtime/call/schedule_cache.hpp"
 
 namespace convene::runtime {
@@ -73,7 +73,7 @@ class BoundCall {
 
   Arguments arguments_;
   const Prepared* prepared_;
-  Bytes input_, output_;
+  PackedBuffer input_, output_;
   ItemOperator operator_;
   MPI_Count* sizes_ = nullptr;  // in bytes, by block: all at the root, elsewhere its own until they have come
   std::int64_t largest_ = 0;    // block of a padded call, in bytes: this rank's until they have agreed

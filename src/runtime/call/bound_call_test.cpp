@@ -8,9 +8,9 @@
 #include <numeric>
 #include <thread>
 
+#include "collective/core/spec.hpp"
 #include "execute/fake_mpi_for_test.hpp"
 #include "runtime/comm/communicator.hpp"
-#include "collective/core/spec.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -78,7 +78,7 @@ struct Half {
       for (int i = 0; i < counts[block]; ++i)
         memory[static_cast<std::size_t>(at[block] + i)] = value(block, i);
   }
-  Side side() {
+  BufferArgument side() {
     return {memory.data(), Blocks(static_cast<Rank>(counts.size()), counts.data(), at.data()), MPI_INT};
   }
 
@@ -112,7 +112,7 @@ void exchange(const std::string& spec, Rank rank, const Table& items, bool in_pl
                             .procs = procs,
                             .rank = rank,
                             .in_place = in_place,
-                            .send = in_place ? Side{} : out.side(),
+                            .send = in_place ? BufferArgument{} : out.side(),
                             .recv = in.side()};
   Arena arena;
   BoundCall call(arguments, *prepared, MPI_COMM_NULL, 0, arena);
@@ -156,17 +156,17 @@ TEST(BoundCall, NothingIsRelayed) {
   expect_exchange("bruck", table(4, [](Rank, Rank) { return 0; }));
 }
 
-TEST(Turns, AgreementsBeginInTheOrderOfCalls) {
-  Turns turns;
-  EXPECT_TRUE(turns.may_agree());
-  for (const std::uint32_t number : {7u, 9u}) turns.begin(number), turns.queue_agreement(number);
-  EXPECT_TRUE(turns.may_agree(7));
-  EXPECT_FALSE(turns.may_agree(9));
-  EXPECT_FALSE(turns.may_agree());
-  turns.note_agreement(7);
-  EXPECT_TRUE(turns.may_agree(9));
-  turns.end(9);  // failed before it came to that
-  EXPECT_TRUE(turns.may_agree());
+TEST(TagWindow, AgreementsBeginInTheOrderOfCalls) {
+  TagWindow tag_window;
+  EXPECT_TRUE(tag_window.may_agree());
+  for (const std::uint32_t number : {7u, 9u}) tag_window.begin(number), tag_window.queue_agreement(number);
+  EXPECT_TRUE(tag_window.may_agree(7));
+  EXPECT_FALSE(tag_window.may_agree(9));
+  EXPECT_FALSE(tag_window.may_agree());
+  tag_window.note_agreement(7);
+  EXPECT_TRUE(tag_window.may_agree(9));
+  tag_window.end(9);  // failed before it came to that
+  EXPECT_TRUE(tag_window.may_agree());
 }
 
 }  // namespace

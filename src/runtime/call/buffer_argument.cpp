@@ -52,7 +52,7 @@ Blocks Blocks::back_to_back(Arena& arena) const {
   return {number_, counts, at};
 }
 
-Bytes::Bytes(const Side& side, const Layout& layout, Arena& arena) : side_(side) {
+PackedBuffer::PackedBuffer(const BufferArgument& side, const Layout& layout, Arena& arena) : side_(side) {
   if (!side.is_used()) return;
   side_.blocks = side.blocks.with_displacements(arena);
   facts_ = facts_of(side.type);
@@ -71,16 +71,16 @@ Bytes::Bytes(const Side& side, const Layout& layout, Arena& arena) : side_(side)
   if (layout.by_items) memory_.cut_between(facts_.size);
 }
 
-void* Bytes::items(Rank block) const {
+void* PackedBuffer::items(Rank block) const {
   return static_cast<std::byte*>(side_.buffer) + facts_.extent * side_.blocks.at(block);
 }
 
 /// Of the items: what is behind them in a padded block is anything.
-std::size_t Bytes::bytes(Rank block) const {
+std::size_t PackedBuffer::bytes(Rank block) const {
   return facts_.size * static_cast<std::size_t>(side_.blocks.count(block));
 }
 
-int Bytes::fetch(Rank block, MPI_Comm comm) const {
+int PackedBuffer::fetch(Rank block, MPI_Comm comm) const {
   if (!is_staged()) return MPI_SUCCESS;
   std::byte* const to = memory_.block(block).at;
   if (!facts_.is_contiguous)
@@ -89,13 +89,13 @@ int Bytes::fetch(Rank block, MPI_Comm comm) const {
   return MPI_SUCCESS;
 }
 
-int Bytes::fetch(MPI_Comm comm) const {
+int PackedBuffer::fetch(MPI_Comm comm) const {
   for (Rank block = 0; is_staged() && block < side_.blocks.number(); ++block)
     if (const int code = fetch(block, comm); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;
 }
 
-int Bytes::deliver(MPI_Comm comm) const {
+int PackedBuffer::deliver(MPI_Comm comm) const {
   for (Rank block = 0; is_staged() && block < side_.blocks.number(); ++block) {
     const std::byte* const from = memory_.block(block).at;
     if (facts_.is_contiguous) {

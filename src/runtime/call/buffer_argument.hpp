@@ -6,11 +6,11 @@
 #include <optional>
 #include <type_traits>
 
-#include "collective/core/collective.hpp"
 #include "base/arena.hpp"
+#include "collective/core/collective.hpp"
 #include "execute/memory.hpp"
-#include "mpi/functions.hpp"
 #include "mpi/datatype.hpp"
+#include "mpi/functions.hpp"
 
 namespace convene::runtime {
 
@@ -62,7 +62,7 @@ class Blocks {
 };
 
 /// A side that a rank does not use has no blocks, and a null type.
-struct Side {
+struct BufferArgument {
   void* buffer = nullptr;
   Blocks blocks = {};
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -74,16 +74,16 @@ struct Side {
 struct Layout {
   std::uint32_t segments = 1;  ///< places of a block
   bool copied = false;         ///< staging in any case
-  /// Bytes that every block takes up, however many are its own: staging then, too.
+  /// PackedBuffer that every block takes up, however many are its own: staging then, too.
   std::optional<std::uint64_t> padded_to = std::nullopt;
   bool by_items = false;  ///< places end between items, whose bytes may be in any order
 };
 
 /// A side as bytes: the program's own memory where its type is contiguous, else staging from the arena.
-class Bytes {
+class PackedBuffer {
  public:
-  Bytes() = default;
-  Bytes(const Side& side, const Layout& layout, Arena& arena);
+  PackedBuffer() = default;
+  PackedBuffer(const BufferArgument& side, const Layout& layout, Arena& arena);
 
   const Memory& memory() const { return memory_; }
   bool is_staged() const { return staging_ != nullptr; }
@@ -98,7 +98,7 @@ class Bytes {
   void* items(Rank block) const;
   std::size_t bytes(Rank block) const;
 
-  Side side_;
+  BufferArgument side_;
   TypeFacts facts_;
   Memory memory_;
   std::byte* staging_ = nullptr;

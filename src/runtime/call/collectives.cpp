@@ -7,7 +7,7 @@
 namespace convene::runtime {
 namespace {
 
-Side side(const void* buffer, Blocks blocks, MPI_Datatype type) {
+BufferArgument side(const void* buffer, Blocks blocks, MPI_Datatype type) {
   return {const_cast<void*>(buffer), blocks, type};
 }
 
@@ -211,8 +211,8 @@ namespace {
 int barrier(MPI_Comm comm, const Form& form) {
   if (form.is_blocking() && !recorder::may_be_on())
     if (Communicator* const communicator = Communicator::of(comm);
-        communicator && repeats_barrier(*communicator))
-      return barrier_again(*communicator);
+        communicator && is_repeated_barrier(*communicator))
+      return rerun_barrier(*communicator);
   return barrier_in_full(comm, form);
 }
 

@@ -11,11 +11,11 @@
 #include <thread>
 
 #include "collective/core/algorithm.hpp"
+#include "collective/core/spec.hpp"
 #include "execute/executor.hpp"
 #include "execute/fake_mpi_for_test.hpp"
 #include "execute/threads_memory_for_test.hpp"
 #include "execute/zero_byte_messages.hpp"
-#include "collective/core/spec.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -261,8 +261,8 @@ TEST(Execution, StagingElsewhereTakesNoMemory) {
 }
 
 /// What one rank does in an algorithm.
-std::vector<Act> acts_of(Collective collective, std::string_view algorithm, Rank procs, Rank rank,
-                         int block) {
+std::vector<Opcode> acts_of(Collective collective, std::string_view algorithm, Rank procs, Rank rank,
+                            int block) {
   const Spec spec = parse_spec(collective, algorithm);
   Builder builder;
   const Schedule schedule = build_schedule(
@@ -275,7 +275,7 @@ std::vector<Act> acts_of(Collective collective, std::string_view algorithm, Rank
   Program program;
   Arena arena;
   program.bind(schedule, compile_order(schedule), buffers, 0, arena);
-  std::vector<Act> acts;
+  std::vector<Opcode> acts;
   for (const Entry& entry : program.entries()) acts.push_back(entry.act);
   return acts;
 }
@@ -285,18 +285,20 @@ TEST(Program, JoinsCallsForWhatIsWaitedForAtOnce) {
   const auto ring = [](Rank procs, int block) {
     return acts_of(Collective::allgather, "ring", procs, 0, block);
   };
-  EXPECT_THAT(ring(2, 8), ElementsAre(Act::exchange, Act::joined, Act::copy));
+  EXPECT_THAT(ring(2, 8), ElementsAre(Opcode::exchange, Opcode::exchange_send_half, Opcode::copy));
   // Behind the second round's messages the first one's is still to be waited for.
-  EXPECT_THAT(ring(3, 8), ElementsAre(Act::recv, Act::recv, Act::send, Act::copy, Act::wait, Act::send_now,
-                                      Act::wait));  // for the second receive
+  EXPECT_THAT(ring(3, 8), ElementsAre(Opcode::recv, Opcode::recv, Opcode::send, Opcode::copy, Opcode::wait,
+                                      Opcode::send_now,
+                                      Opcode::wait));  // for the second receive
   // A long copy goes on while messages come.
-  EXPECT_THAT(ring(2, 1 << 20), ElementsAre(Act::recv, Act::send, Act::copy, Act::wait));
+  EXPECT_THAT(ring(2, 1 << 20), ElementsAre(Opcode::recv, Opcode::send, Opcode::copy, Opcode::wait));
   // Barriers go round by round. A tree's child tells that it is there, and hears that all are; its parent hears first.
-  EXPECT_THAT(acts_of(Collective::barrier, "tree", 2, 1, 0), ElementsAre(Act::send_now, Act::recv_now));
-  EXPECT_THAT(acts_of(Collective::barrier, "tree", 2, 0, 0), ElementsAre(Act::recv_now, Act::send_now));
+  EXPECT_THAT(acts_of(Collective::barrier, "tree", 2, 1, 0), ElementsAre(Opcode::send_now, Opcode::recv_now));
+  EXPECT_THAT(acts_of(Collective::barrier, "tree", 2, 0, 0), ElementsAre(Opcode::recv_now, Opcode::send_now));
   for (const std::string_view name : {"recursive_doubling", "dissemination"})
     EXPECT_THAT(acts_of(Collective::barrier, name, 4, 3, 0),
-                ElementsAre(Act::exchange, Act::joined, Act::exchange, Act::joined));
+                ElementsAre(Opcode::exchange, Opcode::exchange_send_half, Opcode::exchange,
+                            Opcode::exchange_send_half));
 }
 
 /// A rank's barrier: nothing but tokens, mostly.
@@ -316,13 +318,13 @@ struct TokenRank {
     binding.buffers.input = binding.buffers.output = Memory::uniform(nullptr, 0);
     program.bind(schedule, compile_order(schedule), binding.buffers, 0, arena);
     // A tree's inner rank hears from several at a time.
-    EXPECT_TRUE(program.is_of_tokens() || (spec.algorithm->name == "tree" && procs > 2));
+    EXPECT_TRUE(program.has_only_empty_messages() || (spec.algorithm->name == "tree" && procs > 2));
   }
   int run(std::uint32_t number) {
     binding.collective_number = number;
     arena.reset();
-    return program.is_of_tokens() ? run_tokens(program, binding.comm, binding.tags())
-                                  : run_program(binding, program, arena);
+    return program.has_only_empty_messages() ? run_zero_byte_messages(program, binding.comm, binding.tags())
+                                             : run_program(binding, program, arena);
   }
   TokenRank(const TokenRank&) = delete;
   TokenRank& operator=(const TokenRank&) = delete;

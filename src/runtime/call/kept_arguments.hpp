@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/arena.hpp"
-#include "runtime/call/arguments.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/operator.hpp"
+#include "runtime/call/arguments.hpp"
 
 namespace convene::runtime {
 

@@ -125,20 +125,21 @@ int persistent(const char* name, MPI_Comm comm, const Form& form, Arguments... a
 
 /// A function of a form that hands a call with counts of type `Count` to the MPI. The arguments are those before the
 /// communicator. (An operation of Convene's own is started in the non-blocking form.)
-#define CONVENE_NATIVE(blocking, nonblocking, comm, ...)                                                    \
-  [=](const Form& as) -> int {                                                                              \
-    if constexpr (std::is_same_v<Count, int>) {                                                             \
-      if (as.info) return native_calls::persistent("PMPI_" #blocking "_init", comm, as, __VA_ARGS__);       \
-      return as.request ? pmpi.nonblocking(__VA_ARGS__, comm, as.request) : pmpi.blocking(__VA_ARGS__, comm); \
-    } else {                                                                                                \
-      if (as.info) return native_calls::persistent("PMPI_" #blocking "_init_c", comm, as, __VA_ARGS__);     \
-      if (as.request) {                                                                                     \
-        CONVENE_NATIVE_LARGE(nonblocking, __VA_ARGS__, comm, as.request);                                   \
-        return native_calls::narrowed(comm, native_calls::entries_of(#blocking), true, pmpi.nonblocking,     \
-                                      __VA_ARGS__, comm, as.request);                                       \
-      }                                                                                                     \
-      CONVENE_NATIVE_LARGE(blocking, __VA_ARGS__, comm);                                                    \
-      return native_calls::narrowed(comm, native_calls::entries_of(#blocking), false, pmpi.blocking,         \
-                                    __VA_ARGS__, comm);                                                     \
-    }                                                                                                       \
+#define CONVENE_NATIVE(blocking, nonblocking, comm, ...)                                                 \
+  [=](const Form& as) -> int {                                                                           \
+    if constexpr (std::is_same_v<Count, int>) {                                                          \
+      if (as.info) return native_calls::persistent("PMPI_" #blocking "_init", comm, as, __VA_ARGS__);    \
+      return as.request ? pmpi.nonblocking(__VA_ARGS__, comm, as.request)                                \
+                        : pmpi.blocking(__VA_ARGS__, comm);                                              \
+    } else {                                                                                             \
+      if (as.info) return native_calls::persistent("PMPI_" #blocking "_init_c", comm, as, __VA_ARGS__);  \
+      if (as.request) {                                                                                  \
+        CONVENE_NATIVE_LARGE(nonblocking, __VA_ARGS__, comm, as.request);                                \
+        return native_calls::narrowed(comm, native_calls::entries_of(#blocking), true, pmpi.nonblocking, \
+                                      __VA_ARGS__, comm, as.request);                                    \
+      }                                                                                                  \
+      CONVENE_NATIVE_LARGE(blocking, __VA_ARGS__, comm);                                                 \
+      return native_calls::narrowed(comm, native_calls::entries_of(#blocking), false, pmpi.blocking,     \
+                                    __VA_ARGS__, comm);                                                  \
+    }                                                                                                    \
   }

@@ -9,10 +9,10 @@
 #include <thread>
 
 #include "collective/core/algorithm.hpp"
+#include "collective/core/spec.hpp"
 #include "execute/executor.hpp"
 #include "execute/fake_mpi_for_test.hpp"
 #include "execute/threads_memory_for_test.hpp"
-#include "collective/core/spec.hpp"
 
 namespace convene::runtime {
 namespace {

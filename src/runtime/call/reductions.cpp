@@ -9,7 +9,7 @@
 namespace convene::runtime {
 namespace {
 
-Side side(const void* buffer, Blocks blocks, MPI_Datatype type) {
+BufferArgument side(const void* buffer, Blocks blocks, MPI_Datatype type) {
   return {const_cast<void*>(buffer), blocks, type};
 }
 

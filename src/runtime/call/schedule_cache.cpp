@@ -10,14 +10,14 @@ std::shared_ptr<const Prepared> prepare(const Algorithm& algorithm, const Call& 
   auto prepared = std::make_shared<Prepared>();
   Runnable runnable = build_runnable(algorithm, call, builder);
   prepared->schedule = std::move(runnable.schedule);
-  prepared->decider = std::move(runnable.decider);
+  prepared->online = std::move(runnable.online);
   prepared->segments = segments(algorithm, call);
   prepared->relays = relays(algorithm, call.parameters);
   // What waits for signals polls: it is not to look at all of them at once.
   const bool comes_in_any_order =
       prepared->schedule.places(Buffer::shared) == 0 && has_independent_arrivals(prepared->schedule);
   const Execution wanted = settings().execution;
-  prepared->is_dynamic = prepared->decider || wanted == Execution::dynamic || settings().shuffle != 0 ||
+  prepared->is_dynamic = prepared->online || wanted == Execution::dynamic || settings().shuffle != 0 ||
                          (wanted == Execution::automatic && comes_in_any_order);
   if (!prepared->is_dynamic) {
     prepared->order = compile_order(prepared->schedule);

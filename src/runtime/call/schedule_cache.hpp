@@ -18,8 +18,8 @@ namespace convene::runtime {
 /// A schedule with what the executor needs beside it. Constant; lives as long as somebody holds it.
 struct Prepared {
   Schedule schedule;
-  std::unique_ptr<const Decider> decider;  ///< where there is one, the schedule has no steps
-  Order order;                             ///< empty where the schedule is to run dynamically
+  std::unique_ptr<const OnlineAlgorithm> online;  ///< where there is one, the schedule has no steps
+  Order order;                                    ///< empty where the schedule is to run dynamically
   std::uint32_t segments = 1;
   bool is_dynamic = false;
   bool relays = false;  ///< see Algorithm

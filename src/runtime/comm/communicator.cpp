@@ -11,14 +11,14 @@
 #include "arrival/declared_phase.hpp"
 #include "base/error.hpp"
 #include "mpi/tags.hpp"
-#include "runtime/progress/background.hpp"
-#include "runtime/stall/native_call_watch.hpp"
-#include "runtime/comm/node_memory.hpp"
-#include "runtime/progress/progress_engine.hpp"
-#include "runtime/stats/recorder.hpp"
-#include "runtime/arrivals/rounds.hpp"
-#include "runtime/settings/settings.hpp"
 #include "runtime/arrivals/arrival_autotuner.hpp"
+#include "runtime/arrivals/rounds.hpp"
+#include "runtime/comm/node_memory.hpp"
+#include "runtime/progress/background.hpp"
+#include "runtime/progress/progress_engine.hpp"
+#include "runtime/settings/settings.hpp"
+#include "runtime/stall/native_call_watch.hpp"
+#include "runtime/stats/recorder.hpp"
 
 namespace convene::runtime {
 
@@ -26,7 +26,7 @@ namespace convene::runtime {
 struct Registry {
   std::mutex mutex;
   std::vector<Communicator*> live;
-  std::atomic<int> own_communicators{0};
+  std::atomic<int> internal_communicators{0};
   std::atomic<bool> finalizing{false};
 
   static Registry& instance() {
@@ -46,7 +46,7 @@ struct Registry {
     pmpi.Comm_create_keyval(Communicator::on_copy, Communicator::on_delete, &keyval, nullptr);
     pmpi.Comm_create_keyval(Communicator::on_copy, Communicator::on_finalize, &end, nullptr);
     pmpi.Comm_set_attr(MPI_COMM_SELF, end, nullptr);
-    Ledger::instance();
+    ProfileRegistry::instance();
     return keyval;
   }
 };
@@ -121,21 +121,21 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
   is_inter_ = inter != 0;
   rank_ = static_cast<Rank>(rank);
   procs_ = static_cast<Rank>(procs);
-  account_->procs = procs_;
-  if (settings().watches_arrivals && !is_inter_) undeclared_ = std::make_unique<Undeclared>();
+  profile_->procs = procs_;
+  if (settings().watches_arrivals && !is_inter_) autotuner_ = std::make_unique<ArrivalAutotuner>();
 }
 
 Communicator::~Communicator() { recorder::keep(std::move(recording_)); }
 
-OwnCommunicator::OwnCommunicator() { ++Registry::instance().own_communicators; }
+InternalCommunicator::InternalCommunicator() { ++Registry::instance().internal_communicators; }
 
-OwnCommunicator::~OwnCommunicator() {
+InternalCommunicator::~InternalCommunicator() {
   Registry& registry = Registry::instance();
-  --registry.own_communicators;
+  --registry.internal_communicators;
   if (is_ready && !has_failed && !registry.finalizing) pmpi.Comm_free(&comm);
 }
 
-int OwnCommunicator::test(bool& ready) {
+int InternalCommunicator::test(bool& ready) {
   if (!is_ready) {
     int done = 0;
     if (const int code = pmpi.Test(&making, &done, MPI_STATUS_IGNORE); code != MPI_SUCCESS) return code;
@@ -146,14 +146,14 @@ int OwnCommunicator::test(bool& ready) {
   return MPI_SUCCESS;
 }
 
-int Communicator::begin_own() {
-  if (!has_seen_operations_) repeat_.decision = nullptr;  // the MPI's own calls may change form now
+int Communicator::begin_internal() {
+  if (!has_seen_operations_) fast_path_.decision = nullptr;  // the MPI's own calls may change form now
   has_seen_operations_ = true;
-  if (own_) return MPI_SUCCESS;
+  if (internal_) return MPI_SUCCESS;
   const ErrorsReturned scope(comm_);
-  auto own = std::make_shared<OwnCommunicator>();
+  auto own = std::make_shared<InternalCommunicator>();
   const int code = pmpi.Comm_idup(comm_, &own->comm, &own->making);
-  if (code == MPI_SUCCESS) own_ = std::move(own);
+  if (code == MPI_SUCCESS) internal_ = std::move(own);
   return code;
 }
 
@@ -170,8 +170,8 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
 #ifdef OPEN_MPI
   // It does not bear that a communicator goes while a duplicate of it is in the making; MPICH keeps it until then, and
   // comes here from there. (Freeing it is collective, and all ranks have begun the duplicate before.)
-  if (!registry.finalizing && handle->own_)  // it is gone after the start of MPI_Finalize
-    progress::poke_until([&] { return handle->own_->is_ready.load(); });
+  if (!registry.finalizing && handle->internal_)  // it is gone after the start of MPI_Finalize
+    progress::wait_until([&] { return handle->internal_->is_ready.load(); });
 #endif
   {
     const std::lock_guard lock(registry.mutex);
@@ -187,19 +187,19 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
 int Communicator::on_finalize(MPI_Comm, int, void*, void*) {
   Registry& registry = Registry::instance();
   background::stop();
-  InsideMpi::stop();
-  progress::give_up();
+  NativeCallWatch::stop();
+  progress::drain();
   registry.finalizing = true;
-  progress::delete_buried();
+  progress::delete_deferred();
   ++generation_;
   std::vector<Communicator*> live;
   {
     const std::lock_guard lock(registry.mutex);
     live.swap(registry.live);
   }
-  std::deque<const Account*> accounts;
-  for (const Communicator* handle : live) accounts.push_back(handle->account_.get());
-  Ledger::instance().write(accounts);
+  std::deque<const CommProfile*> accounts;
+  for (const Communicator* handle : live) accounts.push_back(handle->profile_.get());
+  ProfileRegistry::instance().write(accounts);
   for (Communicator* handle : live) delete handle;
   recorder::write();
   return MPI_SUCCESS;
@@ -212,7 +212,7 @@ const Selection& Communicator::selection() const {
 void Communicator::use(Selection selection) {
   own_selection_ = std::make_unique<Selection>(std::move(selection));
   decisions_.clear();
-  repeat_.decision = nullptr;
+  fast_path_.decision = nullptr;
 }
 
 void Communicator::expect(std::span<const double> seconds) {
@@ -227,7 +227,7 @@ void Communicator::expect(std::span<const double> seconds) {
   if (expected == expected_) return;
   expected_ = std::move(expected);
   decisions_.clear();
-  repeat_.decision = nullptr;
+  fast_path_.decision = nullptr;
 }
 
 /// The expected arrivals in rounds of an algorithm. Collective where nobody has measured such rounds yet.
@@ -250,7 +250,7 @@ Decision& Communicator::decide(const CallKind& kind) {
     if (!is_inter_ && kind.may_block) check_agreement(kind, decision.chosen);
     return decision;
   }
-  repeat_.decision = nullptr;  // decisions are about to move
+  fast_path_.decision = nullptr;  // decisions are about to move
   if (decisions_.size() >= most_decisions) decisions_.erase(decisions_.begin());
   return decisions_.emplace_back(make_decision(kind));
 }
@@ -280,12 +280,12 @@ Decision Communicator::make_decision(const CallKind& kind) {
   decision.is_blocking = kind.is_blocking;
   decision.any_size = decision.any_size || (choice.reason == "forced" && !decision.depends_on_form);
   if (choice.algorithm->is_native()) return decision;
-  if (std::string obstacle = obstacle_to(*choice.algorithm, kind.may_block); !obstacle.empty()) {
+  if (std::string obstacle = unmet_requirement_of(*choice.algorithm, kind.may_block); !obstacle.empty()) {
     decision.reason = std::move(obstacle);
     decision.wants_nodes = !neighbors_.is_refused && !kind.may_block;
     return decision;
   }
-  if (!(kind.may_block ? ensure_own() : !own_refused_)) {
+  if (!(kind.may_block ? ensure_internal() : !internal_refused_)) {
     decision.any_size = true;
     decision.reason = "no communicator to be had";
     return decision;
@@ -297,10 +297,10 @@ Decision Communicator::make_decision(const CallKind& kind) {
             .root = kind.root,
             .in_place = kind.in_place,
             .parameters = choice.parameters,
-            .nodes = minds_nodes(*choice.algorithm) ? node_of_rank_ : std::vector<Rank>{},
+            .nodes = depends_on_nodes(*choice.algorithm) ? node_of_rank_ : std::vector<Rank>{},
             .graph = is_neighborhood(kind.collective) ? neighbors().graph : nullptr,
             .commutative = kind.commutative};
-  if (!expected_.empty() && learns(*choice.algorithm, choice.parameters) == Learns::forecast) {
+  if (!expected_.empty() && arrival_source(*choice.algorithm, choice.parameters) == ArrivalSource::forecast) {
     decision.any_size = false;
     decision.depends_on_form = true;
     if (kind.is_blocking) call.arrivals = expected_in(*choice.algorithm, call, kind.total_bytes);
@@ -319,7 +319,7 @@ const Neighbors& Communicator::neighbors() {
 }
 
 /// Why an algorithm cannot run for want of neighbours' neighbours; empty where it can. The same on all ranks.
-std::string Communicator::obstacle_to(const Algorithm& algorithm, bool may_block) {
+std::string Communicator::unmet_requirement_of(const Algorithm& algorithm, bool may_block) {
   if (!algorithm.needs_whole_graph) return "";
   if (!neighbors().is_whole && !neighbors_.is_refused && may_block) find_all_neighbors();
   if (neighbors_.is_refused) return "the ranks' lists of neighbours contradict each other";
@@ -327,9 +327,9 @@ std::string Communicator::obstacle_to(const Algorithm& algorithm, bool may_block
 }
 
 void Communicator::find_all_neighbors() {
-  const InsideMpi inside(static_cast<int>(procs_));
+  const NativeCallWatch inside(static_cast<int>(procs_));
   const ErrorsReturned scope(comm_);
-  meet();
+  progressing_barrier();
   const auto all = all_neighbors(comm_, *neighbors_.graph, rank_);
   neighbors_.is_whole = on_all_ranks(all != nullptr, comm_) && all->is_consistent();
   neighbors_.is_refused = !neighbors_.is_whole;
@@ -357,7 +357,7 @@ Choice Communicator::choose(const CallKind& kind) {
                                         .reproducible = settings().reproducible,
                                         .has_native = kind.has_native,
                                         .may_share = kind.is_blocking ? settings().shared_bytes : 0});
-    if (!choice.declared.empty()) Ledger::instance().declare(choice.declared);
+    if (!choice.declared.empty()) ProfileRegistry::instance().declare(choice.declared);
     return choice;
   } catch (const Error& error) {
     refuse(error.what(), rank_ == 0);
@@ -368,13 +368,13 @@ Choice Communicator::choose(const CallKind& kind) {
 /// anything is done, since a rank that has the MPI's own would come to nothing else.
 void Communicator::check_agreement(const CallKind& kind, const std::string& algorithm) const {
   if (!settings().check_agreement) return;
-  const InsideMpi inside(static_cast<int>(procs_));
+  const NativeCallWatch inside(static_cast<int>(procs_));
   std::string told = algorithm;
   if (!expected_.empty()) told += " and expects ranks after";
   for (const std::int64_t each : expected_) told += " " + std::to_string(each) + " ns";
   const std::size_t hash = std::hash<std::string>{}(told) ^ kind.total_bytes * 0x9e3779b97f4a7c15ull;
   unsigned long long mine[2] = {hash, ~static_cast<unsigned long long>(hash)}, least[2];
-  meet();
+  progressing_barrier();
   pmpi.Allreduce(mine, least, 2, MPI_UNSIGNED_LONG_LONG, MPI_MIN, comm_);
   if (least[0] == ~least[1]) return;
   refuse("the ranks of a communicator disagree about a call of " + std::string(name(kind.collective)) +
@@ -383,24 +383,24 @@ void Communicator::check_agreement(const CallKind& kind, const std::string& algo
          true);
 }
 
-bool Communicator::ensure_own() {
-  if (!own_ && !own_refused_) own_refused_ = !make_own();
-  return !own_refused_;
+bool Communicator::ensure_internal() {
+  if (!internal_ && !internal_refused_) internal_refused_ = !make_internal();
+  return !internal_refused_;
 }
 
-MPI_Comm Communicator::own() {
-  progress::poke_until([&] { return own_->is_ready.load(); });
-  return own_->comm;
+MPI_Comm Communicator::internal() {
+  progress::wait_until([&] { return internal_->is_ready.load(); });
+  return internal_->comm;
 }
 
 std::uint32_t Communicator::await_next_collective() {
   const std::uint32_t number = next_collective();
-  progress::poke_until([&] { return own_->turns.has_come(number); });
+  progress::wait_until([&] { return internal_->tag_window.tag_is_free(number); });
   return number;
 }
 
 void Communicator::await_agreements() {
-  progress::poke_until([&] { return own_->turns.may_agree(); });
+  progress::wait_until([&] { return internal_->tag_window.may_agree(); });
 }
 
 std::uint32_t Communicator::next_persistent() {
@@ -413,7 +413,7 @@ std::uint32_t Communicator::next_persistent() {
 
 /// What is outstanding goes on until all ranks are here: whoever comes late may have to complete it first. Blocking calls
 /// behind this hold nobody up. (With the MPI's own progress hook they do not in any case.)
-void Communicator::meet() const {
+void Communicator::progressing_barrier() const {
   if (progress::has_hook()) return;
   MPI_Request request = MPI_REQUEST_NULL;
   if (pmpi.Ibarrier(comm_, &request) == MPI_SUCCESS) progress::await(&request);
@@ -421,10 +421,10 @@ void Communicator::meet() const {
 
 MPI_Comm Communicator::merged(bool behind) const {
   const ErrorsReturned scope(comm_);
-  const InsideMpi inside(0);
+  const NativeCallWatch inside(0);
   // Between groups a barrier tells that the others have come; a second one, that all of the own group have.
-  meet();
-  meet();
+  progressing_barrier();
+  progressing_barrier();
   MPI_Comm made = MPI_COMM_NULL;
   if (pmpi.Intercomm_merge(comm_, behind, &made) != MPI_SUCCESS) return MPI_COMM_NULL;
   if (made != MPI_COMM_NULL) pmpi.Comm_set_errhandler(made, MPI_ERRORS_RETURN);
@@ -432,47 +432,47 @@ MPI_Comm Communicator::merged(bool behind) const {
 }
 
 /// Makes the communicator that Convene's messages travel on. All ranks agree on whether there is one.
-bool Communicator::make_own() {
+bool Communicator::make_internal() {
   Registry& registry = Registry::instance();
   const ErrorsReturned scope(comm_);
-  const InsideMpi inside(static_cast<int>(procs_));
-  meet();
+  const NativeCallWatch inside(static_cast<int>(procs_));
+  progressing_barrier();
   const auto refused = [&](const char* why) {
-    Ledger::instance().declare(std::string("a communicator of ") + std::to_string(procs_) +
-                               " processes stays with the MPI's own algorithms: " + why);
+    ProfileRegistry::instance().declare(std::string("a communicator of ") + std::to_string(procs_) +
+                                        " processes stays with the MPI's own algorithms: " + why);
     return false;
   };
-  if (!on_all_ranks(registry.own_communicators < settings().communicators, comm_))
+  if (!on_all_ranks(registry.internal_communicators < settings().communicators, comm_))
     return refused("too many communicators are in use at once (CONVENE_COMMUNICATORS is the limit)");
-  auto own = std::make_shared<OwnCommunicator>();
+  auto own = std::make_shared<InternalCommunicator>();
   MPI_Group group = MPI_GROUP_NULL;
   pmpi.Comm_group(comm_, &group);
   own->is_ready = pmpi.Comm_create(comm_, group, &own->comm) == MPI_SUCCESS && own->comm != MPI_COMM_NULL;
   pmpi.Group_free(&group);
   if (!on_all_ranks(own->is_ready, comm_)) return refused("the MPI could not make one more communicator");
   pmpi.Comm_set_errhandler(own->comm, MPI_ERRORS_RETURN);
-  own_ = std::move(own);
+  internal_ = std::move(own);
   return true;
 }
 
 SharedMemory* Communicator::share(std::uint64_t bytes) {
   if (shared_memory_ && shared_memory_->capacity() >= bytes) return shared_memory_.get();
   if (sharing_refused_) return nullptr;
-  const InsideMpi inside(static_cast<int>(procs_));
+  const NativeCallWatch inside(static_cast<int>(procs_));
   constexpr std::uint64_t least = 32 * 1024;
   const std::uint64_t before = shared_memory_ ? shared_memory_->capacity() : 0;
   const ErrorsReturned scope(comm_);
-  meet();
+  progressing_barrier();
   const std::uint64_t ample = std::min<std::uint64_t>(std::max(2 * before, least), settings().shared_bytes);
   for (const std::uint64_t wanted : {std::max(bytes, ample), bytes}) {
     auto made = share_memory(comm_, rank_, node_of_rank_, wanted);
     if (!on_all_ranks(made != nullptr, comm_)) continue;
-    repeat_.decision = nullptr;  // its binding has the memory before
+    fast_path_.decision = nullptr;  // its binding has the memory before
     shared_memory_ = std::move(made);
     return shared_memory_.get();
   }
   sharing_refused_ = true;  // what there is goes on
-  Ledger::instance().declare(
+  ProfileRegistry::instance().declare(
       "a communicator of " + std::to_string(procs_) +
       " processes stays with algorithms that send messages: the ranks of a node could not "
       "share " +
@@ -483,19 +483,19 @@ SharedMemory* Communicator::share(std::uint64_t bytes) {
 /// Which ranks share a node, as the MPI says it; where it has no communicator left to find out, nobody knows. Collective;
 /// equal on all ranks.
 void Communicator::find_topology() {
-  const InsideMpi inside(static_cast<int>(procs_));
+  const NativeCallWatch inside(static_cast<int>(procs_));
   const ErrorsReturned scope(comm_);
-  meet();
+  progressing_barrier();
   MPI_Comm node = MPI_COMM_NULL;
   const bool made = pmpi.Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL,
-                                        &node) == MPI_SUCCESS &&
+                                         &node) == MPI_SUCCESS &&
                     node != MPI_COMM_NULL;
   if (!on_all_ranks(made, comm_)) {
     topology_refused_ = true;  // or who decides anew would ask the others again, who do not
     if (made) pmpi.Comm_free(&node);
-    return Ledger::instance().declare("rules that ask for nodes do not fit a communicator of " +
-                                      std::to_string(procs_) +
-                                      " processes: the MPI could not make one more to count them");
+    return ProfileRegistry::instance().declare("rules that ask for nodes do not fit a communicator of " +
+                                               std::to_string(procs_) +
+                                               " processes: the MPI could not make one more to count them");
   }
   int first = static_cast<int>(rank_);  // of the node: stands for it
   pmpi.Bcast(&first, 1, MPI_INT, 0, node);
@@ -526,7 +526,7 @@ void Communicator::declared_topology() {
   std::vector<Rank> node_of_rank;
   for (const int rank : in_world) {
     if (rank == MPI_UNDEFINED)
-      return Ledger::instance().declare(
+      return ProfileRegistry::instance().declare(
           "CONVENE_MAPPING and CONVENE_MACHINE say where the ranks of MPI_COMM_WORLD are; the nodes of a "
           "communicator with others are not known");
     node_of_rank.push_back(nodes[static_cast<std::size_t>(rank)]);
@@ -540,15 +540,15 @@ void Communicator::note_topology(std::vector<Rank> node_of_rank) {
   for (const Rank node : node_of_rank_) ++ranks_of[node];
   nodes_ = static_cast<Rank>(ranks_of.size());
   for (const auto& [node, ranks] : ranks_of) ranks_per_node_ = std::max(ranks_per_node_, ranks);
-  account_->nodes = nodes_;
+  profile_->nodes = nodes_;
   std::erase_if(decisions_, [](const Decision& decision) { return decision.wants_nodes; });
 }
 
-Record& Communicator::record_of(Decision& decision, std::uint64_t block_bytes, bool ends_later) {
+CallStats& Communicator::stats_of(Decision& decision, std::uint64_t block_bytes, bool ends_later) {
   const auto size_class = static_cast<unsigned>(std::bit_width(block_bytes));
   if (!decision.record || decision.record->size_class != size_class ||
       decision.record->ends_later != ends_later)
-    decision.record = &account_->find_or_add(decision.collective, decision.algorithm, decision.reason,
+    decision.record = &profile_->find_or_add(decision.collective, decision.algorithm, decision.reason,
                                              size_class, ends_later);
   note_last(*decision.record, block_bytes);
   return *decision.record;
@@ -556,7 +556,7 @@ Record& Communicator::record_of(Decision& decision, std::uint64_t block_bytes, b
 
 std::size_t Communicator::memory() const {
   return sizeof *this + arena_.memory() + decisions_.capacity() * sizeof(Decision) +
-         account_->records.size() * sizeof(Record);
+         profile_->records.size() * sizeof(CallStats);
 }
 
 std::size_t Communicator::program_memory() const {

@@ -24,17 +24,17 @@
 #include <vector>
 
 #include "base/arena.hpp"
-#include "execute/executor.hpp"
-#include "mpi/functions.hpp"
-#include "execute/shared_memory.hpp"
-#include "runtime/stats/profile.hpp"
-#include "runtime/call/arguments.hpp"
-#include "runtime/comm/neighbors.hpp"
-#include "mpi/operator.hpp"
-#include "runtime/stats/recording.hpp"
-#include "runtime/call/schedule_cache.hpp"
-#include "runtime/comm/tag_window.hpp"
 #include "decide/selection.hpp"
+#include "execute/executor.hpp"
+#include "execute/shared_memory.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/operator.hpp"
+#include "runtime/call/arguments.hpp"
+#include "runtime/call/schedule_cache.hpp"
+#include "runtime/comm/neighbors.hpp"
+#include "runtime/comm/tag_window.hpp"
+#include "runtime/stats/profile.hpp"
+#include "runtime/stats/recording.hpp"
 
 namespace convene::runtime {
 
@@ -63,8 +63,8 @@ struct Decision {
   std::uint64_t shared_places = 0;           ///< that the ranks of the fullest node share
   Program program;                           ///< bound to the sizes of the last call
   std::string algorithm, reason;
-  std::string chosen;        ///< what was to run, with its parameters, and may have met an obstacle
-  Record* record = nullptr;  ///< of the size class that was counted last
+  std::string chosen;           ///< what was to run, with its parameters, and may have met an obstacle
+  CallStats* record = nullptr;  ///< of the size class that was counted last
 
   bool is_for(const CallKind& kind) const {
     return collective == kind.collective && root == kind.root && in_place == kind.in_place &&
@@ -76,12 +76,12 @@ struct Decision {
 
 /// The last call, where the next one may be the same with other buffers: then nothing has to be decided or bound again.
 /// Only calls with named types, predefined operators and equal blocks are kept.
-struct Repeat {
+struct FastPath {
   Decision* decision = nullptr;  ///< null: there is none
   Shape shape;
-  Record* record = nullptr;
+  CallStats* record = nullptr;
   std::uint64_t block_bytes = 0;
-  bool is_native = false, is_of_tokens = false;
+  bool is_native = false, has_only_empty_messages = false;
   Binding binding;             ///< else, of an algorithm of Convene's
   ItemOperator item_operator;  ///< of a reduction: what the binding's operator refers to
 
@@ -90,28 +90,28 @@ struct Repeat {
 
 /// The communicator that Convene's messages travel on: made at once, or (for a non-blocking call) some time later. It
 /// lives as long as its handle, or a run on it.
-struct OwnCommunicator {
+struct InternalCommunicator {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Request making = MPI_REQUEST_NULL;  ///< of a duplicate
   std::atomic<bool> is_ready = false;
   bool has_failed =
       false;  ///< an error has left messages over: some MPIs end a program that frees such a one
-  Turns turns;
+  TagWindow tag_window;
 
-  OwnCommunicator();
-  ~OwnCommunicator();
-  OwnCommunicator(const OwnCommunicator&) = delete;
-  OwnCommunicator& operator=(const OwnCommunicator&) = delete;
+  InternalCommunicator();
+  ~InternalCommunicator();
+  InternalCommunicator(const InternalCommunicator&) = delete;
+  InternalCommunicator& operator=(const InternalCommunicator&) = delete;
   /// Looks whether it is ready by now. Returns MPI_SUCCESS or the MPI's error.
   int test(bool& ready);
 };
 
 /// An account that is handed to the ledger when nobody adds to it any more.
-struct LiveAccount : Account {
-  ~LiveAccount() { Ledger::instance().retire(*this); }
+struct LiveProfile : CommProfile {
+  ~LiveProfile() { ProfileRegistry::instance().retire(*this); }
 };
 
-class Undeclared;
+class ArrivalAutotuner;
 
 class Communicator {
  public:
@@ -135,17 +135,17 @@ class Communicator {
   bool is_inter() const { return is_inter_; }
   /// Convene's own communicator, after a decision for one of its algorithms. A non-blocking call may still have it in the
   /// making: then this waits for it.
-  MPI_Comm own();
-  bool has_own() const { return own_ && own_->is_ready; }
-  const std::shared_ptr<OwnCommunicator>& shared_own() const { return own_; }
+  MPI_Comm internal();
+  bool has_internal() const { return internal_ && internal_->is_ready; }
+  const std::shared_ptr<InternalCommunicator>& shared_internal() const { return internal_; }
   /// Whether a non-blocking call of Convene's was made here: the same on all ranks. From then on the MPI's own blocking
   /// collectives run here in their non-blocking form where the MPI has no progress hook (blocking and non-blocking ones
   /// do not match, so ranks must not decide that by what is outstanding).
   bool has_seen_operations() const { return has_seen_operations_; }
   /// Has the own communicator made, without waiting for other ranks. Returns MPI_SUCCESS or the MPI's error.
-  int begin_own();
+  int begin_internal();
   /// To be called after an error of the MPI in a run.
-  void note_failure() { own_->has_failed = true; }
+  void note_failure() { internal_->has_failed = true; }
   Arena& arena() { return arena_; }
   /// What is known of its process topology; this rank's own lists, if it has one. Local.
   const Neighbors& neighbors();
@@ -162,7 +162,7 @@ class Communicator {
   Decision& decide(const CallKind& kind);
 
   /// The record to which a call of so many bytes per block belongs; `ends_later`: after it has returned.
-  Record& record_of(Decision& decision, std::uint64_t block_bytes, bool ends_later = false);
+  CallStats& stats_of(Decision& decision, std::uint64_t block_bytes, bool ends_later = false);
 
   /// Replaces the process's selection on this communicator.
   void use(Selection selection);
@@ -172,21 +172,21 @@ class Communicator {
   void expect(std::span<const double> seconds);
 
   /// What a call may leave for the next one; forgotten whenever decisions change.
-  Repeat& repeat() { return repeat_; }
+  FastPath& fast_path() { return fast_path_; }
 
-  const Record* last_record() const { return last_; }
+  const CallStats* last_record() const { return last_; }
   /// Of the last call that was accounted for.
   std::uint64_t last_block_bytes() const { return last_block_bytes_; }
-  const std::shared_ptr<LiveAccount>& account() const { return account_; }
+  const std::shared_ptr<LiveProfile>& profile() const { return profile_; }
   /// What follows may have no account.
   void forget_last() { last_ = nullptr; }
-  void note_last(const Record& record, std::uint64_t block_bytes) {
+  void note_last(const CallStats& record, std::uint64_t block_bytes) {
     last_ = &record;
     last_block_bytes_ = block_bytes;
   }
 
   /// What watches arrivals here (runtime/arrivals/arrival_autotuner.hpp); null where that was not asked for.
-  Undeclared* undeclared() { return undeclared_.get(); }
+  ArrivalAutotuner* autotuner() { return autotuner_.get(); }
   /// The recording of this communicator's calls (runtime/stats/recorder.hpp), where calls are recorded; else null.
   Recording* recording() { return recording_.get(); }
   const Recording* recording() const { return recording_.get(); }
@@ -204,9 +204,9 @@ class Communicator {
   MPI_Comm merged(bool behind) const;
 
   /// Convene's own communicator, made if need be: null where there is none to be had. Collective, and may wait for others.
-  MPI_Comm own_if_possible() { return ensure_own() ? own() : MPI_COMM_NULL; }
+  MPI_Comm internal_if_possible() { return ensure_internal() ? internal() : MPI_COMM_NULL; }
 
-  /// Bytes of Convene's own that this handle holds, without schedules; and those of its programs.
+  /// PackedBuffer of Convene's own that this handle holds, without schedules; and those of its programs.
   std::size_t memory() const;
   std::size_t program_memory() const;
 
@@ -233,20 +233,20 @@ class Communicator {
   const Selection& selection() const;
   Decision make_decision(const CallKind& kind);
   Choice choose(const CallKind& kind);
-  bool ensure_own();
+  bool ensure_internal();
   std::vector<std::int32_t> expected_in(const Algorithm& algorithm, const Call& call,
                                         std::uint64_t total_bytes);
-  void meet() const;
-  bool make_own();
+  void progressing_barrier() const;
+  bool make_internal();
   void find_topology();
   void find_all_neighbors();
-  std::string obstacle_to(const Algorithm& algorithm, bool may_block);
+  std::string unmet_requirement_of(const Algorithm& algorithm, bool may_block);
   void declared_topology();
   void note_topology(std::vector<Rank> node_of_rank);
   void check_agreement(const CallKind& kind, const std::string& algorithm) const;
 
   MPI_Comm comm_;
-  std::shared_ptr<OwnCommunicator> own_;
+  std::shared_ptr<InternalCommunicator> internal_;
   Rank rank_ = 0, procs_ = 1;
   Rank nodes_ = 0, ranks_per_node_ = 0;
   std::vector<Rank> node_of_rank_;  // equal on all ranks; empty where nobody has looked
@@ -255,7 +255,7 @@ class Communicator {
   bool is_inter_ = false, is_unrecorded_ = false;
   bool topology_refused_ = false;  // the MPI could not tell it: nobody asks again
   bool has_seen_operations_ = false;
-  bool own_refused_ = false, sharing_refused_ = false;  // equal on all ranks
+  bool internal_refused_ = false, sharing_refused_ = false;  // equal on all ranks
   std::unique_ptr<SharedMemory> shared_memory_;
   std::unique_ptr<Selection> own_selection_;
   std::vector<std::int64_t> expected_;  // nanoseconds, by rank; empty: nobody knows
@@ -263,12 +263,12 @@ class Communicator {
       round_of_bytes_;  // nanoseconds, where somebody has asked. All stay: ranks may decide anew at
                         // different times, and measuring is collective
   std::vector<Decision> decisions_;  // the latest ones; most recently made last
-  Repeat repeat_;
-  std::shared_ptr<LiveAccount> account_ = std::make_shared<LiveAccount>();
-  const Record* last_ = nullptr;
+  FastPath fast_path_;
+  std::shared_ptr<LiveProfile> profile_ = std::make_shared<LiveProfile>();
+  const CallStats* last_ = nullptr;
   std::uint64_t last_block_bytes_ = 0;
   std::unique_ptr<Recording> recording_;
-  std::unique_ptr<Undeclared> undeclared_;
+  std::unique_ptr<ArrivalAutotuner> autotuner_;
   Arena arena_;
 };
 

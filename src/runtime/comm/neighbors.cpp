@@ -45,7 +45,7 @@ bool read_distributed_graph(MPI_Comm comm, Ranks& sources, Ranks& targets) {
   const auto ins = static_cast<std::size_t>(in), outs = static_cast<std::size_t>(out);
   std::vector<int> from(ins + 1), to(outs + 1), from_weights(ins + 1), to_weights(outs + 1);
   if (pmpi.Dist_graph_neighbors(comm, in, from.data(), from_weights.data(), out, to.data(),
-                               to_weights.data()) != MPI_SUCCESS)
+                                to_weights.data()) != MPI_SUCCESS)
     return false;
   from.resize(ins);
   to.resize(outs);
@@ -83,7 +83,7 @@ std::shared_ptr<const Graph> all_neighbors(MPI_Comm comm, const Graph& own, Rank
   std::exclusive_scan(counts.begin(), counts.end(), at.begin(), 0);
   Ranks lists(static_cast<std::size_t>(at.back() + counts.back()));
   if (pmpi.Allgatherv(list.data(), static_cast<int>(list.size()), MPI_UNSIGNED, lists.data(), counts.data(),
-                     at.data(), MPI_UNSIGNED, comm) != MPI_SUCCESS)
+                      at.data(), MPI_UNSIGNED, comm) != MPI_SUCCESS)
     return nullptr;
   auto graph = std::make_shared<Graph>(procs);
   for (Rank each = 0; each < procs; ++each) {

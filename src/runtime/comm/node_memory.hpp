@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "mpi/functions.hpp"
 #include "execute/shared_memory.hpp"
+#include "mpi/functions.hpp"
 
 namespace convene::runtime {
 

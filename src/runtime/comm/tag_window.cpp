@@ -5,38 +5,38 @@
 
 namespace convene::runtime {
 
-void Turns::begin(std::uint32_t number) {
+void TagWindow::begin(std::uint32_t number) {
   const std::lock_guard lock(mutex_);
   pending_.push_back(number);
 }
 
-void Turns::end(std::uint32_t number) {
+void TagWindow::end(std::uint32_t number) {
   const std::lock_guard lock(mutex_);
   std::erase(pending_, number);
   std::erase(agreeing_, number);  // of one that failed before
 }
 
-bool Turns::has_come(std::uint32_t number) {
+bool TagWindow::tag_is_free(std::uint32_t number) {
   const std::lock_guard lock(mutex_);
   return pending_.empty() || number - pending_.front() < collective_range;
 }
 
-void Turns::queue_agreement(std::uint32_t number) {
+void TagWindow::queue_agreement(std::uint32_t number) {
   const std::lock_guard lock(mutex_);
   agreeing_.push_back(number);
 }
 
-void Turns::note_agreement(std::uint32_t number) {
+void TagWindow::note_agreement(std::uint32_t number) {
   const std::lock_guard lock(mutex_);
   std::erase(agreeing_, number);
 }
 
-bool Turns::may_agree(std::uint32_t number) {
+bool TagWindow::may_agree(std::uint32_t number) {
   const std::lock_guard lock(mutex_);
   return agreeing_.empty() || agreeing_.front() == number;
 }
 
-bool Turns::may_agree() {
+bool TagWindow::may_agree() {
   const std::lock_guard lock(mutex_);
   return agreeing_.empty();
 }

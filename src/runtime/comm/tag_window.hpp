@@ -3,21 +3,21 @@
 // the MPI's: the thread that progresses in the background ends collectives, too.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstdint>
 #include <mutex>
 #include <vector>
+
+#include "base/layers.hpp"
 
 namespace convene::runtime {
 
 /// Which non-blocking collectives are not over yet: after so many further ones on the same communicator the tags of one
 /// come again, and that collective has to wait. (It can: all ranks have started the older one.)
-class Turns {
+class TagWindow {
  public:
   void begin(std::uint32_t number);
   void end(std::uint32_t number);
-  bool has_come(std::uint32_t number);
+  bool tag_is_free(std::uint32_t number);
 
   /// A non-blocking collective that has yet to begin its agreement (BoundCall) stands in a queue: the MPI's collectives,
   /// by which ranks agree, must begin in the same order on all of them, and not all come as far at the same time.

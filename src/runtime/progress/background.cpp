@@ -7,9 +7,9 @@
 #include <system_error>
 
 #include "base/poller.hpp"
-#include "runtime/stats/profile.hpp"
 #include "runtime/progress/progress_engine.hpp"
 #include "runtime/settings/settings.hpp"
+#include "runtime/stats/profile.hpp"
 
 namespace convene::runtime::background {
 namespace {
@@ -18,7 +18,7 @@ struct State {
   std::mutex mutex;  // held while the thread is started or stopped; never by the thread itself
   std::unique_ptr<Poller> poller;
   Usage usage;
-  std::uint64_t pokes = 0;  // of the program's threads, as last seen: the thread's own
+  std::uint64_t passes = 0;  // of the program's threads, as last seen: the thread's own
 };
 
 State& state() {
@@ -31,12 +31,12 @@ std::atomic<bool> is_settled{false};  // nothing is to be started any more
 
 Poller::Found poll() {
   if (progress::outstanding.load(std::memory_order_acquire) == 0) return Poller::Found::nothing;
-  const std::uint64_t pokes = progress::pokes.load(std::memory_order_relaxed);
-  if (pokes != state().pokes) {
-    state().pokes = pokes;
+  const std::uint64_t passes = progress::passes.load(std::memory_order_relaxed);
+  if (passes != state().passes) {
+    state().passes = passes;
     return Poller::Found::taken;
   }
-  return progress::poke_in_background() ? Poller::Found::moved : Poller::Found::waiting;
+  return progress::advance_in_background() ? Poller::Found::moved : Poller::Found::waiting;
 }
 
 const char* obstacle() {
@@ -55,16 +55,16 @@ void start() {
   if (is_settled.exchange(true)) return;
   here.usage.was_wanted = settings().progress_thread;
   if (!here.usage.was_wanted) return;
-  if (const char* why = obstacle()) return Ledger::instance().warn(why);
+  if (const char* why = obstacle()) return ProfileRegistry::instance().warn(why);
   try {
     here.poller = std::make_unique<Poller>(poll);
   } catch (const std::system_error& error) {
-    return Ledger::instance().warn(std::string("no progress in the background: ") + error.what());
+    return ProfileRegistry::instance().warn(std::string("no progress in the background: ") + error.what());
   }
   here.usage.ran = true;
   const int core = settings().progress_core;
   if (core >= 0 && !here.poller->pin(core))
-    Ledger::instance().warn(
+    ProfileRegistry::instance().warn(
         "CONVENE_PROGRESS_CORE=" + std::to_string(core) +
         " is no core that this process may use; the thread stays where the system puts it");
   running.store(here.poller.get(), std::memory_order_release);

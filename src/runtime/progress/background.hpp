@@ -7,13 +7,13 @@
 //   foreground progress only.
 // - It starts with the first operation, sleeps while none is outstanding, and ends before MPI_Finalize begins
 //   (finalize.cpp).
-// - One driver: it tries the token of progress::poke(), and steps back while a thread of the program's is at it (two
+// - One driver: it tries the token of progress::advance_all(), and steps back while a thread of the program's is at it (two
 //   threads that both poll cost milliseconds). base/poller.hpp says how it sleeps.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstdint>
+
+#include "base/layers.hpp"
 
 namespace convene::runtime::background {
 

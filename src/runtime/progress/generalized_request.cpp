@@ -3,33 +3,33 @@
 
 namespace convene::runtime {
 
-int Requested::on_query(void* extra, MPI_Status* status) {
+int GeneralizedRequest::on_query(void* extra, MPI_Status* status) {
   pmpi.Status_set_elements(status, MPI_BYTE, 0);
   pmpi.Status_set_cancelled(status, 0);
   status->MPI_SOURCE = MPI_UNDEFINED;
   status->MPI_TAG = MPI_UNDEFINED;
-  return static_cast<Requested*>(extra)->code();
+  return static_cast<GeneralizedRequest*>(extra)->code();
 }
 
-int Requested::on_free(void* extra) {
-  static_cast<Requested*>(extra)->on_request_gone();
+int GeneralizedRequest::on_free(void* extra) {
+  static_cast<GeneralizedRequest*>(extra)->on_request_gone();
   return MPI_SUCCESS;
 }
 
 /// A collective cannot be cancelled.
-int Requested::on_cancel(void*, int) { return MPI_SUCCESS; }
+int GeneralizedRequest::on_cancel(void*, int) { return MPI_SUCCESS; }
 
-int Requested::on_poll(void*, MPI_Status*) {
-  progress::poke();
+int GeneralizedRequest::on_poll(void*, MPI_Status*) {
+  progress::advance_all();
   return MPI_SUCCESS;
 }
 
-/// Until they are complete, not only over: what ends in the background is completed by a poke.
-int Requested::on_wait(int count, void** waited_for, double, MPI_Status*) {
-  progress::poke();
-  progress::poke_until([&] {
+/// Until they are complete, not only over: what ends in the background is completed by a advance_all.
+int GeneralizedRequest::on_wait(int count, void** waited_for, double, MPI_Status*) {
+  progress::advance_all();
+  progress::wait_until([&] {
     for (int i = 0; i < count; ++i)
-      if (!static_cast<Requested*>(waited_for[i])->is_completed_.load(std::memory_order_acquire))
+      if (!static_cast<GeneralizedRequest*>(waited_for[i])->is_completed_.load(std::memory_order_acquire))
         return false;
     return true;
   });
@@ -37,7 +37,7 @@ int Requested::on_wait(int count, void** waited_for, double, MPI_Status*) {
 }
 
 /// Where the MPI has extended generalised requests, its waiting calls bring this further by themselves.
-int Requested::make_request() {
+int GeneralizedRequest::make_request() {
 #ifndef OPEN_MPI
   using Query = int (*)(void*, MPI_Status*);
   using Wait = int (*)(int, void**, double, MPI_Status*);

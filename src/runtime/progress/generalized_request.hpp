@@ -8,7 +8,7 @@
 
 namespace convene::runtime {
 
-class Requested : public Progressing {
+class GeneralizedRequest : public Progressing {
  public:
   /// Makes the request. Returns MPI_SUCCESS or the MPI's error.
   int make_request();

@@ -19,17 +19,17 @@ std::vector<Progressing*>& operations() {
   static auto* list = new std::vector<Progressing*>;  // never freed: programs finalize in odd orders
   return *list;
 }
-std::vector<Progressing*>& buried() {
+std::vector<Progressing*>& deferred() {
   static auto* list = new std::vector<Progressing*>;  // likewise
   return *list;
 }
-std::atomic<bool> has_buried{false};
+std::atomic<bool> has_deferred{false};
 std::atomic_flag driver = ATOMIC_FLAG_INIT;
 std::atomic<std::uint64_t> movements{0};
 
 /// What the MPI calls from its own progress.
 int on_progress() {
-  if (outstanding.load(std::memory_order_relaxed) > 0) poke();
+  if (outstanding.load(std::memory_order_relaxed) > 0) advance_all();
   return 0;
 }
 
@@ -67,9 +67,9 @@ bool has_hook() {
 #endif
 }
 
-bool can_go_on() {
+bool can_progress() {
   static const bool has_extended_requests = mpi_symbol("PMPIX_Grequest_start") != nullptr;
-  return has_hook() || has_extended_requests || sees_waiting.load(std::memory_order_relaxed);
+  return has_hook() || has_extended_requests || intercepts_waits.load(std::memory_order_relaxed);
 }
 
 void add(Progressing* operation) {
@@ -83,18 +83,18 @@ void add(Progressing* operation) {
   background::wake();
 }
 
-void bury(Progressing* operation) {
+void defer_delete(Progressing* operation) {
   const std::lock_guard lock(mutex);
-  buried().push_back(operation);
-  has_buried.store(true, std::memory_order_relaxed);
+  deferred().push_back(operation);
+  has_deferred.store(true, std::memory_order_relaxed);
 }
 
-void delete_buried() {
+void delete_deferred() {
   std::vector<Progressing*> gone;
   {
     const std::lock_guard lock(mutex);
-    gone.swap(buried());
-    has_buried.store(false, std::memory_order_relaxed);
+    gone.swap(deferred());
+    has_deferred.store(false, std::memory_order_relaxed);
   }
   for (const Progressing* operation : gone) delete operation;
 }
@@ -103,32 +103,32 @@ void note_movement() {
   movements.store(movements.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-bool poke_in_background() {
+bool advance_in_background() {
   is_in_background = true;
   if (driver.test_and_set(std::memory_order_acquire)) return false;
   const std::uint64_t before = movements.load(std::memory_order_relaxed);
   for (std::size_t i = 0; Progressing* operation = at(i); ++i)
-    if (operation->may_go_on_in_background()) operation->advance();
+    if (operation->may_progress_in_background()) operation->advance();
   const bool moved = movements.load(std::memory_order_relaxed) != before;
   driver.clear(std::memory_order_release);
   return moved;
 }
 
-void give_up() {
+void drain() {
   bool waits = false;
   for (std::size_t i = 0; Progressing* operation = at(i); ++i) waits = operation->close() || waits;
   constexpr auto patience = std::chrono::seconds(1);
   const auto end = std::chrono::steady_clock::now() + patience;
-  if (waits) poke_until([&] { return outstanding == 0 || std::chrono::steady_clock::now() > end; });
+  if (waits) wait_until([&] { return outstanding == 0 || std::chrono::steady_clock::now() > end; });
   const std::lock_guard lock(mutex);
   operations().clear();
   outstanding = 0;
 }
 
-void poke() {
+void advance_all() {
   if (is_in_background) return;  // the MPI's hook comes here from the background's own calls, too
-  if (has_buried.load(std::memory_order_relaxed)) delete_buried();
-  pokes.store(pokes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (has_deferred.load(std::memory_order_relaxed)) delete_deferred();
+  passes.store(passes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (driver.test_and_set(std::memory_order_acquire)) return;
   for (std::size_t i = 0;;) {
     Progressing* operation = at(i);
@@ -147,7 +147,7 @@ void poke() {
 int await(MPI_Request* request) {
   if (may_block()) return pmpi.Wait(request, MPI_STATUS_IGNORE);
   int done = 0, code = MPI_SUCCESS;
-  poke_until([&] {
+  wait_until([&] {
     code = pmpi.Test(request, &done, MPI_STATUS_IGNORE);
     return done != 0 || code != MPI_SUCCESS;
   });

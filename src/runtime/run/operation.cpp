@@ -11,23 +11,24 @@
 namespace convene::runtime {
 namespace {
 
-class Operation : public Requested {
+class Operation : public GeneralizedRequest {
  public:
-  Operation(const Arguments& arguments, Communicator& communicator, const Decision& decision, Record& record)
+  Operation(const Arguments& arguments, Communicator& communicator, const Decision& decision,
+            CallStats& record)
       : arguments_(arguments),
         prepared_(decision.prepared),
-        own_(communicator.shared_own()),
-        account_(communicator.account()),
+        internal_(communicator.shared_internal()),
+        profile_(communicator.profile()),
         record_(record),
         number_(communicator.next_collective()) {}
 
   void start(std::uint64_t block_bytes) {
     start_ = ticks();
     block_bytes_ = block_bytes;
-    own_->turns.begin(number_);
-    if (must_agree(arguments_, *prepared_)) own_->turns.queue_agreement(number_);
+    internal_->tag_window.begin(number_);
+    if (must_agree(arguments_, *prepared_)) internal_->tag_window.queue_agreement(number_);
     progress::add(this);
-    progress::poke();
+    progress::advance_all();
   }
 
   /// One stage after the other, as far as it goes without waiting.
@@ -45,24 +46,24 @@ class Operation : public Requested {
     return true;
   }
 
-  bool may_go_on_in_background() const override { return runs_anywhere(arguments_); }
+  bool may_progress_in_background() const override { return runs_anywhere(arguments_); }
 
   void complete() override {
     record_.add(ticks() - start_, block_bytes_);
-    own_->turns.end(number_);
-    if (code() != MPI_SUCCESS) own_->has_failed = true;
+    internal_->tag_window.end(number_);
+    if (code() != MPI_SUCCESS) internal_->has_failed = true;
     complete_request();
   }
 
  private:
-  enum class Stage : std::uint8_t { own, agree, agreement, prepare, run, over };
+  enum class Stage : std::uint8_t { internal, agree, agreement, prepare, run, over };
 
-  void on_request_gone() override { progress::bury(this); }
+  void on_request_gone() override { progress::defer_delete(this); }
 
   int go_on() {
     switch (stage_) {
-      case Stage::own:
-        return find_own();
+      case Stage::internal:
+        return find_internal();
       case Stage::agree:
         return agree();
       case Stage::agreement:
@@ -78,20 +79,20 @@ class Operation : public Requested {
   }
 
   /// The own communicator may still be in the making, or others have the same tags.
-  int find_own() {
+  int find_internal() {
     bool ready = false;
-    if (const int code = own_->test(ready); code != MPI_SUCCESS || !ready) return code;
-    if (!own_->turns.has_come(number_)) return MPI_SUCCESS;
-    call_.emplace(arguments_, *prepared_, own_->comm, number_, arena_);
+    if (const int code = internal_->test(ready); code != MPI_SUCCESS || !ready) return code;
+    if (!internal_->tag_window.tag_is_free(number_)) return MPI_SUCCESS;
+    call_.emplace(arguments_, *prepared_, internal_->comm, number_, arena_);
     stage_ = call_->must_agree() ? Stage::agree : Stage::prepare;
     return MPI_SUCCESS;
   }
 
   int agree() {
-    if (!own_->turns.may_agree(number_)) return MPI_SUCCESS;
+    if (!internal_->tag_window.may_agree(number_)) return MPI_SUCCESS;
     stage_ = Stage::agreement;
     const int code = call_->begin_agreement(&agreement_);
-    own_->turns.note_agreement(number_);
+    internal_->tag_window.note_agreement(number_);
     return code;
   }
 
@@ -121,11 +122,11 @@ class Operation : public Requested {
 
   const KeptArguments arguments_;
   const std::shared_ptr<const Prepared> prepared_;
-  const std::shared_ptr<OwnCommunicator> own_;
-  const std::shared_ptr<LiveAccount> account_;  // holds the record
-  Record& record_;
+  const std::shared_ptr<InternalCommunicator> internal_;
+  const std::shared_ptr<LiveProfile> profile_;  // holds the record
+  CallStats& record_;
   const std::uint32_t number_;
-  Stage stage_ = Stage::own;
+  Stage stage_ = Stage::internal;
   Arena arena_;
   std::optional<BoundCall> call_;
   std::optional<StepwiseRun> run_;
@@ -137,10 +138,10 @@ class Operation : public Requested {
 
 int start_operation(const Arguments& arguments, Communicator& communicator, Decision& decision,
                     MPI_Request* request) {
-  if (const int code = communicator.begin_own(); code != MPI_SUCCESS) return code;
+  if (const int code = communicator.begin_internal(); code != MPI_SUCCESS) return code;
   const std::uint64_t block = arguments.block_bytes(arguments.total_bytes());
   auto* operation =
-      new Operation(arguments, communicator, decision, communicator.record_of(decision, block, true));
+      new Operation(arguments, communicator, decision, communicator.stats_of(decision, block, true));
   if (const int code = operation->make_request(); code != MPI_SUCCESS) {
     delete operation;
     return code;

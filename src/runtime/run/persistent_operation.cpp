@@ -42,15 +42,15 @@ class NativePersistent : public Persistent {
 };
 
 /// The communicator of this process alone on which ends of runs are told, and the tags on it that are in use.
-class Bell {
+class SelfRequest {
  public:
-  static Bell& instance() {
-    static Bell* bell = new Bell;  // never freed: programs finalize in odd orders
-    return *bell;
+  static SelfRequest& instance() {
+    static SelfRequest* only = new SelfRequest;  // never freed: programs finalize in odd orders
+    return *only;
   }
 
-  /// A persistent request that ring(tag) completes. Returns MPI_SUCCESS or the MPI's error.
-  int hang(MPI_Request* request, int& tag) {
+  /// A persistent request that complete_self(tag) completes. Returns MPI_SUCCESS or the MPI's error.
+  int arm(MPI_Request* request, int& tag) {
     const std::lock_guard lock(mutex_);
     if (comm_ == MPI_COMM_NULL) {
       // A duplicate would call the copy callbacks of the program's attributes.
@@ -72,7 +72,7 @@ class Bell {
   }
 
   /// The receive has been started: the send is over at once.
-  void ring(int tag) const { pmpi.Send(nullptr, 0, MPI_BYTE, 0, tag, comm_); }
+  void complete_self(int tag) const { pmpi.Send(nullptr, 0, MPI_BYTE, 0, tag, comm_); }
 
  private:
   std::mutex mutex_;
@@ -81,32 +81,32 @@ class Bell {
   std::vector<int> free_;
 };
 
-class PersistentOperation : public Persistent, public Requested {
+class PersistentOperation : public Persistent, public GeneralizedRequest {
  public:
   PersistentOperation(const Arguments& arguments, Communicator& communicator, const Decision& decision,
-                      Record& record, std::uint32_t number, std::uint64_t block_bytes)
+                      CallStats& record, std::uint32_t number, std::uint64_t block_bytes)
       : arguments_(arguments),
         prepared_(decision.prepared),
-        own_(communicator.shared_own()),
-        account_(communicator.account()),
+        internal_(communicator.shared_internal()),
+        profile_(communicator.profile()),
         record_(record),
         algorithm_(decision.algorithm),
         block_bytes_(block_bytes),
         number_(number),
-        call_(arguments_, *prepared_, own_->comm, 0, staging_) {}
+        call_(arguments_, *prepared_, internal_->comm, 0, staging_) {}
   ~PersistentOperation() override {
-    if (bell_tag_ >= 0) Bell::instance().take_down(bell_tag_);
+    if (self_tag_ >= 0) SelfRequest::instance().take_down(self_tag_);
   }
 
   /// The part of its making that may fail.
   int prepare() {
     if (call_.must_agree())  // for all runs: the counts stay what they are
-      if (const int code = agree(call_, own_->turns); code != MPI_SUCCESS) return code;
+      if (const int code = agree(call_, internal_->tag_window); code != MPI_SUCCESS) return code;
     return call_.prepare(staging_);
   }
 
   /// From now on this is a request of the MPI's kind.
-  int hang(MPI_Request* request) { return Bell::instance().hang(request, bell_tag_); }
+  int arm(MPI_Request* request) { return SelfRequest::instance().arm(request, self_tag_); }
 
   std::unique_ptr<Phases> make_phases(double round_seconds) override {
     Communicator* communicator = Communicator::of(arguments_.comm);
@@ -116,7 +116,7 @@ class PersistentOperation : public Persistent, public Requested {
 
   int start(MPI_Request* request) override {
     if (const int code = make_request(); code != MPI_SUCCESS) return code;
-    *request = Requested::request();
+    *request = GeneralizedRequest::request();
     return go();
   }
   int start_hung(MPI_Request* request) {
@@ -124,7 +124,7 @@ class PersistentOperation : public Persistent, public Requested {
     return code == MPI_SUCCESS ? go() : code;
   }
 
-  bool may_go_on_in_background() const override { return runs_anywhere(arguments_); }
+  bool may_progress_in_background() const override { return runs_anywhere(arguments_); }
 
   bool advance() override {
     if (is_over()) return true;
@@ -141,11 +141,11 @@ class PersistentOperation : public Persistent, public Requested {
   void complete() override {
     record_.add(ticks() - start_, block_bytes_);
     if (code() != MPI_SUCCESS) {
-      own_->has_failed = true;
-      if (bell_tag_ >= 0) pmpi.Comm_call_errhandler(arguments_.comm, code());
+      internal_->has_failed = true;
+      if (self_tag_ >= 0) pmpi.Comm_call_errhandler(arguments_.comm, code());
     }
-    if (bell_tag_ >= 0)
-      Bell::instance().ring(bell_tag_);
+    if (self_tag_ >= 0)
+      SelfRequest::instance().complete_self(self_tag_);
     else
       complete_request();
   }
@@ -161,15 +161,15 @@ class PersistentOperation : public Persistent, public Requested {
     call_.set_persistent(number_, runs_++);
     run_.emplace(call_.binding(), Limits{}, arena_);
     progress::add(this);
-    progress::poke();
+    progress::advance_all();
     return MPI_SUCCESS;
   }
 
   const KeptArguments arguments_;
   const std::shared_ptr<const Prepared> prepared_;
-  const std::shared_ptr<OwnCommunicator> own_;
-  const std::shared_ptr<LiveAccount> account_;  // holds the record
-  Record& record_;
+  const std::shared_ptr<InternalCommunicator> internal_;
+  const std::shared_ptr<LiveProfile> profile_;  // holds the record
+  CallStats& record_;
   const std::string algorithm_;
   const std::uint64_t block_bytes_;
   const std::uint32_t number_;
@@ -178,7 +178,7 @@ class PersistentOperation : public Persistent, public Requested {
   BoundCall call_;
   std::optional<StepwiseRun> run_;
   int first_code_ = MPI_SUCCESS;
-  int bell_tag_ = -1;
+  int self_tag_ = -1;
   std::uint64_t start_ = 0;
 };
 
@@ -215,7 +215,7 @@ int leave_to_mpi(NativeCall native, const Form& form, const Arguments* arguments
 int make_persistent(const Arguments& arguments, Communicator& communicator, NativeCall native,
                     const Form& form) {
   if (!arguments.are_sound()) return leave_to_mpi(native, form);
-  if (!progress::can_go_on()) return leave_to_mpi(native, form, &arguments);
+  if (!progress::can_progress()) return leave_to_mpi(native, form, &arguments);
   const std::uint64_t total = arguments.total_bytes();
   CallKind kind = kind_of(arguments, total);
   kind.has_native = form.operation || mpi_has_persistent();
@@ -224,16 +224,16 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   const std::uint64_t block = arguments.block_bytes(total);
   const std::uint32_t number = decision.prepared ? communicator.next_persistent() : 0;
   if (number == 0) {  // the MPI's own, by choice or since there are no tags left
-    if (!decision.prepared) communicator.record_of(decision, block, true);
+    if (!decision.prepared) communicator.stats_of(decision, block, true);
     return leave_to_mpi(native, form, &arguments);
   }
-  Record& record = communicator.record_of(decision, block, true);
-  communicator.begin_own();  // it is there; from now on something may be outstanding here
-  communicator.own();        // though an earlier non-blocking call may still have it in the making
+  CallStats& record = communicator.stats_of(decision, block, true);
+  communicator.begin_internal();  // it is there; from now on something may be outstanding here
+  communicator.internal();        // though an earlier non-blocking call may still have it in the making
   auto operation =
       std::make_unique<PersistentOperation>(arguments, communicator, decision, record, number, block);
   int code = operation->prepare();
-  if (code == MPI_SUCCESS && !form.operation) code = operation->hang(form.request);
+  if (code == MPI_SUCCESS && !form.operation) code = operation->arm(form.request);
   if (code != MPI_SUCCESS) {
     pmpi.Comm_call_errhandler(arguments.comm, code);
     return code;

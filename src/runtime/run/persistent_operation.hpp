@@ -17,10 +17,10 @@
 
 #include <memory>
 
-#include "runtime/call/arguments.hpp"
 #include "runtime/arrivals/phases.hpp"
-#include "runtime/stats/recorder.hpp"
+#include "runtime/call/arguments.hpp"
 #include "runtime/run/run.hpp"
+#include "runtime/stats/recorder.hpp"
 
 namespace convene::runtime {
 

@@ -4,11 +4,11 @@
 #include <optional>
 
 #include "execute/zero_byte_messages.hpp"
+#include "runtime/arrivals/arrival_autotuner.hpp"
 #include "runtime/call/bound_call.hpp"
-#include "runtime/stall/native_call_watch.hpp"
 #include "runtime/run/operation.hpp"
 #include "runtime/settings/settings.hpp"
-#include "runtime/arrivals/arrival_autotuner.hpp"
+#include "runtime/stall/native_call_watch.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -20,7 +20,7 @@ bool is_left_as_it_is(const Communicator& communicator) {
 
 /// The MPI's own call, while everything that is outstanding goes on.
 int run_native(NativeCall native, const Communicator& communicator) {
-  const InsideMpi inside(communicator.is_inter() ? 0 : static_cast<int>(communicator.procs()));
+  const NativeCallWatch inside(communicator.is_inter() ? 0 : static_cast<int>(communicator.procs()));
   if (is_left_as_it_is(communicator)) return native();
   MPI_Request request = MPI_REQUEST_NULL;
   const int code = native({.request = &request});
@@ -48,14 +48,14 @@ void report_failure(int code, Communicator& communicator) {
   pmpi.Comm_call_errhandler(communicator.comm(), code);
 }
 
-bool is_plain(const Side& side) {
+bool is_plain(const BufferArgument& side) {
   if (!side.is_used()) return true;
   const TypeFacts facts = facts_of(side.type);
   return facts.is_named && facts.is_contiguous && side.blocks.is_uniform();
 }
 
-/// Keeps a call for run_again(), if it is of the kind that may be repeated.
-void keep_for_repeat(const Arguments& arguments, Decision& decision, Repeat& repeat) {
+/// Keeps a call for rerun(), if it is of the kind that may be repeated.
+void keep_for_fast_path(const Arguments& arguments, Decision& decision, FastPath& repeat) {
   if (!may_have_equal_blocks(arguments.collective) || settings().check_agreement ||
       !is_plain(arguments.send) || !is_plain(arguments.recv) ||
       (is_reduction(arguments.collective) && !is_predefined(arguments.op)))
@@ -63,13 +63,13 @@ void keep_for_repeat(const Arguments& arguments, Decision& decision, Repeat& rep
   repeat.shape = arguments.shape;
   repeat.decision = &decision;
   repeat.is_native = !decision.prepared;
-  if (repeat.is_native) repeat.is_of_tokens = false;
+  if (repeat.is_native) repeat.has_only_empty_messages = false;
 }
 
 /// Waits until the operations that have the same tags as this collective are over.
 inline void await_turn(const Communicator& communicator, std::uint32_t number) {
   if (progress::outstanding.load(std::memory_order_relaxed) > 0)
-    progress::poke_until([&] { return communicator.shared_own()->turns.has_come(number); });
+    progress::wait_until([&] { return communicator.shared_internal()->tag_window.tag_is_free(number); });
 }
 
 /// Whether there is memory for the ranks of a node to share, where a decision wants some: the same on all ranks. (The decision
@@ -84,12 +84,12 @@ bool has_shared_memory(const Decision& decision, const Arguments& arguments, Com
 int run_prepared(Decision& decision, const Arguments& arguments, Communicator& communicator) {
   Arena& arena = communicator.arena();
   arena.reset();
-  communicator.repeat().decision = nullptr;  // its program may be bound anew, and this call may fail
+  communicator.fast_path().decision = nullptr;  // its program may be bound anew, and this call may fail
   const std::uint32_t number = communicator.next_collective();
-  BoundCall call(arguments, *decision.prepared, communicator.own(), number, arena);
+  BoundCall call(arguments, *decision.prepared, communicator.internal(), number, arena);
   await_turn(communicator, number);
   int code = MPI_SUCCESS;
-  if (call.must_agree()) code = agree(call, communicator.shared_own()->turns);
+  if (call.must_agree()) code = agree(call, communicator.shared_internal()->tag_window);
   if (decision.shared_places > 0) call.share(*communicator.share(0));
   if (code == MPI_SUCCESS) code = call.prepare(arena);
   if (code == MPI_SUCCESS)
@@ -100,13 +100,13 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
   // Beside others a call runs without its program, which then may be of another size, or of none.
   const bool has_program = !decision.prepared->is_dynamic && decision.program.fits(call.binding().buffers);
   if (code == MPI_SUCCESS && call.is_direct() && has_program) {
-    Repeat& repeat = communicator.repeat();
+    FastPath& repeat = communicator.fast_path();
     repeat.binding = call.binding();
     repeat.item_operator = call.item_operator();
     repeat.binding.op.context = &repeat.item_operator;
-    repeat.is_of_tokens =
-        decision.program.is_of_tokens() && !repeat.binding.shared_memory && !long_wait.is_on();
-    keep_for_repeat(arguments, decision, repeat);
+    repeat.has_only_empty_messages =
+        decision.program.has_only_empty_messages() && !repeat.binding.shared_memory && !wait_warning.is_on();
+    keep_for_fast_path(arguments, decision, repeat);
   }
   return code;
 }
@@ -117,7 +117,7 @@ int run_beside_others(const Binding& binding, Arena& arena) {
   StepwiseRun run(binding, Limits{}, arena);
   bool done = false;
   int code = MPI_SUCCESS;
-  progress::poke_until([&] {
+  progress::wait_until([&] {
     code = run.advance(done);
     return done || code != MPI_SUCCESS;
   });
@@ -133,33 +133,33 @@ CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes) {
 }
 
 // Non-blocking everywhere: an operation does it so.
-int agree(BoundCall& call, Turns& turns) {
-  const InsideMpi inside(static_cast<int>(call.binding().schedule->procs()));
-  progress::poke_until([&] { return turns.may_agree(); });
+int agree(BoundCall& call, TagWindow& tag_window) {
+  const NativeCallWatch inside(static_cast<int>(call.binding().schedule->procs()));
+  progress::wait_until([&] { return tag_window.may_agree(); });
   MPI_Request request = MPI_REQUEST_NULL;
   const int code = call.begin_agreement(&request);
   return code == MPI_SUCCESS ? progress::await(&request) : code;
 }
 
-void note_exit(Undeclared& watch) { watch.leave(ticks()); }
+void note_exit(ArrivalAutotuner& watch) { watch.leave(ticks()); }
 
-int barrier_again(Communicator& communicator) {
-  const Repeat& last = communicator.repeat();
-  Record& record = *last.record;
+int rerun_barrier(Communicator& communicator) {
+  const FastPath& last = communicator.fast_path();
+  CallStats& record = *last.record;
   communicator.note_last(record, 0);
   const bool is_timed = record.is_due();
   if (!is_timed) record.count(0);
   const std::uint64_t start = is_timed ? ticks() : 0;
   const std::uint32_t number = communicator.next_collective();
   await_turn(communicator, number);
-  const int code = run_tokens(last.decision->program, last.binding.comm, Tags(number));
+  const int code = run_zero_byte_messages(last.decision->program, last.binding.comm, Tags(number));
   if (code != MPI_SUCCESS) report_failure(code, communicator);
   if (is_timed) record.add(ticks() - start, 0);
   return code;
 }
 
-int run_program_again(const void* input, void* output, Communicator& communicator) {
-  Repeat& last = communicator.repeat();
+int rerun_program(const void* input, void* output, Communicator& communicator) {
+  FastPath& last = communicator.fast_path();
   Arena& arena = communicator.arena();
   last.binding.buffers.input.rebase(const_cast<void*>(input));
   last.binding.buffers.output.rebase(output);
@@ -181,15 +181,15 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   const std::uint64_t total = arguments.total_bytes();
   const CallKind kind = kind_of(arguments, total);
   Decision& decided = communicator.decide(kind);
-  Undeclared* const watch = communicator.undeclared();
-  const bool is_watched = watch && Undeclared::watches(decided, kind, communicator);
+  ArrivalAutotuner* const watch = communicator.autotuner();
+  const bool is_watched = watch && ArrivalAutotuner::watches(decided, kind, communicator);
   Decision& chosen = is_watched ? watch->choose(decided, kind, communicator, start) : decided;
   std::optional<Decision> without_memory;
   if (chosen.prepared && !has_shared_memory(chosen, arguments, communicator))
     without_memory = {.collective = kind.collective, .algorithm = "native", .reason = "no shared memory"};
   Decision& decision = without_memory ? *without_memory : chosen;
   int code;
-  if (Ahead* const ahead = is_watched ? watch->ahead() : nullptr) {
+  if (EarlyStart* const ahead = is_watched ? watch->early_start() : nullptr) {
     code = ahead->run(arguments);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
   } else if (decision.prepared) {
@@ -198,20 +198,20 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   } else {
     code = run_native(native, communicator);
     // Waits inside the MPI are watched on the long way only.
-    if (code == MPI_SUCCESS && !without_memory && is_left_as_it_is(communicator) && !long_wait.is_on())
-      keep_for_repeat(arguments, decision, communicator.repeat());
+    if (code == MPI_SUCCESS && !without_memory && is_left_as_it_is(communicator) && !wait_warning.is_on())
+      keep_for_fast_path(arguments, decision, communicator.fast_path());
   }
   const std::uint64_t block = arguments.block_bytes(total);
-  Record& record = communicator.record_of(decision, block);
+  CallStats& record = communicator.stats_of(decision, block);
   const std::uint64_t end = ticks();
   record.add(end - start, block);
   if (watch && !is_watched) watch->leave(end);
   if (is_watched) {
-    communicator.repeat().decision = nullptr;  // the next one is to come here, too
-    watch->note(communicator, end);            // ranks count their calls alike, also one that failed on some
+    communicator.fast_path().decision = nullptr;  // the next one is to come here, too
+    watch->note(communicator, end);  // ranks count their calls alike, also one that failed on some
     return code;
   }
-  if (Repeat& repeat = communicator.repeat(); repeat.decision == &decision) {
+  if (FastPath& repeat = communicator.fast_path(); repeat.decision == &decision) {
     repeat.record = &record;
     repeat.block_bytes = block;
   }
@@ -220,7 +220,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
 
 int run_non_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native,
                      MPI_Request* request) {
-  if (!arguments.are_sound() || !request || !progress::can_go_on()) return native({.request = request});
+  if (!arguments.are_sound() || !request || !progress::can_progress()) return native({.request = request});
   const std::uint64_t start = ticks(), total = arguments.total_bytes();
   CallKind kind = kind_of(arguments, total);
   kind.may_block = kind.is_blocking = false;
@@ -232,7 +232,7 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
   }
   const int code = native({.request = request});
   const std::uint64_t block = arguments.block_bytes(total);
-  communicator.record_of(decision, block).add(ticks() - start, block);
+  communicator.stats_of(decision, block).add(ticks() - start, block);
   return code;
 }
 
@@ -240,7 +240,7 @@ int run_inter(Collective collective, Communicator& communicator, NativeCall nati
   const std::uint64_t start = ticks();
   Decision& decision = communicator.decide({.collective = collective});
   const int code = run_native(native, communicator);
-  communicator.record_of(decision, 0).add(ticks() - start, 0);
+  communicator.stats_of(decision, 0).add(ticks() - start, 0);
   return code;
 }
 

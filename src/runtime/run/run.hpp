@@ -36,27 +36,27 @@ class NativeCall {
 };
 
 /// The program of the last call on other buffers. Errors of the MPI go to the communicator's error handler.
-int run_program_again(const void* input, void* output, Communicator& communicator);
+int rerun_program(const void* input, void* output, Communicator& communicator);
 
 /// A call is over, where arrivals are watched.
-void note_exit(Undeclared& watch);
+void note_exit(ArrivalAutotuner& watch);
 
 /// Whether a blocking call may take the short way: it is the last one again, on any buffers.
-[[gnu::always_inline]] inline bool repeats(const Shape& shape, Communicator& communicator) {
-  return communicator.repeat().is_for(shape) && progress::may_block();
+[[gnu::always_inline]] inline bool is_repeated(const Shape& shape, Communicator& communicator) {
+  return communicator.fast_path().is_for(shape) && progress::may_block();
 }
 
-/// The short way, where repeats(): straight to the program of the last call, or to the MPI. (A template, and inline: what
+/// The short way, where is_repeated(): straight to the program of the last call, or to the MPI. (A template, and inline: what
 /// it adds to the MPI's own call is what every call of every program pays.)
 template <class Function>
-[[gnu::always_inline]] inline int run_again(const void* input, void* output, Communicator& communicator,
-                                            const Function& native) {
-  const Repeat& last = communicator.repeat();
-  Record& record = *last.record;
+[[gnu::always_inline]] inline int rerun(const void* input, void* output, Communicator& communicator,
+                                        const Function& native) {
+  const FastPath& last = communicator.fast_path();
+  CallStats& record = *last.record;
   communicator.note_last(record, last.block_bytes);
-  Undeclared* const watch = communicator.undeclared();
+  ArrivalAutotuner* const watch = communicator.autotuner();
   const auto call = [&] {
-    return last.is_native ? native(blocking) : run_program_again(input, output, communicator);
+    return last.is_native ? native(blocking) : rerun_program(input, output, communicator);
   };
   if (!record.is_due() && !watch) {
     record.count(last.block_bytes);
@@ -70,13 +70,13 @@ template <class Function>
 }
 
 /// Whether a blocking barrier is the last call again, and one whose program is of tokens.
-[[gnu::always_inline]] inline bool repeats_barrier(Communicator& communicator) {
-  const Repeat& last = communicator.repeat();
-  return last.decision && last.is_of_tokens && last.shape.collective == Collective::barrier &&
-         progress::may_block() && !communicator.undeclared();
+[[gnu::always_inline]] inline bool is_repeated_barrier(Communicator& communicator) {
+  const FastPath& last = communicator.fast_path();
+  return last.decision && last.has_only_empty_messages && last.shape.collective == Collective::barrier &&
+         progress::may_block() && !communicator.autotuner();
 }
 /// Its short way.
-int barrier_again(Communicator& communicator);
+int rerun_barrier(Communicator& communicator);
 
 /// Runs a blocking call on a communicator that has a handle. Errors of the MPI go to the communicator's error handler.
 int run_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native);
@@ -92,7 +92,7 @@ CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes);
 int run_beside_others(const Binding& binding, Arena& arena);
 
 /// Where a call must agree on sizes: does so, and waits for it. Returns MPI_SUCCESS or the MPI's error.
-int agree(BoundCall& call, Turns& turns);
+int agree(BoundCall& call, TagWindow& tag_window);
 
 /// Counts a native call on an intercommunicator.
 int run_inter(Collective collective, Communicator& communicator, NativeCall native);

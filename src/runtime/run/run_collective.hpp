@@ -3,8 +3,8 @@
 #pragma once
 
 #include "runtime/run/persistent_operation.hpp"
-#include "runtime/stats/recorder.hpp"
 #include "runtime/run/run.hpp"
+#include "runtime/stats/recorder.hpp"
 
 namespace convene::runtime {
 
@@ -36,8 +36,8 @@ template <class Complete, class Function>
                                                  MPI_Comm comm, const Form& form, const Complete& complete,
                                                  const Function& native) {
   if (Communicator* communicator = Communicator::of(comm);
-      communicator && form.is_blocking() && repeats(shape, *communicator))
-    return run_again(sendbuf, recvbuf, *communicator, native);
+      communicator && form.is_blocking() && is_repeated(shape, *communicator))
+    return rerun(sendbuf, recvbuf, *communicator, native);
   return run_in_full(shape, comm, form, complete, native);
 }
 

@@ -123,7 +123,7 @@ const Settings& settings() {
     try {
       auto* made = new Settings(read_settings());
       if (made->wait_warning > 0)
-        long_wait = {static_cast<std::uint64_t>(made->wait_warning), say_who_is_missing};
+        wait_warning = {static_cast<std::uint64_t>(made->wait_warning), say_who_is_missing};
       return made;
     } catch (const Error& error) {
       refuse(error.what(), is_first_of_world());

@@ -22,7 +22,7 @@ namespace convene::runtime {
 namespace {
 
 constexpr std::size_t most_at_once = 16;
-constinit std::array<InsideMpi::Slot, most_at_once> slots;
+constinit std::array<NativeCallWatch::Slot, most_at_once> slots;
 
 /// The thread that looks.
 class Watch {
@@ -41,7 +41,7 @@ class Watch {
 
  private:
   void run() {
-    const std::chrono::nanoseconds after(long_wait.after_ns);
+    const std::chrono::nanoseconds after(wait_warning.after_ns);
     // A call is found late by a tenth of the time at most.
     const auto between = std::clamp<std::chrono::nanoseconds>(after / 10, std::chrono::milliseconds(1),
                                                               std::chrono::seconds(1));
@@ -56,9 +56,9 @@ class Watch {
   void look() {
     const std::uint64_t now = monotonic_ns();
     for (std::size_t which = 0; which < slots.size(); ++which) {
-      InsideMpi::Slot& slot = slots[which];
+      NativeCallWatch::Slot& slot = slots[which];
       const std::uint64_t since = slot.since_ns.load();
-      if (since == 0 || since == said_[which] || now < since + long_wait.after_ns) continue;
+      if (since == 0 || since == said_[which] || now < since + wait_warning.after_ns) continue;
       const void* const caller = slot.caller.load();
       const int procs = slot.procs.load();
       if (slot.since_ns.load() != since) continue;  // that one is over
@@ -97,7 +97,7 @@ void start_watch() {
 
 }  // namespace
 
-InsideMpi::Slot* InsideMpi::take(int procs) {
+NativeCallWatch::Slot* NativeCallWatch::take(int procs) {
   if (is_inside) return nullptr;
   static std::once_flag started;
   std::call_once(started, start_watch);
@@ -113,13 +113,13 @@ InsideMpi::Slot* InsideMpi::take(int procs) {
   return nullptr;
 }
 
-void InsideMpi::give_back(Slot& slot) {
+void NativeCallWatch::give_back(Slot& slot) {
   slot.since_ns = 0;
   slot.is_taken = false;
   is_inside = false;
 }
 
-void InsideMpi::stop() {
+void NativeCallWatch::stop() {
   if (Watch* const running = watch.exchange(nullptr)) running->stop();
 }
 

@@ -18,14 +18,14 @@
 namespace convene::runtime {
 
 /// While the first one of a thread exists, that is in a blocking call of the MPI's own, on a communicator of `procs` ranks (0: an intercommunicator).
-class InsideMpi {
+class NativeCallWatch {
  public:
-  explicit InsideMpi(int procs) : slot_(long_wait.is_on() ? take(procs) : nullptr) {}
-  ~InsideMpi() {
+  explicit NativeCallWatch(int procs) : slot_(wait_warning.is_on() ? take(procs) : nullptr) {}
+  ~NativeCallWatch() {
     if (slot_) give_back(*slot_);
   }
-  InsideMpi(const InsideMpi&) = delete;
-  InsideMpi& operator=(const InsideMpi&) = delete;
+  NativeCallWatch(const NativeCallWatch&) = delete;
+  NativeCallWatch& operator=(const NativeCallWatch&) = delete;
 
   /// Ends the thread.
   static void stop();

@@ -51,7 +51,7 @@ void say_who_is_missing(MPI_Comm comm, const int* peers, std::size_t count, bool
   for (const int peer : in_world(comm, peers, count))
     whom += (whom.empty() ? "" : ", ") + (peer == MPI_UNDEFINED ? std::string("?") : std::to_string(peer));
   std::fprintf(stderr, "convene: rank %d has waited %s in a collective%s for %s%s; it waits on\n", rank,
-               format_duration(static_cast<Nanoseconds>(long_wait.after_ns)).c_str(),
+               format_duration(static_cast<Nanoseconds>(wait_warning.after_ns)).c_str(),
                is_started ? " that it has started" : place_of(recorder::caller).c_str(),
                whom.empty() ? "others" : "rank ", whom.c_str());
 }
@@ -63,8 +63,8 @@ void say_that_it_waits(int rank, const void* caller, int procs) {
       stderr,
       "convene: rank %d has waited %s inside the MPI in a collective%s; those of %s that do not say so have "
       "not come, or have left it; it waits on\n",
-      rank, format_duration(static_cast<Nanoseconds>(long_wait.after_ns)).c_str(), place_of(caller).c_str(),
-      whose.c_str());
+      rank, format_duration(static_cast<Nanoseconds>(wait_warning.after_ns)).c_str(),
+      place_of(caller).c_str(), whose.c_str());
 }
 
 }  // namespace convene::runtime

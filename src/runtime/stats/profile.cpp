@@ -17,7 +17,7 @@
 
 namespace convene::runtime {
 
-void Record::merge(const Record& other) {
+void CallStats::merge(const CallStats& other) {
   calls += other.calls;
   bytes += other.bytes;
   timed += other.timed;
@@ -26,13 +26,13 @@ void Record::merge(const Record& other) {
   most = std::max(most, other.most);
 }
 
-Record& Account::find_or_add(Collective collective, const std::string& algorithm, const std::string& reason,
-                             unsigned size_class, bool ends_later) {
-  for (Record& record : records)
+CallStats& CommProfile::find_or_add(Collective collective, const std::string& algorithm,
+                                    const std::string& reason, unsigned size_class, bool ends_later) {
+  for (CallStats& record : records)
     if (record.collective == collective && record.size_class == size_class &&
         record.ends_later == ends_later && record.algorithm == algorithm && record.reason == reason)
       return record;
-  Record& added = records.emplace_back();
+  CallStats& added = records.emplace_back();
   added.collective = collective;
   added.algorithm = algorithm;
   added.reason = reason;
@@ -41,7 +41,7 @@ Record& Account::find_or_add(Collective collective, const std::string& algorithm
   return added;
 }
 
-void PhaseTally::merge(const PhaseTally& other) {
+void PhaseStats::merge(const PhaseStats& other) {
   runs += other.runs;
   phases += other.phases;
   forecasts += other.forecasts;
@@ -51,16 +51,16 @@ void PhaseTally::merge(const PhaseTally& other) {
   early_messages += other.early_messages;
 }
 
-PhaseTally& Account::find_or_add_phases(Collective collective, const std::string& algorithm) {
-  for (PhaseTally& tally : phases)
+PhaseStats& CommProfile::find_or_add_phases(Collective collective, const std::string& algorithm) {
+  for (PhaseStats& tally : phases)
     if (tally.collective == collective && tally.algorithm == algorithm) return tally;
-  return phases.emplace_back(PhaseTally{.collective = collective, .algorithm = algorithm});
+  return phases.emplace_back(PhaseStats{.collective = collective, .algorithm = algorithm});
 }
 
-void Account::merge(const Account& other) {
-  for (const PhaseTally& theirs : other.phases)
+void CommProfile::merge(const CommProfile& other) {
+  for (const PhaseStats& theirs : other.phases)
     find_or_add_phases(theirs.collective, theirs.algorithm).merge(theirs);
-  for (const Record& theirs : other.records)
+  for (const CallStats& theirs : other.records)
     find_or_add(theirs.collective, theirs.algorithm, theirs.reason, theirs.size_class).merge(theirs);
 }
 
@@ -71,7 +71,7 @@ const TickScale& tick_scale() {
   return scale;
 }
 
-nlohmann::json to_json(const Record& record, double per_tick) {
+nlohmann::json to_json(const CallStats& record, double per_tick) {
   return {{"collective", name(record.collective)},
           {"algorithm", record.algorithm},
           {"reason", record.reason},
@@ -84,7 +84,7 @@ nlohmann::json to_json(const Record& record, double per_tick) {
           {"seconds_max", static_cast<double>(record.most) * per_tick}};
 }
 
-nlohmann::json to_json(const PhaseTally& tally) {
+nlohmann::json to_json(const PhaseStats& tally) {
   return {{"collective", name(tally.collective)},
           {"algorithm", tally.algorithm},
           {"runs", tally.runs},
@@ -100,12 +100,12 @@ nlohmann::json to_json(const background::Usage& usage) {
   return {{"ran", usage.ran}, {"cpu_seconds", usage.cpu_seconds}, {"polls", usage.polls}};
 }
 
-nlohmann::json to_json(const Account& account, double per_tick) {
+nlohmann::json to_json(const CommProfile& account, double per_tick) {
   nlohmann::json records = nlohmann::json::array();
-  for (const Record& record : account.records)
+  for (const CallStats& record : account.records)
     if (record.calls > 0) records.push_back(to_json(record, per_tick));
   nlohmann::json phases = nlohmann::json::array();
-  for (const PhaseTally& tally : account.phases)
+  for (const PhaseStats& tally : account.phases)
     if (tally.runs > 0) phases.push_back(to_json(tally));
   return {{"procs", account.procs}, {"nodes", account.nodes}, {"records", records}, {"phases", phases}};
 }
@@ -121,34 +121,36 @@ std::string host_name() {
 
 double seconds_per_tick() { return tick_scale().seconds_per_tick(); }
 
-struct Ledger::State {
+struct ProfileRegistry::State {
   std::mutex mutex;
-  std::vector<Account> retired;  // one for each shape
+  std::vector<CommProfile> retired;  // one for each shape
   std::vector<std::string> sentences;
 };
 
-Ledger::Ledger() : state_(new State) { tick_scale(); }
+ProfileRegistry::ProfileRegistry() : state_(new State) { tick_scale(); }
 
-Ledger& Ledger::instance() {
-  static Ledger ledger;
+ProfileRegistry& ProfileRegistry::instance() {
+  static ProfileRegistry ledger;
   return ledger;
 }
 
-void Ledger::retire(const Account& account) {
+void ProfileRegistry::retire(const CommProfile& account) {
   const std::lock_guard lock(state_->mutex);
-  for (Account& kept : state_->retired)
+  for (CommProfile& kept : state_->retired)
     if (kept.procs == account.procs && kept.nodes == account.nodes) return kept.merge(account);
   state_->retired.push_back({account.procs, account.nodes, {}});
   state_->retired.back().merge(account);
 }
 
-void Ledger::declare(const std::string& sentence) { keep(sentence, settings().log != LogLevel::quiet); }
+void ProfileRegistry::declare(const std::string& sentence) {
+  keep(sentence, settings().log != LogLevel::quiet);
+}
 
-void Ledger::warn(const std::string& sentence) {
+void ProfileRegistry::warn(const std::string& sentence) {
   keep(sentence, settings().log != LogLevel::quiet || settings().account_directory.empty());
 }
 
-void Ledger::keep(const std::string& sentence, bool prints) {
+void ProfileRegistry::keep(const std::string& sentence, bool prints) {
   constexpr std::size_t most = 100;
   {
     const std::lock_guard lock(state_->mutex);
@@ -161,7 +163,7 @@ void Ledger::keep(const std::string& sentence, bool prints) {
     std::fprintf(stderr, "convene: %s\n", sentence.c_str());
 }
 
-void Ledger::write(const std::deque<const Account*>& live) {
+void ProfileRegistry::write(const std::deque<const CommProfile*>& live) {
   const std::string& directory = settings().account_directory;
   if (directory.empty()) return;
   int rank = 0, procs = 1;
@@ -170,12 +172,12 @@ void Ledger::write(const std::deque<const Account*>& live) {
   const double per_tick = seconds_per_tick();
   nlohmann::json communicators = nlohmann::json::array();
   const std::lock_guard lock(state_->mutex);
-  for (const Account* account : live) {
-    Account merged{.procs = account->procs, .nodes = account->nodes};
+  for (const CommProfile* account : live) {
+    CommProfile merged{.procs = account->procs, .nodes = account->nodes};
     merged.merge(*account);
     communicators.push_back(to_json(merged, per_tick));
   }
-  for (const Account& account : state_->retired) communicators.push_back(to_json(account, per_tick));
+  for (const CommProfile& account : state_->retired) communicators.push_back(to_json(account, per_tick));
   nlohmann::json all = {{"rank", rank},
                         {"procs", procs},
                         {"stack", CONVENE_STACK_NAME},

@@ -12,7 +12,7 @@
 namespace convene::runtime {
 
 /// What was counted for one (collective, algorithm, reason, power of two of bytes per block) on a communicator.
-struct Record {
+struct CallStats {
   Collective collective = Collective::allgather;
   std::string algorithm;  ///< with its parameters, as it would be asked for
   std::string reason;
@@ -46,11 +46,11 @@ struct Record {
   double all_ticks() const {
     return timed ? static_cast<double>(ticks) * (static_cast<double>(calls) / static_cast<double>(timed)) : 0;
   }
-  void merge(const Record& other);
+  void merge(const CallStats& other);
 };
 
 /// What was declared and forecast before the runs of operations of one collective by one algorithm.
-struct PhaseTally {
+struct PhaseStats {
   Collective collective = Collective::allgather;
   std::string algorithm;
   std::uint64_t runs = 0;                       ///< of the operations, with and without a declared phase
@@ -59,29 +59,29 @@ struct PhaseTally {
   std::uint64_t messages = 0,
                 early_messages = 0;  ///< of the runs; and how many of them before the own phase's end
 
-  void merge(const PhaseTally& other);
+  void merge(const PhaseStats& other);
 };
 
 /// The records of one communicator, or of all freed ones of a shape. (A deque: records stay where they are.)
-struct Account {
+struct CommProfile {
   Rank procs = 0, nodes = 0;  ///< nodes: 0 where nobody has looked
-  std::deque<Record> records;
-  std::deque<PhaseTally> phases;
+  std::deque<CallStats> records;
+  std::deque<PhaseStats> phases;
 
-  Record& find_or_add(Collective collective, const std::string& algorithm, const std::string& reason,
-                      unsigned size_class, bool ends_later = false);
-  PhaseTally& find_or_add_phases(Collective collective, const std::string& algorithm);
+  CallStats& find_or_add(Collective collective, const std::string& algorithm, const std::string& reason,
+                         unsigned size_class, bool ends_later = false);
+  PhaseStats& find_or_add_phases(Collective collective, const std::string& algorithm);
   /// Adds all that another one counted. Records of one kind become one, when ever the calls ended.
-  void merge(const Account& other);
+  void merge(const CommProfile& other);
 };
 
 /// Everything that this process has to report.
-class Ledger {
+class ProfileRegistry {
  public:
-  static Ledger& instance();
+  static ProfileRegistry& instance();
 
   /// Keeps the account of a communicator that is freed.
-  void retire(const Account& account);
+  void retire(const CommProfile& account);
 
   /// A sentence for the people who run the program (a declared fallback, say); each is kept once. At log level info
   /// rank 0 of the program also prints it.
@@ -90,12 +90,12 @@ class Ledger {
   void warn(const std::string& sentence);
 
   /// Writes the account file, if one was asked for. To be called while the MPI still works.
-  void write(const std::deque<const Account*>& live);
+  void write(const std::deque<const CommProfile*>& live);
 
  private:
   struct State;
   void keep(const std::string& sentence, bool prints);
-  Ledger();
+  ProfileRegistry();
   State* state_;  // never freed: programs finalize in odd orders
 };
 

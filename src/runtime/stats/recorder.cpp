@@ -11,10 +11,10 @@
 #include "mpi/tags.hpp"
 #include "runtime/call/caller.hpp"
 #include "runtime/comm/communicator.hpp"
-#include "runtime/run/persistent_operation.hpp"
 #include "runtime/progress/progress_engine.hpp"
-#include "runtime/stats/recording_file.hpp"
+#include "runtime/run/persistent_operation.hpp"
 #include "runtime/settings/settings.hpp"
+#include "runtime/stats/recording_file.hpp"
 
 namespace convene::runtime {
 namespace recorder {
@@ -71,7 +71,7 @@ void synchronize(Communicator& communicator) {
   CommonClock& clock = recording->clock();
   if (communicator.is_inter()) return synchronize_groups(communicator, *recording);
   if (!find_clocks(communicator.comm(), *recording) || clock.is_one_clock()) return;
-  const MPI_Comm own = communicator.own_if_possible();
+  const MPI_Comm own = communicator.internal_if_possible();
   if (own == MPI_COMM_NULL) return;
   const Tags tags(communicator.await_next_collective());
   communicator.await_agreements();
@@ -132,7 +132,7 @@ RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form
       return;
     }
     auto made = make_recording(std::move(described));
-    made->keep(communicator->account());
+    made->keep(communicator->profile());
     communicator->record_in(std::move(made));
   }
   communicator_ = communicator;
@@ -152,7 +152,7 @@ int RecordedScope::end(int code) {
   const std::uint64_t now = ticks();
   Recording& recording = *communicator_->recording();
   // Where the call was left to the MPI without an account, the last record is of another one.
-  const Record* record = communicator_->last_record();
+  const CallStats* record = communicator_->last_record();
   if (record && record->collective != shape_.collective) record = nullptr;
   if (form_.is_persistent()) {
     if (code == MPI_SUCCESS && number_ < Recording::most_operations) record_starts(record);
@@ -164,7 +164,7 @@ int RecordedScope::end(int code) {
 }
 
 /// The operation has been made.
-void RecordedScope::record_starts(const Record* record) const {
+void RecordedScope::record_starts(const CallStats* record) const {
   RecordedCommunicator described = communicator_->recording()->communicator;
   described.operation = static_cast<std::int64_t>(number_);
   auto recording = make_recording(std::move(described));

@@ -43,7 +43,7 @@ class Starts {
  public:
   /// `record` (null: it is not known) and `bytes`: as Recording::end() has them. The recording is written at the end,
   /// whatever becomes of this.
-  Starts(Recording& recording, const Shape& shape, const Record* record, std::uint64_t bytes)
+  Starts(Recording& recording, const Shape& shape, const CallStats* record, std::uint64_t bytes)
       : recording_(recording), shape_(shape), bytes_(bytes) {
     if (record) record_ = *record;
   }
@@ -65,7 +65,7 @@ class Starts {
 
   Recording& recording_;
   const Shape shape_;
-  std::optional<Record> record_;  // its name and reason: the account may go before the operation
+  std::optional<CallStats> record_;  // its name and reason: the account may go before the operation
   const std::uint64_t bytes_;
 };
 
@@ -84,7 +84,7 @@ class RecordedScope {
   RecordedScope& operator=(const RecordedScope&) = delete;
 
  private:
-  void record_starts(const Record* record) const;
+  void record_starts(const CallStats* record) const;
 
   Communicator* communicator_ = nullptr;  // null: not recorded
   const Shape& shape_;

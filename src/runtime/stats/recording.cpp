@@ -48,7 +48,7 @@ std::uint64_t Recording::begin(const SiteKey& key, std::uint64_t arrival) {
   return number;
 }
 
-void Recording::end(std::uint64_t number, const Record* record, std::uint64_t bytes, std::uint64_t exit) {
+void Recording::end(std::uint64_t number, const CallStats* record, std::uint64_t bytes, std::uint64_t exit) {
   RecordedCall& call = ring_[number & (capacity_ - 1)];
   Site& site = sites_[call.site];
   if (site.record != record) {
@@ -76,7 +76,7 @@ std::uint16_t Recording::find_site(const SiteKey& key) {
   return added;
 }
 
-std::uint16_t Recording::find_algorithm(const Record* record) {
+std::uint16_t Recording::find_algorithm(const CallStats* record) {
   if (!record) return no_algorithm;
   const auto found = std::find(algorithms_.begin(), algorithms_.end(), record);
   if (found != algorithms_.end()) return static_cast<std::uint16_t>(found - algorithms_.begin());
@@ -106,12 +106,12 @@ std::size_t Recording::history(std::uint16_t site, std::span<TimedCall> found) c
 }
 
 void Recording::close() {
-  for (const Record*& record : algorithms_) {
+  for (const CallStats*& record : algorithms_) {
     names_.push_back(*record);
     record = &names_.back();
   }
   for (Site& site : sites_) site.record = nullptr;
-  account_.reset();
+  profile_.reset();
   places_ = {};
   const std::uint64_t kept = calls_ - oldest();
   if (kept >= capacity_) return;

@@ -25,8 +25,8 @@
 
 #include "base/clock.hpp"
 #include "clock/common_clock.hpp"
-#include "runtime/stats/profile.hpp"
 #include "runtime/call/arguments.hpp"
+#include "runtime/stats/profile.hpp"
 
 namespace convene::runtime {
 
@@ -78,7 +78,7 @@ class Recording {
   /// A call begins, at that tick: its number.
   std::uint64_t begin(const SiteKey& key, std::uint64_t arrival);
   /// It is over. `record`: of the algorithm that ran, living as long as the account that was given to keep().
-  void end(std::uint64_t number, const Record* record, std::uint64_t bytes, std::uint64_t exit);
+  void end(std::uint64_t number, const CallStats* record, std::uint64_t bytes, std::uint64_t exit);
 
   /// Calls begun so far: equal on all ranks that are in the same call.
   std::uint64_t calls() const { return calls_; }
@@ -93,13 +93,13 @@ class Recording {
     std::uint64_t calls = 0, last = 0;       ///< last: the number of its latest call
     std::uint16_t next = 0;                  ///< the site that was called after it last time
     std::uint16_t algorithm = no_algorithm;  ///< of its latest call, with
-    const Record* record = nullptr;
+    const CallStats* record = nullptr;
   };
   /// Numbered on this rank in the order of their first calls; other ranks may tell sites apart otherwise.
   const std::vector<Site>& sites() const { return sites_; }
   /// Name and reason of an algorithm that ran here.
-  const Record& algorithm(std::uint16_t index) const { return *algorithms_[index]; }
-  const std::vector<const Record*>& algorithms() const { return algorithms_; }
+  const CallStats& algorithm(std::uint16_t index) const { return *algorithms_[index]; }
+  const std::vector<const CallStats*>& algorithms() const { return algorithms_; }
 
   /// The latest calls at a site, newest first, as many as there are and fit; returns how many. Ask refresh() before.
   std::size_t history(std::uint16_t site, std::span<TimedCall> found) const;
@@ -136,13 +136,13 @@ class Recording {
   std::int64_t operations() const { return operations_; }
 
   /// Keeps the account alive that holds the algorithms' records.
-  void keep(std::shared_ptr<const Account> account) { account_ = std::move(account); }
+  void keep(std::shared_ptr<const CommProfile> account) { profile_ = std::move(account); }
   /// When nothing more will be recorded: gives back the memory that was not needed, and the account.
   void close();
 
  private:
   std::uint16_t find_site(const SiteKey& key);
-  std::uint16_t find_algorithm(const Record* record);
+  std::uint16_t find_algorithm(const CallStats* record);
 
   std::size_t capacity_;
   std::unique_ptr<RecordedCall[]> ring_;
@@ -151,9 +151,9 @@ class Recording {
   std::uint16_t last_site_ = 0;
   std::vector<std::uint16_t> places_;  // of sites, by their hash
   std::vector<Site> sites_;
-  std::vector<const Record*> algorithms_;
-  std::shared_ptr<const Account> account_;
-  std::deque<Record> names_;  // the algorithms' after close()
+  std::vector<const CallStats*> algorithms_;
+  std::shared_ptr<const CommProfile> profile_;
+  std::deque<CallStats> names_;  // the algorithms' after close()
   TickLine ticks_;
   CommonClock clock_;
 };

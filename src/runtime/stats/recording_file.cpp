@@ -67,7 +67,7 @@ json to_json(const CommonClock& clock, Nanoseconds first, Nanoseconds last) {
 json to_json(const Recording& recording, const TickLine& ticks) {
   json sites = json::array(), algorithms = json::array();
   for (const Recording::Site& site : recording.sites()) sites.push_back(to_json(site));
-  for (const Record* record : recording.algorithms())
+  for (const CallStats* record : recording.algorithms())
     algorithms.push_back({record->algorithm, record->reason});
   const std::uint64_t oldest = recording.oldest(), calls = recording.calls();
   const RecordedCommunicator& communicator = recording.communicator;

@@ -17,7 +17,7 @@ SiteKey site(std::uintptr_t address, Collective collective = Collective::allgath
 
 TEST(Recording, CallsAreNumberedAndComeBack) {
   Recording recording(8);
-  Record record;
+  CallStats record;
   EXPECT_EQ(recording.calls(), 0u);
   EXPECT_FALSE(recording.has(0));
   EXPECT_EQ(recording.begin(site(1), 100), 0u);

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-#include "schedule/check/hazards.hpp"
 #include "schedule/check/dataflow.hpp"
-#include "schedule/core/describe.hpp"
-#include "schedule/check/matching.hpp"
 #include "schedule/check/deadlock.hpp"
+#include "schedule/check/hazards.hpp"
+#include "schedule/check/matching.hpp"
 #include "schedule/check/races.hpp"
+#include "schedule/core/describe.hpp"
 
 namespace convene::schedule {
 namespace {
@@ -81,34 +81,34 @@ std::string find_malformed(const Plan& plan) {
   return "";
 }
 
-std::string find_conflict(const Plan& plan) {
+std::string find_hazard(const Plan& plan) {
   for (const Schedule& schedule : plan)
-    if (std::string why = find_conflict(schedule); !why.empty()) return why;
+    if (std::string why = find_hazard(schedule); !why.empty()) return why;
   return "";
 }
 
-std::string find_deadlock(const Plan& plan, const Links& links, const Limits& limits) {
+std::string find_deadlock(const Plan& plan, const MessageMatching& links, const Limits& limits) {
   if (limits.receives == 0 || limits.sends == 0) return "the limits on steps in flight must be at least 1";
   std::vector<Order> orders;
   orders.reserve(plan.size());
   for (const Schedule& schedule : plan) orders.push_back(compile_order(schedule, limits));
-  std::string why = play_compiled(plan, links, orders, limits);
+  std::string why = simulate_compiled(plan, links, orders, limits);
   if (!why.empty()) return why;
   constexpr Limits one_at_a_time{.receives = 1, .sends = 1};
-  if (play_dynamic(plan, links, one_at_a_time, Timing::oldest_first).empty())
+  if (simulate_dynamic(plan, links, one_at_a_time, Timing::oldest_first).empty())
     return "";  // then so for all limits
-  why = play_dynamic(plan, links, limits, Timing::oldest_first);
-  return why.empty() ? play_dynamic(plan, links, limits, Timing::newest_first) : why;
+  why = simulate_dynamic(plan, links, limits, Timing::oldest_first);
+  return why.empty() ? simulate_dynamic(plan, links, limits, Timing::newest_first) : why;
 }
 
 std::string find_fault(const Plan& plan, const Contract& contract, const Limits& limits) {
   if (contract.size() != plan.size())
     return fmt::format("a plan of {} ranks, but a contract of {}", plan.size(), contract.size());
   if (std::string why = find_malformed(plan); !why.empty()) return why;
-  const Links links = link(plan);
+  const MessageMatching links = link(plan);
   if (!links.fault.empty()) return links.fault;
-  if (const Delivery delivery(plan, links, contract); !delivery.fault().empty()) return delivery.fault();
-  if (std::string why = find_conflict(plan); !why.empty()) return why;
+  if (const Dataflow delivery(plan, links, contract); !delivery.fault().empty()) return delivery.fault();
+  if (std::string why = find_hazard(plan); !why.empty()) return why;
   if (std::string why = find_race(plan, links); !why.empty()) return why;
   return find_deadlock(plan, links, limits);
 }
@@ -122,7 +122,7 @@ struct Traffic {
 Traffic traffic(const Schedule& schedule) {
   Traffic result;
   for (StepId id = 0; id < schedule.size(); ++id) {
-    if (schedule[id].is_signal()) {
+    if (schedule[id].is_shm_signal()) {
       result.signals += schedule[id].kind == StepKind::send;
     } else if (schedule[id].kind == StepKind::send) {
       ++result.messages_sent;

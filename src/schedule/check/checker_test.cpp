@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "schedule/check/deadlock.hpp"
 #include "schedule/check/hazards.hpp"
 #include "schedule/check/matching.hpp"
 #include "schedule/testing/mutation.hpp"
-#include "schedule/check/deadlock.hpp"
 #include "schedule/testing/ring_for_test.hpp"
 
 namespace convene::schedule {
@@ -169,7 +169,7 @@ TEST(Checker, FindsAMissingDependency) {
   Mutation mutation(plan[2]);
   for (Mutation::Entry& entry : mutation.steps) entry.after.clear();
   plan[2] = mutation.schedule();
-  EXPECT_THAT(find_conflict(plan[2]),
+  EXPECT_THAT(find_hazard(plan[2]),
               AllOf(HasSubstr("rank 2, step"), HasSubstr("output place"), HasSubstr("nothing orders them")));
   EXPECT_NE(check(plan, ring_contract(4)).why, "");
 }
@@ -184,9 +184,9 @@ TEST(Checker, LooksThroughChainsAndJoins) {
   };
   Mutation mutation(plan_of(3, chain)[0]);
   mutation.steps[3].after = {2};
-  EXPECT_EQ(find_conflict(mutation.schedule()), "");
+  EXPECT_EQ(find_hazard(mutation.schedule()), "");
   mutation.steps[2].after = {0};
-  EXPECT_NE(find_conflict(mutation.schedule()), "");
+  EXPECT_NE(find_hazard(mutation.schedule()), "");
 }
 
 TEST(Checker, OrdersMessagesThatMayShareATag) {
@@ -228,31 +228,31 @@ TEST(Progress, PlaysSendsAsRendezvous) {
     return [peer](Builder& b) { b.send(peer, in(0)), b.recv(peer, out(0)); };
   };
   const Plan plan = plan_of(1, swap(1), swap(0));
-  const Links links = link(plan);
+  const MessageMatching links = link(plan);
   const Order patient{{Action::issue, 0}, {Action::issue, 1}, {Action::wait, 1}, {Action::wait_all, 0}};
   const Order hasty{{Action::issue, 0}, {Action::wait, 0}, {Action::issue, 1}, {Action::wait, 1}};
-  EXPECT_EQ(play_compiled(plan, links, {patient, patient}, {}), "");
-  EXPECT_EQ(play_compiled(plan, links, {hasty, patient}, {}), "");
-  EXPECT_THAT(play_compiled(plan, links, {hasty, hasty}, {}),
+  EXPECT_EQ(simulate_compiled(plan, links, {patient, patient}, {}), "");
+  EXPECT_EQ(simulate_compiled(plan, links, {hasty, patient}, {}), "");
+  EXPECT_THAT(simulate_compiled(plan, links, {hasty, hasty}, {}),
               AllOf(HasSubstr("rank 0, step 0"), HasSubstr("for ever"), HasSubstr("rank 1 waits for")));
 }
 
 TEST(Progress, ChecksTheOrderItself) {
   const Plan plan = ring_plan(3);
-  const Links links = link(plan);
+  const MessageMatching links = link(plan);
   std::vector<Order> orders;
   for (const Schedule& schedule : plan) orders.push_back(compile_order(schedule));
-  ASSERT_EQ(play_compiled(plan, links, orders, {}), "");
+  ASSERT_EQ(simulate_compiled(plan, links, orders, {}), "");
   const auto with_first = [&](Order order) {
     std::vector<Order> changed = orders;
     changed[0] = std::move(order);
-    return play_compiled(plan, links, changed, {});
+    return simulate_compiled(plan, links, changed, {});
   };
   EXPECT_THAT(with_first({{Action::issue, 1}}), HasSubstr("before what it depends on"));
   EXPECT_THAT(with_first({{Action::issue, 0}, {Action::issue, 0}}), HasSubstr("second time"));
   EXPECT_THAT(with_first({{Action::wait, 2}}), HasSubstr("before it is issued"));
   EXPECT_THAT(with_first({{Action::issue, 0}, {Action::issue, 1}}), HasSubstr("not complete at the end"));
-  EXPECT_THAT(play_compiled(plan, links, orders, {.receives = 1, .sends = 64}),
+  EXPECT_THAT(simulate_compiled(plan, links, orders, {.receives = 1, .sends = 64}),
               HasSubstr("exceeds the limit"));
 }
 
@@ -270,7 +270,7 @@ TEST(Progress, FindsADeadlockThatOnlyTheLimitsMake) {
   const auto down = [](Builder& b) { b.recv(0, out(0)), b.send(1, out(0)); };
   const Plan plan = plan_of(2, up, middle, down);
   EXPECT_EQ(check(plan, anything(plan), {3, 3}).why, "");
-  const std::string stuck = play_dynamic(plan, link(plan), {1, 1}, Timing::oldest_first);
+  const std::string stuck = simulate_dynamic(plan, link(plan), {1, 1}, Timing::oldest_first);
   EXPECT_THAT(stuck, AllOf(HasSubstr("rank 0, step 0"), HasSubstr("rank 1, step 1"), HasSubstr("never")));
 }
 
@@ -359,7 +359,7 @@ TEST(Checker, RoundsHoldNothingBackWhereMemoryIsShared) {
   const Plan plan = plan_of(
       1,
       [](Builder& b) {
-        b.signals();
+        b.sends_empty_messages();
         b.share(1);
         b.round(1);
         b.recv(1, out(0));
@@ -367,7 +367,7 @@ TEST(Checker, RoundsHoldNothingBackWhereMemoryIsShared) {
         b.send(1, shared(0));
       },
       [](Builder& b) {
-        b.signals();
+        b.sends_empty_messages();
         b.share(1);
         b.round(1);
         b.send(0, in(0));
@@ -378,8 +378,8 @@ TEST(Checker, RoundsHoldNothingBackWhereMemoryIsShared) {
 
 TEST(Checker, FindsABarrierWhoseRoundsDiffer) {
   const Plan plan = plan_of(
-      1, [](Builder& b) { b.signals(), b.send(1, in(0)); },
-      [](Builder& b) { b.signals(), b.round(1), b.recv(0, out(0)); });
+      1, [](Builder& b) { b.sends_empty_messages(), b.send(1, in(0)); },
+      [](Builder& b) { b.sends_empty_messages(), b.round(1), b.recv(0, out(0)); });
   EXPECT_THAT(why(plan), AllOf(HasSubstr("is of round 1"), HasSubstr("of round 0")));
 }
 
@@ -387,7 +387,7 @@ TEST(Progress, BarriersGoRoundByRoundWithinAnyLimits) {
   // The later round's message stands first.
   const auto swap = [](Rank peer) {
     return [peer](Builder& b) {
-      b.signals();
+      b.sends_empty_messages();
       for (const Place round : {1u, 0u}) b.round(round), b.send(peer, in(round)), b.recv(peer, out(round));
     };
   };

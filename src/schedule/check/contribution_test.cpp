@@ -207,7 +207,7 @@ TEST(ToGoal, CalculatesCombines) {
 }
 
 TEST(Frames, ShowSums) {
-  const Frames played = play_frames(pair_plan(reduce), pair_contract());
+  const Frames played = simulate_frames(pair_plan(reduce), pair_contract());
   ASSERT_EQ(played.frames.size(), 1u);
   const Cell& sum = played.frames[0].cells[0][1];  // below the input
   EXPECT_EQ(sum.change, Change::combined);

@@ -29,7 +29,7 @@ std::string last_writer(const Schedule& schedule, Buffer buffer, Place wanted) {
 
 }  // namespace
 
-Delivery::Delivery(const Plan& plan, const Links& links, const Contract& contract)
+Dataflow::Dataflow(const Plan& plan, const MessageMatching& links, const Contract& contract)
     : plan_(plan), links_(links) {
   segments_ = contract.reduction.segments;
   if (segments_ > 0) expressions_.emplace(static_cast<Rank>(plan.size()), contract.reduction);
@@ -42,12 +42,12 @@ Delivery::Delivery(const Plan& plan, const Links& links, const Contract& contrac
   if (fault_.empty() && contract.reduction.same_expression) fault_ = find_unlike(contract);
 }
 
-std::string Delivery::in_words(Content content) const {
+std::string Dataflow::in_words(Content content) const {
   if (content == nothing) return "nothing";
   return expressions_ ? expressions_->in_words(content) : fmt::format("block {}", content);
 }
 
-void Delivery::lay_out(const Contract& contract) {
+void Dataflow::lay_out(const Contract& contract) {
   first_place_.assign(plan_.size() * max_buffers, 0);
   std::size_t total = 0;
   for (const Schedule& schedule : plan_)
@@ -67,7 +67,7 @@ void Delivery::lay_out(const Contract& contract) {
   }
 }
 
-void Delivery::fill(Rank rank, Buffer buffer, const std::vector<Content>& contents) {
+void Dataflow::fill(Rank rank, Buffer buffer, const std::vector<Content>& contents) {
   const std::uint32_t places = plan_[rank].places(buffer);
   if (places != contents.size() && !(places == 0 && buffer == Buffer::input)) {
     fault_ = fmt::format("rank {}: the schedule's {} has {} places, the contract's {}", rank, name(buffer),
@@ -78,7 +78,7 @@ void Delivery::fill(Rank rank, Buffer buffer, const std::vector<Content>& conten
     std::copy(contents.begin(), contents.end(), held_.begin() + static_cast<long>(at(rank, buffer)));
 }
 
-void Delivery::start() {
+void Dataflow::start() {
   missing_.resize(links_.base.back());
   payload_at_.assign(links_.base.back(), not_sent);
   left_ = links_.base.back();
@@ -89,7 +89,7 @@ void Delivery::start() {
     }
 }
 
-void Delivery::run() {
+void Dataflow::run() {
   while (!todo_.empty() && fault_.empty()) {
     const Todo next = todo_.back();
     todo_.pop_back();
@@ -98,13 +98,13 @@ void Delivery::run() {
 }
 
 /// Does one step whose predecessors are complete; false where it must wait for its message.
-bool Delivery::execute(Rank rank, StepId id) {
+bool Dataflow::execute(Rank rank, StepId id) {
   const Schedule& schedule = plan_[rank];
   const PlanStep index = links_.at(rank, id);
   switch (schedule[id].kind) {
     case StepKind::send: {
       payload_at_[index] = payload_.size();
-      if (!schedule[id].is_signal()) gather(schedule, id, schedule.ranges(id), payload_);
+      if (!schedule[id].is_shm_signal()) gather(schedule, id, schedule.ranges(id), payload_);
       const PlanStep partner = links_.partner[index];
       const Rank peer = schedule[id].peer;
       if (missing_[partner] == 0) todo_.push_back({peer, links_.step(peer, partner)});  // it waited
@@ -113,7 +113,7 @@ bool Delivery::execute(Rank rank, StepId id) {
     case StepKind::recv: {
       const std::size_t payload = payload_at_[links_.partner[index]];
       if (payload == not_sent || missing_[index] == done) return false;
-      if (schedule[id].is_signal()) return true;
+      if (schedule[id].is_shm_signal()) return true;
       write(schedule, id, schedule.ranges(id), payload_.data() + payload);
       return true;
     }
@@ -131,7 +131,7 @@ bool Delivery::execute(Rank rank, StepId id) {
   return true;
 }
 
-void Delivery::gather(const Schedule& schedule, StepId id, std::span<const Range> from,
+void Dataflow::gather(const Schedule& schedule, StepId id, std::span<const Range> from,
                       std::vector<Content>& into) {
   for (const Range& range : from) {
     const Content* held = held_.data() + at(schedule.rank(), range.buffer());
@@ -144,7 +144,7 @@ void Delivery::gather(const Schedule& schedule, StepId id, std::span<const Range
   }
 }
 
-void Delivery::write(const Schedule& schedule, StepId id, std::span<const Range> to,
+void Dataflow::write(const Schedule& schedule, StepId id, std::span<const Range> to,
                      const Content* contents) {
   for (const Range& range : to) {
     Content* held = held_.data() + at(schedule.rank(), range.buffer());
@@ -159,7 +159,7 @@ void Delivery::write(const Schedule& schedule, StepId id, std::span<const Range>
   }
 }
 
-void Delivery::combine(const Schedule& schedule, StepId id) {
+void Dataflow::combine(const Schedule& schedule, StepId id) {
   between_.clear();
   beneath_.clear();
   gather(schedule, id, schedule.from(id), between_);
@@ -174,7 +174,7 @@ void Delivery::combine(const Schedule& schedule, StepId id) {
   write(schedule, id, schedule.to(id), beneath_.data());
 }
 
-void Delivery::complete(const Schedule& schedule, StepId id) {
+void Dataflow::complete(const Schedule& schedule, StepId id) {
   missing_[links_.at(schedule.rank(), id)] = done;
   --left_;
   for (StepId next : schedule.successors(id))
@@ -182,7 +182,7 @@ void Delivery::complete(const Schedule& schedule, StepId id) {
 }
 
 /// Follows what waits for what, from the first step that could not be done, until a step comes round again.
-void Delivery::explain_stuck() {
+void Dataflow::explain_stuck() {
   Rank rank = 0;
   const auto stands = [&](Rank at, StepId id) { return missing_[links_.at(at, id)] != done; };
   const auto first_stuck = [&](Rank at) {
@@ -204,20 +204,20 @@ void Delivery::explain_stuck() {
   }
 }
 
-bool Delivery::is_wanted(Content found, Content wanted) const {
+bool Dataflow::is_wanted(Content found, Content wanted) const {
   if (!expressions_) return found == wanted;
   const auto content = static_cast<std::uint32_t>(wanted);
   return expressions_->is_sum(found, content / segments_, content % segments_);
 }
 
-std::string Delivery::wanted_in_words(Content wanted) const {
+std::string Dataflow::wanted_in_words(Content wanted) const {
   if (!expressions_) return in_words(wanted);
   const auto content = static_cast<std::uint32_t>(wanted);
   return fmt::format("segment {} of ranks 0 to {}", content % segments_, content / segments_);
 }
 
 /// Two ranks that hold the same sum by different expressions.
-std::string Delivery::find_unlike(const Contract& contract) const {
+std::string Dataflow::find_unlike(const Contract& contract) const {
   std::vector<std::pair<Content, Rank>> first(contract.size() * segments_,
                                               {nothing, 0});  // by what is wanted
   for (Rank rank = 0; rank < contract.size(); ++rank)
@@ -239,7 +239,7 @@ std::string Delivery::find_unlike(const Contract& contract) const {
   return "";
 }
 
-void Delivery::compare(const Contract& contract) {
+void Dataflow::compare(const Contract& contract) {
   for (Rank rank = 0; rank < plan_.size(); ++rank) {
     const std::vector<Content>& wanted = contract[rank].wanted;
     for (Place place = 0; place < wanted.size(); ++place) {
@@ -253,9 +253,9 @@ void Delivery::compare(const Contract& contract) {
   }
 }
 
-std::span<const Content> Delivery::carried(Rank rank, StepId send) const {
+std::span<const Content> Dataflow::carried(Rank rank, StepId send) const {
   const Step& step = plan_[rank][send];
-  if (step.kind != StepKind::send || step.is_signal() || payload_at_.empty()) return {};
+  if (step.kind != StepKind::send || step.is_shm_signal() || payload_at_.empty()) return {};
   const std::size_t payload = payload_at_[links_.at(rank, send)];
   if (payload == not_sent) return {};
   return {payload_.data() + payload, static_cast<std::size_t>(places(plan_[rank].ranges(send)))};

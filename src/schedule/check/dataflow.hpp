@@ -15,10 +15,10 @@ namespace convene::schedule {
 
 /// What every message carries and what every place holds in the end. Sends never block in this play; a fixed
 /// schedule with numbered messages is confluent, so what it finds is true of every timing.
-class Delivery {
+class Dataflow {
  public:
   /// `links` must be without fault; the plan and the links must outlive this object.
-  Delivery(const Plan& plan, const Links& links, const Contract& contract);
+  Dataflow(const Plan& plan, const MessageMatching& links, const Contract& contract);
 
   /// Empty where everything is delivered as the contract wants it, else what went wrong first.
   const std::string& fault() const { return fault_; }
@@ -59,7 +59,7 @@ class Delivery {
   void compare(const Contract& contract);
 
   const Plan& plan_;
-  const Links& links_;
+  const MessageMatching& links_;
   std::vector<std::size_t> first_place_;  // by rank and buffer: where its places begin in `held_`
   std::vector<Content> held_;
   std::vector<std::uint32_t> missing_;   // by step: predecessors to come

@@ -23,7 +23,8 @@ enum class State : std::uint8_t { idle, issued, matched, complete };
 
 class Compiled {
  public:
-  Compiled(const Plan& plan, const Links& links, const std::vector<Order>& orders, const Limits& limits)
+  Compiled(const Plan& plan, const MessageMatching& links, const std::vector<Order>& orders,
+           const Limits& limits)
       : plan_(plan),
         links_(links),
         orders_(orders),
@@ -80,7 +81,7 @@ class Compiled {
     if (state_[index] != State::idle) return fail(rank, id, "is issued a second time by the compiled order");
     if (missing_[index] > 0)
       return fail(rank, id, "is issued by the compiled order before what it depends on");
-    if (schedule[id].is_signal()) runnable_.push_back(schedule[id].peer);
+    if (schedule[id].is_shm_signal()) runnable_.push_back(schedule[id].peer);
     if (!schedule[id].is_in_flight()) return complete(rank, id);
     in_flight_[rank].steps.push_back(id);
     const bool sends = schedule[id].kind == StepKind::send;
@@ -97,7 +98,7 @@ class Compiled {
   bool wait(Rank rank, StepId id) {
     const PlanStep index = links_.at(rank, id);
     const State state = state_[index];
-    if (plan_[rank][id].is_signal() && state == State::idle) {
+    if (plan_[rank][id].is_shm_signal() && state == State::idle) {
       if (missing_[index] > 0) fail(rank, id, "is awaited by the compiled order before what it depends on");
       const bool has_come = state_[links_.partner[index]] == State::complete;
       if (has_come) complete(rank, id);
@@ -160,7 +161,7 @@ class Compiled {
   }
 
   const Plan& plan_;
-  const Links& links_;
+  const MessageMatching& links_;
   const std::vector<Order>& orders_;
   const Limits limits_;
   std::vector<State> state_;
@@ -173,7 +174,7 @@ class Compiled {
 
 class Dynamic {
  public:
-  Dynamic(const Plan& plan, const Links& links, const Limits& limits, Timing timing)
+  Dynamic(const Plan& plan, const MessageMatching& links, const Limits& limits, Timing timing)
       : plan_(plan),
         links_(links),
         limits_(limits),
@@ -233,7 +234,7 @@ class Dynamic {
 
   void ready(Rank rank, StepId id) {
     const Step& step = plan_[rank][id];
-    if (step.is_signal() && step.kind == StepKind::recv) return await(rank, id);
+    if (step.is_shm_signal() && step.kind == StepKind::recv) return await(rank, id);
     if (!step.is_in_flight()) return local_.push_back({rank, id});
     window(rank, id).waiting.push(id);
     issue_some(rank, plan_[rank][id].kind);
@@ -266,7 +267,7 @@ class Dynamic {
     if (mine.in_flight >= limit || mine.waiting.empty()) return;
     const Schedule& schedule = plan_[rank];
     const auto passed = [&](StepId id) {
-      return schedule[id].kind != kind || schedule[id].is_signal() ||
+      return schedule[id].kind != kind || schedule[id].is_shm_signal() ||
              state_[links_.at(rank, id)] == State::complete;
     };
     while (mine.first < schedule.size() && passed(mine.first)) ++mine.first;
@@ -292,7 +293,7 @@ class Dynamic {
     state_[links_.at(rank, id)] = State::complete;
     for (StepId next : plan_[rank].successors(id))
       if (--missing_[links_.at(rank, next)] == 0) ready(rank, next);
-    if (plan_[rank][id].is_signal() && plan_[rank][id].kind == StepKind::send) give(rank, id);
+    if (plan_[rank][id].is_shm_signal() && plan_[rank][id].kind == StepKind::send) give(rank, id);
     if (!plan_[rank][id].is_in_flight()) return;
     --window(rank, id).in_flight;
     issue_some(rank, plan_[rank][id].kind);
@@ -313,7 +314,7 @@ class Dynamic {
   }
 
   const Plan& plan_;
-  const Links& links_;
+  const MessageMatching& links_;
   const Limits limits_;
   const Timing timing_;
   std::vector<State> state_;
@@ -325,12 +326,13 @@ class Dynamic {
 
 }  // namespace
 
-std::string play_compiled(const Plan& plan, const Links& links, const std::vector<Order>& orders,
-                          const Limits& limits) {
+std::string simulate_compiled(const Plan& plan, const MessageMatching& links,
+                              const std::vector<Order>& orders, const Limits& limits) {
   return Compiled(plan, links, orders, limits).run();
 }
 
-std::string play_dynamic(const Plan& plan, const Links& links, const Limits& limits, Timing timing) {
+std::string simulate_dynamic(const Plan& plan, const MessageMatching& links, const Limits& limits,
+                             Timing timing) {
   return Dynamic(plan, links, limits, timing).run();
 }
 

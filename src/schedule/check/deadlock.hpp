@@ -13,8 +13,8 @@ namespace convene::schedule {
 /// Plays one order a rank. Empty where all ranks finish, no step is issued before what it depends on was waited for,
 /// every step is issued exactly once, and the limits are kept; else what went wrong. A rank that waits waits for one
 /// message, so one play is exact for all timings. `links` must be without fault.
-std::string play_compiled(const Plan& plan, const Links& links, const std::vector<Order>& orders,
-                          const Limits& limits);
+std::string simulate_compiled(const Plan& plan, const MessageMatching& links,
+                              const std::vector<Order>& orders, const Limits& limits);
 
 /// In which order a play takes what could happen next.
 enum class Timing { oldest_first, newest_first };
@@ -27,6 +27,7 @@ enum class Timing { oldest_first, newest_first };
 /// one play is exact. Where that play ends well, every play with larger limits does, in whatever timing: of all
 /// messages that are not complete take the one that the strict play completes first. All before it are complete, so it
 /// is the first of its kind at both ends, has its dependencies, and finds its place.
-std::string play_dynamic(const Plan& plan, const Links& links, const Limits& limits, Timing timing);
+std::string simulate_dynamic(const Plan& plan, const MessageMatching& links, const Limits& limits,
+                             Timing timing);
 
 }  // namespace convene::schedule

@@ -17,9 +17,9 @@ constexpr std::uint32_t none = 0xffffffffu;
 /// Ids grow along every dependency, so of two connected steps the one with the lower id comes first. Then it is enough
 /// to ask, step by step, whether each access is connected with the write before it, and each write with the reads
 /// since the write before: the other pairs follow, because being connected is transitive.
-class Conflicts {
+class Hazards {
  public:
-  explicit Conflicts(const Schedule& schedule) : schedule_(schedule) { lay_out(); }
+  explicit Hazards(const Schedule& schedule) : schedule_(schedule) { lay_out(); }
 
   std::string find() {
     for (StepId id = 0; id < schedule_.size() && fault_.empty(); ++id) {
@@ -78,7 +78,7 @@ class Conflicts {
   void access(StepId id) {
     switch (schedule_[id].kind) {
       case StepKind::send:
-        if (!schedule_[id].is_signal()) return read(id, schedule_.ranges(id));
+        if (!schedule_[id].is_shm_signal()) return read(id, schedule_.ranges(id));
         return write(id, schedule_.ranges(id));  // hands them over
       case StepKind::recv:
         return write(id, schedule_.ranges(id));
@@ -141,7 +141,7 @@ class Conflicts {
   /// A signal stands for all that went to the same rank before it.
   void require_signals_in_order(StepId id) {
     const Step& step = schedule_[id];
-    if (!step.is_signal() || step.kind != StepKind::send || !fault_.empty()) return;
+    if (!step.is_shm_signal() || step.kind != StepKind::send || !fault_.empty()) return;
     const auto [last, is_first] = last_signal_.try_emplace(step.peer, id);
     if (is_first) return;
     const StepId before = std::exchange(last->second, id);
@@ -207,6 +207,6 @@ class Conflicts {
 
 }  // namespace
 
-std::string find_conflict(const Schedule& schedule) { return Conflicts(schedule).find(); }
+std::string find_hazard(const Schedule& schedule) { return Hazards(schedule).find(); }
 
 }  // namespace convene::schedule

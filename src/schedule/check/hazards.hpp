@@ -11,6 +11,6 @@ namespace convene::schedule {
 /// Empty where any two accesses to one place of which one writes are connected in the graph, no step writes a place
 /// that it also reads or writes another time, and messages n and n + match_window of a pair are connected; else the
 /// first pair that is not. The schedule must be valid.
-std::string find_conflict(const Schedule& schedule);
+std::string find_hazard(const Schedule& schedule);
 
 }  // namespace convene::schedule

@@ -42,13 +42,13 @@ class Pairing {
   explicit Pairing(const Plan& plan) : plan_(plan), inbound_(sort_by_target(plan)) {
     links_.base.push_back(0);
     for (const Schedule& schedule : plan) links_.base.push_back(links_.base.back() + schedule.size());
-    links_.partner.assign(links_.base.back(), Links::none);
+    links_.partner.assign(links_.base.back(), MessageMatching::none);
     count_.assign(plan.size(), 0);
     first_.assign(plan.size(), 0);
-    by_match_.assign(inbound_.sends.size(), Links::none);
+    by_match_.assign(inbound_.sends.size(), MessageMatching::none);
   }
 
-  Links run() {
+  MessageMatching run() {
     for (Rank rank = 0; rank < plan_.size() && links_.fault.empty(); ++rank) pair(rank);
     return std::move(links_);
   }
@@ -78,7 +78,7 @@ class Pairing {
       return;
     }
     PlanStep& filed = by_match_[first_[send.rank] + step.match];
-    if (filed != Links::none)
+    if (filed != MessageMatching::none)
       links_.fault = fmt::format("{}: has the same number as {}", describe(schedule, send.step),
                                  describe(schedule, links_.step(send.rank, filed)));
     filed = links_.at(send.rank, send.step);
@@ -93,7 +93,7 @@ class Pairing {
       return;
     }
     const PlanStep send = by_match_[first_[step.peer] + step.match];
-    if (links_.partner[send] != Links::none) {
+    if (links_.partner[send] != MessageMatching::none) {
       links_.fault = fmt::format("{}: the message is received a second time (first by step {})",
                                  describe(schedule, id), links_.step(target, links_.partner[send]));
       return;
@@ -105,17 +105,17 @@ class Pairing {
                                  describe(plan_[step.peer], sent_by), sent);
       return;
     }
-    if (step.is_signal() != plan_[step.peer][sent_by].is_signal()) {
+    if (step.is_shm_signal() != plan_[step.peer][sent_by].is_shm_signal()) {
       links_.fault = fmt::format("{}: is the other end of {}, though one of them is a signal",
                                  describe(schedule, id), describe(plan_[step.peer], sent_by));
       return;
     }
-    if (step.is_signal() && !std::ranges::equal(schedule.ranges(id), plan_[step.peer].ranges(sent_by))) {
+    if (step.is_shm_signal() && !std::ranges::equal(schedule.ranges(id), plan_[step.peer].ranges(sent_by))) {
       links_.fault = fmt::format("{}: is the other end of {}, which is about other places",
                                  describe(schedule, id), describe(plan_[step.peer], sent_by));
       return;
     }
-    if (schedule.signals() && step.round != plan_[step.peer][sent_by].round) {
+    if (schedule.sends_empty_messages() && step.round != plan_[step.peer][sent_by].round) {
       links_.fault = fmt::format("{}: is of round {}, but {} of round {}, and a barrier goes round by round",
                                  describe(schedule, id), step.round, describe(plan_[step.peer], sent_by),
                                  plan_[step.peer][sent_by].round);
@@ -126,14 +126,14 @@ class Pairing {
   }
 
   void require_taken(Rank target, const Sender& send) {
-    if (links_.partner[links_.at(send.rank, send.step)] != Links::none) return;
+    if (links_.partner[links_.at(send.rank, send.step)] != MessageMatching::none) return;
     links_.fault = fmt::format("{}: is left over, rank {} does not receive it",
                                describe(plan_[send.rank], send.step), target);
   }
 
   const Plan& plan_;
   const Inbound inbound_;
-  Links links_;
+  MessageMatching links_;
   std::vector<std::uint32_t> count_;  // by sender: its messages to the rank at hand
   std::vector<std::size_t> first_;    // by sender: where they begin in `by_match_`
   std::vector<PlanStep> by_match_;
@@ -141,6 +141,6 @@ class Pairing {
 
 }  // namespace
 
-Links link(const Plan& plan) { return Pairing(plan).run(); }
+MessageMatching link(const Plan& plan) { return Pairing(plan).run(); }
 
 }  // namespace convene::schedule

@@ -14,7 +14,7 @@ namespace convene::schedule {
 using PlanStep = std::uint32_t;
 
 /// The n-th send from a to b and the n-th receive of b from a, for every message of a plan.
-struct Links {
+struct MessageMatching {
   static constexpr PlanStep none = 0xffffffffu;
 
   std::vector<PlanStep> base;  ///< by rank: the index of its first step; and, last, the number of all steps
@@ -27,6 +27,6 @@ struct Links {
 };
 
 /// Pairs the messages. The schedules must be those of ranks 0 … P−1 and valid. O(steps + ranks).
-Links link(const Plan& plan);
+MessageMatching link(const Plan& plan);
 
 }  // namespace convene::schedule

@@ -23,7 +23,7 @@ struct Access {
 /// whether each access is connected with the write before it, and each write with the reads since the write before.
 class Races {
  public:
-  Races(const Plan& plan, const Links& links) : plan_(plan), links_(links) {
+  Races(const Plan& plan, const MessageMatching& links) : plan_(plan), links_(links) {
     passed_.assign(links.base.back(), 0);
     for (const Schedule& schedule : plan) before_.push_back(schedule.predecessors());
   }
@@ -102,7 +102,7 @@ class Races {
       const auto [rank, id] = todo_.front();
       for (StepId earlier : before_[rank][id]) pass(rank, earlier);
       const Step& step = plan_[rank][id];
-      if (step.kind == StepKind::recv && step.is_signal())
+      if (step.kind == StepKind::recv && step.is_shm_signal())
         pass(step.peer, links_.step(step.peer, links_.partner[links_.at(rank, id)]));
     }
     return passed_[index] == search_;
@@ -113,7 +113,7 @@ class Races {
   }
 
   const Plan& plan_;
-  const Links& links_;
+  const MessageMatching& links_;
   std::vector<std::vector<std::vector<StepId>>> before_;  // by rank and step
   std::map<std::pair<Rank, convene::schedule::Place>, Place> places_;
   std::vector<std::uint32_t> passed_;  // by step: the last search that came by
@@ -124,7 +124,7 @@ class Races {
 
 }  // namespace
 
-std::string find_race(const Plan& plan, const Links& links) {
+std::string find_race(const Plan& plan, const MessageMatching& links) {
   const bool has_shared = std::any_of(
       plan.begin(), plan.end(), [](const Schedule& schedule) { return schedule.places(Buffer::shared) > 0; });
   return has_shared ? Races(plan, links).find() : "";

@@ -10,8 +10,8 @@ namespace convene::schedule {
 
 /// Empty where any two accesses of different ranks to one shared place, one of which writes it, are connected by
 /// dependencies and signals; else the first pair that is not. The plan must play to its end, and `links` be without
-/// fault. (Accesses of one rank are find_conflict()'s business. A message orders nothing here: its two ends say nothing of
+/// fault. (Accesses of one rank are find_hazard()'s business. A message orders nothing here: its two ends say nothing of
 /// memory.)
-std::string find_race(const Plan& plan, const Links& links);
+std::string find_race(const Plan& plan, const MessageMatching& links);
 
 }  // namespace convene::schedule

@@ -27,7 +27,7 @@ struct Traffic {
 }  // namespace
 
 struct Builder::Work {
-  View::Places outermost(std::span<const Range> slots) const;
+  Embedding::Places outermost(std::span<const Range> slots) const;
   Rank procs = 0, rank = 0, first_sharer = 0;
   std::uint32_t round = 0, rounds = 0;
   Accesses accesses;
@@ -36,7 +36,7 @@ struct Builder::Work {
   unsigned scratches = 0;
   // The scratch buffer that grows for inner schedules; Buffer::input: there is none.
   Buffer for_inner = Buffer::input;
-  std::vector<Inner> inner;  // the innermost last
+  std::vector<SubSchedule> inner;  // the innermost last
 
   std::vector<Step> steps;
   std::vector<Range> ranges;
@@ -108,7 +108,7 @@ void Builder::share(std::uint32_t places) {
 
 void Builder::alias(Buffer alias, Buffer of, Place first) { work_->accesses.alias(alias, of, first); }
 
-void Builder::signals() { work_->signals = true; }
+void Builder::sends_empty_messages() { work_->signals = true; }
 
 /// Replaces a set of predecessors, a large one, that the step before had too by one join step that stands for it.
 void Builder::Work::share_large_set(std::uint32_t first_range) {
@@ -144,17 +144,17 @@ StepId Builder::Work::add_join(std::uint32_t first_range) {
 Buffer Builder::scratch(std::span<const Place> like) { return work_->add_scratch(work_->inner.size(), like); }
 
 void Builder::round(std::uint32_t label) {
-  for (const Inner& inner : work_->inner) label += inner.view().first_round;
+  for (const SubSchedule& inner : work_->inner) label += inner.view().first_round;
   work_->round = label;
 }
 
 std::uint32_t Builder::rounds() const {
   std::uint32_t first = 0;
-  for (const Inner& inner : work_->inner) first += inner.view().first_round;
+  for (const SubSchedule& inner : work_->inner) first += inner.view().first_round;
   return std::max(work_->rounds, first) - first;
 }
 
-void Builder::enter(View view) {
+void Builder::enter(Embedding view) {
   work_->inner.emplace_back(std::move(view));
   round(0);
 }
@@ -189,7 +189,7 @@ void Builder::Work::note_sharers() {
 /// Shared places of the schedule at a level; returns the first of them there. One inside is as many outside as its blocks are.
 Place Builder::Work::add_shared(std::size_t level, std::uint32_t wanted) {
   if (level > 0) {
-    Inner& around = inner[level - 1];
+    SubSchedule& around = inner[level - 1];
     const std::uint32_t each = around.places_of_a_block();
     return around.add_shared(add_shared(level - 1, wanted * each), wanted, each);
   }
@@ -201,7 +201,7 @@ Place Builder::Work::add_shared(std::size_t level, std::uint32_t wanted) {
   return first;
 }
 
-/// A scratch buffer of the schedule at a level: 0 is the outermost. Inner ones are places of the level below.
+/// A scratch buffer of the schedule at a level: 0 is the outermost. SubSchedule ones are places of the level below.
 Buffer Builder::Work::add_scratch(std::size_t level, std::span<const Place> wanted) {
   if (level == 0) {
     const Buffer made = convene::schedule::scratch(scratches++);
@@ -210,16 +210,16 @@ Buffer Builder::Work::add_scratch(std::size_t level, std::span<const Place> want
     like.insert(like.end(), wanted.begin(), wanted.end());
     return made;
   }
-  Inner& around = inner[level - 1];
-  std::vector<View::Places> where = around.like(wanted);
+  SubSchedule& around = inner[level - 1];
+  std::vector<Embedding::Places> where = around.sized_like(wanted);
   if (!around.view().scratch_in_blocks) {
     std::vector<Place> outer;
-    for (const View::Places& block : where)
+    for (const Embedding::Places& block : where)
       for (const Range& range : block)
         for_each_place(range, any_places, [&](Place place) { outer.push_back(place); });
     auto [made, next] =
         level == 1 ? add_common_scratch(outer) : std::pair{add_scratch(level - 1, outer), Place{0}};
-    for (View::Places& block : where) {
+    for (Embedding::Places& block : where) {
       std::uint32_t count = 0;
       for (const Range& range : block) count += range.count();
       block.assign(1, Range(made, next, count));
@@ -232,9 +232,9 @@ Buffer Builder::Work::add_scratch(std::size_t level, std::span<const Place> want
 /// A step of the innermost schedule, brought down level by level and added.
 void Builder::Work::step(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
                          Transfer transfer) {
-  View::Places lower_from(from.begin(), from.end()), lower_to(to.begin(), to.end());
+  Embedding::Places lower_from(from.begin(), from.end()), lower_to(to.begin(), to.end());
   for (std::size_t level = inner.size(); level > 0; --level) {
-    const Inner& around = inner[level - 1];
+    const SubSchedule& around = inner[level - 1];
     const Rank* receiver = kind == StepKind::send   ? &peer
                            : kind == StepKind::recv ? &around.view().rank
                                                     : nullptr;
@@ -255,7 +255,7 @@ void Builder::Work::add_in_parts(StepKind kind, std::span<const Range> from, std
     const auto part = from.first(std::min(from.size(), most_from_ranges));
     std::uint32_t wanted = 0;
     for (const Range& range : part) wanted += range.count();
-    View::Places target;
+    Embedding::Places target;
     while (wanted > 0 && next < to.size()) {
       const Range& whole = to[next];
       const std::uint32_t count = std::min(wanted, whole.count() - taken);
@@ -314,19 +314,19 @@ StepId Builder::Work::add(StepKind kind, Rank peer, std::span<const Range> from,
 
   const std::span<const Range> mine(ranges.data() + first_range, ranges.size() - first_range);
   // Places that are handed over are out of reach on either side: as if both wrote them.
-  const bool is_signal = !is_local(kind) && touches == touch_bit(Range(Buffer::shared, 0));
-  const std::size_t only_read = is_signal ? 0 : from_taken;
+  const bool is_shm_signal = !is_local(kind) && touches == touch_bit(Range(Buffer::shared, 0));
+  const std::size_t only_read = is_shm_signal ? 0 : from_taken;
   accesses.start();
   for (const Range& range : mine.first(only_read)) accesses.read(range);
   for (const Range& range : mine.subspan(only_read)) accesses.write(range);
   const std::uint32_t match = is_local(kind) ? 0 : number_message(kind, peer);
-  if (is_signal && match + 1 >= 1u << signal_bits)
+  if (is_shm_signal && match + 1 >= 1u << signal_bits)
     throw std::logic_error("more messages between two ranks than a signal can count");
-  if (is_signal && kind == StepKind::send) accesses.depend(sent[peer].last_signal);
+  if (is_shm_signal && kind == StepKind::send) accesses.depend(sent[peer].last_signal);
   if (accesses.depends().size() >= join_from) share_large_set(first_range);
 
   const StepId id = commit(kind, peer, transfer, match, first_range, from_taken, touches);
-  if (is_signal && kind == StepKind::send) sent[peer].last_signal = id;
+  if (is_shm_signal && kind == StepKind::send) sent[peer].last_signal = id;
   for (const Range& range : mine.first(only_read)) accesses.note_read(range, id);
   for (const Range& range : mine.subspan(only_read)) accesses.note_write(range, id);
   return id;
@@ -439,8 +439,8 @@ void Builder::combine(Range left, Range right) {
 }
 
 /// What slots of the innermost schedule are in the outermost one.
-View::Places Builder::Work::outermost(std::span<const Range> slots) const {
-  View::Places outer(slots.begin(), slots.end());
+Embedding::Places Builder::Work::outermost(std::span<const Range> slots) const {
+  Embedding::Places outer(slots.begin(), slots.end());
   for (std::size_t level = inner.size(); level > 0; --level) outer = inner[level - 1].lowered(outer, nullptr);
   std::erase_if(outer, [](const Range& range) { return range.count() == 0; });
   for (Range& range : outer) range = accesses.normalised(range);
@@ -453,7 +453,7 @@ bool Builder::are_same(std::span<const Range> one, std::span<const Range> other)
 
 void Builder::join(std::span<const Range> written) {
   Work& w = *work_;
-  const View::Places outer = w.outermost(written);
+  const Embedding::Places outer = w.outermost(written);
   w.accesses.start();
   for (const Range& range : outer) w.accesses.read(range);
   const std::size_t steps = w.accesses.depends().size();

@@ -37,7 +37,7 @@ class Builder {
   void alias(Buffer alias, Buffer of, Place first);
 
   /// All messages carry nothing and are sent all the same.
-  void signals();
+  void sends_empty_messages();
 
   /// Steps that follow belong to this round.
   void round(std::uint32_t label);
@@ -45,7 +45,7 @@ class Builder {
   std::uint32_t rounds() const;
 
   /// Until leave(), steps, rounds and scratch buffers are those of an inner schedule. Views may be nested.
-  void enter(View view);
+  void enter(Embedding view);
   void leave();
 
   /// Whether two sets of slots of the innermost schedule are the same places, in the same order.

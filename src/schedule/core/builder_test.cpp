@@ -9,8 +9,8 @@
 #include <stdexcept>
 
 #include "schedule/check/hazards.hpp"
-#include "schedule/testing/mutation.hpp"
 #include "schedule/core/order.hpp"
+#include "schedule/testing/mutation.hpp"
 
 namespace convene::schedule {
 namespace {
@@ -115,7 +115,7 @@ RC_GTEST_PROP(Builder, OrdersWhatMustBeOrdered, ()) {
   Builder builder;
   const Schedule schedule = build(builder, any_wishes());
   schedule.validate();  // numbers grow along dependencies, predecessors are counted right
-  RC_ASSERT(find_conflict(schedule) == "");
+  RC_ASSERT(find_hazard(schedule) == "");
   RC_ASSERT(orders_everything(schedule));
 }
 
@@ -124,7 +124,7 @@ RC_GTEST_PROP(Builder, OrdersNothingElse, ()) {
   std::vector<Wish> wishes = any_wishes();
   std::erase_if(wishes, [](const Wish& wish) { return wish.kind == Wish::join; });
   const Schedule schedule = build(builder, wishes);
-  const auto conflicts = all_conflicts(schedule);
+  const auto conflicts = all_hazards(schedule);
   const auto predecessors = schedule.predecessors();
   for (StepId id = 0; id < schedule.size(); ++id)
     for (StepId before : predecessors[id]) {
@@ -145,7 +145,7 @@ RC_GTEST_PROP(Builder, CheckerAndJudgeAgreeOnLostDependencies, ()) {
       Mutation mutation(schedule);
       mutation.drop_dependency(before, id);
       const Schedule mutant = mutation.schedule();
-      RC_ASSERT((find_conflict(mutant) == "") == orders_everything(mutant));
+      RC_ASSERT((find_hazard(mutant) == "") == orders_everything(mutant));
     }
 }
 
@@ -207,7 +207,7 @@ RC_GTEST_PROP(Order, IssuesEveryStepOnceAndInOrder, ()) {
       for (StepId id = 0; id < schedule.size(); ++id) complete[id] = complete[id] || issued[id];
     } else if (op.action() == Action::wait) {
       // A signal is only waited for.
-      if (schedule[op.step()].is_signal())
+      if (schedule[op.step()].is_shm_signal())
         for (StepId b : before[op.step()]) RC_ASSERT(is_complete(is_complete, b));
       else
         RC_ASSERT(issued[op.step()]);
@@ -246,7 +246,7 @@ TEST(Builder, JoinsLargeSetsThatManyStepsShare) {
   for (Rank peer = 1; peer < many; ++peer) builder.recv(peer, Range(Buffer::output, peer));
   for (Rank peer = 1; peer < many; ++peer) builder.send(peer, Range(Buffer::output, 0, many));
   const Schedule schedule = builder.finish();
-  EXPECT_EQ(find_conflict(schedule), "");
+  EXPECT_EQ(find_hazard(schedule), "");
   EXPECT_LT(schedule.edges(), 4 * many);
 }
 
@@ -301,8 +301,8 @@ TEST(Builder, CutsACopyFromManyRanges) {
 }
 
 /// Two ranks as one of them sees it: the inner ranks 0 and 1 are 3 and 0 here, their blocks the places 6, 7 and 0, 1.
-View reversed_pair() {
-  View view;
+Embedding reversed_pair() {
+  Embedding view;
   view.rank = 1;
   view.ranks = {3, 0};
   view.input = {{Range(Buffer::input, 0, 2)}};
@@ -334,7 +334,7 @@ TEST(BuilderViews, MapRanksPlacesRoundsAndScratch) {
   EXPECT_EQ(schedule.ranges(0)[0], Range(shared, 2, 2));
   EXPECT_EQ(schedule.ranges(1)[0], Range(shared, 4, 2));
   EXPECT_EQ(schedule.ranges(2)[0], Range(Buffer::input, 0, 2));
-  const auto of_sizes = schedule.like(shared);
+  const auto of_sizes = schedule.sized_like(shared);
   EXPECT_EQ(std::vector(of_sizes.begin(), of_sizes.end()), (std::vector<Place>{0, 1, 6, 7, 0, 1, 6, 7}));
 }
 
@@ -343,7 +343,7 @@ TEST(BuilderViews, LeaveOutWhatTheReceiverHas) {
   builder.begin(4, 0);
   builder.buffer(Buffer::input, 2);
   builder.buffer(Buffer::output, 8);
-  View view = reversed_pair();
+  Embedding view = reversed_pair();
   view.has = [](Rank rank, const Range& places) { return rank == 0 && places.first == 6; };
   builder.enter(view);
   builder.send(0, Range(Buffer::output, 0, 2));
@@ -382,7 +382,7 @@ TEST(BuilderViews, KeepJoinsOfPlacesThatFollowEachOther) {
   builder.begin(4, 0);
   builder.buffer(Buffer::input, 1);
   builder.buffer(Buffer::output, 4);
-  View view{.rank = 0, .ranks = {0, 1, 2, 3}};
+  Embedding view{.rank = 0, .ranks = {0, 1, 2, 3}};
   view.input = {{Range(Buffer::input, 0)}};
   for (Place place = 0; place < 4; ++place) view.output.push_back({Range(Buffer::output, place)});
   view.blocks = view.output;
@@ -422,7 +422,7 @@ TEST(Builder, SharedPlacesOfAnInnerScheduleAreAsManyAsItsBlocks) {
   Builder builder;
   builder.begin(4, 3);
   builder.buffer(Buffer::output, 4);
-  View view;
+  Embedding view;
   view.rank = 1;
   view.ranks = {2, 3};
   view.output = view.blocks = {{Range(Buffer::output, 0, 2)}, {Range(Buffer::output, 2, 2)}};
@@ -435,7 +435,7 @@ TEST(Builder, SharedPlacesOfAnInnerScheduleAreAsManyAsItsBlocks) {
   EXPECT_EQ(schedule.places(Buffer::shared), 6u);
   EXPECT_EQ(schedule.first_sharer(), 2u);
   ASSERT_EQ(schedule.size(), 2u);
-  EXPECT_TRUE(schedule[0].is_signal());
+  EXPECT_TRUE(schedule[0].is_shm_signal());
   EXPECT_EQ(schedule[0].peer, 2u);
   EXPECT_EQ(schedule.ranges(0)[0], Range(Buffer::shared, 2, 2));
   EXPECT_EQ(schedule.from(1)[0], Range(Buffer::shared, 2, 2));

@@ -6,7 +6,7 @@
 namespace convene::schedule {
 
 std::string_view name(const Step& step) {
-  if (step.is_signal()) return step.kind == StepKind::send ? "signal" : "await";
+  if (step.is_shm_signal()) return step.kind == StepKind::send ? "signal" : "await";
   return name(step.kind);
 }
 
@@ -69,7 +69,7 @@ std::string describe(const Schedule& schedule, std::span<const Range> ranges) {
 std::string describe(const Schedule& schedule, StepId id) {
   const Step& step = schedule[id];
   const std::string where = fmt::format("rank {}, step {} (round {}, ", schedule.rank(), id, step.round);
-  if (step.is_signal())
+  if (step.is_shm_signal())
     return fmt::format("{}{} {} rank {} about {})", where, name(step),
                        step.kind == StepKind::send ? "to" : "from", step.peer,
                        describe(schedule, schedule.ranges(id)));

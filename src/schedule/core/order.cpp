@@ -41,7 +41,7 @@ class Compiler {
  private:
   /// A step whose predecessors are all complete. Joins are complete at once.
   void ready(StepId id) {
-    if (schedule_[id].is_signal()) {
+    if (schedule_[id].is_shm_signal()) {
       schedule_[id].kind == StepKind::send ? ready_local_.insert(id) : receives_.insert(id);
       return;
     }
@@ -99,7 +99,7 @@ class Compiler {
     if (in_rounds_ && in_flight == 0)
       return true;  // none of a later round is out, nor will be before this one
     StepId& first = first_[kind == StepKind::send];
-    while (schedule_[first].kind != kind || issued_[first] || schedule_[first].is_signal()) ++first;
+    while (schedule_[first].kind != kind || issued_[first] || schedule_[first].is_shm_signal()) ++first;
     return ready.first() == first;
   }
   bool may_send() { return may_issue(ready_sends_, StepKind::send, sends(), limits_.sends); }
@@ -145,7 +145,7 @@ class Compiler {
     StepId id = earliest;
     if (earliest == receive) {
       receives_.erase(id);
-      receives_in_flight_ -= !schedule_[id].is_signal();
+      receives_in_flight_ -= !schedule_[id].is_shm_signal();
     } else if (earliest == free_send) {
       free_sends_.erase(id);
     } else {
@@ -177,7 +177,7 @@ class Compiler {
   // The awaited sends by what depends on them, and some that are not awaited any more.
   std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> by_dependent_;
   // (Signals through shared memory keep no rounds, and what goes between them must not wait for one.)
-  const bool in_rounds_ = schedule_.signals() && schedule_.places(Buffer::shared) == 0;
+  const bool in_rounds_ = schedule_.sends_empty_messages() && schedule_.places(Buffer::shared) == 0;
   std::uint32_t round_ = 0;  // messages of later ones are held back, by round
   std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> of_later_rounds_;
   Order order_;

@@ -12,7 +12,7 @@ std::vector<std::vector<StepId>> Schedule::predecessors() const {
   return result;
 }
 
-std::span<const Place> Schedule::like(Buffer scratch_buffer) const {
+std::span<const Place> Schedule::sized_like(Buffer scratch_buffer) const {
   std::size_t first = 0;
   for (unsigned b = index(Buffer::scratch); b < index(scratch_buffer); ++b) first += places_[b];
   return std::span(like_).subspan(first, places(scratch_buffer));

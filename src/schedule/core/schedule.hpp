@@ -52,9 +52,9 @@ struct Step {
 
   bool is_message() const { return kind == StepKind::send || kind == StepKind::recv; }
   /// Whether it takes one of the places that there are for messages in flight.
-  bool is_in_flight() const { return is_message() && !is_signal(); }
+  bool is_in_flight() const { return is_message() && !is_shm_signal(); }
   /// A message that moves nothing: a signal, or its other end. The one is given at once, the other one only looked for.
-  bool is_signal() const { return is_message() && touches == 1u << index(Buffer::shared); }
+  bool is_shm_signal() const { return is_message() && touches == 1u << index(Buffer::shared); }
 };
 
 inline constexpr std::size_t most_from_ranges = 255;  // of a copy or combine
@@ -78,13 +78,13 @@ class Schedule {
   unsigned buffers() const { return buffers_; }
 
   /// For each place of a scratch buffer the place of the collective's blocks whose size it has.
-  std::span<const Place> like(Buffer scratch_buffer) const;
+  std::span<const Place> sized_like(Buffer scratch_buffer) const;
 
   /// Of a schedule that uses shared places: the lowest of the ranks that share them.
   Rank first_sharer() const { return first_sharer_; }
 
   /// Whether messages are sent although they carry no bytes: their arrival is what counts.
-  bool signals() const { return signals_; }
+  bool sends_empty_messages() const { return signals_; }
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(steps_.size()) - 1; }
   const Step& operator[](StepId id) const { return steps_[id]; }
@@ -113,7 +113,7 @@ class Schedule {
 
  private:
   friend class Builder;
-  friend class GrowingSchedule;
+  friend class IncrementalSchedule;
   friend class Mutation;  // the checker's own test breaks schedules on purpose
 
   /// A message has one set of ranges, of any size.

@@ -2,10 +2,10 @@
 // Slots: where data stands. A slot is a (buffer, place); a set of slots is a strided range of places.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <cstdint>
 #include <vector>
+
+#include "base/layers.hpp"
 
 namespace convene::schedule {
 

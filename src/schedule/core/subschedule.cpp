@@ -8,7 +8,7 @@ namespace convene::schedule {
 namespace {
 
 /// Puts a range behind others, as a part of the last one where it goes on with it.
-void append(View::Places& places, const Range& next) {
+void append(Embedding::Places& places, const Range& next) {
   if (!places.empty() && places.back().buffer() == next.buffer()) {
     Range& last = places.back();
     const Place distance = next.first - last.first;
@@ -28,38 +28,38 @@ void append(View::Places& places, const Range& next) {
 
 }  // namespace
 
-std::vector<View::Places> Inner::like(std::span<const Place> blocks) const {
-  std::vector<View::Places> where;
+std::vector<Embedding::Places> SubSchedule::sized_like(std::span<const Place> blocks) const {
+  std::vector<Embedding::Places> where;
   for (const Place block : blocks) where.push_back(view_.blocks[block]);
   return where;
 }
 
-Buffer Inner::add_scratch(std::vector<View::Places> where) {
+Buffer SubSchedule::add_scratch(std::vector<Embedding::Places> where) {
   scratch_.push_back(std::move(where));
   return convene::schedule::scratch(static_cast<unsigned>(scratch_.size()) - 1);
 }
 
-std::uint32_t Inner::places_of_a_block() const {
-  const auto number = [](const View::Places& places) {
+std::uint32_t SubSchedule::places_of_a_block() const {
+  const auto number = [](const Embedding::Places& places) {
     std::uint32_t total = 0;
     for (const Range& range : places) total += range.count();
     return total;
   };
   if (view_.blocks.empty()) return 1;
   const std::uint32_t each = number(view_.blocks.front());
-  for (const View::Places& block : view_.blocks)
+  for (const Embedding::Places& block : view_.blocks)
     if (number(block) != each) throw std::logic_error("shared places of a view whose blocks are not alike");
   return each;
 }
 
-Place Inner::add_shared(Place first, std::uint32_t places, std::uint32_t each) {
+Place SubSchedule::add_shared(Place first, std::uint32_t places, std::uint32_t each) {
   const auto inner = static_cast<Place>(shared_.size());
   for (std::uint32_t i = 0; i < places; ++i)
     shared_.push_back({Range(Buffer::shared, first + i * each, each)});
   return inner;
 }
 
-const std::vector<View::Places>& Inner::places_of(Buffer buffer) const {
+const std::vector<Embedding::Places>& SubSchedule::places_of(Buffer buffer) const {
   switch (buffer) {
     case Buffer::input:
       return view_.input;
@@ -72,8 +72,8 @@ const std::vector<View::Places>& Inner::places_of(Buffer buffer) const {
   }
 }
 
-View::Places Inner::lowered(std::span<const Range> given, const Rank* receiver) const {
-  View::Places result;
+Embedding::Places SubSchedule::lowered(std::span<const Range> given, const Rank* receiver) const {
+  Embedding::Places result;
   for (const Range& range : given) {
     const auto& map = places_of(range.buffer());
     const bool may_be_there = receiver && view_.has && range.buffer() != Buffer::shared;

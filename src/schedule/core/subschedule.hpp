@@ -12,7 +12,7 @@ namespace convene::schedule {
 
 /// How a schedule over fewer or reordered ranks stands inside a larger one (composition): what its ranks and its blocks
 /// are there. A block of the inner schedule may be any number of places of the outer one.
-struct View {
+struct Embedding {
   using Places = std::vector<Range>;  ///< outer places, in order
 
   Rank rank = 0;                      ///< this rank's number in the inner schedule
@@ -29,15 +29,15 @@ struct View {
 };
 
 /// A view, and where the scratch buffers are that its schedule declared.
-class Inner {
+class SubSchedule {
  public:
-  explicit Inner(View view) : view_(std::move(view)) {}
+  explicit SubSchedule(Embedding view) : view_(std::move(view)) {}
 
-  const View& view() const { return view_; }
+  const Embedding& view() const { return view_; }
   /// Where the blocks lie that a scratch buffer is like.
-  std::vector<View::Places> like(std::span<const Place> blocks) const;
+  std::vector<Embedding::Places> sized_like(std::span<const Place> blocks) const;
   /// The next scratch buffer, by place; returns its name in the inner schedule.
-  Buffer add_scratch(std::vector<View::Places> where);
+  Buffer add_scratch(std::vector<Embedding::Places> where);
 
   /// How many outer places a block is, where all are as many. Throws std::logic_error where they are not.
   std::uint32_t places_of_a_block() const;
@@ -46,14 +46,14 @@ class Inner {
 
   /// Places of the inner schedule as those of the one around it, without what the receiver (null: there is none) has
   /// already.
-  View::Places lowered(std::span<const Range> given, const Rank* receiver) const;
+  Embedding::Places lowered(std::span<const Range> given, const Rank* receiver) const;
 
  private:
-  View view_;
-  const std::vector<View::Places>& places_of(Buffer buffer) const;
+  Embedding view_;
+  const std::vector<Embedding::Places>& places_of(Buffer buffer) const;
 
-  std::vector<std::vector<View::Places>> scratch_;  // by inner scratch buffer and place
-  std::vector<View::Places> shared_;                // by inner place
+  std::vector<std::vector<Embedding::Places>> scratch_;  // by inner scratch buffer and place
+  std::vector<Embedding::Places> shared_;                // by inner place
 };
 
 }  // namespace convene::schedule

@@ -5,7 +5,7 @@
 
 namespace convene::schedule {
 
-StepId GrowingSchedule::add(Step step, std::span<const Range> from, std::span<const Range> to) {
+StepId IncrementalSchedule::add(Step step, std::span<const Range> from, std::span<const Range> to) {
   Schedule& s = schedule_;
   const StepId id = s.size();
   step.ranges = static_cast<std::uint32_t>(s.ranges_.size());
@@ -22,7 +22,7 @@ StepId GrowingSchedule::add(Step step, std::span<const Range> from, std::span<co
   return id;
 }
 
-StepId GrowingSchedule::add(const DecidedStep& wanted, std::uint32_t match, std::uint32_t round) {
+StepId IncrementalSchedule::add(const OnlineStep& wanted, std::uint32_t match, std::uint32_t round) {
   Step step;
   step.kind = wanted.kind;
   step.peer = wanted.peer;
@@ -31,13 +31,13 @@ StepId GrowingSchedule::add(const DecidedStep& wanted, std::uint32_t match, std:
   return add(step, wanted.read(), wanted.written());
 }
 
-StepId GrowingSchedule::add_join(std::uint32_t round) {
+StepId IncrementalSchedule::add_join(std::uint32_t round) {
   Step step;
   step.round = round;
   return add(step, {}, {});
 }
 
-Schedule GrowingSchedule::finish() const {
+Schedule IncrementalSchedule::finish() const {
   Schedule result = schedule_;
   std::vector<std::pair<StepId, StepId>> edges = edges_;
   std::sort(edges.begin(), edges.end());

@@ -10,13 +10,13 @@
 
 namespace convene::schedule {
 
-class GrowingSchedule {
+class IncrementalSchedule {
  public:
   /// `frame`: a schedule without steps, with the buffers that the steps will touch.
-  explicit GrowingSchedule(const Schedule& frame) : schedule_(frame) {}
+  explicit IncrementalSchedule(const Schedule& frame) : schedule_(frame) {}
 
   /// The next step; messages have the number `match` between the two ranks.
-  StepId add(const DecidedStep& wanted, std::uint32_t match = 0, std::uint32_t round = 0);
+  StepId add(const OnlineStep& wanted, std::uint32_t match = 0, std::uint32_t round = 0);
   StepId add_join(std::uint32_t round);
   /// `after` waits until `before` is complete. Ids grow along every dependency.
   void order(StepId before, StepId after) { edges_.emplace_back(before, after); }

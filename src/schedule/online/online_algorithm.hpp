@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Algorithms that decide as they run: which message comes next depends on who is there. A decider is one rank's part of
+// Algorithms that decide as they run: which message comes next depends on who is there. An online algorithm is one rank's part of
 // such an algorithm, a state machine that is told what happens and says what is to be done.
 //
 // Ranks tell each other notices: a few numbers, no data, from anybody at any time. Data travels in ordinary steps, whose
 // peer is known when they are decided upon. What the ranks did in the end is an ordinary plan (interplay.hpp), so
-// everything that reads plans reads these algorithms too; only the executor asks the decider itself.
+// everything that reads plans reads these algorithms too; only the executor asks the online algorithm itself.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ struct Notice {
 };
 
 /// What happened to a rank.
-struct Happening {
+struct Event {
   enum class Kind : std::uint8_t {
     begun,  ///< the rank has entered the call: its own contribution is there. Once, not necessarily the first event
     noticed,   ///< `notice` came from `peer`
@@ -37,8 +37,8 @@ struct Happening {
   Range slots = {};
 };
 
-/// One thing that a decider wants done.
-struct DecidedStep {
+/// One thing that an online algorithm wants done.
+struct OnlineStep {
   StepKind kind = StepKind::send;
   bool is_notice = false;  ///< a send that carries `notice` alone
   Rank peer = 0;
@@ -51,7 +51,7 @@ struct DecidedStep {
 
 /// What is to be done after an event, in this order: copies and combines at once, messages are started. No step may
 /// touch what a message in flight touches, unless both only read.
-class DecidedSteps {
+class OnlineSteps {
  public:
   void tell(Rank peer, const Notice& notice) {
     list_.push_back({.is_notice = true, .peer = peer, .notice = notice});
@@ -68,39 +68,39 @@ class DecidedSteps {
     list_.push_back({.kind = StepKind::combine, .from = left, .to = right});
   }
 
-  const std::vector<DecidedStep>& list() const { return list_; }
+  const std::vector<OnlineStep>& list() const { return list_; }
   void clear() { list_.clear(); }
 
  private:
-  std::vector<DecidedStep> list_;
+  std::vector<OnlineStep> list_;
 };
 
-/// The most messages with data that a decider may send to one rank: they are numbered.
+/// The most messages with data that an online algorithm may send to one rank: they are numbered.
 inline constexpr std::uint32_t most_decided_messages = match_window;
 
 /// One rank's part. It is over when it has begun, no message is in flight, and it does not listen.
-class Decider {
+class OnlineAlgorithm {
  public:
-  virtual ~Decider() = default;
+  virtual ~OnlineAlgorithm() = default;
 
-  virtual std::unique_ptr<Decider> copy() const = 0;
+  virtual std::unique_ptr<OnlineAlgorithm> copy() const = 0;
   /// An event, and what is to be done now.
-  virtual void on(const Happening& event, DecidedSteps& steps) = 0;
+  virtual void on(const Event& event, OnlineSteps& steps) = 0;
   /// Whether a notice is still to come: while it is false, none may be on its way.
   virtual bool is_listening() const = 0;
   /// For each scratch buffer, by place, the place of the collective's blocks whose size it has.
   virtual std::vector<std::vector<Place>> scratch() const { return {}; }
 
  protected:
-  Decider() = default;
-  Decider(const Decider&) = default;
-  Decider& operator=(const Decider&) = default;
+  OnlineAlgorithm() = default;
+  OnlineAlgorithm(const OnlineAlgorithm&) = default;
+  OnlineAlgorithm& operator=(const OnlineAlgorithm&) = default;
 };
 
-/// What one rank runs: a schedule, or the frame of one (its buffers, without steps) and a decider.
+/// What one rank runs: a schedule, or the frame of one (its buffers, without steps) and an online algorithm.
 struct Runnable {
   Schedule schedule;
-  std::unique_ptr<Decider> decider;
+  std::unique_ptr<OnlineAlgorithm> online;
 };
 
 }  // namespace convene::schedule

@@ -9,17 +9,17 @@
 
 namespace convene::schedule {
 
-Interplay::Interplay(std::vector<Runnable> ranks, Options options)
+OnlineSimulation::OnlineSimulation(std::vector<Runnable> ranks, Options options)
     : options_(std::move(options)), members_(ranks.size()) {
   options_.arrivals.resize(ranks.size(), 0);
   for (Rank rank = 0; rank < ranks.size(); ++rank) {
     frames_.push_back(std::move(ranks[rank].schedule));
-    deciders_.push_back(std::move(ranks[rank].decider));
+    deciders_.push_back(std::move(ranks[rank].online));
     pend(rank, {}, options_.arrivals[rank] * ticks_a_round);
   }
 }
 
-Interplay::Interplay(const Interplay& other)
+OnlineSimulation::OnlineSimulation(const OnlineSimulation& other)
     : options_(other.options_),
       frames_(other.frames_),
       members_(other.members_),
@@ -28,48 +28,47 @@ Interplay::Interplay(const Interplay& other)
       pairs_(other.pairs_),
       messages_(other.messages_),
       next_number_(other.next_number_) {
-  for (const auto& decider : other.deciders_) deciders_.push_back(decider->copy());
+  for (const auto& online : other.deciders_) deciders_.push_back(online->copy());
 }
 
 /// A rank sees it when it has arrived.
-void Interplay::pend(Rank rank, const Happening& event, std::uint64_t time, std::uint32_t step,
-                     MessageId message, std::uint64_t told) {
+void OnlineSimulation::pend(Rank rank, const Event& event, std::uint64_t time, std::uint32_t step,
+                            MessageId message, std::uint64_t told) {
   if (!options_.in_background) time = std::max(time, options_.arrivals[rank] * ticks_a_round);
   pending_.emplace(Key{time, next_number_++}, Pending{rank, event, step, message, told});
 }
 
-bool Interplay::can_happen(const Pending& pending) const {
-  if (pending.event.kind == Happening::Kind::begun) return true;
+bool OnlineSimulation::can_happen(const Pending& pending) const {
+  if (pending.event.kind == Event::Kind::begun) return true;
   if (!members_[pending.rank].has_begun && !options_.in_background) return false;
-  return pending.event.kind != Happening::Kind::noticed || deciders_[pending.rank]->is_listening();
+  return pending.event.kind != Event::Kind::noticed || deciders_[pending.rank]->is_listening();
 }
 
 /// Of the notices from one rank to another only the first can come.
-bool Interplay::is_first_notice(const Key& key, const Pending& pending) const {
+bool OnlineSimulation::is_first_notice(const Key& key, const Pending& pending) const {
   return std::none_of(pending_.begin(), pending_.end(), [&](const auto& other) {
     const Pending& is = other.second;
-    return is.event.kind == Happening::Kind::noticed && is.rank == pending.rank &&
+    return is.event.kind == Event::Kind::noticed && is.rank == pending.rank &&
            is.event.peer == pending.event.peer && other.first.second < key.second;
   });
 }
 
-std::vector<Interplay::Choice> Interplay::choices() const {
+std::vector<OnlineSimulation::Choice> OnlineSimulation::choices() const {
   std::vector<Choice> result;
   for (const auto& [key, pending] : pending_)
-    if (can_happen(pending) &&
-        (pending.event.kind != Happening::Kind::noticed || is_first_notice(key, pending)))
+    if (can_happen(pending) && (pending.event.kind != Event::Kind::noticed || is_first_notice(key, pending)))
       result.push_back({pending.rank, key.first, key.second});
   for (const auto& [time, rank] : stirred_) result.push_back({rank, time, Choice::quiet});
   return result;
 }
 
-Happening Interplay::event(const Choice& choice) const {
-  if (choice.number == Choice::quiet) return {.kind = Happening::Kind::quiet};
+Event OnlineSimulation::event(const Choice& choice) const {
+  if (choice.number == Choice::quiet) return {.kind = Event::Kind::quiet};
   return pending_.at({choice.time, choice.number}).event;
 }
 
 // Taken in the order of time, notices keep their order, and a rank is quiet when nothing else happens at the same time.
-std::optional<Interplay::Choice> Interplay::earliest() const {
+std::optional<OnlineSimulation::Choice> OnlineSimulation::earliest() const {
   auto first = pending_.begin();
   while (first != pending_.end() && !can_happen(first->second)) ++first;
   if (!stirred_.empty() && (first == pending_.end() || stirred_.begin()->first < first->first.first))
@@ -78,9 +77,9 @@ std::optional<Interplay::Choice> Interplay::earliest() const {
   return Choice{first->second.rank, first->first.first, first->first.second};
 }
 
-void Interplay::take(const Choice& choice) {
+void OnlineSimulation::take(const Choice& choice) {
   Member& member = members_[choice.rank];
-  const Happening happened = event(choice);
+  const Event happened = event(choice);
   stirred_.erase({member.last_time, choice.rank});
   member.last_time = std::max(member.last_time, choice.time);
   if (choice.number != Choice::quiet) {
@@ -89,8 +88,8 @@ void Interplay::take(const Choice& choice) {
     const Pending taken = found->second;
     pending_.erase(found);
     std::uint32_t step = taken.step;
-    if (happened.kind == Happening::Kind::begun) member.has_begun = true;
-    if (happened.kind == Happening::Kind::noticed) {
+    if (happened.kind == Event::Kind::begun) member.has_begun = true;
+    if (happened.kind == Event::Kind::noticed) {
       step = static_cast<std::uint32_t>(member.done.size());
       Done& heard = member.done.emplace_back();
       heard.wanted = {.kind = StepKind::recv, .is_notice = true, .peer = happened.peer};
@@ -103,7 +102,7 @@ void Interplay::take(const Choice& choice) {
 }
 
 /// From now on everything comes behind this step too.
-void Interplay::reach(Member& member, std::uint32_t step, std::uint64_t time) {
+void OnlineSimulation::reach(Member& member, std::uint32_t step, std::uint64_t time) {
   if (member.moment == no_step) {
     member.moment = step;
     return;
@@ -116,10 +115,10 @@ void Interplay::reach(Member& member, std::uint32_t step, std::uint64_t time) {
   member.moment = static_cast<std::uint32_t>(member.done.size()) - 1;
 }
 
-void Interplay::decide(Rank rank, const Happening& event, std::uint64_t now) {
-  DecidedSteps steps;
+void OnlineSimulation::decide(Rank rank, const Event& event, std::uint64_t now) {
+  OnlineSteps steps;
   deciders_[rank]->on(event, steps);
-  for (const DecidedStep& wanted : steps.list()) {
+  for (const OnlineStep& wanted : steps.list()) {
     if (wanted.is_notice)
       notify(rank, wanted, now);
     else if (wanted.kind == StepKind::send || wanted.kind == StepKind::recv)
@@ -129,7 +128,7 @@ void Interplay::decide(Rank rank, const Happening& event, std::uint64_t now) {
   }
 }
 
-std::uint32_t Interplay::add(Member& member, const DecidedStep& wanted, std::uint64_t now) {
+std::uint32_t OnlineSimulation::add(Member& member, const OnlineStep& wanted, std::uint64_t now) {
   Done& done = member.done.emplace_back();
   done.wanted = wanted;
   done.time = now;
@@ -137,22 +136,22 @@ std::uint32_t Interplay::add(Member& member, const DecidedStep& wanted, std::uin
   return static_cast<std::uint32_t>(member.done.size()) - 1;
 }
 
-void Interplay::notify(Rank rank, const DecidedStep& wanted, std::uint64_t now) {
+void OnlineSimulation::notify(Rank rank, const OnlineStep& wanted, std::uint64_t now) {
   const std::uint32_t step = add(members_[rank], wanted, now);
   members_[rank].done[step].message = messages_;
   Pair& pair = pairs_[{rank, wanted.peer}];
   pair.last_notice = std::max(pair.last_notice, now + 1);
-  pend(wanted.peer, {.kind = Happening::Kind::noticed, .peer = rank, .notice = wanted.notice},
-       pair.last_notice, no_step, messages_, now);
+  pend(wanted.peer, {.kind = Event::Kind::noticed, .peer = rank, .notice = wanted.notice}, pair.last_notice,
+       no_step, messages_, now);
   ++messages_;
 }
 
-void Interplay::offer(Rank rank, const DecidedStep& wanted, std::uint64_t now) {
+void OnlineSimulation::offer(Rank rank, const OnlineStep& wanted, std::uint64_t now) {
   const std::uint32_t step = add(members_[rank], wanted, now);
   if (wanted.kind == StepKind::send) {
     pairs_[{rank, wanted.peer}].sends.push_back({step, now});
     if (options_.eager)
-      pend(rank, {.kind = Happening::Kind::sent, .peer = wanted.peer, .slots = wanted.from}, now, step);
+      pend(rank, {.kind = Event::Kind::sent, .peer = wanted.peer, .slots = wanted.from}, now, step);
     meet(rank, wanted.peer);
   } else {
     pairs_[{wanted.peer, rank}].receives.push_back({step, now});
@@ -161,7 +160,7 @@ void Interplay::offer(Rank rank, const DecidedStep& wanted, std::uint64_t now) {
 }
 
 /// Data travels as soon as both ends are there and their ports are free.
-void Interplay::meet(Rank from, Rank to) {
+void OnlineSimulation::meet(Rank from, Rank to) {
   Pair& pair = pairs_[{from, to}];
   for (; pair.met < std::min(pair.sends.size(), pair.receives.size()); ++pair.met) {
     const Open &send = pair.sends[pair.met], &receive = pair.receives[pair.met];
@@ -173,14 +172,14 @@ void Interplay::meet(Rank from, Rank to) {
     sent.message = received.message = messages_++;
     sent.time = received.time = begin;
     if (!options_.eager)
-      pend(from, {.kind = Happening::Kind::sent, .peer = to, .slots = sent.wanted.from},
-           begin + ticks_a_round, send.step);
-    pend(to, {.kind = Happening::Kind::received, .peer = from, .slots = received.wanted.to},
+      pend(from, {.kind = Event::Kind::sent, .peer = to, .slots = sent.wanted.from}, begin + ticks_a_round,
+           send.step);
+    pend(to, {.kind = Event::Kind::received, .peer = from, .slots = received.wanted.to},
          begin + ticks_a_round, receive.step);
   }
 }
 
-std::string Interplay::unfinished() const {
+std::string OnlineSimulation::unfinished() const {
   for (Rank rank = 0; rank < members_.size(); ++rank)
     if (deciders_[rank]->is_listening())
       return fmt::format("rank {} waits for a notice that nobody sends", rank);
@@ -194,11 +193,11 @@ std::string Interplay::unfinished() const {
   return "";
 }
 
-Plan Interplay::plan() const {
+Plan OnlineSimulation::plan() const {
   std::vector<std::uint64_t> rounds;  // that messages with data began in
   for (const Member& member : members_)
     for (const Done& done : member.done)
-      if (const DecidedStep& step = done.wanted;
+      if (const OnlineStep& step = done.wanted;
           !done.is_join && (step.kind == StepKind::send || step.kind == StepKind::recv) &&
           step.from.count() + step.to.count() > 0)
         rounds.push_back(done.time / ticks_a_round);
@@ -220,7 +219,7 @@ Plan Interplay::plan() const {
   }
   Plan plan;
   for (Rank rank = 0; rank < members_.size(); ++rank) {
-    GrowingSchedule schedule(frames_[rank]);
+    IncrementalSchedule schedule(frames_[rank]);
     for (const Done& done : members_[rank].done) {
       const std::uint32_t match = done.message == no_message ? 0 : numbers[done.message];
       const StepId id =
@@ -232,7 +231,7 @@ Plan Interplay::plan() const {
   return plan;
 }
 
-Plan play_out(Interplay interplay) {
+Plan simulate_to_end(OnlineSimulation interplay) {
   while (const auto next = interplay.earliest()) interplay.take(*next);
   return interplay.plan();
 }

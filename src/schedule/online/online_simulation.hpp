@@ -17,7 +17,7 @@
 
 namespace convene::schedule {
 
-class Interplay {
+class OnlineSimulation {
  public:
   /// A message with data takes a round of this many ticks from when both ends are ready, a notice one tick.
   static constexpr std::uint64_t ticks_a_round = 64;
@@ -36,14 +36,14 @@ class Interplay {
     std::uint64_t number;  ///< of what is pending, or that nothing else happens for a while
   };
 
-  Interplay(std::vector<Runnable> ranks, Options options);
-  Interplay(const Interplay& other);
-  Interplay& operator=(const Interplay&) = delete;
+  OnlineSimulation(std::vector<Runnable> ranks, Options options);
+  OnlineSimulation(const OnlineSimulation& other);
+  OnlineSimulation& operator=(const OnlineSimulation&) = delete;
 
   /// Everything that could happen next, in no particular order.
   std::vector<Choice> choices() const;
   /// What a choice is. What a rank does is fixed by the events that it has seen, in their order.
-  Happening event(const Choice& choice) const;
+  Event event(const Choice& choice) const;
   /// The one that happens first by the costs; nothing where nothing can. (Not after choices were taken out of their order.)
   std::optional<Choice> earliest() const;
   void take(const Choice& choice);
@@ -60,7 +60,7 @@ class Interplay {
 
   struct Pending {
     Rank rank;
-    Happening event;
+    Event event;
     std::uint32_t step;  ///< of the rank: whose end this is; of a notice, none yet
     MessageId message;   ///< of a notice
     std::uint64_t told;  ///< likewise: when
@@ -68,7 +68,7 @@ class Interplay {
   /// When, and a number: of two at the same time the lower comes first.
   using Key = std::pair<std::uint64_t, std::uint64_t>;
   struct Done {
-    DecidedStep wanted;
+    OnlineStep wanted;
     MessageId message = no_message;
     std::uint64_t time = 0;
     std::vector<std::uint32_t> after;
@@ -94,18 +94,18 @@ class Interplay {
 
   bool can_happen(const Pending& pending) const;
   bool is_first_notice(const Key& key, const Pending& pending) const;
-  void pend(Rank rank, const Happening& event, std::uint64_t time, std::uint32_t step = no_step,
+  void pend(Rank rank, const Event& event, std::uint64_t time, std::uint32_t step = no_step,
             MessageId message = no_message, std::uint64_t told = 0);
   void reach(Member& member, std::uint32_t step, std::uint64_t time);
-  void decide(Rank rank, const Happening& event, std::uint64_t now);
-  std::uint32_t add(Member& member, const DecidedStep& wanted, std::uint64_t now);
-  void notify(Rank rank, const DecidedStep& wanted, std::uint64_t now);
-  void offer(Rank rank, const DecidedStep& wanted, std::uint64_t now);
+  void decide(Rank rank, const Event& event, std::uint64_t now);
+  std::uint32_t add(Member& member, const OnlineStep& wanted, std::uint64_t now);
+  void notify(Rank rank, const OnlineStep& wanted, std::uint64_t now);
+  void offer(Rank rank, const OnlineStep& wanted, std::uint64_t now);
   void meet(Rank from, Rank to);
 
   Options options_;
   std::vector<Schedule> frames_;
-  std::vector<std::unique_ptr<Decider>> deciders_;
+  std::vector<std::unique_ptr<OnlineAlgorithm>> deciders_;
   std::vector<Member> members_;
   std::map<Key, Pending> pending_;
   std::set<std::pair<std::uint64_t, Rank>>
@@ -116,6 +116,6 @@ class Interplay {
 };
 
 /// Takes whatever happens first until nothing more happens.
-Plan play_out(Interplay interplay);
+Plan simulate_to_end(OnlineSimulation interplay);
 
 }  // namespace convene::schedule

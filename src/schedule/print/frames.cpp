@@ -5,15 +5,15 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "schedule/core/describe.hpp"
 #include "schedule/check/matching.hpp"
+#include "schedule/core/describe.hpp"
 
 namespace convene::schedule {
 namespace {
 
-class Player {
+class Simulator {
  public:
-  Player(const Plan& plan, const Contract& contract) : plan_(plan), links_(link(plan)) {
+  Simulator(const Plan& plan, const Contract& contract) : plan_(plan), links_(link(plan)) {
     if (!links_.fault.empty()) throw Error("this plan cannot be drawn: " + links_.fault);
     for (const Schedule& schedule : plan) {
       Memories& memory = memory_.emplace_back();
@@ -105,7 +105,7 @@ class Player {
   void execute(const Schedule& schedule, StepId id, Frame* frame) {
     const PlanStep at = links_.at(schedule.rank(), id);
     const Step& step = schedule[id];
-    if (step.is_signal()) {
+    if (step.is_shm_signal()) {
       if (step.kind == StepKind::send) ++arrow(schedule.rank(), step.peer, *frame).signals;
     } else if (step.kind == StepKind::send) {
       carried_[at] = gather(schedule, schedule.ranges(id));
@@ -219,7 +219,7 @@ class Player {
   }
 
   const Plan& plan_;
-  const Links links_;
+  const MessageMatching links_;
   std::vector<Memories> memory_;  // by rank
   std::vector<std::uint32_t> missing_;
   std::vector<std::vector<Pending>> by_round_;
@@ -243,8 +243,8 @@ std::vector<std::vector<std::size_t>> layers(std::span<const Arrow> arrows, Rank
 
 }  // namespace
 
-Frames play_frames(const Plan& plan, const Contract& contract, std::span<const std::uint32_t> rounds) {
-  return Player(plan, contract).play(rounds);
+Frames simulate_frames(const Plan& plan, const Contract& contract, std::span<const std::uint32_t> rounds) {
+  return Simulator(plan, contract).play(rounds);
 }
 
 std::vector<Origin> origins(const Contract& contract) {

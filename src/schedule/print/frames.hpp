@@ -21,7 +21,7 @@ struct Arrow {
   std::uint32_t messages = 0, signals = 0;
   std::vector<Content> contents;
 
-  bool is_signal() const { return messages == 0; }
+  bool is_shm_signal() const { return messages == 0; }
 };
 
 enum class Change : std::uint8_t { kept, received, copied, combined };
@@ -53,7 +53,8 @@ struct Frames {
 /// Plays a plan round by round. The input gets rows only where a frame needs them: where a rank's own contribution does
 /// not already stand in its output before the first round. `rounds` names the rounds to keep; empty: all. Throws Error
 /// for a plan that does not play to its end.
-Frames play_frames(const Plan& plan, const Contract& contract, std::span<const std::uint32_t> rounds = {});
+Frames simulate_frames(const Plan& plan, const Contract& contract,
+                       std::span<const std::uint32_t> rounds = {});
 
 /// Where a content comes from: a rank and, where the rank contributes several contents, which of them.
 struct Origin {

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(Frames, RingBringsOneBlockARound) {
-  const Frames played = play_frames(ring_plan(4), ring_contract(4));
+  const Frames played = simulate_frames(ring_plan(4), ring_contract(4));
   ASSERT_EQ(played.rows.size(), 4u) << "the own blocks stand in the output, so the input needs no row";
   ASSERT_EQ(played.frames.size(), 3u);
   for (std::uint32_t round = 0; round < 3; ++round) {
@@ -42,7 +42,7 @@ TEST(Frames, RingBringsOneBlockARound) {
 
 TEST(Frames, OnlyTheWantedRounds) {
   const std::uint32_t wanted[] = {2, 4};
-  const Frames played = play_frames(ring_plan(6), ring_contract(6), wanted);
+  const Frames played = simulate_frames(ring_plan(6), ring_contract(6), wanted);
   ASSERT_EQ(played.frames.size(), 2u);
   EXPECT_EQ(played.frames[0].round, 2u);
   EXPECT_EQ(played.frames[1].round, 4u);
@@ -72,7 +72,7 @@ TEST(Frames, ShowsInputAndScratchWhereTheyMatter) {
   Contract contract(2);
   contract[0] = {{0, 1}, {nothing, nothing}, {nothing, nothing}};
   contract[1] = {{nothing, nothing}, {nothing, nothing}, {0, 1}};
-  const Frames played = play_frames(detour_plan(), contract);
+  const Frames played = simulate_frames(detour_plan(), contract);
   ASSERT_EQ(played.rows.size(), 6u);
   EXPECT_EQ(played.rows[0].buffer, Buffer::input);
   EXPECT_EQ(played.rows[4].buffer, scratch(0));
@@ -95,7 +95,7 @@ TEST(Frames, SaysWhyAPlanCannotBeDrawn) {
   builder.buffer(Buffer::output, 3);
   plan[2] = builder.finish();
   try {
-    play_frames(plan, ring_contract(3));
+    simulate_frames(plan, ring_contract(3));
     FAIL() << "two messages have no receiver";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("cannot be drawn"));

@@ -18,7 +18,7 @@ std::uint64_t bytes(std::span<const Range> ranges, const PlanInfo& info, const G
 
 std::string action(const Schedule& schedule, StepId id, const PlanInfo& info, const GoalOptions& options) {
   const Step& step = schedule[id];
-  if (step.is_signal())
+  if (step.is_shm_signal())
     return fmt::format("{} 0b {} {} tag {}", step.kind == StepKind::send ? "send" : "recv",
                        step.kind == StepKind::send ? "to" : "from", step.peer, step.match);
   switch (step.kind) {

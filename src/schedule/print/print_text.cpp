@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "schedule/check/dataflow.hpp"
-#include "schedule/core/describe.hpp"
 #include "schedule/check/matching.hpp"
+#include "schedule/core/describe.hpp"
 #include "schedule/print/print.hpp"
 
 namespace convene::schedule {
@@ -101,7 +101,7 @@ class Rounds {
       const Step& step = schedule[id];
       if (step.kind != kind) continue;
       text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ",
-                          step.is_signal() ? "a signal" : blocks(schedule, id),
+                          step.is_shm_signal() ? "a signal" : blocks(schedule, id),
                           kind == StepKind::send ? "to" : "from", step.peer);
     }
     return text;
@@ -151,14 +151,14 @@ class Rounds {
 
   const Plan& plan_;
   const PlanInfo& info_;
-  const Links links_;
-  std::optional<Delivery> delivery_;
+  const MessageMatching links_;
+  std::optional<Dataflow> delivery_;
   std::vector<std::vector<StepId>> messages_;  // by rank, in the order of their rounds
 };
 
 std::string action(const Schedule& schedule, StepId id) {
   const Step& step = schedule[id];
-  if (step.is_signal())
+  if (step.is_shm_signal())
     return fmt::format("{}  {} {} rank {}, message {}", name(step), describe(schedule, schedule.ranges(id)),
                        step.kind == StepKind::send ? "to" : "from", step.peer, step.match);
   switch (step.kind) {

@@ -122,7 +122,7 @@ inline std::vector<std::vector<Access>> all_accesses(const Schedule& schedule) {
   for (StepId id = 0; id < schedule.size(); ++id) {
     const auto ranges = schedule.ranges(id);
     for (std::size_t r = 0; r < ranges.size(); ++r) {
-      const bool writes = schedule[id].kind == StepKind::recv || schedule[id].is_signal() ||
+      const bool writes = schedule[id].kind == StepKind::recv || schedule[id].is_shm_signal() ||
                           ((schedule[id].kind == StepKind::copy || schedule[id].kind == StepKind::combine) &&
                            r >= schedule[id].from_ranges);
       for (std::uint64_t i = 0; i < ranges[r].count(); ++i)
@@ -135,7 +135,7 @@ inline std::vector<std::vector<Access>> all_accesses(const Schedule& schedule) {
 }
 
 /// All pairs of steps that must be connected, the one with the lower number first.
-inline std::set<std::pair<StepId, StepId>> all_conflicts(const Schedule& schedule) {
+inline std::set<std::pair<StepId, StepId>> all_hazards(const Schedule& schedule) {
   std::set<std::pair<StepId, StepId>> result;
   for (const auto& accesses : all_accesses(schedule))
     for (const Access& a : accesses)
@@ -145,7 +145,8 @@ inline std::set<std::pair<StepId, StepId>> all_conflicts(const Schedule& schedul
     for (StepId b = a + 1; b < schedule.size() && schedule[a].is_message(); ++b)
       if (schedule[b].kind == schedule[a].kind && schedule[b].peer == schedule[a].peer &&
           (schedule[b].match == schedule[a].match + match_window ||
-           (schedule[a].kind == StepKind::send && schedule[a].is_signal() && schedule[b].is_signal())))
+           (schedule[a].kind == StepKind::send && schedule[a].is_shm_signal() &&
+            schedule[b].is_shm_signal())))
         result.emplace(a, b);
   return result;
 }
@@ -165,7 +166,7 @@ inline std::vector<std::vector<bool>> closure(const Schedule& schedule) {
 /// The judge: every pair that must be connected is.
 inline bool orders_everything(const Schedule& schedule) {
   const auto before = closure(schedule);
-  const auto conflicts = all_conflicts(schedule);
+  const auto conflicts = all_hazards(schedule);
   return std::all_of(conflicts.begin(), conflicts.end(),
                      [&](const auto& pair) { return before[pair.second][pair.first]; });
 }
@@ -232,7 +233,7 @@ class Mutants {
       : plan_(plan),
         rank_(rank),
         commutes_(commutes),
-        conflicts_(all_conflicts(plan[rank])),
+        conflicts_(all_hazards(plan[rank])),
         effect_(effect(plan[rank])) {}
 
   void each(const Visit& visit) {
@@ -292,7 +293,7 @@ class Mutants {
 
   static bool is_unread(const Plan& plan, Rank rank, StepId id) {
     const Step& step = plan[rank][id];
-    if (step.is_signal()) return false;
+    if (step.is_shm_signal()) return false;
     if (step.kind == StepKind::copy) return are_unread(plan, rank, places_of(plan[rank], plan[rank].to(id)));
     const Schedule& other = plan[step.peer];
     for (StepId end = 0; end < other.size(); ++end)

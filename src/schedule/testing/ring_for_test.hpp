@@ -4,8 +4,8 @@
 
 #include <numeric>
 
-#include "schedule/core/builder.hpp"
 #include "schedule/check/checker.hpp"
+#include "schedule/core/builder.hpp"
 
 namespace convene::schedule {
 

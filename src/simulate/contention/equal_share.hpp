@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/prefetch.hpp"
 #include "base/huge_pages.hpp"
+#include "base/prefetch.hpp"
 #include "simulate/contention/departures.hpp"
 #include "simulate/kernel/event_queue.hpp"
 #include "simulate/platform/network.hpp"

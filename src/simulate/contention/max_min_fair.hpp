@@ -17,9 +17,9 @@
 
 #include "base/prefetch.hpp"
 #include "simulate/contention/departures.hpp"
+#include "simulate/contention/equal_share.hpp"
 #include "simulate/kernel/event_queue.hpp"
 #include "simulate/platform/network.hpp"
-#include "simulate/contention/equal_share.hpp"
 
 namespace convene::simulate {
 

@@ -3,14 +3,14 @@
 // player.cpp only.
 #pragma once
 
-#include "base/prefetch.hpp"
 #include "base/huge_pages.hpp"
-#include "simulate/kernel/event_queue.hpp"
-#include "simulate/platform/network.hpp"
-#include "simulate/engine/simulator_state.hpp"
-#include "simulate/kernel/pool.hpp"
+#include "base/prefetch.hpp"
 #include "simulate/engine/processors.hpp"
+#include "simulate/engine/simulator_state.hpp"
 #include "simulate/engine/workload.hpp"
+#include "simulate/kernel/event_queue.hpp"
+#include "simulate/kernel/pool.hpp"
+#include "simulate/platform/network.hpp"
 
 namespace convene::simulate::engine {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/huge_pages.hpp"
-#include "simulate/kernel/event_queue.hpp"
 #include "simulate/engine/simulator_state.hpp"
+#include "simulate/kernel/event_queue.hpp"
 #include "simulate/kernel/pool.hpp"
 
 namespace convene::simulate::engine {

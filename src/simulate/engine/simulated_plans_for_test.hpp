@@ -81,7 +81,8 @@ inline Outcome play(const Plan& plan, const Platform& platform, double bytes,
   Source source = Source::of(plan);
   source.set_bytes(bytes);
   if (arrivals.empty()) arrivals.assign(plan.size(), 0);
-  return convene::simulate::play(source, platform, seat(platform, placement, source.procs()), arrivals, options);
+  return convene::simulate::play(source, platform, seat(platform, placement, source.procs()), arrivals,
+                                 options);
 }
 
 /// The order in which each rank waits.

@@ -12,10 +12,10 @@
 #include "base/huge_pages.hpp"
 #include "simulate/contention/max_min_fair.hpp"
 #include "simulate/engine/history.hpp"
-#include "simulate/engine/look_ahead.hpp"
-#include "simulate/engine/simulator_state.hpp"
-#include "simulate/engine/processors.hpp"
 #include "simulate/engine/in_order_ranks.hpp"
+#include "simulate/engine/look_ahead.hpp"
+#include "simulate/engine/processors.hpp"
+#include "simulate/engine/simulator_state.hpp"
 
 // A message is five events in general: its sender's processor is done with it, the channels at either end have carried it, it
 // lands, and its receiver's processor is done with it. (Rendezvous, ports and further channels add some.) Most messages are

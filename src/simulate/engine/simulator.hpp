@@ -24,11 +24,11 @@
 #include <vector>
 
 #include "schedule/core/order.hpp"
+#include "simulate/contention/equal_share.hpp"
+#include "simulate/engine/workload.hpp"
 #include "simulate/platform/network.hpp"
 #include "simulate/platform/noise.hpp"
 #include "simulate/platform/simulated_platform.hpp"
-#include "simulate/contention/equal_share.hpp"
-#include "simulate/engine/workload.hpp"
 
 namespace convene::simulate {
 

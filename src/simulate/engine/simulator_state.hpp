@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "schedule/core/schedule.hpp"
-#include "simulate/kernel/pool.hpp"
 #include "simulate/engine/workload.hpp"
+#include "simulate/kernel/pool.hpp"
 
 namespace convene::simulate::engine {
 

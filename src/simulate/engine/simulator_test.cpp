@@ -359,8 +359,8 @@ TEST(Player, ASchedulesRelabelledPlaysAsThePlan) {
         std::vector<double> arrivals(procs, 0);
         arrivals[procs / 2] = 1e-6;
         const Outcome whole = play(plan, platform, 1000, arrivals, {.contention = mode});
-        const Outcome relabelled =
-            convene::simulate::play(one, platform, seat(platform, "sequential", procs), arrivals, {.contention = mode});
+        const Outcome relabelled = convene::simulate::play(one, platform, seat(platform, "sequential", procs),
+                                                           arrivals, {.contention = mode});
         EXPECT_EQ(whole.exits, relabelled.exits);
         EXPECT_EQ(whole.messages, relabelled.messages);
       }

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "schedule/core/describe.hpp"
 #include "schedule/check/matching.hpp"
+#include "schedule/core/describe.hpp"
 
 namespace convene::simulate {
 namespace {
@@ -32,7 +32,7 @@ void Source::add(const Schedule& schedule) {
     set_successors(moves_.back(), schedule.successors(id));
     predecessors_.push_back(step.predecessors);
   }
-  if (edges_.size() >= Links::none) throw Error("the plan has too many dependencies to be played");
+  if (edges_.size() >= MessageMatching::none) throw Error("the plan has too many dependencies to be played");
 }
 
 void Source::set_successors(Move& move, std::span<const StepId> successors) {
@@ -44,7 +44,7 @@ void Source::set_successors(Move& move, std::span<const StepId> successors) {
 }
 
 Source Source::of(const Plan& plan) {
-  const Links links = link(plan);
+  const MessageMatching links = link(plan);
   if (!links.fault.empty()) throw Error("the plan cannot be played: " + links.fault);
   Source source;
   source.procs_ = static_cast<Rank>(plan.size());
@@ -54,7 +54,7 @@ Source Source::of(const Plan& plan) {
   for (const Schedule& schedule : plan) source.add(schedule);
   for (std::size_t i = 0; i < links.partner.size(); ++i) {
     Move& move = source.moves_[i];
-    if (links.partner[i] != Links::none) move.partner = links.step(move.peer, links.partner[i]);
+    if (links.partner[i] != MessageMatching::none) move.partner = links.step(move.peer, links.partner[i]);
   }
   return source;
 }
@@ -107,10 +107,10 @@ void Source::set_bytes(const Bytes& bytes, Empty empty) {
       const StepKind kind = schedule[id].kind;
       const bool has_source = kind == StepKind::copy || kind == StepKind::combine;
       Move& move = moves_[next];
-      const bool is_signal = schedule[id].is_signal();
-      move.bytes = is_signal ? 0 : bytes(schedule, has_source ? schedule.from(id) : schedule.ranges(id));
+      const bool is_shm_signal = schedule[id].is_shm_signal();
+      move.bytes = is_shm_signal ? 0 : bytes(schedule, has_source ? schedule.from(id) : schedule.ranges(id));
       move.left_out = empty == Empty::left_out && schedule[id].is_message() && move.bytes == 0 &&
-                      !schedule.signals() && !is_signal;
+                      !schedule.sends_empty_messages() && !is_shm_signal;
     }
   };
   if (one_) return set(*one_);

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "base/prefetch.hpp"
 #include "base/huge_pages.hpp"
+#include "base/prefetch.hpp"
 #include "schedule/core/schedule.hpp"
 
 namespace convene::simulate {

@@ -7,8 +7,6 @@
 // order in which they were put in.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -16,6 +14,8 @@
 #include <memory>
 #include <span>
 #include <utility>
+
+#include "base/layers.hpp"
 
 namespace convene::simulate {
 

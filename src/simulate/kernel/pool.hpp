@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/prefetch.hpp"
 #include "base/huge_pages.hpp"
+#include "base/prefetch.hpp"
 
 namespace convene::simulate {
 

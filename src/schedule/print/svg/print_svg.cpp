@@ -155,7 +155,7 @@ struct Used {
       rings |= !tile.rings.sizes.empty();
       for (const Arrow& arrow : tile.frame.arrows) {
         several_messages |= arrow.messages > 1;
-        (arrow.is_signal() ? signals : messages) = true;
+        (arrow.is_shm_signal() ? signals : messages) = true;
       }
       for (const ArrowLook& look : tile.looks) {
         labels |= !look.label.empty();

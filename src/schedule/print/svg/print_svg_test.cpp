@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "schedule/testing/ring_for_test.hpp"
 #include "schedule/print/svg/svg_arrows.hpp"
+#include "schedule/testing/ring_for_test.hpp"
 
 namespace convene::schedule {
 namespace {

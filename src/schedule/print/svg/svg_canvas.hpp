@@ -2,10 +2,10 @@
 // What the picture printer draws with: shapes as SVG text, and colours that are even to the eye.
 #pragma once
 
-#include "base/layers.hpp"
-
 #include <string>
 #include <string_view>
+
+#include "base/layers.hpp"
 
 namespace convene::schedule::svg {
 

@@ -47,7 +47,7 @@ Layout::Layout(const Plan& plan, const PlanInfo& info, const Contract& contract,
   require_drawable();
   origins_ = origins(contract);
   name_contents();
-  Frames played = play_frames(plan, contract, options.rounds);
+  Frames played = simulate_frames(plan, contract, options.rounds);
   rows_ = std::move(played.rows);
   expressions_ = std::move(played.expressions);
   for (Frame& frame : played.frames) tiles_.emplace_back().frame = std::move(frame);
@@ -204,7 +204,7 @@ LineStyle Layout::line_of(const Tile& tile, std::size_t arrow) const {
     line.dashes = dashes[ring % std::size(dashes)];
     line.width = crossing ? 2.4 : 1.4;
   }
-  if (tile.frame.arrows[arrow].is_signal()) line.dashes = signal_dashes;
+  if (tile.frame.arrows[arrow].is_shm_signal()) line.dashes = signal_dashes;
   return line;
 }
 
