@@ -16,8 +16,11 @@ namespace {
 constexpr Rank procs = 1024, rank = 317;
 
 Call call_of(const Spec& spec, Rank of_procs, Rank of_rank) {
-  return {
-      .collective = Collective::allgather, .procs = of_procs, .rank = of_rank, .parameters = spec.parameters};
+  return {.collective = Collective::allgather,
+          .procs = of_procs,
+          .rank = of_rank,
+          .parameters = spec.parameters,
+          .parts = spec.parts};
 }
 
 void build(benchmark::State& state, const Spec& spec) {
@@ -50,8 +53,8 @@ void memory(benchmark::State& state, const Spec& spec) {
   for (auto _ : state) {
     for (Rank p = 2; p <= procs; p += std::max<Rank>(1, p / 4)) {
       if (!unmet_requirement(algorithm, p).empty()) continue;
-      for (auto& parameters : algorithm.sample_parameters()) {
-        const Call call = call_of({&algorithm, parameters}, p, p / 3);
+      for (const Spec& sample : sample_specs(algorithm)) {
+        const Call call = call_of(sample, p, p / 3);
         const Schedule schedule = build_schedule(algorithm, call, builder);
         most = std::max(most, (memory_of(schedule) - fixed) / schedule.size());
       }
@@ -64,7 +67,7 @@ void memory(benchmark::State& state, const Spec& spec) {
 }
 
 void add(const Spec& spec) {
-  const std::string name = spec_text(*spec.algorithm, spec.parameters);
+  const std::string name = spec_text(spec);
   benchmark::RegisterBenchmark(("build/" + name).c_str(), build, spec);
   benchmark::RegisterBenchmark(("order/" + name).c_str(), order, spec);
   benchmark::RegisterBenchmark(("memory/" + name).c_str(), memory, spec)->Iterations(1);
@@ -73,8 +76,7 @@ void add(const Spec& spec) {
 /// Every algorithm as it comes, and Sparbit with as many messages as rounds, too.
 void add_all() {
   for (const Algorithm* algorithm : catalogue(Collective::allgather))
-    if (!algorithm->is_native() && !algorithm->is_composed())
-      add({algorithm, algorithm->default_parameters()});
+    if (!algorithm->is_native() && !algorithm->is_composed()) add(default_spec(*algorithm));
   add(parse_spec(Collective::allgather, "sparbit;send=joined"));
 }
 

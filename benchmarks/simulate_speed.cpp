@@ -50,9 +50,10 @@ std::vector<double> arrivals_of(const Case& c) {
 
 void play_plan(benchmark::State& state, const Case& c) {
   const Spec spec = parse_spec(Collective::allgather, c.spec);
-  const Plan plan =
-      build_plan(*spec.algorithm,
-                 {.collective = Collective::allgather, .procs = c.procs, .parameters = spec.parameters});
+  const Plan plan = build_plan(*spec.algorithm, {.collective = Collective::allgather,
+                                                 .procs = c.procs,
+                                                 .parameters = spec.parameters,
+                                                 .parts = spec.parts});
   Source source = Source::of(plan);
   source.set_bytes(c.bytes);
   const Platform platform = cluster(c.procs, c.cores);
@@ -70,9 +71,12 @@ void play_symmetry(benchmark::State& state, const Case& c) {
   std::uint64_t messages = 0;
   for (auto _ : state) {
     Builder builder;
-    const Schedule schedule = build_schedule(
-        *spec.algorithm,
-        {.collective = Collective::allgather, .procs = c.procs, .parameters = spec.parameters}, builder);
+    const Schedule schedule = build_schedule(*spec.algorithm,
+                                             {.collective = Collective::allgather,
+                                              .procs = c.procs,
+                                              .parameters = spec.parameters,
+                                              .parts = spec.parts},
+                                             builder);
     Source source =
         Source::relabelled(schedule, spec.algorithm->symmetry == Symmetry::exchange ? Relabelling::exchange
                                                                                     : Relabelling::rotation);
@@ -90,8 +94,9 @@ void play_tree(benchmark::State& state, Collective collective, Rank procs, bool 
   const Case c{"binomial", procs, 16, 8, scattered, Contention::sharing};
   std::uint64_t messages = 0;
   for (auto _ : state) {
-    const Plan plan = build_plan(*spec.algorithm,
-                                 {.collective = collective, .procs = procs, .parameters = spec.parameters});
+    const Plan plan = build_plan(
+        *spec.algorithm,
+        {.collective = collective, .procs = procs, .parameters = spec.parameters, .parts = spec.parts});
     Source source = Source::of(plan);
     source.set_bytes(c.bytes);
     const Platform platform = cluster(procs, c.cores);

@@ -40,20 +40,21 @@ struct Extent {
   /// ring on 4 processes".
   std::string refusal(const std::string& doing, std::uint64_t most_steps) const;
 };
-/// One rank's.
-Extent extent_of(const Algorithm& algorithm, Call call, Rank rank, Builder& builder);
+/// One rank's. `work`: where there is one, it is shared with other calls.
+Extent extent_of(const Algorithm& algorithm, Call call, Rank rank, Builder& builder,
+                 SharedWork* work = nullptr);
 /// About that of all ranks together: by the schedules of a few of them or, where there will be far more steps than so many, by
 /// those for few ranks. The seconds are measured, so they differ from time to time. Where it is asked to stop, what it has
 /// come to.
 Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64_t most_steps,
-                       const std::stop_token& stop = {});
+                       const std::stop_token& stop = {}, SharedWork* work = nullptr);
 
 /// Throws Error where an algorithm's requirement does not hold for a call.
 void require_met(const Spec& spec, const Call& call);
 void add_simulation(nanobind::module_& module);
 
 /// A value as a word of the parameter's list, or as a number.
-nanobind::object parameter_value(const Parameter& parameter, std::int64_t value);
+nanobind::object parameter_value(const Parameter& parameter, const Value& value);
 
 /// {name: value} of all parameters.
 nanobind::dict parameter_values(const Spec& spec);

@@ -36,7 +36,7 @@ std::string_view word(Symmetry symmetry) {
 }
 
 std::string_view word(ArrivalSource arrival_source) {
-  switch (learns) {
+  switch (arrival_source) {
     case ArrivalSource::none:
       return "none";
     case ArrivalSource::forecast:
@@ -47,7 +47,8 @@ std::string_view word(ArrivalSource arrival_source) {
   return "";
 }
 
-nb::list strings(const std::vector<std::string_view>& texts) {
+template <class Texts>
+nb::list strings(const Texts& texts) {
   nb::list list;
   for (std::string_view text : texts) list.append(str(text));
   return list;
@@ -115,8 +116,7 @@ nb::list algorithms(const std::string& collective) {
 nb::list samples(const std::string& collective, const std::string& algorithm) {
   const Spec spec = parse_spec(parse_collective(collective), algorithm);
   nb::list list;
-  for (const auto& parameters : spec.algorithm->sample_parameters())
-    list.append(spec_text(*spec.algorithm, parameters));
+  for (const Spec& sample : sample_specs(*spec.algorithm)) list.append(spec_text(sample));
   return list;
 }
 
@@ -127,7 +127,7 @@ bool knows_in_place(const std::string& collective) {
 
 bool shares_memory(const std::string& collective, const std::string& text) {
   const Spec spec = parse_spec(parse_collective(collective), text);
-  return collective::shares_memory(*spec.algorithm, spec.parameters);
+  return collective::shares_memory(spec);
 }
 
 bool has_graph(const std::string& collective) { return is_neighborhood(parse_collective(collective)); }
@@ -136,7 +136,7 @@ bool combines(const std::string& collective) { return is_reduction(parse_collect
 
 nb::str learns_of(const std::string& collective, const std::string& text) {
   const Spec spec = parse_spec(parse_collective(collective), text);
-  return str(word(arrival_source(*spec.algorithm, spec.parameters)));
+  return str(word(arrival_source(spec)));
 }
 
 bool has_root(const std::string& collective) { return is_rooted(parse_collective(collective)); }
@@ -146,6 +146,7 @@ std::string unmet(const std::string& collective, const std::string& text, Rank p
   Call call{.collective = parse_collective(collective), .procs = procs, .commutative = commutative};
   const Spec spec = parse_spec(call.collective, text);
   call.parameters = spec.parameters;
+  call.parts = spec.parts;
   call.nodes = nodes_of(*spec.algorithm, procs, machine, placement);
   if (uses_nodes(*spec.algorithm) && call.nodes.empty()) return "";  // then only the nodes can say
   return unmet_requirement(*spec.algorithm, call);
@@ -153,11 +154,11 @@ std::string unmet(const std::string& collective, const std::string& text, Rank p
 
 }  // namespace
 
-nb::object parameter_value(const Parameter& parameter, std::int64_t value) {
+nb::object parameter_value(const Parameter& parameter, const Value& value) {
   const auto index = static_cast<std::size_t>(value);
-  if (parameter.is_list && list_of(value).size() > 1) return str(parameter_text(parameter, value));
+  if (value.size() > 1) return str(parameter_text(parameter, value));
   return index < parameter.words.size() ? nb::object(str(parameter.words[index]))
-                                        : nb::object(nb::int_(value));
+                                        : nb::object(nb::int_(value[0]));
 }
 
 nb::dict parameter_values(const Spec& spec) {

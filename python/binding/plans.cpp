@@ -52,7 +52,7 @@ using Arrivals = std::vector<std::int32_t>;
 void check_arrivals(const Arrivals& arrivals, Collective collective, const Spec& spec, Rank procs) {
   if (arrivals.empty()) return;
   const Algorithm& algorithm = *spec.algorithm;
-  if (arrival_source(algorithm, spec.parameters) == ArrivalSource::none) {
+  if (arrival_source(spec) == ArrivalSource::none) {
     std::vector<std::string_view> users;
     for (const Algorithm* each : catalogue(collective))
       if (each->arrival_source != ArrivalSource::none) users.push_back(each->name);
@@ -91,6 +91,7 @@ struct Request {
     call.root = root;
     call.in_place = in_place;
     call.parameters = spec.parameters;
+    call.parts = spec.parts;
     call.nodes = nodes_of(*spec.algorithm, procs, machine, placement);
     require_met(spec, call);
     check_arrivals(arrivals, call.collective, spec, procs);
@@ -221,10 +222,11 @@ std::string svg(const std::string& collective, const std::string& spec, Rank pro
 
 }  // namespace
 
-Extent extent_of(const Algorithm& algorithm, Call call, Rank rank, Builder& builder) {
+Extent extent_of(const Algorithm& algorithm, Call call, Rank rank, Builder& builder, SharedWork* work) {
+  SharedWork own;
   call.rank = rank;
   const std::uint64_t begun = monotonic_ns();
-  const std::uint64_t steps = build_schedule(algorithm, call, builder).size();
+  const std::uint64_t steps = build_schedule(algorithm, call, work ? *work : own, builder).size();
   return {steps, static_cast<double>(monotonic_ns() - begun) * 1e-9};
 }
 
@@ -239,7 +241,6 @@ std::uint64_t extrapolated_steps(const Algorithm& algorithm, const Call& call) {
     Call small = call;
     small.procs = procs;
     small.root %= procs;
-    small.kept = nullptr;
     if (!small.nodes.empty()) small.nodes.resize(procs);
     if (!small.arrivals.empty()) small.arrivals.resize(procs);
     if (!unmet_requirement(algorithm, small).empty()) return 0;
@@ -274,7 +275,7 @@ struct Asked {
 /// Rank 0 and the root may have more to do than all others; these differ as well (in a tree), so some of them are asked,
 /// at distances of the golden section, which fall together with no power.
 Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64_t most_steps,
-                       const std::stop_token& stop) {
+                       const std::stop_token& stop, SharedWork* work) {
   constexpr Rank most_asked = 16;
   constexpr std::uint64_t enough_steps = 1'000'000;  // to know that there are too many
   constexpr double enough_seconds = 2;
@@ -285,9 +286,9 @@ Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64
       return {.steps = steps};
   const Rank root = is_rooted(call.collective) ? call.root : 0, special = root == 0 ? 1 : 2;
   Builder builder;
-  Extent extent = extent_of(algorithm, call, root, builder);
+  Extent extent = extent_of(algorithm, call, root, builder, work);
   if (root != 0 && !stop.stop_requested()) {
-    const Extent first = extent_of(algorithm, call, 0, builder);
+    const Extent first = extent_of(algorithm, call, 0, builder, work);
     extent = {extent.steps + first.steps, extent.seconds + first.seconds};
   }
   if (call.procs <= special) return extent;
@@ -299,7 +300,7 @@ Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64
     const double at = std::fmod((asked.schedules + 1) * golden, 1);
     Rank rank = 1 + (most == others ? asked.schedules : static_cast<Rank>(at * others));
     if (root != 0 && rank >= root) ++rank;
-    asked.add(extent_of(algorithm, call, rank, builder));
+    asked.add(extent_of(algorithm, call, rank, builder, work));
   }
   if (asked.schedules == 0) return extent;
   return {extent.steps + asked.steps * others / asked.schedules,
@@ -332,8 +333,7 @@ std::vector<Rank> nodes_of(const Algorithm& algorithm, Rank procs, const std::st
 }
 
 void require_met(const Spec& spec, const Call& call) {
-  const std::string who =
-      std::string(name(call.collective)) + "=" + spec_text(*spec.algorithm, spec.parameters);
+  const std::string who = std::string(name(call.collective)) + "=" + spec_text(spec);
   if (uses_nodes(*spec.algorithm) && call.nodes.empty())
     throw Error(who + " needs to know which ranks share a node: say it with --mapping \"node:4 core:8\"");
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())

@@ -24,7 +24,7 @@ std::string complete(const std::string& collective, const std::string& spec, con
   std::string text = spec;
   for (const auto& [option, value] : options) text.append(";").append(option).append("=").append(value);
   const Spec parsed = parse_spec(parse_collective(collective), text);
-  return spec_text(*parsed.algorithm, parsed.parameters);
+  return spec_text(parsed);
 }
 
 nb::dict parameters(const std::string& collective, const std::string& spec) {
@@ -34,8 +34,7 @@ nb::dict parameters(const std::string& collective, const std::string& spec) {
 nb::list uses(const std::string& text) {
   nb::list list;
   for (const Use& use : parse_uses(text))
-    list.append(
-        nb::make_tuple(str(name(use.collective)), spec_text(*use.spec.algorithm, use.spec.parameters)));
+    list.append(nb::make_tuple(str(name(use.collective)), spec_text(use.spec)));
   return list;
 }
 
@@ -45,7 +44,7 @@ nb::list rules(const std::string& path) {
     nb::dict dict;
     dict["line"] = rule.line;
     dict["collective"] = str(name(rule.collective));
-    dict["use"] = spec_text(*rule.use.algorithm, rule.use.parameters);
+    dict["use"] = spec_text(rule.use);
     list.append(dict);
   }
   return list;

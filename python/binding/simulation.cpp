@@ -4,7 +4,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -70,12 +69,12 @@ class BlockSizes {
 };
 
 /// Whether one rank's schedule may stand for all, where there are many.
-bool is_alike(const Algorithm& algorithm, const Call& call) {
+bool is_alike(const Algorithm& algorithm, const Call& call, SharedWork& work) {
   constexpr Rank many = 4096;  // fewer are written out in a second
   if (call.procs < many || algorithm.symmetry == Symmetry::none) return false;
   if (segments(algorithm, call) > 1) return false;  // which may be unequal
   Builder builder;
-  const auto steps = [&](Rank rank) { return extent_of(algorithm, call, rank, builder).steps; };
+  const auto steps = [&](Rank rank) { return extent_of(algorithm, call, rank, builder, &work).steps; };
   return steps(call.procs - 1) == steps(0);
 }
 
@@ -84,13 +83,12 @@ bool is_alike(const Algorithm& algorithm, const Call& call) {
 enum class Asks : std::uint8_t { for_steps, for_time_too };
 
 /// Why something is too much to be played; empty where it is not.
-std::string refusal_of(const Spec& spec, const Call& call, bool is_one_for_all, Asks asks,
+std::string refusal_of(const Spec& spec, const Call& call, bool is_one_for_all, Asks asks, SharedWork& work,
                        const std::stop_token& stop) {
   const std::uint64_t most = is_one_for_all ? most_played : most_steps;
-  Extent extent = expected_extent(*spec.algorithm, call, most, stop);
+  Extent extent = expected_extent(*spec.algorithm, call, most, stop, &work);
   if (is_one_for_all || asks == Asks::for_steps) extent.seconds = 0;
-  return extent.refusal("simulating " + spec_text(*spec.algorithm, spec.parameters) + " on " +
-                            std::to_string(call.procs) + " processes",
+  return extent.refusal("simulating " + spec_text(spec) + " on " + std::to_string(call.procs) + " processes",
                         most);
 }
 
@@ -101,17 +99,16 @@ class Played {
   Played(const Spec& spec, Call call, bool apart, const std::stop_token& stop)
       : collective_(call.collective) {
     const Algorithm& algorithm = *spec.algorithm;
-    std::any kept;  // work for the whole plan is done once
-    call.kept = &kept;
-    const bool is_one_for_all = !apart && is_alike(algorithm, call);
-    if (const std::string refusal = refusal_of(spec, call, is_one_for_all, Asks::for_steps, stop);
+    SharedWork work;
+    const bool is_one_for_all = !apart && is_alike(algorithm, call, work);
+    if (const std::string refusal = refusal_of(spec, call, is_one_for_all, Asks::for_steps, work, stop);
         !refusal.empty())
       throw Error(refusal);
     if (stop.stop_requested()) throw Interrupted();
     Builder builder;
-    one_ = std::make_unique<Schedule>(build_schedule(algorithm, call, builder));
+    one_ = std::make_unique<Schedule>(build_schedule(algorithm, call, work, builder));
     if (!is_one_for_all) {
-      plan_ = std::make_unique<Plan>(build_plan(algorithm, call, stop));
+      plan_ = std::make_unique<Plan>(build_plan(algorithm, call, work, stop));
       if (stop.stop_requested()) throw Interrupted();
       source_ = std::make_unique<Source>(Source::of(*plan_));
       return;
@@ -316,7 +313,7 @@ struct Simulation {
 
   /// Throws Error where lists do not belong together.
   void require_fitting(std::size_t sizes) const {
-    if (!forecasts.empty() && arrival_source(*spec.algorithm, spec.parameters) != ArrivalSource::forecast)
+    if (!forecasts.empty() && arrival_source(spec) != ArrivalSource::forecast)
       throw Error(std::string(spec.algorithm->name) + " uses no forecast of arrivals");
     if ((!forecasts.empty() && forecasts.size() != arrivals.size()) ||
         (!begins.empty() && begins.size() != arrivals.size()))
@@ -349,6 +346,7 @@ Simulation make_simulation(const std::string& collective, const std::string& tex
                 std::to_string(procs));
   simulation.call.procs = procs;
   simulation.call.parameters = simulation.spec.parameters;
+  simulation.call.parts = simulation.spec.parts;
   simulation.platform = parse_platform(platform, file);
   simulation.placement = placement;
   simulation.call.nodes =
@@ -436,11 +434,10 @@ std::string refusal(const std::string& collective, const std::string& spec, Rank
   require_root(root, procs);
   const Algorithm& algorithm = *simulation.spec.algorithm;
   if (algorithm.is_online()) return "";
-  std::any kept;
-  simulation.call.kept = &kept;
+  SharedWork work;
   simulation.call.root = root;
-  const bool is_one_for_all = !apart && is_alike(algorithm, simulation.call);
-  return refusal_of(simulation.spec, simulation.call, is_one_for_all, Asks::for_time_too, {});
+  const bool is_one_for_all = !apart && is_alike(algorithm, simulation.call, work);
+  return refusal_of(simulation.spec, simulation.call, is_one_for_all, Asks::for_time_too, work, {});
 }
 
 /// A platform's name and machine; throws where the file is wrong.

@@ -41,7 +41,7 @@ TEST(Rules, ReadsEveryField) {
   EXPECT_EQ(rules[0].procs.least, 8u);
   EXPECT_EQ(rules[0].procs.most, 8u);
   EXPECT_EQ(rules[0].bytes.least, 4096u);
-  EXPECT_EQ(spec_text(*rules[0].use.algorithm, rules[0].use.parameters), "sparbit;send=packed");
+  EXPECT_EQ(spec_text(rules[0].use), "sparbit;send=packed");
   EXPECT_FALSE(rules[0].needs_topology());
   EXPECT_EQ(rules[1].line, 4u);
   EXPECT_EQ(rules[1].bytes.most, 1048576u);

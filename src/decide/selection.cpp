@@ -26,13 +26,12 @@ bool lacks_nodes(const Spec& spec, const Situation& situation) {
   return uses_nodes(*spec.algorithm) && situation.node_of_rank.empty();
 }
 
-std::string text(const Spec& spec) { return spec_text(*spec.algorithm, spec.parameters); }
-
 /// Why an algorithm cannot run in a situation: a clause with what there is instead; empty where it can.
 std::string obstacle(const Spec& spec, const Situation& situation) {
   Call call{.collective = situation.collective,
             .procs = situation.procs,
             .parameters = spec.parameters,
+            .parts = spec.parts,
             .nodes = situation.node_of_rank};
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     return unmet + (spec.algorithm->shared_places
@@ -41,18 +40,19 @@ std::string obstacle(const Spec& spec, const Situation& situation) {
   call.commutative = situation.commutative;
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     return unmet + ", and this call's is none";
-  if (situation.reproducible && depends_on_arrivals(*spec.algorithm, spec.parameters))
+  if (situation.reproducible && depends_on_arrivals(spec))
     return "sums up in an order that depends on when ranks arrive, and reproducible results were asked for";
   return "";
 }
 
 /// What is in the way of an algorithm whose ranks share memory: likewise.
 std::string lacks_memory(const Spec& spec, const Situation& situation) {
-  if (!shares_memory(*spec.algorithm, spec.parameters)) return "";
+  if (!shares_memory(spec)) return "";
   if (situation.may_share == 0) return "shares memory between ranks, which only blocking calls can";
   const Call call{.collective = situation.collective,
                   .procs = situation.procs,
                   .parameters = spec.parameters,
+                  .parts = spec.parts,
                   .nodes = situation.node_of_rank};
   const std::uint64_t wanted = shared_bytes(*spec.algorithm, call, situation.block_bytes(), 1);
   if (wanted <= situation.may_share) return "";
@@ -62,17 +62,19 @@ std::string lacks_memory(const Spec& spec, const Situation& situation) {
 
 Choice choose_forced(const Spec& spec, const Situation& situation) {
   if (lacks_nodes(spec, situation))
-    return {&native(situation.collective),
-            {},
-            "nodes not known",
-            text(spec) + " waits for the first blocking call, which finds the nodes of the ranks " +
-                "(or declare them: CONVENE_MAPPING)",
-            true};
+    return {.spec = {&native(situation.collective)},
+            .reason = Reason::nodes_unknown,
+            .declared = spec_text(spec) +
+                        " waits for the first blocking call, which finds the nodes of the " +
+                        "ranks (or declare them: CONVENE_MAPPING)",
+            .wants_nodes = true};
   if (const std::string unmet = obstacle(spec, situation); !unmet.empty())
-    throw Error(std::string(name(situation.collective)) + "=" + text(spec) + " " + unmet);
+    throw Error(std::string(name(situation.collective)) + "=" + spec_text(spec) + " " + unmet);
   if (const std::string why = lacks_memory(spec, situation); !why.empty())
-    return {&native(situation.collective), {}, "no shared memory", text(spec) + " " + why, false};
-  return {spec.algorithm, spec.parameters, "forced", "", false};
+    return {.spec = {&native(situation.collective)},
+            .reason = Reason::no_shared_memory,
+            .declared = spec_text(spec) + " " + why};
+  return {.spec = spec, .reason = Reason::forced};
 }
 
 /// The first algorithm that runs anywhere and needs to know nothing of nodes, neighbours or arrivals.
@@ -80,8 +82,7 @@ const Algorithm& plainest(const Situation& situation) {
   for (const Algorithm* algorithm : catalogue(situation.collective)) {
     const bool is_plain = !algorithm->is_native() && !algorithm->is_composed() && !algorithm->shared_places &&
                           !algorithm->needs_whole_graph && algorithm->arrival_source == ArrivalSource::none;
-    if (is_plain && obstacle({algorithm, algorithm->default_parameters()}, situation).empty())
-      return *algorithm;
+    if (is_plain && obstacle(default_spec(*algorithm), situation).empty()) return *algorithm;
   }
   throw std::logic_error("no algorithm of " + std::string(name(situation.collective)) + " runs anywhere");
 }
@@ -122,7 +123,7 @@ bool Selection::needs_topology() const {
 }
 
 bool Selection::may_share_memory(Collective collective) const {
-  const auto shares = [](const Spec& spec) { return shares_memory(*spec.algorithm, spec.parameters); };
+  const auto shares = [](const Spec& spec) { return shares_memory(spec); };
   if (const Spec* spec = forced(collective)) return shares(*spec);
   return std::any_of(rules_.begin(), rules_.end(),
                      [&](const Rule& rule) { return rule.collective == collective && shares(rule.use); });
@@ -130,10 +131,9 @@ bool Selection::may_share_memory(Collective collective) const {
 
 Choice Selection::choose(const Situation& situation) const {
   Choice choice = choose_any(situation);
-  if (situation.has_native || !choice.algorithm->is_native()) return choice;
-  choice.algorithm = &plainest(situation);
-  choice.parameters = choice.algorithm->default_parameters();
-  choice.reason = "the MPI has none";
+  if (situation.has_native || !choice.spec.algorithm->is_native()) return choice;
+  choice.spec = default_spec(plainest(situation));
+  choice.reason = Reason::no_native;
   return choice;
 }
 
@@ -150,16 +150,21 @@ Choice Selection::choose_by_rules(const Situation& situation) const {
       wants_nodes = wants_nodes || rule.may_fit_later(situation);
       continue;
     }
-    const std::string reason = "rule " + std::to_string(rule.number) + " of " + rules_name_;
+    const std::string detail = "rule " + std::to_string(rule.number) + " of " + rules_name_;
     std::string unmet = obstacle(rule.use, situation);
     if (unmet.empty() && lacks_nodes(rule.use, situation)) unmet = "needs to know which ranks share a node";
     if (unmet.empty()) unmet = lacks_memory(rule.use, situation);
-    if (unmet.empty()) return {rule.use.algorithm, rule.use.parameters, reason, skipped, wants_nodes};
+    if (unmet.empty())
+      return {.spec = rule.use,
+              .reason = Reason::rule,
+              .detail = detail,
+              .declared = skipped,
+              .wants_nodes = wants_nodes};
     wants_nodes = wants_nodes || lacks_nodes(rule.use, situation);
     if (!skipped.empty()) skipped += "; ";
-    skipped.append(reason).append(" is skipped: ").append(text(rule.use)).append(" ").append(unmet);
+    skipped.append(detail).append(" is skipped: ").append(spec_text(rule.use)).append(" ").append(unmet);
   }
-  return {&native(situation.collective), {}, "default", skipped, wants_nodes};
+  return {.spec = {&native(situation.collective)}, .declared = skipped, .wants_nodes = wants_nodes};
 }
 
 }  // namespace convene::decide

@@ -7,17 +7,17 @@
 #include <string_view>
 #include <vector>
 
+#include "decide/reason.hpp"
 #include "decide/rules.hpp"
 
 namespace convene::decide {
 
 struct Choice {
-  const Algorithm* algorithm = nullptr;
-  std::vector<std::int64_t> parameters;
-  /// "default", "forced", "rule 2 of rules.json", "nodes not known" or "the MPI has none"
-  std::string reason;
-  std::string declared;      ///< a sentence for the log where a rule that fits was skipped; else empty
-  bool wants_nodes = false;  ///< it might be another one if the nodes were known
+  Spec spec;
+  Reason reason = Reason::by_default;
+  std::string detail = "";    ///< of the reason: "rule 2 of rules.json"; else empty
+  std::string declared = "";  ///< a sentence for the log where a rule that fits was skipped; else empty
+  bool wants_nodes = false;   ///< it might be another one if the nodes were known
 };
 
 /// Constant once made; any thread may ask. All ranks that ask with equal situations get equal answers.

@@ -13,14 +13,16 @@ Selection from_rules(std::string_view rules, std::string_view uses = "") {
   return {parse_uses(uses), parse_rules(text, "dir/r.json"), "r.json"};
 }
 
+std::string why(const Choice& choice) { return reason_text(choice.reason, choice.detail); }
+
 TEST(Selection, IsNativeByDefault) {
   const Selection selection;
   EXPECT_TRUE(selection.all_native());
   EXPECT_FALSE(selection.needs_topology());
   for (Collective collective : all_collectives) {
     const Choice choice = selection.choose({collective, 5, 40});
-    EXPECT_TRUE(choice.algorithm->is_native());
-    EXPECT_EQ(choice.reason, "default");
+    EXPECT_TRUE(choice.spec.algorithm->is_native());
+    EXPECT_EQ(why(choice), "default");
     EXPECT_EQ(choice.declared, "");
   }
 }
@@ -30,15 +32,15 @@ TEST(Selection, ForcedChoicesComeFirst) {
       R"({"collective": "allgather", "use": "bruck"}, {"collective": "allgatherv", "use": "bruck"})",
       "allgather=sparbit;send=packed");
   const Choice choice = selection.choose({Collective::allgather, 5, 40});
-  EXPECT_EQ(spec_text(*choice.algorithm, choice.parameters), "sparbit;send=packed");
-  EXPECT_EQ(choice.reason, "forced");
-  EXPECT_EQ(selection.choose({Collective::allgatherv, 5, 40}).reason, "rule 2 of r.json");
+  EXPECT_EQ(spec_text(choice.spec), "sparbit;send=packed");
+  EXPECT_EQ(why(choice), "forced");
+  EXPECT_EQ(why(selection.choose({Collective::allgatherv, 5, 40})), "rule 2 of r.json");
   EXPECT_FALSE(selection.all_native());
 }
 
 TEST(Selection, ForcedChoiceThatCannotRunIsAnError) {
   const Selection selection = Selection::from("allgather=neighbor_exchange", "");
-  EXPECT_EQ(selection.choose({Collective::allgather, 4, 40}).algorithm->name, "neighbor_exchange");
+  EXPECT_EQ(selection.choose({Collective::allgather, 4, 40}).spec.algorithm->name, "neighbor_exchange");
   try {
     selection.choose({Collective::allgather, 5, 40});
     FAIL();
@@ -52,10 +54,10 @@ TEST(Selection, FirstRuleThatFits) {
   const Selection selection = from_rules(
       R"({"collective": "allgather", "procs": 8, "use": "bruck"}, {"collective": "allgather", "bytes": {"max": 64},
          "use": "sparbit"}, {"collective": "allgather", "use": "ring"})");
-  EXPECT_EQ(selection.choose({Collective::allgather, 8, 8}).reason, "rule 1 of r.json");
-  EXPECT_EQ(selection.choose({Collective::allgather, 4, 256}).algorithm->name, "sparbit");
-  EXPECT_EQ(selection.choose({Collective::allgather, 4, 260}).algorithm->name, "ring");
-  EXPECT_TRUE(selection.choose({Collective::allgatherv, 4, 260}).algorithm->is_native());
+  EXPECT_EQ(why(selection.choose({Collective::allgather, 8, 8})), "rule 1 of r.json");
+  EXPECT_EQ(selection.choose({Collective::allgather, 4, 256}).spec.algorithm->name, "sparbit");
+  EXPECT_EQ(selection.choose({Collective::allgather, 4, 260}).spec.algorithm->name, "ring");
+  EXPECT_TRUE(selection.choose({Collective::allgatherv, 4, 260}).spec.algorithm->is_native());
 }
 
 TEST(Selection, RuleThatCannotRunIsSkippedAndSaid) {
@@ -64,12 +66,12 @@ TEST(Selection, RuleThatCannotRunIsSkippedAndSaid) {
          "use": "ring"}, {"collective": "allgather", "procs": 9, "use": "recursive_doubling"})");
   EXPECT_EQ(selection.choose({Collective::allgather, 4, 8}).declared, "");
   const Choice next = selection.choose({Collective::allgather, 5, 8});
-  EXPECT_EQ(next.algorithm->name, "ring");
+  EXPECT_EQ(next.spec.algorithm->name, "ring");
   EXPECT_EQ(next.declared,
             "rule 1 of r.json is skipped: neighbor_exchange needs an even number of processes; this "
             "communicator has 5");
   const Choice none = selection.choose({Collective::allgather, 7, 8});
-  EXPECT_TRUE(none.algorithm->is_native());
+  EXPECT_TRUE(none.spec.algorithm->is_native());
   EXPECT_NE(none.declared, "");
 }
 
@@ -85,26 +87,26 @@ TEST(Selection, RulesThatAskForNodesMayFitOnceTheseAreKnown) {
       R"({"collective": "allgather", "procs": 4, "nodes": {"min": 2}, "use": "ring"},
          {"collective": "allgather", "use": "bruck"})");
   const Choice unknown = selection.choose({Collective::allgather, 4, 16});
-  EXPECT_EQ(unknown.algorithm->name, "bruck");
+  EXPECT_EQ(unknown.spec.algorithm->name, "bruck");
   EXPECT_TRUE(unknown.wants_nodes);
   EXPECT_FALSE(selection.choose({Collective::allgather, 5, 16}).wants_nodes);
   Situation situation{Collective::allgather, 4, 16};
   situation.nodes = 2;
-  EXPECT_EQ(selection.choose(situation).algorithm->name, "ring");
+  EXPECT_EQ(selection.choose(situation).spec.algorithm->name, "ring");
 }
 
 TEST(Selection, CompositionsAskForNodes) {
   const Selection forced = Selection::from("allgather=hier(sparbit,linear;leaders=2)", "");
   EXPECT_TRUE(forced.needs_topology());
   const Choice unknown = forced.choose({Collective::allgather, 4, 16});
-  EXPECT_TRUE(unknown.algorithm->is_native());
-  EXPECT_EQ(unknown.reason, "nodes not known");
+  EXPECT_TRUE(unknown.spec.algorithm->is_native());
+  EXPECT_EQ(why(unknown), "nodes not known");
   EXPECT_TRUE(unknown.wants_nodes);
   EXPECT_NE(unknown.declared, "");
   Situation situation{Collective::allgather, 4, 16};
   situation.node_of_rank = {0, 1, 0, 1};
   const Choice known = forced.choose(situation);
-  EXPECT_EQ(spec_text(*known.algorithm, known.parameters), "hier(sparbit,linear;leaders=2)");
+  EXPECT_EQ(spec_text(known.spec), "hier(sparbit,linear;leaders=2)");
   EXPECT_FALSE(known.wants_nodes);
   situation.node_of_rank = {0, 1, 0, 0};
   try {
@@ -126,11 +128,11 @@ TEST(Selection, RulesWithCompositionsAreSkippedWhereTheyCannotRun) {
   EXPECT_TRUE(selection.needs_topology());
   Situation situation{Collective::allgather, 3, 12};
   const Choice unknown = selection.choose(situation);
-  EXPECT_EQ(unknown.algorithm->name, "ring");
+  EXPECT_EQ(unknown.spec.algorithm->name, "ring");
   EXPECT_TRUE(unknown.wants_nodes);
   situation.node_of_rank = {0, 1, 2};
   const Choice known = selection.choose(situation);
-  EXPECT_EQ(known.algorithm->name, "remap");
+  EXPECT_EQ(known.spec.algorithm->name, "remap");
   EXPECT_TRUE(
       known.declared.starts_with("rule 1 of r.json is skipped: hier(recursive_doubling,linear) cannot be: "
                                  "recursive_doubling between nodes needs"))
@@ -146,13 +148,13 @@ TEST(Selection, WhereTheMpiHasNoneThereIsAlwaysOne) {
         situation.reproducible = true;
         situation.has_native = false;
         const Choice choice = Selection().choose(situation);
-        ASSERT_NE(choice.algorithm, nullptr);
-        EXPECT_FALSE(choice.algorithm->is_native()) << name(collective);
-        EXPECT_EQ(choice.reason, "the MPI has none");
+        ASSERT_NE(choice.spec.algorithm, nullptr);
+        EXPECT_FALSE(choice.spec.algorithm->is_native()) << name(collective);
+        EXPECT_EQ(why(choice), "the MPI has none");
       }
   Situation situation{Collective::allgather, 4, 12};
   situation.has_native = false;
-  EXPECT_EQ(Selection::from("allgather=sparbit", "").choose(situation).reason, "forced");
+  EXPECT_EQ(why(Selection::from("allgather=sparbit", "").choose(situation)), "forced");
 }
 
 TEST(Selection, KnowsWhatIsAlwaysNative) {
@@ -174,19 +176,19 @@ TEST(Selection, RanksShareMemoryInBlockingCallsOfOneNode) {
                   .nodes = 1,
                   .ranks_per_node = 4,
                   .node_of_rank = {0, 0, 0, 0}};
-  EXPECT_EQ(selection.choose(there).reason, "forced");
+  EXPECT_EQ(why(selection.choose(there)), "forced");
 
   there.may_share = 0;
   const Choice other = selection.choose(there);
-  EXPECT_TRUE(other.algorithm->is_native());
-  EXPECT_EQ(other.reason, "no shared memory");
+  EXPECT_TRUE(other.spec.algorithm->is_native());
+  EXPECT_EQ(why(other), "no shared memory");
   EXPECT_EQ(other.declared, "shared shares memory between ranks, which only blocking calls can");
 
   there.may_share = 1000;  // two parents with two places each, of 250 bytes in four cache lines
   EXPECT_EQ(selection.choose(there).declared,
             "shared would share 1024 bytes on each node, and CONVENE_SHARED_MEMORY allows 1000");
   there.may_share = 1024;
-  EXPECT_EQ(selection.choose(there).reason, "forced");
+  EXPECT_EQ(why(selection.choose(there)), "forced");
 
   there.node_of_rank = {0, 0, 1, 1};
   EXPECT_THROW(selection.choose(there), Error);
@@ -196,10 +198,10 @@ TEST(Selection, RulesSkipWhatCannotShareMemory) {
   const Selection selection = from_rules(R"({"collective": "barrier", "use": "shared"})");
   Situation there{.collective = Collective::barrier, .procs = 2, .nodes = 1, .ranks_per_node = 2};
   there.node_of_rank = {0, 0};
-  EXPECT_EQ(selection.choose(there).algorithm->name, "shared");
+  EXPECT_EQ(selection.choose(there).spec.algorithm->name, "shared");
   there.may_share = 0;
   const Choice other = selection.choose(there);
-  EXPECT_TRUE(other.algorithm->is_native());
+  EXPECT_TRUE(other.spec.algorithm->is_native());
   EXPECT_NE(other.declared.find("which only blocking calls can"), std::string::npos);
 }
 

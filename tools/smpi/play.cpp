@@ -309,7 +309,8 @@ int run(const char* job_file, const char* result_file) {
             .procs = static_cast<Rank>(procs),
             .rank = static_cast<Rank>(rank),
             .root = job->root,
-            .parameters = job->spec.parameters};
+            .parameters = job->spec.parameters,
+            .parts = job->spec.parts};
   if (!job->algorithm.empty() && uses_nodes(*job->spec.algorithm)) call.nodes = job->nodes;
   if (wanted.empty()) {
     if (!job->algorithm.empty()) segments_of_job = segments(*job->spec.algorithm, call);

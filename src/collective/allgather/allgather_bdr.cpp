@@ -79,10 +79,10 @@ PreSteps schedule_pre_steps(const std::vector<std::uint32_t>& delays) {
   return result;
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate(const Call& call, SharedWork& work, Builder& builder) {
   const CutBlocks blocks(call.parameters[0]);
   const Rank segments = blocks.segments();
-  const auto pre_steps = keep_work(call, [&] { return schedule_pre_steps(expected_delays(call)); });
+  const auto pre_steps = work.get([&] { return schedule_pre_steps(expected_delays(call)); });
   blocks.place_own(call, builder);
   pre_steps->messages.for_each(call.rank, [&](const Message& message) {
     for (Rank segment = 0; segment < segments; ++segment) {
@@ -106,16 +106,18 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
+constexpr Parameter own_parameters[] = {segments_of_blocks(1)};
+
 }  // namespace
 
-extern const Algorithm allgather_bdr = {
+extern constinit const Algorithm allgather_bdr = {
     .name = "bdr",
     .summary = "The ring, with the blocks of early ranks sent straight to others until the last rank comes.",
     .source = "Proficz 2021, section 3.1, Listing 2",
     .collectives = allgathers,
     .arrival_source = ArrivalSource::forecast,
     .rounds = "P − 1 after at most ⌊ω/τ⌋ in the background, N times as many of 1/N block each",
-    .parameters = {segments_of_blocks(1)},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

@@ -6,10 +6,10 @@
 
 namespace convene::collective {
 
-inline const std::vector<Collective> allgathers = {Collective::allgather, Collective::allgatherv};
+inline constexpr CollectiveSet allgathers = {Collective::allgather, Collective::allgatherv};
 
 /// The own block where the caller gave it: nothing has to be waited for before it can be sent.
-constexpr Range own_block() { return Range(Buffer::input, 0); }
+constexpr Range own_input() { return Range(Buffer::input, 0); }
 
 /// `count` blocks from `first` on, around the end.
 constexpr Range blocks(Rank first, Rank count = 1) { return Range(Buffer::output, first, count); }
@@ -17,15 +17,15 @@ constexpr Range blocks(Rank first, Rank count = 1) { return Range(Buffer::output
 /// The blocks from `first` on that a rank holds after it has added up `count`: the own one alone may leave
 /// from the input.
 constexpr Range held_blocks(Rank first, Rank count) {
-  return count == 1 ? own_block() : blocks(first, count);
+  return count == 1 ? own_input() : blocks(first, count);
 }
 
 /// Puts the own block where it belongs in the output (nothing to do under MPI_IN_PLACE).
 inline void place_own_block(const Call& call, Builder& builder) {
-  builder.copy(own_block(), blocks(call.rank));
+  builder.copy(own_input(), blocks(call.rank));
 }
 
-inline Parameter segments_of_blocks(std::int64_t fallback) {
+constexpr Parameter segments_of_blocks(std::int64_t fallback) {
   return {.name = "segments",
           .summary = "how many parts a block is cut into",
           .fallback = fallback,
@@ -37,7 +37,7 @@ inline Parameter segments_of_blocks(std::int64_t fallback) {
 /// Blocks that are cut into segments, each of which is a place.
 class CutBlocks {
  public:
-  explicit CutBlocks(std::int64_t segments) : segments_(static_cast<Rank>(segments)) {}
+  explicit CutBlocks(const Value& segments) : segments_(static_cast<Rank>(segments)) {}
 
   Rank segments() const { return segments_; }
   Range own(Rank segment) const { return Range(Buffer::input, segment); }
@@ -53,7 +53,7 @@ class CutBlocks {
 /// What to do with a run of blocks that goes around the end of the output, and so is two pieces in memory.
 enum class Wrap : std::int64_t { copy, message };
 
-inline const Parameter wrap_parameter = {
+inline constexpr Parameter wrap_parameter = {
     .name = "wrap",
     .summary =
         "a run of blocks around the end of the buffer travels as one message, copied together, or as two",

@@ -45,7 +45,7 @@ void generate(const Call& call, Builder& builder) {
     Rank next = held;
     for (Rank port = 0; port < ports && next < call.procs; ++port) {
       const Rank count = std::min(share, call.procs - next);
-      const Range mine = held == 1 ? own_block() : blocks(call.rank, count);
+      const Range mine = held == 1 ? own_input() : blocks(call.rank, count);
       each_piece(mine, call.procs, wrap, [&](const Range& piece) { builder.send(call.down(next), piece); });
       each_piece(blocks(call.up(next), count), call.procs, wrap,
                  [&](const Range& piece) { builder.recv(call.up(next), piece); });
@@ -55,27 +55,30 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
+constexpr Parameter own_parameters[] = {
+    {.name = "ports",
+     .summary = "messages that a rank has in flight each way in a round",
+     .fallback = 1,
+     .least = 1,
+     .most = 64,
+     .samples = {1, 2, 3, 4, 7}},
+    {.name = "last",
+     .summary = "the last round with the fewest messages, or with equal shares for all ports",
+     .fallback = 0,
+     .words = {"fewest", "balanced"},
+     .samples = {0, 1}},
+    wrap_parameter};
+
 }  // namespace
 
-extern const Algorithm allgather_bruck = {
+extern constinit const Algorithm allgather_bruck = {
     .name = "bruck",
     .summary = "A rank that holds n blocks gets the next k·n from the k ranks n, 2n, …, kn above.",
     .source = "Bruck et al. 1997; Viertel 2007, section 5.3.2",
     .collectives = allgathers,
     .symmetry = Symmetry::rotation,  // with wrap=message each rank cuts its run elsewhere
     .rounds = "⌈log_{k+1} P⌉, k ports",
-    .parameters = {{.name = "ports",
-                    .summary = "messages that a rank has in flight each way in a round",
-                    .fallback = 1,
-                    .least = 1,
-                    .most = 64,
-                    .samples = {1, 2, 3, 4, 7}},
-                   {.name = "last",
-                    .summary = "the last round with the fewest messages, or with equal shares for all ports",
-                    .fallback = 0,
-                    .words = {"fewest", "balanced"},
-                    .samples = {0, 1}},
-                   wrap_parameter},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

@@ -125,7 +125,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm allgather_bslb = {
+extern constinit const Algorithm allgather_bslb = {
     .name = "bslb",
     .summary =
         "Rank 0 asks for the blocks in the order of expected arrival, and broadcasts them through a binomial "

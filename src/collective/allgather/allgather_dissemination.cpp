@@ -41,14 +41,14 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm allgather_dissemination = {
+extern constinit const Algorithm allgather_dissemination = {
     .name = "dissemination",
     .summary = "A rank sends the n blocks up to its own to the rank n above, and n doubles.",
     .source = "Viertel 2007, section 5.3.2",
     .collectives = allgathers,
     .symmetry = Symmetry::rotation,  // with wrap=message each rank cuts its run elsewhere
     .rounds = "⌈log₂P⌉",
-    .parameters = {wrap_parameter},
+    .parameters = only(wrap_parameter),
     .generate = generate,
 };
 

@@ -60,19 +60,21 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
+constexpr Parameter own_parameters[] = {{.name = "tree",
+                                         .summary = "the tree: binomial, or all ranks directly below rank 0",
+                                         .fallback = 0,
+                                         .words = {"binomial", "flat"},
+                                         .samples = {0, 1}}};
+
 }  // namespace
 
-extern const Algorithm allgather_gather_bcast = {
+extern constinit const Algorithm allgather_gather_bcast = {
     .name = "gather_bcast",
     .summary = "All blocks go up a tree to rank 0 and down the same tree again.",
     .source = "Viertel 2007, section 5.3.2",
     .collectives = allgathers,
     .rounds = "2⌈log₂P⌉ (binomial), 2 (flat)",
-    .parameters = {{.name = "tree",
-                    .summary = "the tree: binomial, or all ranks directly below rank 0",
-                    .fallback = 0,
-                    .words = {"binomial", "flat"},
-                    .samples = {0, 1}}},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

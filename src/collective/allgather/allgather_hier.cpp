@@ -16,7 +16,7 @@
 //
 //   P = 5 with rank 4 on a third node: its block needs no round 0, and it gets the others' in round 1 (or more rounds).
 #include "collective/allgather/allgather_blocks.hpp"
-#include "collective/parts/gather_by_nodes.hpp"
+#include "collective/hierarchy/gather_by_nodes.hpp"
 
 namespace convene::collective {
 
@@ -26,25 +26,27 @@ namespace {
 
 void generate(const Call& call, Builder& builder) { gather_by_nodes(allgather_hier, call, builder); }
 
-const Composition composition = {
-    .parts = {{"between", "how leaders of different nodes gather blocks", Collective::allgather, "sparbit",
-               Among::nodes},
-              gather_slot,
-              bcast_slot},
+constexpr PartSlot slots[] = {{"between", "how leaders of different nodes gather blocks",
+                               Collective::allgather, "sparbit", Among::nodes},
+                              gather_slot,
+                              bcast_slot};
+
+constexpr Composition composition = {
+    .parts = slots,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
 
 }  // namespace
 
-extern const Algorithm allgather_hier = {
+extern constinit const Algorithm allgather_hier = {
     .name = "hier",
     .summary =
         "Blocks go up to node leaders, between nodes among leaders, and down again, each by an algorithm.",
     .source = "Kandalla et al. 2009; Träff and Hunold 2020",
     .collectives = allgathers,
     .rounds = "those of its parts",
-    .parameters = {leaders_parameter},
+    .parameters = only(leaders_parameter),
     .composition = &composition,
     .generate = generate,
 };

@@ -172,10 +172,10 @@ void generate_regular(Call call, Builder& builder) {
   allgather_sparbit.generate(call, builder);
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate(const Call& call, SharedWork& work, Builder& builder) {
   const CutBlocks blocks(call.parameters[0]);
   const auto transfers =
-      keep_work(call, [&] { return ByRank(call.procs, ListScheduler(expected_delays(call)).run()); });
+      work.get([&] { return ByRank(call.procs, ListScheduler(expected_delays(call)).run()); });
   if (transfers->empty()) return generate_regular(call, builder);
   blocks.place_own(call, builder);
   transfers->for_each(call.rank, [&](const Transfer& transfer) {
@@ -189,9 +189,11 @@ void generate(const Call& call, Builder& builder) {
   });
 }
 
+constexpr Parameter own_parameters[] = {segments_of_blocks(1)};
+
 }  // namespace
 
-extern const Algorithm allgather_list_scheduled = {
+extern constinit const Algorithm allgather_list_scheduled = {
     .name = "list_scheduled",
     .summary =
         "Round by round from the forecast: the block that the fewest have moves first, the latest comer's "
@@ -200,7 +202,7 @@ extern const Algorithm allgather_list_scheduled = {
     .collectives = allgathers,
     .arrival_source = ArrivalSource::forecast,
     .rounds = "⌈log₂P⌉ after a late last arrival; at most P − 1 after any; N times as many of 1/N block each",
-    .parameters = {segments_of_blocks(1)},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

@@ -23,14 +23,14 @@ void generate(const Call& call, Builder& builder) {
   place_own_block(call, builder);
   for (Rank round = 0; round + 1 < call.procs; ++round) {
     builder.round(round);
-    builder.send(call.up(round + 1), own_block());
+    builder.send(call.up(round + 1), own_input());
     builder.recv(call.down(round + 1), blocks(call.down(round + 1)));
   }
 }
 
 }  // namespace
 
-extern const Algorithm allgather_modified_ring = {
+extern constinit const Algorithm allgather_modified_ring = {
     .name = "modified_ring",
     .summary =
         "Every rank sends its own block to all others, starting with the rank above; nothing is forwarded.",

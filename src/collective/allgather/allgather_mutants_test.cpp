@@ -36,7 +36,7 @@ struct Count {
 
 class EveryMutant {
  public:
-  EveryMutant(const Algorithm& algorithm, Rank procs, bool in_place, std::vector<std::int64_t> parameters)
+  EveryMutant(const Algorithm& algorithm, Rank procs, bool in_place, std::vector<Value> parameters)
       : plan_(build_plan(algorithm, Call{.procs = procs, .in_place = in_place, .parameters = parameters})),
         contract_(
             contract(Call{.procs = procs, .in_place = in_place}, segments(algorithm, procs, parameters))) {}
@@ -70,7 +70,7 @@ TEST_P(MutantOf, IsCaught) {
   for (const Rank procs : {2, 3, 4, 5, 7, 8, 12, 16}) {
     if (!unmet_requirement(*GetParam(), procs).empty()) continue;
     // Of larger plans, one sample of the parameters.
-    std::vector<std::vector<std::int64_t>> samples = GetParam()->sample_parameters();
+    std::vector<std::vector<Value>> samples = GetParam()->sample_parameters();
     if (procs >= 12) samples = {samples[procs % samples.size()]};
     for (const auto& parameters : samples)
       for (const bool in_place : {false, true}) {

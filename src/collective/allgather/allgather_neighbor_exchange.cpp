@@ -41,7 +41,7 @@ void generate(const Call& call, Builder& builder) {
     const Rank peer = upwards ? call.up() : call.down();
     builder.round(round);
     if (round == 0) {
-      builder.send(peer, own_block());
+      builder.send(peer, own_input());
       builder.recv(peer, blocks(peer));
     } else {
       builder.send(peer, blocks(pair_of_round(call, round - 1), 2));
@@ -52,7 +52,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm allgather_neighbor_exchange = {
+extern constinit const Algorithm allgather_neighbor_exchange = {
     .name = "neighbor_exchange",
     .summary = "Ranks swap with their two neighbours in turn, always the pair of blocks that came last.",
     .source = "Chen et al. 2005; Loch 2021, section 2.4.2",

@@ -29,7 +29,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm allgather_recursive_doubling = {
+extern constinit const Algorithm allgather_recursive_doubling = {
     .name = "recursive_doubling",
     .summary = "In round k a rank swaps all that it has with the rank whose number differs in bit k.",
     .source = "Thakur and Gropp 2003; Loch 2021, section 2.4.3",

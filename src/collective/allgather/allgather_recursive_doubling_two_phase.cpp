@@ -51,7 +51,7 @@ void generate(const Call& call, Builder& builder) {
   place_own_block(call, builder);
   if (members.is_proxied(call.rank)) {
     builder.round(0);
-    builder.send(call.rank - 1, own_block());
+    builder.send(call.rank - 1, own_input());
     builder.round(last_round);
     builder.recv(call.rank - 1, blocks(call.rank + 1, call.procs - 1));
     return;
@@ -79,7 +79,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm allgather_recursive_doubling_two_phase = {
+extern constinit const Algorithm allgather_recursive_doubling_two_phase = {
     .name = "recursive_doubling_two_phase",
     .summary = "Recursive doubling for any P: pairs of neighbours take part through one of them.",
     .source = "Viertel 2007, section 5.3.2",

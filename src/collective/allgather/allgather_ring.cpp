@@ -27,7 +27,7 @@ void generate(const Call& call, Builder& builder) {
   for (Rank round = 0; round + 1 < call.procs; ++round) {
     builder.round(round);
     if (round == 0)
-      builder.send(call.up(), own_block());
+      builder.send(call.up(), own_input());
     else
       builder.send(call.up(), blocks(call.down(round)));
     builder.recv(call.down(), blocks(call.down(round + 1)));
@@ -36,7 +36,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm allgather_ring = {
+extern constinit const Algorithm allgather_ring = {
     .name = "ring",
     .summary = "Every rank passes on to the rank above the block that it got last from the rank below.",
     .source = "Loch 2021, section 2.4.1; Viertel 2007, section 5.3.2",

@@ -41,17 +41,19 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-std::uint64_t places(Rank procs, std::span<const std::int64_t>) { return std::uint64_t{turns} * procs; }
+std::uint64_t places(Rank procs, std::span<const Value>) { return std::uint64_t{turns} * procs; }
+
+constexpr Parameter own_parameters[] = {shared_segments(1, "how many parts a block is cut into")};
 
 }  // namespace
 
-extern const Algorithm allgather_shared = {
+extern constinit const Algorithm allgather_shared = {
     .name = "shared",
     .summary = "All write their block into shared places, tell each other, and copy those of the others.",
     .source = "Graham and Shipman 2008",
     .collectives = {Collective::allgather},
     .rounds = "N(⌈log₂P⌉ + 1), N segments",
-    .parameters = {shared_segments(1, "how many parts a block is cut into")},
+    .parameters = own_parameters,
     .shared_places = places,
     .generate = generate,
 };

@@ -76,36 +76,38 @@ void generate(const Call& call, Builder& builder) {
       const auto below = static_cast<Rank>(std::uint64_t{done} * stride % call.procs);
       const Range mine(Buffer::output, (call.rank + below) % call.procs, now, stride);
       const Range theirs(Buffer::output, (call.down(distance) + below) % call.procs, now, stride);
-      builder.send(call.up(distance), done == 0 && now == 1 ? own_block() : mine, group.transfer);
+      builder.send(call.up(distance), done == 0 && now == 1 ? own_input() : mine, group.transfer);
       builder.recv(call.down(distance), theirs, group.transfer);
     }
     held += count;
   }
 }
 
+constexpr Parameter own_parameters[] = {
+    {.name = "send",
+     .summary = "a round's scattered blocks: joined into one message (packed, or by datatype where "
+                "large and that "
+                "is faster), one message each, always packed, always by datatype, or in batches",
+     .fallback = 1,
+     .words = {"joined", "blocks", "packed", "datatype", "batch"},
+     .samples = {0, 1, 2, 3, 4}},
+    {.name = "batch",
+     .summary = "blocks per message with send=batch (the source's gamma)",
+     .fallback = 8,
+     .least = 1,
+     .most = 1 << 20,
+     .samples = {2, 3}}};
+
 }  // namespace
 
-extern const Algorithm allgather_sparbit = {
+extern constinit const Algorithm allgather_sparbit = {
     .name = "sparbit",
     .summary = "P binomial trees at once over halving distances: most data moves over the shortest ones.",
     .source = "Loch 2021, chapter 4, Algorithm 1",
     .collectives = allgathers,
     .symmetry = Symmetry::rotation,
     .rounds = "⌈log₂P⌉",
-    .parameters = {{.name = "send",
-                    .summary =
-                        "a round's scattered blocks: joined into one message (packed, or by datatype where "
-                        "large and that "
-                        "is faster), one message each, always packed, always by datatype, or in batches",
-                    .fallback = 1,
-                    .words = {"joined", "blocks", "packed", "datatype", "batch"},
-                    .samples = {0, 1, 2, 3, 4}},
-                   {.name = "batch",
-                    .summary = "blocks per message with send=batch (the source's gamma)",
-                    .fallback = 8,
-                    .least = 1,
-                    .most = 1 << 20,
-                    .samples = {2, 3}}},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

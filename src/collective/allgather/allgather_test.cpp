@@ -22,8 +22,8 @@ const Algorithm& algorithm(std::string_view name) {
   return **std::find_if(all.begin(), all.end(), [&](const Algorithm* each) { return each->name == name; });
 }
 
-Plan plan_of(const Algorithm& algorithm, Rank procs, std::vector<std::int64_t> parameters,
-             bool in_place = false, Collective collective = Collective::allgather) {
+Plan plan_of(const Algorithm& algorithm, Rank procs, std::vector<Value> parameters, bool in_place = false,
+             Collective collective = Collective::allgather) {
   return build_plan(algorithm, Call{.collective = collective,
                                     .procs = procs,
                                     .in_place = in_place,
@@ -34,10 +34,10 @@ Plan plan_of(std::string_view name, Rank procs) {
   return plan_of(algorithm(name), procs, algorithm(name).default_parameters());
 }
 
-std::string in_words(const Algorithm& algorithm, Rank procs, const std::vector<std::int64_t>& parameters) {
+std::string in_words(const Algorithm& algorithm, Rank procs, const std::vector<Value>& parameters) {
   std::string text = std::string(algorithm.name) + ", P=" + std::to_string(procs);
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    text += ", " + std::string(algorithm.parameters[i].name) + "=" + std::to_string(parameters[i]);
+    text += ", " + std::string(algorithm.parameters[i].name) + "=" + value_text(parameters[i]);
   return text;
 }
 
@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Allgather, EveryAlgorithm, testing::ValuesIn(own_algori
 // Every block goes to every rank exactly once, so nobody can receive fewer; in place, nothing else is different.
 TEST_P(EveryAlgorithm, ReceivesEveryForeignBlockOnce) {
   if (GetParam()->shared_places) GTEST_SKIP() << "sends no messages";
-  each_case(33, [&](Rank procs, const std::vector<std::int64_t>& parameters) {
+  each_case(33, [&](Rank procs, const std::vector<Value>& parameters) {
     for (const bool in_place : {false, true}) {
       const Statistics counts = statistics(plan_of(*GetParam(), procs, parameters, in_place));
       const std::uint64_t foreign = std::uint64_t{procs - 1} * segments(*GetParam(), procs, parameters);
@@ -116,7 +116,7 @@ testing::AssertionResult is_relabelled(const Schedule& first, const Schedule& mi
 
 TEST_P(EveryAlgorithm, HasTheSymmetryThatItClaims) {
   if (GetParam()->symmetry == Symmetry::none) GTEST_SKIP() << "claims none";
-  each_case(17, [&](Rank procs, const std::vector<std::int64_t>& parameters) {
+  each_case(17, [&](Rank procs, const std::vector<Value>& parameters) {
     // A run of blocks that is cut where the buffer ends is cut elsewhere on every rank.
     const int wrap = GetParam()->find_parameter("wrap");
     if (wrap >= 0 && parameters[static_cast<std::size_t>(wrap)] != 0) return;

@@ -79,16 +79,18 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
+constexpr Parameter own_parameters[] = {segments_parameter(1)};
+
 }  // namespace
 
-extern const Algorithm allreduce_adaptive_tree = {
+extern constinit const Algorithm allreduce_adaptive_tree = {
     .name = "adaptive_tree",
     .summary = "The early ranks' sum goes to the rank that is expected last, which broadcasts the whole one.",
     .source = "after Mamidala et al., as told in Proficz 2021, section 2; from a forecast: this project",
     .collectives = {Collective::allreduce},
     .arrival_source = ArrivalSource::forecast,
     .rounds = "about 2⌈log₂P⌉ + 1, of which ⌈log₂P⌉ after a late last arrival",
-    .parameters = {segments_parameter(1)},
+    .parameters = own_parameters,
     .commutative_only = true,
     .generate = generate,
 };

@@ -7,7 +7,7 @@
 // Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.
 //           An operator that does not commute: nodes whose ranks follow one another.
 // Cost:     the rounds of its three parts; what its parts keep as extra memory.
-#include "collective/shm/reduce_in_node.hpp"
+#include "collective/hierarchy/reduce_in_node.hpp"
 
 namespace convene::collective {
 
@@ -46,27 +46,28 @@ void generate(const Call& call, Builder& builder) {
                   .blocks = {at.lane(Buffer::output, lane)}});
 }
 
-const Composition composition = {
-    .parts = {{"between", "how the nodes' sums are combined", Collective::allreduce, "recursive_doubling",
-               Among::nodes},
-              {"reduce", "how the contributions of a node are combined", Collective::reduce, "linear",
-               Among::node},
-              {"bcast", "how a leader hands on the result to its node", Collective::bcast, "linear",
-               Among::node}},
+constexpr PartSlot slots[] = {
+    {"between", "how the nodes' sums are combined", Collective::allreduce, "recursive_doubling",
+     Among::nodes},
+    {"reduce", "how the contributions of a node are combined", Collective::reduce, "linear", Among::node},
+    {"bcast", "how a leader hands on the result to its node", Collective::bcast, "linear", Among::node}};
+
+constexpr Composition composition = {
+    .parts = slots,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
 
 }  // namespace
 
-extern const Algorithm allreduce_hier = {
+extern constinit const Algorithm allreduce_hier = {
     .name = "hier",
     .summary =
         "Sums of the nodes are made at leaders, combined among them, and handed down, each by an algorithm.",
     .source = "Zhu et al. 2009; Träff and Hunold 2020",
     .collectives = {Collective::allreduce},
     .rounds = "those of its parts",
-    .parameters = {leaders_parameter},
+    .parameters = only(leaders_parameter),
     .composition = &composition,
     .generate = generate,
 };

@@ -133,13 +133,13 @@ std::vector<Hop> schedule(const Call& call, std::uint32_t parts) {
   return (in_two.end() <= in_one.end() ? in_two : in_one).hops();
 }
 
-std::uint64_t parts_of_vector(Rank procs, std::span<const std::int64_t> parameters) {
+std::uint64_t parts_of_vector(Rank procs, std::span<const Value> parameters) {
   return std::uint64_t{procs} * static_cast<std::uint32_t>(parameters[0]);
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate(const Call& call, SharedWork& work, Builder& builder) {
   const std::uint32_t parts = parts_of_vector(call.procs, call.parameters);
-  const auto hops = keep_work(call, [&] { return schedule(call, parts); });
+  const auto hops = work.get([&] { return schedule(call, parts); });
   Partial partial(call, builder, parts, {.at_output = true});
   for (std::size_t next = 0; next < hops->size();) {
     // A rank may send and receive in one round: first what it has, then what comes.
@@ -160,9 +160,17 @@ void generate(const Call& call, Builder& builder) {
   partial.settle(run_of_places(0, parts));
 }
 
+constexpr Parameter own_parameters[] = {
+    {.name = "segments",
+     .summary = "how many parts each rank's part of the vector is cut into (N)",
+     .fallback = 4,
+     .least = 1,
+     .most = 1024,
+     .samples = {1, 2, 3}}};
+
 }  // namespace
 
-extern const Algorithm allreduce_prr = {
+extern constinit const Algorithm allreduce_prr = {
     .name = "prr",
     .summary =
         "Parts of the vector go around a ring of the early ranks first, then around one of the late ones.",
@@ -170,12 +178,7 @@ extern const Algorithm allreduce_prr = {
     .collectives = {Collective::allreduce},
     .arrival_source = ArrivalSource::forecast,
     .rounds = "2N(P − 1) of 1/(NP) vector each; NP + P − 2 after one late arrival",
-    .parameters = {{.name = "segments",
-                    .summary = "how many parts each rank's part of the vector is cut into (N)",
-                    .fallback = 4,
-                    .least = 1,
-                    .most = 1024,
-                    .samples = {1, 2, 3}}},
+    .parameters = own_parameters,
     .commutative_only = true,
     .pieces = parts_of_vector,
     .generate = generate,

@@ -22,7 +22,7 @@
 namespace convene::collective {
 namespace {
 
-std::uint64_t parts(Rank procs, std::span<const std::int64_t>) { return std::bit_floor(procs); }
+std::uint64_t parts(Rank procs, std::span<const Value>) { return std::bit_floor(procs); }
 
 void generate(const Call& call, Builder& builder) {
   const Folding folding{call.procs, std::bit_floor(call.procs)};
@@ -42,7 +42,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm allreduce_rabenseifner = {
+extern constinit const Algorithm allreduce_rabenseifner = {
     .name = "rabenseifner",
     .summary =
         "Recursive halving leaves each rank a part of the sum; recursive doubling gives all parts to all.",

@@ -42,7 +42,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm allreduce_recursive_doubling = {
+extern constinit const Algorithm allreduce_recursive_doubling = {
     .name = "recursive_doubling",
     .summary = "Partners at distance 1, 2, 4, … exchange and combine what they have.",
     .source = "Thakur, Rabenseifner, Gropp 2005, section 4.5",

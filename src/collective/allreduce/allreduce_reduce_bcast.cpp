@@ -50,15 +50,17 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
+constexpr Parameter own_parameters[] = {segments_parameter(1)};
+
 }  // namespace
 
-extern const Algorithm allreduce_reduce_bcast = {
+extern constinit const Algorithm allreduce_reduce_bcast = {
     .name = "reduce_bcast",
     .summary = "Sums go up a binomial tree to rank 0, and the result down the same tree again.",
     .source = "folklore; Proficz 2018, section 2",
     .collectives = {Collective::allreduce},
     .rounds = "2N⌈log₂P⌉ of 1/N vector each",
-    .parameters = {segments_parameter(1)},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

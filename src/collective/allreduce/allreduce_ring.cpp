@@ -24,7 +24,7 @@ void generate(const Call& call, Builder& builder) { allreduce_around_ring(call, 
 
 }  // namespace
 
-extern const Algorithm allreduce_ring = {
+extern constinit const Algorithm allreduce_ring = {
     .name = "ring",
     .summary =
         "Every part of the vector goes around a ring twice: to collect contributions, to hand out the sum.",

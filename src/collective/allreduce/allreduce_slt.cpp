@@ -48,16 +48,18 @@ void generate(const Call& call, Builder& builder) {
   partial.settle(run_of_places(0, segments));
 }
 
+constexpr Parameter own_parameters[] = {segments_parameter(16)};
+
 }  // namespace
 
-extern const Algorithm allreduce_slt = {
+extern constinit const Algorithm allreduce_slt = {
     .name = "slt",
     .summary = "Segments move along a chain of the ranks in the order of expected arrival, and back.",
     .source = "named in Proficz 2021, section 2 (sorted linear tree); the design is this project's",
     .collectives = {Collective::allreduce},
     .arrival_source = ArrivalSource::forecast,
     .rounds = "2P − 3 + N of 1/N vector each; P − 2 + N after a late last arrival",
-    .parameters = {segments_parameter(16)},
+    .parameters = own_parameters,
     .commutative_only = true,
     .generate = generate,
 };

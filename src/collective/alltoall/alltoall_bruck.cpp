@@ -118,9 +118,16 @@ class Bruck {
 
 void generate(const Call& call, Builder& builder) { Bruck(call, builder).run(); }
 
+constexpr Parameter own_parameters[] = {{.name = "radix",
+                                         .summary = "base of the digits (r)",
+                                         .fallback = 2,
+                                         .least = 2,
+                                         .most = 1 << 20,
+                                         .samples = {2, 3, 8}}};
+
 }  // namespace
 
-extern const Algorithm alltoall_bruck = {
+extern constinit const Algorithm alltoall_bruck = {
     .name = "bruck",
     .summary =
         "A block that goes i ranks up goes by the digits of i, together with all that share the digit; "
@@ -128,12 +135,7 @@ extern const Algorithm alltoall_bruck = {
     .source = "Bruck et al. 1997, section 3",
     .collectives = {Collective::alltoall, Collective::alltoallv},
     .rounds = "⌈log_r P⌉",
-    .parameters = {{.name = "radix",
-                    .summary = "base of the digits (r)",
-                    .fallback = 2,
-                    .least = 2,
-                    .most = 1 << 20,
-                    .samples = {2, 3, 8}}},
+    .parameters = own_parameters,
     .relays = true,
     .generate = generate,
 };

@@ -105,18 +105,21 @@ void generate(const Call& call, Builder& builder) {
 
 /// Whether a part may have blocks between nodes that all differ in size: it serves alltoallv, and without that blocks which
 /// it passes on are padded, as only a whole call's are.
-bool tolerates_unequal_blocks(const Part& part, Rank nodes) {
-  Call call{.collective = Collective::alltoallv, .procs = nodes, .parameters = part.parameters};
+bool tolerates_unequal_blocks(const Spec& part, Rank nodes) {
+  Call call{.collective = Collective::alltoallv,
+            .procs = nodes,
+            .parameters = part.parameters,
+            .parts = part.parts};
   call.nodes.resize(nodes);
   std::iota(call.nodes.begin(), call.nodes.end(), 0);
-  return part.algorithm->serves(call.collective) && !relays(*part.algorithm, part.parameters) &&
+  return part.algorithm->serves(call.collective) && !relays(part) &&
          unmet_requirement(*part.algorithm, call).empty();
 }
 
 /// A part that needs equal blocks has them where all nodes, and all groups, are of equal size.
 std::string unmet(const Algorithm& algorithm, const Call& call) {
   if (std::string why = unmet_in_hierarchy(algorithm, call); !why.empty()) return why;
-  const Part exchange = parts_of(algorithm, call.parameters)[between];
+  const Spec& exchange = call.parts[between];
   const Hierarchy nodes(call);
   if (tolerates_unequal_blocks(exchange, nodes.nodes())) return "";
   for (Rank node = 0; node < nodes.nodes(); ++node)
@@ -128,26 +131,26 @@ std::string unmet(const Algorithm& algorithm, const Call& call) {
   return "";
 }
 
-const Composition composition = {
-    .parts = {{"between", "how leaders of different nodes exchange", Collective::alltoall, "pairwise",
-               Among::nodes},
-              {"gather", "how a group's blocks come to its leader", Collective::gather, "linear",
-               Among::group},
-              {"scatter", "how a leader hands out what has arrived", Collective::scatter, "linear",
-               Among::node}},
+constexpr PartSlot slots[] = {
+    {"between", "how leaders of different nodes exchange", Collective::alltoall, "pairwise", Among::nodes},
+    {"gather", "how a group's blocks come to its leader", Collective::gather, "linear", Among::group},
+    {"scatter", "how a leader hands out what has arrived", Collective::scatter, "linear", Among::node}};
+
+constexpr Composition composition = {
+    .parts = slots,
     .unmet = unmet,
     .pieces = pieces_in_hierarchy,
 };
 
 }  // namespace
 
-extern const Algorithm alltoall_hier = {
+extern constinit const Algorithm alltoall_hier = {
     .name = "hier",
     .summary = "Leaders gather their ranks' blocks, exchange them between nodes and scatter what has come.",
     .source = "Kandalla et al. 2009",
     .collectives = {Collective::alltoall},
     .rounds = "those of its parts",
-    .parameters = {leaders_parameter},
+    .parameters = only(leaders_parameter),
     .composition = &composition,
     .generate = generate,
 };

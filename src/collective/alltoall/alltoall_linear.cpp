@@ -27,7 +27,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm alltoall_linear = {
+extern constinit const Algorithm alltoall_linear = {
     .name = "linear",
     .summary = "Every rank sends all its blocks at once, beginning with the rank above it.",
     .source = "folklore",

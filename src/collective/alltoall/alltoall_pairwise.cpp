@@ -28,21 +28,23 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
+constexpr Parameter own_parameters[] = {{.name = "window",
+                                         .summary = "rounds that a rank has begun at a time",
+                                         .fallback = 1,
+                                         .least = 1,
+                                         .most = 1 << 20,
+                                         .samples = {1, 3}}};
+
 }  // namespace
 
-extern const Algorithm alltoall_pairwise = {
+extern constinit const Algorithm alltoall_pairwise = {
     .name = "pairwise",
     .summary = "In round i every rank sends to the rank i above and receives from the rank i below.",
     .source = "Viertel 2007, section 5.3",
     .collectives = {Collective::alltoall, Collective::alltoallv},
     .symmetry = Symmetry::none,
     .rounds = "P − 1",
-    .parameters = {{.name = "window",
-                    .summary = "rounds that a rank has begun at a time",
-                    .fallback = 1,
-                    .least = 1,
-                    .most = 1 << 20,
-                    .samples = {1, 3}}},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

@@ -38,7 +38,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm barrier_adaptive_tree = {
+extern constinit const Algorithm barrier_adaptive_tree = {
     .name = "adaptive_tree",
     .summary = "Signals go up a binomial tree to the rank that is expected last, and down it again.",
     .source = "after Mamidala et al., as told in Proficz 2021, section 2; from a forecast: this project",

@@ -41,9 +41,16 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
+constexpr Parameter own_parameters[] = {{.name = "fanout",
+                                         .summary = "messages that a rank sends in a round (k)",
+                                         .fallback = 1,
+                                         .least = 1,
+                                         .most = 1024,
+                                         .samples = {1, 2, 3, 7}}};
+
 }  // namespace
 
-extern const Algorithm barrier_dissemination = {
+extern constinit const Algorithm barrier_dissemination = {
     .name = "dissemination",
     .summary =
         "Every rank signals to the k ranks n, 2n, …, kn above, where n is how many ranks it has heard of.",
@@ -51,12 +58,7 @@ extern const Algorithm barrier_dissemination = {
     .collectives = {Collective::barrier},
     .symmetry = Symmetry::rotation,
     .rounds = "⌈log_{k+1} P⌉",
-    .parameters = {{.name = "fanout",
-                    .summary = "messages that a rank sends in a round (k)",
-                    .fallback = 1,
-                    .least = 1,
-                    .most = 1024,
-                    .samples = {1, 2, 3, 7}}},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

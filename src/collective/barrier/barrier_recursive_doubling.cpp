@@ -34,7 +34,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm barrier_recursive_doubling = {
+extern constinit const Algorithm barrier_recursive_doubling = {
     .name = "recursive_doubling",
     .summary = "In round k a rank and the one whose number differs in bit k signal to each other.",
     .source = "Hensgen et al. 1988",

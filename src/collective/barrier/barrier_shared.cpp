@@ -17,11 +17,11 @@ void generate(const Call& call, Builder& builder) {
   builder.copy(Range(Buffer::shared, 0, call.procs), Range(Buffer::output, 0, call.procs));
 }
 
-std::uint64_t places(Rank procs, std::span<const std::int64_t>) { return procs; }
+std::uint64_t places(Rank procs, std::span<const Value>) { return procs; }
 
 }  // namespace
 
-extern const Algorithm barrier_shared = {
+extern constinit const Algorithm barrier_shared = {
     .name = "shared",
     .summary = "Dissemination by signals in shared memory.",
     .source = "Hensgen et al. 1988",

@@ -22,7 +22,7 @@ void generate(const Call& call, Builder& builder) { barrier_over_tree(knomial_sp
 
 }  // namespace
 
-extern const Algorithm barrier_tournament = {
+extern constinit const Algorithm barrier_tournament = {
     .name = "tournament",
     .summary = "Ranks drop out in pairs until rank 0 has heard of all, and are told in the reverse order.",
     .source = "Hensgen, Finkel and Manber 1988 (the way up)",

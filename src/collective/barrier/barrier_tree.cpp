@@ -21,20 +21,22 @@ void generate(const Call& call, Builder& builder) {
   barrier_over_tree(kary_split(static_cast<Rank>(call.parameters[0])), call, builder);
 }
 
+constexpr Parameter own_parameters[] = {{.name = "fanout",
+                                         .summary = "children of a rank (k)",
+                                         .fallback = 2,
+                                         .least = 1,
+                                         .most = 1024,
+                                         .samples = {1, 2, 3, 7}}};
+
 }  // namespace
 
-extern const Algorithm barrier_tree = {
+extern constinit const Algorithm barrier_tree = {
     .name = "tree",
     .summary = "Signals go up a k-ary tree to rank 0 and down it again.",
     .source = "Mellor-Crummey and Scott 1991",
     .collectives = {Collective::barrier},
     .rounds = "2h, h the height of the tree",
-    .parameters = {{.name = "fanout",
-                    .summary = "children of a rank (k)",
-                    .fallback = 2,
-                    .least = 1,
-                    .most = 1024,
-                    .samples = {1, 2, 3, 7}}},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

@@ -87,16 +87,18 @@ class ArrivalB final : public OnlineAlgorithm {
   std::uint32_t sending_ = 0;  // at the root: messages of the last batch that are not sent yet
 };
 
+constexpr Parameter own_parameters[] = {decided_segments_parameter()};
+
 }  // namespace
 
-extern const Algorithm bcast_arrival_b = {
+extern constinit const Algorithm bcast_arrival_b = {
     .name = "arrival_b",
     .summary = "The root serves those who have come in chains, one batch after the other.",
     .source = "Patarasuk and Yuan 2008, as told in Proficz 2021, section 2; the protocol is this project's",
     .collectives = {Collective::bcast},
     .arrival_source = ArrivalSource::messages,
     .rounds = "P − 2 + N balanced, N segments; N after a late last arrival",
-    .parameters = {decided_segments_parameter()},
+    .parameters = own_parameters,
     .make_online = make_online_algorithm<ArrivalB>,
 };
 

@@ -96,16 +96,18 @@ class ArrivalNb final : public OnlineAlgorithm {
   std::vector<Rank> early_;  // at the root: who has come before it
 };
 
+constexpr Parameter own_parameters[] = {decided_segments_parameter()};
+
 }  // namespace
 
-extern const Algorithm bcast_arrival_nb = {
+extern constinit const Algorithm bcast_arrival_nb = {
     .name = "arrival_nb",
     .summary = "Whoever comes is put at the end of a chain, or begins a new one at the root.",
     .source = "Patarasuk and Yuan 2008, as told in Proficz 2021, section 2; the protocol is this project's",
     .collectives = {Collective::bcast},
     .arrival_source = ArrivalSource::messages,
     .rounds = "P − 2 + N balanced, N segments; N after a late last arrival",
-    .parameters = {decided_segments_parameter()},
+    .parameters = own_parameters,
     .make_online = make_online_algorithm<ArrivalNb>,
 };
 

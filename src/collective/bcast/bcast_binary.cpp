@@ -23,15 +23,17 @@ void generate(const Call& call, Builder& builder) {
             1, call, builder);
 }
 
+constexpr Parameter own_parameters[] = {bcast_segments(8, {1, 4})};
+
 }  // namespace
 
-extern const Algorithm bcast_binary = {
+extern constinit const Algorithm bcast_binary = {
     .name = "binary",
     .summary = "Every rank passes each segment on to two children with equal subtrees.",
     .source = "Rico-Gallego 2016 (τ-Lop), chapter 4",
     .collectives = {Collective::bcast},
     .rounds = "⌊log₂P⌋ − 1 + N, N segments",
-    .parameters = {segments_parameter(8, {1, 4})},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

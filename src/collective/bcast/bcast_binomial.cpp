@@ -25,15 +25,17 @@ void generate(const Call& call, Builder& builder) {
             period_of(tree, call.procs), call, builder);
 }
 
+constexpr Parameter own_parameters[] = {bcast_segments(1, {1, 3})};
+
 }  // namespace
 
-extern const Algorithm bcast_binomial = {
+extern constinit const Algorithm bcast_binomial = {
     .name = "binomial",
     .summary = "In each round every rank that has the vector sends it to one that has not.",
     .source = "Rico-Gallego 2016 (τ-Lop), chapter 4",
     .collectives = {Collective::bcast},
     .rounds = "N⌈log₂P⌉, N segments",
-    .parameters = {segments_parameter(1, {1, 3})},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

@@ -50,7 +50,7 @@ class PassingOn {
 };
 
 /// Each segment is a message of its own, of which an online algorithm has only so many.
-inline Parameter decided_segments_parameter() {
+constexpr Parameter decided_segments_parameter() {
   return {.name = "segments",
           .summary = "how many parts the vector is cut into, each passed on as it arrives",
           .fallback = 8,

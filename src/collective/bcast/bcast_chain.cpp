@@ -25,21 +25,23 @@ void generate(const Call& call, Builder& builder) {
             builder);
 }
 
+constexpr Parameter own_parameters[] = {bcast_segments(8, {1, 4}),
+                                        {.name = "chains",
+                                         .summary = "chains that the ranks are divided into",
+                                         .fallback = 1,
+                                         .least = 1,
+                                         .most = 1024,
+                                         .samples = {1, 3}}};
+
 }  // namespace
 
-extern const Algorithm bcast_chain = {
+extern constinit const Algorithm bcast_chain = {
     .name = "chain",
     .summary = "Every rank passes the vector on to the next one, segment by segment.",
     .source = "Marendic et al. 2016, section 2",
     .collectives = {Collective::bcast},
     .rounds = "P − 2 + N, N segments",
-    .parameters = {segments_parameter(8, {1, 4}),
-                   {.name = "chains",
-                    .summary = "chains that the ranks are divided into",
-                    .fallback = 1,
-                    .least = 1,
-                    .most = 1024,
-                    .samples = {1, 3}}},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

@@ -54,17 +54,19 @@ void generate(const Call& call, Builder& builder) {
     hand_on(nodes.leader(nodes.own_node(), lane), at.lane(Buffer::output, lane));
 }
 
-const Composition composition = {
-    .parts = {{"between", "how a leader on each node gets the vector", Collective::bcast, "binomial",
-               Among::nodes},
-              {"within", "how the other ranks of a node get it", Collective::bcast, "linear", Among::node}},
+constexpr PartSlot slots[] = {
+    {"between", "how a leader on each node gets the vector", Collective::bcast, "binomial", Among::nodes},
+    {"within", "how the other ranks of a node get it", Collective::bcast, "linear", Among::node}};
+
+constexpr Composition composition = {
+    .parts = slots,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
 
 }  // namespace
 
-extern const Algorithm bcast_hier = {
+extern constinit const Algorithm bcast_hier = {
     .name = "hier",
     .summary =
         "The vector goes to leaders on all nodes, and from there to their nodes' ranks, each by an "
@@ -72,7 +74,7 @@ extern const Algorithm bcast_hier = {
     .source = "Graham et al. 2011; Träff and Hunold 2020",
     .collectives = {Collective::bcast},
     .rounds = "those of its parts",
-    .parameters = {leaders_parameter},
+    .parameters = only(leaders_parameter),
     .composition = &composition,
     .generate = generate,
 };

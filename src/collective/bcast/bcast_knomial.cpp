@@ -25,21 +25,23 @@ void generate(const Call& call, Builder& builder) {
             period_of(tree, call.procs), call, builder);
 }
 
+constexpr Parameter own_parameters[] = {{.name = "fanout",
+                                         .summary = "messages that a rank sends in a round (k)",
+                                         .fallback = 3,
+                                         .least = 1,
+                                         .most = 1024,
+                                         .samples = {2, 3, 7}},
+                                        bcast_segments(1, {1})};
+
 }  // namespace
 
-extern const Algorithm bcast_knomial = {
+extern constinit const Algorithm bcast_knomial = {
     .name = "knomial",
     .summary = "In each round every rank that has the vector sends it to k that have not.",
     .source = "Viertel 2007, section 5.1.3",
     .collectives = {Collective::bcast},
     .rounds = "N⌈log_{k+1} P⌉, N segments",
-    .parameters = {{.name = "fanout",
-                    .summary = "messages that a rank sends in a round (k)",
-                    .fallback = 3,
-                    .least = 1,
-                    .most = 1024,
-                    .samples = {2, 3, 7}},
-                   segments_parameter(1, {1})},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

@@ -21,7 +21,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm bcast_linear = {
+extern constinit const Algorithm bcast_linear = {
     .name = "linear",
     .summary = "The root sends the whole vector to every other rank.",
     .source = "Rico-Gallego 2016 (τ-Lop), chapter 4",

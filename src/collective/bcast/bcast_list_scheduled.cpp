@@ -64,17 +64,19 @@ std::vector<TreeNode> list_scheduled_tree(const Call& call) {
   return nodes;
 }
 
-void generate(const Call& call, Builder& builder) {
-  const auto nodes = keep_work(call, [&] { return list_scheduled_tree(call); });
+void generate(const Call& call, SharedWork& work, Builder& builder) {
+  const auto nodes = work.get([&] { return list_scheduled_tree(call); });
   std::size_t most = 1;
   for (const TreeNode& node : *nodes) most = std::max(most, node.children.size());
   pass_down((*nodes)[call.relative()], 0, static_cast<Rank>(call.parameters[0]), static_cast<Rank>(most),
             call, builder);
 }
 
+constexpr Parameter own_parameters[] = {bcast_segments(1, {1, 3})};
+
 }  // namespace
 
-extern const Algorithm bcast_list_scheduled = {
+extern constinit const Algorithm bcast_list_scheduled = {
     .name = "list_scheduled",
     .summary = "Every rank that has the vector sends it to the next one that is expected.",
     .source = "this project; a list schedule after Graham 1966",
@@ -82,7 +84,7 @@ extern const Algorithm bcast_list_scheduled = {
     .arrival_source = ArrivalSource::forecast,
     .rounds =
         "⌈log₂P⌉ of those who are there, and one after a late last arrival; N times as many with N segments",
-    .parameters = {segments_parameter(1, {1, 3})},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parameter that broadcasts have in common.
+// The parameter "segments" of broadcasts.
 #pragma once
 
 #include "collective/core/algorithm.hpp"
 
 namespace convene::collective {
 
-inline Parameter segments_parameter(std::int64_t fallback, std::vector<std::int64_t> samples,
-                                    std::int64_t least = 1) {
+constexpr Parameter bcast_segments(std::int64_t fallback, std::initializer_list<Value> samples,
+                                   std::int64_t least = 1) {
   return {.name = "segments",
           .summary = "how many parts the vector is cut into, each passed on as it arrives",
           .fallback = fallback,
           .least = least,
           .most = 4096,
-          .samples = std::move(samples)};
+          .samples = samples};
 }
 
 }  // namespace convene::collective

@@ -84,19 +84,21 @@ void generate(const Call& call, Builder& builder) {
   builder.leave();
 }
 
+constexpr Parameter own_parameters[] = {{.name = "allgather",
+                                         .summary = "how the parts are gathered",
+                                         .fallback = 0,
+                                         .words = {"recursive_doubling", "ring", "sparbit"},
+                                         .samples = {0, 1, 2}}};
+
 }  // namespace
 
-extern const Algorithm bcast_scatter_allgather = {
+extern constinit const Algorithm bcast_scatter_allgather = {
     .name = "scatter_allgather",
     .summary = "P parts of the vector go down a binomial tree, one to each rank, and are gathered by all.",
     .source = "Barnett et al. 1994; Thakur and Gropp 2003; Loch 2021, chapter 4",
     .collectives = {Collective::bcast},
     .rounds = "⌈log₂P⌉ and those of the allgather",
-    .parameters = {{.name = "allgather",
-                    .summary = "how the parts are gathered",
-                    .fallback = 0,
-                    .words = {"recursive_doubling", "ring", "sparbit"},
-                    .samples = {0, 1, 2}}},
+    .parameters = own_parameters,
     .cuts_by_procs = true,
     .generate = generate,
 };

@@ -86,26 +86,29 @@ class SharedBcast {
 void generate(const Call& call, Builder& builder) { SharedBcast(call, builder).run(); }
 
 /// Of all ranks that have children, which are the first ones.
-std::uint64_t places(Rank procs, std::span<const std::int64_t> parameters) {
+std::uint64_t places(Rank procs, std::span<const Value> parameters) {
   const auto degree = static_cast<Rank>(parameters[1]);
   return std::uint64_t{turns} * ((procs - 1 + degree - 1) / degree);
 }
 
+constexpr Parameter own_parameters[] = {
+    shared_segments(4, "how many parts the vector is cut into, each handed on as it comes"),
+    {.name = "degree",
+     .summary = "how many ranks read each shared place",
+     .fallback = 2,
+     .least = 1,
+     .most = 1024,
+     .samples = {1, 2, 5}}};
+
 }  // namespace
 
-extern const Algorithm bcast_shared = {
+extern constinit const Algorithm bcast_shared = {
     .name = "shared",
     .summary = "Ranks copy the vector from their parent's shared place into their own, segment by segment.",
     .source = "Rico-Gallego 2016 (τ-Lop), section 4.6",
     .collectives = {Collective::bcast},
     .rounds = "h + 2(N − 1) or one more, h levels, N segments",
-    .parameters = {shared_segments(4, "how many parts the vector is cut into, each handed on as it comes"),
-                   {.name = "degree",
-                    .summary = "how many ranks read each shared place",
-                    .fallback = 2,
-                    .least = 1,
-                    .most = 1024,
-                    .samples = {1, 2, 5}}},
+    .parameters = own_parameters,
     .shared_places = places,
     .generate = generate,
 };

@@ -65,15 +65,17 @@ void generate(const Call& call, Builder& builder) {
   builder.recv(call.absolute(other), halves.of(!left));
 }
 
+constexpr Parameter own_parameters[] = {bcast_segments(8, {2, 5}, 2)};
+
 }  // namespace
 
-extern const Algorithm bcast_split_binary = {
+extern constinit const Algorithm bcast_split_binary = {
     .name = "split_binary",
     .summary = "Each half of the vector goes down one side of a binary tree; then both sides swap halves.",
     .source = "Pješivac-Grbović et al. 2007",
     .collectives = {Collective::bcast},
     .rounds = "⌊log₂P⌋ + ⌈N/2⌉, N segments",
-    .parameters = {segments_parameter(8, {2, 5}, 2)},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

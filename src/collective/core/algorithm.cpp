@@ -2,26 +2,15 @@
 #include "collective/core/algorithm.hpp"
 
 #include <algorithm>
-#include <any>
 #include <bit>
 #include <map>
+#include <stdexcept>
 
 #include "base/error.hpp"
-#include "collective/core/composition.hpp"
 #include "collective/core/forecast.hpp"
 #include "schedule/online/online_simulation.hpp"
 
 namespace convene::collective {
-
-std::vector<std::int64_t> list_of(std::int64_t value) {
-  std::vector<std::int64_t> numbers;
-  for (; value != 0; value >>= 11) numbers.push_back(value & 0x7ff);
-  return numbers;
-}
-
-bool Algorithm::serves(Collective collective) const {
-  return std::find(collectives.begin(), collectives.end(), collective) != collectives.end();
-}
 
 int Algorithm::find_parameter(std::string_view wanted) const {
   for (std::size_t i = 0; i < parameters.size(); ++i)
@@ -29,30 +18,86 @@ int Algorithm::find_parameter(std::string_view wanted) const {
   return -1;
 }
 
-std::vector<std::int64_t> Algorithm::default_parameters() const {
-  std::vector<std::int64_t> values;
+std::vector<Value> Algorithm::default_parameters() const {
+  std::vector<Value> values;
   for (const Parameter& parameter : parameters) values.push_back(parameter.fallback);
-  if (is_composed()) append_parts(values, default_parts(*this));
   return values;
 }
 
-std::vector<std::vector<std::int64_t>> Algorithm::sample_parameters() const {
-  if (is_composed()) return sample_compositions(*this);
-  std::vector<std::vector<std::int64_t>> grid{{}};
+std::vector<std::vector<Value>> Algorithm::sample_parameters() const {
+  std::vector<std::vector<Value>> grid{{}};
   for (const Parameter& parameter : parameters) {
-    const auto samples = parameter.samples.empty() ? std::vector{parameter.fallback} : parameter.samples;
-    std::vector<std::vector<std::int64_t>> wider;
-    for (const auto& values : grid)
-      for (std::int64_t sample : samples) {
+    std::vector<std::vector<Value>> wider;
+    for (const auto& values : grid) {
+      const auto add = [&](const Value& value) {
         wider.push_back(values);
-        wider.back().push_back(sample);
-      }
+        wider.back().push_back(value);
+      };
+      if (parameter.samples.empty()) add(parameter.fallback);
+      for (const Value& sample : parameter.samples) add(sample);
+    }
     grid = std::move(wider);
   }
   return grid;
 }
 
 namespace {
+
+Spec default_part(const PartSlot& slot) {
+  for (const Algorithm* algorithm : catalogue(slot.collective))
+    if (algorithm->name == slot.fallback) return default_spec(*algorithm);
+  throw std::logic_error("a composed algorithm's part is not in the catalogue");
+}
+
+/// True if the checker's grid tries it as this part.
+bool is_sample(const Algorithm& part, const Algorithm& composed, const PartSlot& slot) {
+  if (!part.generate || part.is_composed()) return false;
+  return slot.among != Among::all || std::all_of(composed.collectives.begin(), composed.collectives.end(),
+                                                 [&](Collective each) { return part.serves(each); });
+}
+
+std::vector<Spec> sample_compositions(const Algorithm& composed) {
+  std::vector<Spec> samples;
+  const auto slots = composed.composition->parts;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    for (const Algorithm* part : catalogue(slots[i].collective)) {
+      if (!is_sample(*part, composed, slots[i])) continue;
+      if (i > 0 && part->name == slots[i].fallback) continue;  // among the first slot's
+      Spec spec = default_spec(composed);
+      spec.parts[i] = default_spec(*part);
+      for (std::size_t p = 0; p < spec.parameters.size(); ++p)
+        if (const auto& values = composed.parameters[p].samples; !values.empty())
+          spec.parameters[p] = values[samples.size() % values.size()];
+      samples.push_back(std::move(spec));
+    }
+  return samples;
+}
+
+}  // namespace
+
+Spec default_spec(const Algorithm& algorithm) {
+  Spec spec{&algorithm, algorithm.default_parameters()};
+  if (algorithm.is_composed())
+    for (const PartSlot& slot : algorithm.composition->parts) spec.parts.push_back(default_part(slot));
+  return spec;
+}
+
+std::vector<Spec> sample_specs(const Algorithm& algorithm) {
+  if (algorithm.is_composed()) return sample_compositions(algorithm);
+  std::vector<Spec> specs;
+  for (auto& parameters : algorithm.sample_parameters()) specs.push_back({&algorithm, std::move(parameters)});
+  return specs;
+}
+
+namespace {
+
+/// Throws std::logic_error where a call of a composed algorithm does not name its parts.
+void require_parts(const Algorithm& algorithm, const Call& call) {
+  const std::size_t wanted = algorithm.is_composed() ? algorithm.composition->parts.size() : 0;
+  if (call.parts.size() != wanted)
+    throw std::logic_error("a call of " + std::string(algorithm.name) + " names " +
+                           std::to_string(call.parts.size()) + " parts, not " + std::to_string(wanted));
+}
 
 /// As far as that is known.
 bool are_on_one_node(const Call& call) {
@@ -73,6 +118,7 @@ Rank most_on_a_node(const Call& call) {
 
 std::string unmet_requirement(const Algorithm& algorithm, const Call& call) {
   if (algorithm.commutative_only && !call.commutative) return "needs a commutative operator";
+  require_parts(algorithm, call);
   if (algorithm.is_composed()) return algorithm.composition->unmet(algorithm, call);
   if (algorithm.shared_places && !are_on_one_node(call)) return "needs all processes on one node";
   switch (algorithm.requirement) {
@@ -87,24 +133,20 @@ std::string unmet_requirement(const Algorithm& algorithm, const Call& call) {
 }
 
 std::string unmet_requirement(const Algorithm& algorithm, Rank procs, bool commutative) {
+  Spec spec = default_spec(algorithm);
   return unmet_requirement(algorithm, {.collective = algorithm.collectives.front(),
                                        .procs = procs,
-                                       .parameters = algorithm.default_parameters(),
+                                       .parameters = std::move(spec.parameters),
+                                       .parts = std::move(spec.parts),
                                        .commutative = commutative});
 }
 
-bool relays(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
-  if (algorithm.relays || !algorithm.is_composed()) return algorithm.relays;
-  const auto parts = parts_of(algorithm, parameters);
-  return std::any_of(parts.begin(), parts.end(),
-                     [](const Part& part) { return relays(*part.algorithm, part.parameters); });
+bool relays(const Spec& spec) {
+  return spec.algorithm->relays || std::any_of(spec.parts.begin(), spec.parts.end(), relays);
 }
 
-bool shares_memory(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
-  if (algorithm.shared_places || !algorithm.is_composed()) return algorithm.shared_places != nullptr;
-  const auto parts = parts_of(algorithm, parameters);
-  return std::any_of(parts.begin(), parts.end(),
-                     [](const Part& part) { return shares_memory(*part.algorithm, part.parameters); });
+bool shares_memory(const Spec& spec) {
+  return spec.algorithm->shared_places || std::any_of(spec.parts.begin(), spec.parts.end(), shares_memory);
 }
 
 std::uint64_t shared_place_bytes(std::uint64_t block_bytes, std::uint64_t item_bytes,
@@ -117,25 +159,25 @@ std::uint64_t shared_place_bytes(std::uint64_t block_bytes, std::uint64_t item_b
 
 namespace {
 
-/// Places of the whole that an algorithm shares, where it cuts a block into so many.
-std::uint64_t shared_places(const Algorithm& algorithm, std::span<const std::int64_t> parameters, Rank procs,
-                            std::uint32_t whole_segments) {
+/// Places of the whole that an algorithm shares, where the whole cuts a block into so many.
+std::uint64_t shared_places(const Algorithm& algorithm, std::span<const Value> parameters,
+                            std::span<const Spec> parts, Rank procs, std::uint32_t whole_segments) {
   if (algorithm.shared_places) {
     const std::uint32_t own = segments(algorithm, procs, parameters);
     return algorithm.shared_places(procs, parameters) * std::max(whole_segments / own, 1u);
   }
   std::uint64_t total = 0;
-  if (algorithm.is_composed())
-    for (const Part& part : parts_of(algorithm, parameters))
-      total += shared_places(*part.algorithm, part.parameters, procs, whole_segments);
+  for (const Spec& part : parts)
+    total += shared_places(*part.algorithm, part.parameters, part.parts, procs, whole_segments);
   return total;
 }
 
 }  // namespace
 
 std::uint64_t shared_places(const Algorithm& algorithm, const Call& call) {
-  if (!shares_memory(algorithm, call.parameters)) return 0;
-  return shared_places(algorithm, call.parameters, most_on_a_node(call), segments(algorithm, call));
+  if (!algorithm.shared_places && std::none_of(call.parts.begin(), call.parts.end(), shares_memory)) return 0;
+  return shared_places(algorithm, call.parameters, call.parts, most_on_a_node(call),
+                       segments(algorithm, call));
 }
 
 std::uint64_t shared_bytes(const Algorithm& algorithm, const Call& call, std::uint64_t block_bytes,
@@ -150,18 +192,16 @@ bool depends_on_nodes(const Algorithm& algorithm) {
   return uses_nodes(algorithm) || algorithm.needs_whole_graph;
 }
 
-ArrivalSource arrival_source(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
-  if (!algorithm.is_composed()) return algorithm.arrival_source;
-  const auto parts = parts_of(algorithm, parameters);
-  const bool from_forecast = std::any_of(parts.begin(), parts.end(), [](const Part& part) {
-    return arrival_source(*part.algorithm, part.parameters) == ArrivalSource::forecast;
+ArrivalSource arrival_source(const Spec& spec) {
+  if (!spec.algorithm->is_composed()) return spec.algorithm->arrival_source;
+  const bool from_forecast = std::any_of(spec.parts.begin(), spec.parts.end(), [](const Spec& part) {
+    return arrival_source(part) == ArrivalSource::forecast;
   });
   return from_forecast ? ArrivalSource::forecast : ArrivalSource::none;
 }
 
-bool depends_on_arrivals(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
-  return arrival_source(algorithm, parameters) != ArrivalSource::none &&
-         std::any_of(algorithm.collectives.begin(), algorithm.collectives.end(), is_reduction);
+bool depends_on_arrivals(const Spec& spec) {
+  return arrival_source(spec) != ArrivalSource::none && is_reduction(spec.algorithm->collectives.front());
 }
 
 std::vector<const Algorithm*> catalogue(Collective collective) {
@@ -183,7 +223,7 @@ std::uint32_t countable(std::uint64_t number, const char* what) {
 
 }  // namespace
 
-std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const std::int64_t> parameters) {
+std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const Value> parameters) {
   if (algorithm.pieces) return countable(algorithm.pieces(procs, parameters), "pieces of a block");
   if (algorithm.cuts_by_procs) return procs;
   if (algorithm.cut == Cut::tiny_first) return 2;
@@ -192,6 +232,7 @@ std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const s
 }
 
 std::uint32_t segments(const Algorithm& algorithm, const Call& call) {
+  require_parts(algorithm, call);
   return algorithm.is_composed() ? algorithm.composition->pieces(algorithm, call)
                                  : segments(algorithm, call.procs, call.parameters);
 }
@@ -229,24 +270,32 @@ Runnable build_runnable(const Algorithm& algorithm, const Call& call, Builder& b
 }
 
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder) {
+  SharedWork work;
+  return build_schedule(algorithm, call, work, builder);
+}
+
+Schedule build_schedule(const Algorithm& algorithm, const Call& call, SharedWork& work, Builder& builder) {
   if (is_neighborhood(call.collective) && !call.graph)
-    return build_schedule(algorithm, with_graph(call), builder);
+    return build_schedule(algorithm, with_graph(call), work, builder);
   if (algorithm.is_online())
-    return (*keep_work(call, [&] { return simulate_to_end(algorithm, call, builder); }))[call.rank];
+    return (*work.get([&] { return simulate_to_end(algorithm, call, builder); }))[call.rank];
   begin_schedule(algorithm, call, builder);
-  algorithm.generate(call, builder);
+  algorithm.generate(call, work, builder);
   return builder.finish();
 }
 
 Plan build_plan(const Algorithm& algorithm, Call call, const std::stop_token& stop) {
+  SharedWork work;
+  return build_plan(algorithm, std::move(call), work, stop);
+}
+
+Plan build_plan(const Algorithm& algorithm, Call call, SharedWork& work, const std::stop_token& stop) {
   Builder builder;
   Plan plan;
-  std::any kept;
   call = with_graph(std::move(call));
-  if (call.kept == nullptr) call.kept = &kept;
   plan.reserve(call.procs);
   for (call.rank = 0; call.rank < call.procs && !stop.stop_requested(); ++call.rank)
-    plan.push_back(build_schedule(algorithm, call, builder));
+    plan.push_back(build_schedule(algorithm, call, work, builder));
   return plan;
 }
 

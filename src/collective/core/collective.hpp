@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives, a call of one, and what each of them promises: stated once, here.
+// The table of collectives: name, arguments and postcondition of each. All that is known of a collective derives from
+// its row.
 #pragma once
 
-#include <any>
+#include <array>
 #include <cstdint>
-#include <memory>
+#include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <string_view>
-#include <vector>
-
-#include "schedule/check/checker.hpp"
-#include "topology/graph.hpp"
 
 namespace convene::collective {
 
+/// In the order of the table.
 enum class Collective : std::uint8_t {
   allgather,
   allgatherv,
@@ -35,101 +34,228 @@ enum class Collective : std::uint8_t {
   neighbor_allgatherv,
 };
 
-inline constexpr Collective all_collectives[] = {
-    Collective::allgather,
-    Collective::allgatherv,
-    Collective::gather,
-    Collective::gatherv,
-    Collective::scatter,
-    Collective::scatterv,
-    Collective::bcast,
-    Collective::alltoall,
-    Collective::alltoallv,
-    Collective::barrier,
-    Collective::reduce,
-    Collective::allreduce,
-    Collective::reduce_scatter_block,
-    Collective::reduce_scatter,
-    Collective::scan,
-    Collective::exscan,
-    Collective::neighbor_allgather,
-    Collective::neighbor_allgatherv,
+/// What the buffers hold after the call. A form with unequal blocks has the postcondition of its equal form.
+enum class Postcondition : std::uint8_t {
+  allgather,
+  gather,
+  scatter,
+  bcast,
+  alltoall,
+  reduce,
+  allreduce,
+  reduce_scatter,
+  scan,
+  exscan,
+  neighbor_allgather,
 };
 
-std::string_view name(Collective collective);
+/// The ranks on which an argument is significant.
+enum class On : std::uint8_t { no_rank, root, all_ranks };
+
+/// The shape of a count argument. `per_neighbor`: one for each entry of the rank's list.
+enum class Counts : std::uint8_t { none, one, per_rank, per_neighbor };
+
+/// The shape of a datatype argument.
+enum class Types : std::uint8_t { none, one, per_peer };
+
+/// A send or a receive buffer with its count, displacement and type arguments.
+struct BufferTraits {
+  On present = On::no_rank;
+  Counts counts = Counts::none;
+  bool displacements = false;
+  Types types = Types::none;
+};
+
+struct CollectiveTraits {
+  Collective collective;
+  std::string_view name;
+  Postcondition postcondition;
+  BufferTraits send, recv;
+  /// One count and one type argument for both buffers, or for the only one (bcast's, which is `recv` here).
+  bool shares_counts = false;
+  bool has_root = false, has_operator = false;
+  On in_place = On::no_rank;  ///< ranks that may pass MPI_IN_PLACE
+  /// The form with unequal blocks of one with equal blocks, and back.
+  std::optional<Collective> partner = std::nullopt;
+};
+
+namespace collective_table {
+
+constexpr BufferTraits absent = {};
+constexpr BufferTraits blocks = {On::all_ranks, Counts::one, false, Types::one};
+constexpr BufferTraits blocks_at_root = {On::root, Counts::one, false, Types::one};
+constexpr BufferTraits unequal = {On::all_ranks, Counts::per_rank, true, Types::one};
+constexpr BufferTraits unequal_at_root = {On::root, Counts::per_rank, true, Types::one};
+constexpr BufferTraits of_neighbors = {On::all_ranks, Counts::per_neighbor, true, Types::one};
+constexpr BufferTraits unequal_shares = {On::all_ranks, Counts::per_rank, false, Types::one};
+
+// clang-format off
+constexpr CollectiveTraits rows[] = {
+    {.collective = Collective::allgather, .name = "allgather", .postcondition = Postcondition::allgather,
+     .send = blocks, .recv = blocks, .in_place = On::all_ranks, .partner = Collective::allgatherv},
+    {.collective = Collective::allgatherv, .name = "allgatherv", .postcondition = Postcondition::allgather,
+     .send = blocks, .recv = unequal, .in_place = On::all_ranks, .partner = Collective::allgather},
+    {.collective = Collective::gather, .name = "gather", .postcondition = Postcondition::gather,
+     .send = blocks, .recv = blocks_at_root, .has_root = true, .in_place = On::root,
+     .partner = Collective::gatherv},
+    {.collective = Collective::gatherv, .name = "gatherv", .postcondition = Postcondition::gather,
+     .send = blocks, .recv = unequal_at_root, .has_root = true, .in_place = On::root,
+     .partner = Collective::gather},
+    {.collective = Collective::scatter, .name = "scatter", .postcondition = Postcondition::scatter,
+     .send = blocks_at_root, .recv = blocks, .has_root = true, .in_place = On::root,
+     .partner = Collective::scatterv},
+    {.collective = Collective::scatterv, .name = "scatterv", .postcondition = Postcondition::scatter,
+     .send = unequal_at_root, .recv = blocks, .has_root = true, .in_place = On::root,
+     .partner = Collective::scatter},
+    {.collective = Collective::bcast, .name = "bcast", .postcondition = Postcondition::bcast,
+     .send = absent, .recv = blocks, .shares_counts = true, .has_root = true},
+    {.collective = Collective::alltoall, .name = "alltoall", .postcondition = Postcondition::alltoall,
+     .send = blocks, .recv = blocks, .in_place = On::all_ranks, .partner = Collective::alltoallv},
+    {.collective = Collective::alltoallv, .name = "alltoallv", .postcondition = Postcondition::alltoall,
+     .send = unequal, .recv = unequal, .in_place = On::all_ranks, .partner = Collective::alltoall},
+    {.collective = Collective::barrier, .name = "barrier", .postcondition = Postcondition::allgather,
+     .send = absent, .recv = absent},
+    {.collective = Collective::reduce, .name = "reduce", .postcondition = Postcondition::reduce,
+     .send = blocks, .recv = blocks_at_root, .shares_counts = true, .has_root = true, .has_operator = true,
+     .in_place = On::root},
+    {.collective = Collective::allreduce, .name = "allreduce", .postcondition = Postcondition::allreduce,
+     .send = blocks, .recv = blocks, .shares_counts = true, .has_operator = true,
+     .in_place = On::all_ranks},
+    {.collective = Collective::reduce_scatter_block, .name = "reduce_scatter_block",
+     .postcondition = Postcondition::reduce_scatter, .send = blocks, .recv = blocks, .shares_counts = true,
+     .has_operator = true, .in_place = On::all_ranks, .partner = Collective::reduce_scatter},
+    {.collective = Collective::reduce_scatter, .name = "reduce_scatter",
+     .postcondition = Postcondition::reduce_scatter, .send = unequal_shares, .recv = unequal_shares,
+     .shares_counts = true, .has_operator = true, .in_place = On::all_ranks,
+     .partner = Collective::reduce_scatter_block},
+    {.collective = Collective::scan, .name = "scan", .postcondition = Postcondition::scan,
+     .send = blocks, .recv = blocks, .shares_counts = true, .has_operator = true,
+     .in_place = On::all_ranks},
+    {.collective = Collective::exscan, .name = "exscan", .postcondition = Postcondition::exscan,
+     .send = blocks, .recv = blocks, .shares_counts = true, .has_operator = true,
+     .in_place = On::all_ranks},
+    {.collective = Collective::neighbor_allgather, .name = "neighbor_allgather",
+     .postcondition = Postcondition::neighbor_allgather, .send = blocks, .recv = blocks,
+     .partner = Collective::neighbor_allgatherv},
+    {.collective = Collective::neighbor_allgatherv, .name = "neighbor_allgatherv",
+     .postcondition = Postcondition::neighbor_allgather, .send = blocks, .recv = of_neighbors,
+     .partner = Collective::neighbor_allgather},
+};
+// clang-format on
+
+constexpr bool is_in_order() {
+  for (std::size_t i = 0; i < std::size(rows); ++i)
+    if (static_cast<std::size_t>(rows[i].collective) != i) return false;
+  return static_cast<std::size_t>(Collective::neighbor_allgatherv) + 1 == std::size(rows);
+}
+static_assert(is_in_order(), "the table has a row for each collective, in the order of the enum");
+
+constexpr bool is_mutual() {
+  for (const CollectiveTraits& row : rows)
+    if (row.partner && rows[static_cast<std::size_t>(*row.partner)].partner != row.collective) return false;
+  return true;
+}
+static_assert(is_mutual(), "partners name each other");
+
+constexpr auto in_order() {
+  std::array<Collective, std::size(rows)> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = rows[i].collective;
+  return all;
+}
+
+}  // namespace collective_table
+
+inline constexpr std::size_t collectives_count = std::size(collective_table::rows);
+inline constexpr std::array<Collective, collectives_count> all_collectives = collective_table::in_order();
+
+constexpr const CollectiveTraits& traits(Collective collective) {
+  return collective_table::rows[static_cast<std::size_t>(collective)];
+}
+
+constexpr std::string_view name(Collective collective) { return traits(collective).name; }
 std::optional<Collective> find_collective(std::string_view name);
 
-/// Whether its calls have a root.
-bool is_rooted(Collective collective);
-/// Whether it combines what the ranks contribute.
-bool is_reduction(Collective collective);
-/// Whether its data is one vector, not a block for each rank.
-bool has_one_vector(Collective collective);
-/// Whether ranks exchange blocks with their neighbours in a graph alone (Call::graph).
-bool is_neighborhood(Collective collective);
-
-/// A call as a generator sees it. All but `rank` is equal on all ranks.
-struct Call {
-  Collective collective = Collective::allgather;
-  Rank procs = 1, rank = 0, root = 0;
-  bool in_place = false;                      ///< of a rooted collective: the root's
-  std::vector<std::int64_t> parameters = {};  ///< values, in the order of the descriptor's parameters
-  /// Forecast: when each rank arrives, in ticks of a round's duration (one block sent and received) after the earliest.
-  /// Empty: all at once. Only says what is best to do: a schedule is correct whatever comes true.
-  std::vector<std::int32_t> arrivals = {};
-  /// Which node each rank is on, by rank: any numbers, the same for ranks that share a node. Empty: not known.
-  std::vector<Rank> nodes = {};
-  /// Of a neighborhood collective: who is whose neighbour. Lists of other ranks may lack where an algorithm does not need
-  /// them. A plan without one is made for with_graph()'s.
-  std::shared_ptr<const Graph> graph = nullptr;
-  /// Of a reduction: its operator's; if not, contributions are combined in rank order.
-  bool commutative = true;
-  /// Where work that is the same for all ranks of a plan may be kept: see keep_work().
-  std::any* kept = nullptr;
-
-  // The ranks `distance` above and below, around the end. Distances are at most the number of processes.
-  Rank up(Rank distance = 1) const {
-    return rank + distance < procs ? rank + distance : rank + distance - procs;
+/// True if its calls have a root.
+constexpr bool is_rooted(Collective collective) { return traits(collective).has_root; }
+/// True if it combines the ranks' contributions.
+constexpr bool is_reduction(Collective collective) { return traits(collective).has_operator; }
+/// True if its data is one vector, not a block for each rank.
+constexpr bool has_one_vector(Collective collective) {
+  switch (traits(collective).postcondition) {
+    case Postcondition::bcast:
+    case Postcondition::reduce:
+    case Postcondition::allreduce:
+    case Postcondition::scan:
+    case Postcondition::exscan:
+      return true;
+    default:
+      return false;
   }
-  Rank down(Rank distance = 1) const { return rank >= distance ? rank - distance : rank + procs - distance; }
+}
+/// True if ranks exchange blocks with their neighbours in a graph only (Call::graph).
+constexpr bool is_neighborhood(Collective collective) {
+  return traits(collective).postcondition == Postcondition::neighbor_allgather;
+}
+/// True if the caller states a size for each block.
+constexpr bool has_unequal_blocks(Collective collective) {
+  const auto one_each = [](const BufferTraits& buffer) { return buffer.counts > Counts::one; };
+  return one_each(traits(collective).send) || one_each(traits(collective).recv);
+}
 
-  bool is_root() const { return rank == root; }
-  // Ranks seen from the root, which is 0 then, and back.
-  Rank relative() const { return rank >= root ? rank - root : rank + procs - root; }
-  Rank absolute(Rank relative) const {
-    return relative + root < procs ? relative + root : relative + root - procs;
+/// A set of collectives, iterated in the order of the table.
+class CollectiveSet {
+ public:
+  constexpr CollectiveSet() = default;
+  constexpr CollectiveSet(std::initializer_list<Collective> members) {
+    for (const Collective each : members) bits_ |= bit(each);
   }
+  static constexpr CollectiveSet all() {
+    CollectiveSet set;
+    for (const Collective each : all_collectives) set.bits_ |= bit(each);
+    return set;
+  }
+
+  constexpr bool contains(Collective collective) const { return (bits_ & bit(collective)) != 0; }
+  constexpr Collective front() const { return *begin(); }
+
+  class Iterator {
+   public:
+    using difference_type = std::ptrdiff_t;
+    using value_type = Collective;
+    using pointer = const Collective*;
+    using reference = Collective;
+    using iterator_category = std::input_iterator_tag;
+    constexpr Iterator() = default;
+    constexpr Iterator(const CollectiveSet* set, std::size_t at) : set_(set), at_(at) { skip(); }
+    constexpr Collective operator*() const { return static_cast<Collective>(at_); }
+    constexpr Iterator& operator++() {
+      ++at_;
+      skip();
+      return *this;
+    }
+    constexpr Iterator operator++(int) {
+      const Iterator before = *this;
+      ++*this;
+      return before;
+    }
+    constexpr bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    constexpr void skip() {
+      while (at_ < collectives_count && !set_->contains(static_cast<Collective>(at_))) ++at_;
+    }
+    const CollectiveSet* set_ = nullptr;
+    std::size_t at_ = 0;
+  };
+  constexpr Iterator begin() const { return {this, 0}; }
+  constexpr Iterator end() const { return {this, collectives_count}; }
+
+ private:
+  static constexpr std::uint32_t bit(Collective collective) {
+    return std::uint32_t{1} << static_cast<unsigned>(collective);
+  }
+  std::uint32_t bits_ = 0;
 };
-
-/// The call, with a graph where it needs one and has none: a plane of ranks with eight neighbours each.
-Call with_graph(Call call);
-
-/// How many places this rank's input and output have when a block is cut into `segments` places.
-///
-/// allgather: the own block; all blocks, by rank.         gather: the own block; at the root all blocks, else none.
-/// scatter: at the root all blocks, else none; the own.   alltoall: the blocks by target; the blocks by source.
-/// bcast: none; the vector, at the root too.              barrier: as allgather, of tokens without bytes.
-/// reduce: the vector; at the root the vector, else none. allreduce, scan, exscan: the vector; the vector.
-/// reduce_scatter, reduce_scatter_block: the vector, which is a block for each rank; the own block.
-/// neighbor_allgather, neighbor_allgatherv: the own block; a block for each entry of the rank's list of sources.
-struct Places {
-  std::uint32_t input, output;
-};
-Places places(const Call& call, std::uint32_t segments);
-
-/// Under MPI_IN_PLACE: place i of `alias` is place `first` + i of `of`. Nothing where the buffers are two all the same
-/// (alltoall, reduce_scatter: the input is then a copy).
-struct Alias {
-  Buffer alias, of;
-  Place first;
-};
-std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments);
-
-/// What every rank's buffers hold before and must hold afterwards.
-/// Content b * segments + s is segment s of block b: of rank b's block in allgather, gather, barrier and neighborhood
-/// collectives, the block for rank b in scatter, the segment b of the vector in bcast, and the one from rank b / P to rank b % P in alltoall.
-/// Of a reduction: see Reduction. In reduce_scatter, place b * segments + s of the vector is segment s of rank b's block.
-/// Allreduce promises the same expression on all ranks, so that rounding makes no difference between them.
-Contract contract(Call call, std::uint32_t segments);
+static_assert(collectives_count <= 32, "a CollectiveSet has a bit for each collective");
 
 }  // namespace convene::collective

@@ -2,105 +2,27 @@
 #include "collective/core/composition.hpp"
 
 #include <algorithm>
-#include <any>
 #include <numeric>
-#include <stdexcept>
 
 namespace convene::collective {
 namespace {
 
 constexpr std::uint64_t most_segments = 4096;  // that equal portions are worth
 
-Part read_part(std::span<const std::int64_t>& rest) {
-  const auto all = catalogue();
-  if (rest.empty() || rest[0] < 0 || static_cast<std::size_t>(rest[0]) >= all.size())
-    throw std::logic_error("the parameters of a composed algorithm do not name its parts");
-  Part part{all[static_cast<std::size_t>(rest[0])]};
-  rest = rest.subspan(1);
-  const auto take = [&](std::size_t count) {
-    part.parameters.insert(part.parameters.end(), rest.begin(),
-                           rest.begin() + static_cast<std::ptrdiff_t>(count));
-    rest = rest.subspan(count);
-  };
-  take(part.algorithm->parameters.size());
-  if (!part.algorithm->is_composed()) return part;
-  std::vector<Part> inner;
-  for (std::size_t i = 0; i < part.algorithm->composition->parts.size(); ++i)
-    inner.push_back(read_part(rest));
-  append_parts(part.parameters, inner);
-  return part;
-}
-
-Part part_named(Collective collective, std::string_view name) {
-  for (const Algorithm* algorithm : catalogue(collective))
-    if (algorithm->name == name) return {algorithm, algorithm->default_parameters()};
-  throw std::logic_error("a composed algorithm's part is not in the catalogue");
-}
-
 }  // namespace
 
-std::vector<Part> parts_of(const Algorithm& composed, std::span<const std::int64_t> parameters) {
-  std::vector<Part> parts;
-  std::span<const std::int64_t> rest = parameters.subspan(composed.parameters.size());
-  for (std::size_t i = 0; i < composed.composition->parts.size(); ++i) parts.push_back(read_part(rest));
-  return parts;
-}
-
-std::vector<Part> default_parts(const Algorithm& composed) {
-  std::vector<Part> parts;
-  for (const PartSlot& slot : composed.composition->parts)
-    parts.push_back(part_named(slot.collective, slot.fallback));
-  return parts;
-}
-
-void append_parts(std::vector<std::int64_t>& parameters, const std::vector<Part>& parts) {
-  const auto all = catalogue();
-  for (const Part& part : parts) {
-    parameters.push_back(std::find(all.begin(), all.end(), part.algorithm) - all.begin());
-    parameters.insert(parameters.end(), part.parameters.begin(), part.parameters.end());
-  }
-}
-
-std::vector<std::vector<std::int64_t>> sample_compositions(const Algorithm& composed) {
-  std::vector<std::vector<std::int64_t>> samples;
-  const auto& slots = composed.composition->parts;
-  const auto add = [&](const std::vector<Part>& parts) {
-    std::vector<std::int64_t> values;
-    for (const Parameter& parameter : composed.parameters)
-      values.push_back(parameter.samples.empty()
-                           ? parameter.fallback
-                           : parameter.samples[samples.size() % parameter.samples.size()]);
-    append_parts(values, parts);
-    samples.push_back(std::move(values));
-  };
-  for (std::size_t i = 0; i < slots.size(); ++i)
-    for (const Algorithm* algorithm : catalogue(slots[i].collective)) {
-      if (!algorithm->generate || algorithm->is_composed()) continue;
-      const bool serves = slots[i].among != Among::all ||
-                          std::all_of(composed.collectives.begin(), composed.collectives.end(),
-                                      [&](Collective each) { return algorithm->serves(each); });
-      if (!serves) continue;
-      if (i > 0 && algorithm->name == slots[i].fallback) continue;  // comes with the first slot's
-      std::vector<Part> parts = default_parts(composed);
-      parts[i] = {algorithm, algorithm->default_parameters()};
-      add(parts);
-    }
-  return samples;
-}
-
-std::uint32_t rounds_of(const Part& part, Call call) {
+std::uint32_t rounds_of(const Spec& part, Call call) {
   if (call.procs == 1) return 0;
   Builder builder;
-  std::any kept;
-  call.kept = &kept;
+  SharedWork work;
   std::uint32_t rounds = 0;
   const Rank last = part.algorithm->symmetry == Symmetry::none ? call.procs - 1 : 0;
   for (call.rank = 0; call.rank <= last; ++call.rank)
-    rounds = std::max(rounds, build_schedule(*part.algorithm, call, builder).rounds());
+    rounds = std::max(rounds, build_schedule(*part.algorithm, call, work, builder).rounds());
   return rounds;
 }
 
-void run_phase(const Part& part, Phase phase, const Call& outer, std::uint32_t first_round,
+void run_phase(const Spec& part, Phase phase, const Call& outer, std::uint32_t first_round,
                Builder& builder) {
   Call call{.collective = phase.collective,
             .procs = static_cast<Rank>(phase.ranks.size()),
@@ -108,6 +30,7 @@ void run_phase(const Part& part, Phase phase, const Call& outer, std::uint32_t f
             .root = phase.root,
             .in_place = phase.in_place,
             .parameters = part.parameters,
+            .parts = part.parts,
             .arrivals = std::move(phase.arrivals),
             .commutative = outer.commutative};
   if (uses_nodes(*part.algorithm))

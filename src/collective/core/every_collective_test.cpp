@@ -14,7 +14,7 @@ class EveryCollective : public testing::TestWithParam<Served> {
  protected:
   const Algorithm& algorithm() const { return *GetParam().algorithm; }
 
-  Call call(Rank procs, Rank root, bool in_place, const std::vector<std::int64_t>& parameters) const {
+  Call call(Rank procs, Rank root, bool in_place, const std::vector<Value>& parameters) const {
     return {.collective = GetParam().collective,
             .procs = procs,
             .root = root,
@@ -43,7 +43,7 @@ class EveryCollective : public testing::TestWithParam<Served> {
   static std::string in_words(const Call& of) {
     std::string text = "P=" + std::to_string(of.procs) + ", root " + std::to_string(of.root) +
                        (of.in_place ? ", in place" : "") + ", parameters";
-    for (const std::int64_t value : of.parameters) text += " " + std::to_string(value);
+    for (const Value& value : of.parameters) text += " " + value_text(value);
     return text;
   }
 };

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What generators that use a forecast of arrivals have in common.
+// Forecasts of arrivals: orders of ranks for the generators that use one.
 #pragma once
 
-#include <any>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "collective/core/algorithm.hpp"
+#include "collective/core/call.hpp"
 
 namespace convene::collective {
 
@@ -31,18 +29,5 @@ std::vector<Rank> ranks_at(const std::vector<Rank>& positions, const Call& call)
 
 /// The positions of a binomial tree, those with most hops to the root first, and of these the farthest.
 std::vector<Rank> by_hops_to_root(Rank procs);
-
-/// What make() returns: work on the whole plan that each rank's schedule is then read from. Made once a plan where the
-/// call can keep it, else once a rank.
-template <class Make>
-auto keep_work(const Call& call, Make&& make) {
-  using Work = decltype(make());
-  using Kept = std::shared_ptr<const Work>;
-  if (call.kept != nullptr)
-    if (const Kept* kept = std::any_cast<Kept>(call.kept)) return *kept;
-  Kept work = std::make_shared<const Work>(make());
-  if (call.kept != nullptr) *call.kept = work;
-  return work;
-}
 
 }  // namespace convene::collective

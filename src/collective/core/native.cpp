@@ -3,11 +3,11 @@
 
 namespace convene::collective {
 
-extern const Algorithm native = {
+extern constinit const Algorithm native = {
     .name = "native",
     .summary = "The MPI library's own implementation, whatever it chooses.",
     .source = "the MPI library",
-    .collectives = {std::begin(all_collectives), std::end(all_collectives)},
+    .collectives = CollectiveSet::all(),
     .rounds = "not known",
 };
 

@@ -7,7 +7,6 @@
 #include "base/error.hpp"
 #include "base/names.hpp"
 #include "base/sizes.hpp"
-#include "collective/core/composition.hpp"
 
 namespace convene::collective {
 
@@ -64,7 +63,7 @@ std::size_t find_parameter(const Algorithm& algorithm, std::string_view text) {
               names_of(algorithm.parameters, [](const Parameter& parameter) { return parameter.name; })));
 }
 
-std::int64_t parse_word(const Algorithm& algorithm, const Parameter& parameter, std::string_view text) {
+Value parse_word(const Algorithm& algorithm, const Parameter& parameter, std::string_view text) {
   const std::string wanted = canonical(text);
   for (std::size_t i = 0; i < parameter.words.size(); ++i)
     if (canonical(parameter.words[i]) == wanted) return static_cast<std::int64_t>(i);
@@ -75,21 +74,20 @@ std::int64_t parse_word(const Algorithm& algorithm, const Parameter& parameter, 
 
 std::string bounds_text(const Parameter& parameter) {
   return "a whole number from " + std::to_string(parameter.least) + " to " + std::to_string(parameter.most) +
-         (parameter.is_list ? ", or up to " + std::to_string(most_in_list) + " of them, as in 4x4x8" : "");
+         (parameter.is_list ? ", or up to " + std::to_string(Value::most) + " of them, as in 4x4x8" : "");
 }
 
 /// "4x4x8" or "4,4,8".
-std::int64_t parse_list(const Algorithm& algorithm, const Parameter& parameter, std::string_view text) {
+Value parse_list(const Algorithm& algorithm, const Parameter& parameter, std::string_view text) {
   const auto parts = split(text, "x,");
-  if (parts.size() > most_in_list)
+  if (parts.size() > Value::most)
     throw Error(std::string(parameter.name) + " of " + std::string(algorithm.name) + " must be " +
                 bounds_text(parameter) + ", not " + in_quotes(trimmed(text)));
-  std::int64_t value = 0;
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    Parameter each = parameter;
-    each.is_list = false;
-    value = value << 11 | parse_parameter(algorithm, each, *part);
-  }
+  Parameter each = parameter;
+  each.is_list = false;
+  Value value = parse_parameter(algorithm, each, parts.front());
+  for (const std::string_view part : std::span(parts).subspan(1))
+    value.push_back(static_cast<std::int64_t>(parse_parameter(algorithm, each, part)));
   return value;
 }
 
@@ -140,34 +138,28 @@ std::pair<std::string_view, std::optional<std::string_view>> cut_brackets(std::s
   return {text.substr(0, open), text.substr(open + 1, close - open - 1)};
 }
 
-std::vector<std::int64_t> own_defaults(const Algorithm& algorithm) {
-  std::vector<std::int64_t> values = algorithm.default_parameters();
-  values.resize(algorithm.parameters.size());
-  return values;
-}
-
 std::string slot_names(const Algorithm& algorithm) {
   std::vector<std::string_view> names;
   for (const PartSlot& slot : algorithm.composition->parts) names.push_back(slot.name);
   return joined(names);
 }
 
-Part parse_part(Collective collective, const PartSlot& slot, std::string_view text) {
-  const Spec part = parse_spec(slot.among == Among::all ? collective : slot.collective, text);
+Spec parse_part(Collective collective, const PartSlot& slot, std::string_view text) {
+  Spec part = parse_spec(slot.among == Among::all ? collective : slot.collective, text);
   if (part.algorithm->is_native())
     throw Error("native cannot be a part of another algorithm: Convene has no schedule of it");
   if (part.algorithm->is_online())
     throw Error(std::string(part.algorithm->name) +
                 " cannot be a part of another algorithm: it decides as it runs");
-  return {part.algorithm, part.parameters};
+  return part;
 }
 
 /// What stands in the brackets of a composed algorithm: its parts, and behind the last one, parameters of its own too. The
 /// last part that is given stands for all that are not.
-std::vector<Part> parse_parts(Collective collective, Spec& spec, std::vector<bool>& given,
+std::vector<Spec> parse_parts(Collective collective, Spec& spec, std::vector<bool>& given,
                               std::string_view inside) {
   const Algorithm& algorithm = *spec.algorithm;
-  const auto& slots = algorithm.composition->parts;
+  const auto slots = algorithm.composition->parts;
   std::vector<std::string> texts;
   for (const std::string_view text : split(inside, ",")) texts.emplace_back(text);
   if (texts.size() > slots.size())
@@ -184,7 +176,7 @@ std::vector<Part> parse_parts(Collective collective, Spec& spec, std::vector<boo
     else
       texts.back() += ";" + std::string(piece);
   }
-  std::vector<Part> parts;
+  std::vector<Spec> parts;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const bool is_shared = i >= texts.size() || (i + 1 == texts.size() && texts.size() < slots.size());
     try {
@@ -208,7 +200,7 @@ std::vector<Part> parse_parts(Collective collective, Spec& spec, std::vector<boo
 
 }  // namespace
 
-std::int64_t parse_parameter(const Algorithm& algorithm, const Parameter& parameter, std::string_view text) {
+Value parse_parameter(const Algorithm& algorithm, const Parameter& parameter, std::string_view text) {
   if (!parameter.words.empty()) return parse_word(algorithm, parameter, text);
   if (parameter.is_list) return parse_list(algorithm, parameter, text);
   const std::string what = std::string(parameter.name) + " of " + std::string(algorithm.name);
@@ -229,41 +221,33 @@ Spec parse_spec(Collective collective, std::string_view text) {
   const auto parts = split(text, ";");
   const auto [algorithm_name, inside] = cut_brackets(parts[0]);
   const Algorithm& algorithm = find_algorithm(collective, algorithm_name);
-  Spec spec{&algorithm, own_defaults(algorithm)};
+  Spec spec = default_spec(algorithm);
   std::vector<bool> given(spec.parameters.size());
-  std::vector<Part> inner;
-  if (algorithm.is_composed())
-    inner = inside ? parse_parts(collective, spec, given, *inside) : default_parts(algorithm);
+  if (inside && algorithm.is_composed())
+    spec.parts = parse_parts(collective, spec, given, *inside);
   else if (inside)
     throw Error(std::string(algorithm.name) + " is not composed of other algorithms, so " +
                 in_quotes("(" + std::string(*inside) + ")") + " says nothing to it");
   for (std::size_t i = 1; i < parts.size(); ++i) set_parameter(spec, given, parts[i]);
-  append_parts(spec.parameters, inner);
   return spec;
 }
 
-std::string parameter_text(const Parameter& parameter, std::int64_t value) {
-  if (parameter.is_list) {
-    std::string text;
-    for (const std::int64_t number : list_of(value))
-      text += (text.empty() ? "" : "x") + std::to_string(number);
-    return text;
-  }
+std::string parameter_text(const Parameter& parameter, const Value& value) {
   const auto word = static_cast<std::size_t>(value);
-  return word < parameter.words.size() ? std::string(parameter.words[word]) : std::to_string(value);
+  return word < parameter.words.size() ? std::string(parameter.words[word]) : value_text(value);
 }
 
-std::string spec_text(const Algorithm& algorithm, std::span<const std::int64_t> parameters) {
+std::string spec_text(const Spec& spec) {
+  const Algorithm& algorithm = *spec.algorithm;
   std::string own;
   for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
     const Parameter& parameter = algorithm.parameters[i];
-    if (parameters[i] == parameter.fallback) continue;
-    own += ";" + std::string(parameter.name) + "=" + parameter_text(parameter, parameters[i]);
+    if (spec.parameters[i] == parameter.fallback) continue;
+    own += ";" + std::string(parameter.name) + "=" + parameter_text(parameter, spec.parameters[i]);
   }
   if (!algorithm.is_composed()) return std::string(algorithm.name) + own;
   std::vector<std::string> texts;
-  for (const Part& part : parts_of(algorithm, parameters))
-    texts.push_back(spec_text(*part.algorithm, part.parameters));
+  for (const Spec& part : spec.parts) texts.push_back(spec_text(part));
   while (texts.size() > 2 && texts.back() == texts[texts.size() - 2]) texts.pop_back();
   std::string text = std::string(algorithm.name) + "(" + texts.front();
   for (std::size_t i = 1; i < texts.size(); ++i) text += "," + texts[i];
@@ -272,11 +256,8 @@ std::string spec_text(const Algorithm& algorithm, std::span<const std::int64_t> 
 
 std::vector<std::pair<std::string_view, std::string>> part_texts(const Spec& spec) {
   std::vector<std::pair<std::string_view, std::string>> result;
-  if (!spec.algorithm->is_composed()) return result;
-  const auto parts = parts_of(*spec.algorithm, spec.parameters);
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    result.emplace_back(spec.algorithm->composition->parts[i].name,
-                        spec_text(*parts[i].algorithm, parts[i].parameters));
+  for (std::size_t i = 0; i < spec.parts.size(); ++i)
+    result.emplace_back(spec.algorithm->composition->parts[i].name, spec_text(spec.parts[i]));
   return result;
 }
 

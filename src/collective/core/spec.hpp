@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How people write down a choice: "sparbit;send=packed" for one collective, and
+// Specs as text: "sparbit;send=packed" for one collective, and
 // "allgather=sparbit;send=packed, allgatherv=ring" for several. The same words on the command line, in rules
 // and in CONVENE_USE.
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,12 +13,6 @@
 
 namespace convene::collective {
 
-/// An algorithm with a value for each of its parameters.
-struct Spec {
-  const Algorithm* algorithm = nullptr;
-  std::vector<std::int64_t> parameters;
-};
-
 /// "sparbit", "sparbit;send=packed", "bruck;ports=2": parameters that are not given have their descriptor's value.
 /// Parts of a composed algorithm stand in brackets, "hier(sparbit,linear;leaders=2)": the last one given stands for all
 /// that are not, and what stands behind it and is a parameter of the composed one belongs to that. '-' stands for '_'
@@ -29,13 +21,13 @@ Spec parse_spec(Collective collective, std::string_view text);
 
 /// One parameter's value: a word of its list, or a whole number (4KiB will do) within its bounds. Throws
 /// Error.
-std::int64_t parse_parameter(const Algorithm& algorithm, const Parameter& parameter, std::string_view text);
+Value parse_parameter(const Algorithm& algorithm, const Parameter& parameter, std::string_view text);
 
 /// A parameter's value as text: a word of its list, or the number.
-std::string parameter_text(const Parameter& parameter, std::int64_t value);
+std::string parameter_text(const Parameter& parameter, const Value& value);
 
 /// The spec as text, with those parameters that differ from the descriptor's value.
-std::string spec_text(const Algorithm& algorithm, std::span<const std::int64_t> parameters);
+std::string spec_text(const Spec& spec);
 
 /// The parts of a composed algorithm: the name of each, and what runs as it, as text.
 std::vector<std::pair<std::string_view, std::string>> part_texts(const Spec& spec);

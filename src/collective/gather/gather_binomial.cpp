@@ -30,7 +30,7 @@ void generate(const Call& call, Builder& builder) { gather_up(knomial_split(1), 
 
 }  // namespace
 
-extern const Algorithm gather_binomial = {
+extern constinit const Algorithm gather_binomial = {
     .name = "binomial",
     .summary = "Blocks go up a binomial tree: a rank sends its whole subtree's as one message.",
     .source = "Viertel 2007, section 5.1.3",

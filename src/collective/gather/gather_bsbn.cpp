@@ -36,7 +36,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm gather_bsbn = {
+extern constinit const Algorithm gather_bsbn = {
     .name = "bsbn",
     .summary =
         "Blocks go up a binomial tree in which late ranks are near the root, also through ranks to come.",

@@ -32,16 +32,18 @@ namespace {
 
 void generate(const Call& call, Builder& builder) { gather_in_turn(call, builder, Begins::in_background); }
 
+constexpr Parameter own_parameters[] = {segments_of_block()};
+
 }  // namespace
 
-extern const Algorithm gather_bsls = {
+extern constinit const Algorithm gather_bsls = {
     .name = "bsls",
     .summary = "The root asks the ranks in the order of expected arrival, also before it comes itself.",
     .source = "Proficz 2021, section 3.2",
     .collectives = gathers,
     .arrival_source = ArrivalSource::forecast,
     .rounds = "2(P − 1)",
-    .parameters = {segments_of_block()},
+    .parameters = own_parameters,
     .relays = true,
     .generate = generate,
 };

@@ -70,24 +70,25 @@ void generate(const Call& call, Builder& builder) {
                     .blocks = at.by_lane(sizes)});
 }
 
-const Composition composition = {
-    .parts = {{"between", "how leaders of different nodes gather blocks", Collective::gather, "binomial",
-               Among::nodes},
-              {"within", "how a group's blocks come to its leader", Collective::gather, "linear",
-               Among::group}},
+constexpr PartSlot slots[] = {
+    {"between", "how leaders of different nodes gather blocks", Collective::gather, "binomial", Among::nodes},
+    {"within", "how a group's blocks come to its leader", Collective::gather, "linear", Among::group}};
+
+constexpr Composition composition = {
+    .parts = slots,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
 
 }  // namespace
 
-extern const Algorithm gather_hier = {
+extern constinit const Algorithm gather_hier = {
     .name = "hier",
     .summary = "Blocks go to node leaders, and from there to the root, each by an algorithm.",
     .source = "Kandalla et al. 2009; Träff and Hunold 2020",
     .collectives = gathers,
     .rounds = "those of its parts",
-    .parameters = {leaders_parameter},
+    .parameters = only(leaders_parameter),
     .relays = true,
     .composition = &composition,
     .generate = generate,

@@ -15,7 +15,7 @@
 
 namespace convene::collective {
 
-inline Parameter segments_of_block() {
+constexpr Parameter segments_of_block() {
   return {.name = "segments",
           .summary = "how many parts a block is cut into; the first one says that the rest is ready",
           .fallback = 64,

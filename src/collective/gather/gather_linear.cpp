@@ -25,7 +25,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm gather_linear = {
+extern constinit const Algorithm gather_linear = {
     .name = "linear",
     .summary = "Every rank sends its block straight to the root.",
     .source = "Viertel 2007, section 5.3.1",

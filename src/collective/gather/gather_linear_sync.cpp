@@ -101,26 +101,29 @@ void generate(const Call& call, Builder& builder) {
     asks ? give_back(call, segments, window, builder) : announce(call, segments, builder);
 }
 
+constexpr Parameter own_parameters[] = {
+    {.name = "segments",
+     .summary = "how many parts a block is cut into; the first one is the signal",
+     .fallback = 64,
+     .least = 2,
+     .most = 4096,
+     .samples = {2}},
+    {.name = "window",
+     .summary = "from how many ranks the root takes blocks at a time",
+     .fallback = 2,
+     .least = 1,
+     .most = 1 << 20,
+     .samples = {1, 2}}};
+
 }  // namespace
 
-extern const Algorithm gather_linear_sync = {
+extern constinit const Algorithm gather_linear_sync = {
     .name = "linear_sync",
     .summary = "The root asks for the blocks, a window of ranks at a time.",
     .source = "after Viertel 2007, section 5.1.2, and Proficz 2018 (BSLS)",
     .collectives = gathers,
     .rounds = "2 (gatherv: 3)",
-    .parameters = {{.name = "segments",
-                    .summary = "how many parts a block is cut into; the first one is the signal",
-                    .fallback = 64,
-                    .least = 2,
-                    .most = 4096,
-                    .samples = {2}},
-                   {.name = "window",
-                    .summary = "from how many ranks the root takes blocks at a time",
-                    .fallback = 2,
-                    .least = 1,
-                    .most = 1 << 20,
-                    .samples = {1, 2}}},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

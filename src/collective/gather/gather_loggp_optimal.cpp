@@ -29,7 +29,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm gather_loggp_optimal = {
+extern constinit const Algorithm gather_loggp_optimal = {
     .name = "loggp_optimal",
     .summary = "Blocks go up the tree that the LogGP model says is the fastest.",
     .source = "Viertel 2007, sections 5.1.3 and 5.2, after Alexandrov et al. 1997",

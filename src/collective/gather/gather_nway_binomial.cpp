@@ -24,15 +24,17 @@ namespace {
 
 void generate(const Call& call, Builder& builder) { gather_up(nway_tree(call), call, builder); }
 
+constexpr Parameter own_parameters[] = {nway_fanout("messages that a rank receives in a round (k)")};
+
 }  // namespace
 
-extern const Algorithm gather_nway_binomial = {
+extern constinit const Algorithm gather_nway_binomial = {
     .name = "nway_binomial",
     .summary = "In each round a rank receives the blocks of k others, each as many as it holds itself.",
     .source = "Viertel 2007, sections 5.1.3 and 5.2",
     .collectives = gathers,
     .rounds = "⌈log_{k+1} P⌉",
-    .parameters = {nway_fanout("messages that a rank receives in a round (k)")},
+    .parameters = own_parameters,
     .relays = true,
     .generate = generate,
 };

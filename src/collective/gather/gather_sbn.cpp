@@ -22,7 +22,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm gather_sbn = {
+extern constinit const Algorithm gather_sbn = {
     .name = "sbn",
     .summary = "Blocks go up a binomial tree in which late ranks are near the root.",
     .source = "named in Proficz 2021, section 2; the order in the tree is this project's",

@@ -17,16 +17,18 @@ namespace {
 
 void generate(const Call& call, Builder& builder) { gather_in_turn(call, builder, Begins::at_call); }
 
+constexpr Parameter own_parameters[] = {segments_of_block()};
+
 }  // namespace
 
-extern const Algorithm gather_sls = {
+extern constinit const Algorithm gather_sls = {
     .name = "sls",
     .summary = "The root asks the ranks in the order of expected arrival, once it has come itself.",
     .source = "named in Proficz 2021, section 2; BSLS (section 3.2) without the background",
     .collectives = gathers,
     .arrival_source = ArrivalSource::forecast,
     .rounds = "2(P − 1)",
-    .parameters = {segments_of_block()},
+    .parameters = own_parameters,
     .relays = true,
     .generate = generate,
 };

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "collective/core/served_for_test.hpp"
+#include "collective/core/spec.hpp"
 #include "collective/hierarchy/rank_order.hpp"
 #include "schedule/check/dataflow.hpp"
 #include "schedule/check/matching.hpp"
@@ -56,9 +57,7 @@ std::string in_words(const Algorithm& algorithm, const Call& of) {
   std::string text = std::string(name(of.collective)) + " " + std::string(algorithm.name) +
                      ", P=" + std::to_string(of.procs) + ", root " + std::to_string(of.root) +
                      (of.in_place ? ", in place" : "") + (of.commutative ? "" : ", in order");
-  for (const Part& part : parts_of(algorithm, of.parameters)) text += " " + std::string(part.algorithm->name);
-  text += ", parameters";
-  for (const std::int64_t value : of.parameters) text += " " + std::to_string(value);
+  text += ", " + spec_text({&algorithm, of.parameters, of.parts});
   text += ", nodes";
   for (const Rank node : of.nodes) text += " " + std::to_string(node);
   return text;
@@ -76,13 +75,13 @@ class Composed : public testing::TestWithParam<Served> {
  protected:
   const Algorithm& algorithm() const { return *GetParam().algorithm; }
 
-  Call call(const Nodes& nodes, Rank root, const std::vector<std::int64_t>& parameters, bool in_place,
-            bool commutative = true) const {
+  Call call(const Nodes& nodes, Rank root, const Spec& spec, bool in_place, bool commutative = true) const {
     return {.collective = GetParam().collective,
             .procs = static_cast<Rank>(nodes.size()),
             .root = is_rooted(GetParam().collective) ? root : 0,
             .in_place = in_place,
-            .parameters = parameters,
+            .parameters = spec.parameters,
+            .parts = spec.parts,
             .nodes = nodes,
             .commutative = commutative};
   }
@@ -101,11 +100,11 @@ TEST_P(Composed, IsCorrectForUpTo24ProcessesOnAllPlacements) {
   unsigned turn = 0;
   for (Rank procs = 1; procs <= 24; ++procs)
     for (const Nodes& nodes : placements(procs))
-      for (const auto& parameters : algorithm().sample_parameters()) {
+      for (const Spec& spec : sample_specs(algorithm())) {
         ++turn;
         const Rank root = turn * 7 % procs;
-        played += play(call(nodes, root, parameters, turn % 2 == 0,
-                            !is_reduction(GetParam().collective) || turn % 3 != 0));
+        played += play(
+            call(nodes, root, spec, turn % 2 == 0, !is_reduction(GetParam().collective) || turn % 3 != 0));
         if (HasFailure()) return;
       }
   EXPECT_GT(played, 150u);  // remap of alltoallv refuses half of its parameters
@@ -114,13 +113,13 @@ TEST_P(Composed, IsCorrectForUpTo24ProcessesOnAllPlacements) {
 /// Parts that use forecasts are told of them, in compositions of compositions, too.
 TEST_P(Composed, IsCorrectWhateverIsForetold) {
   std::mt19937 random(17);
-  const auto grid = algorithm().sample_parameters();
+  const auto grid = sample_specs(algorithm());
   std::size_t told = 0;
   for (const Rank procs : {1, 2, 5, 8, 13, 20})
     for (const Nodes& nodes : placements(procs))
-      for (const auto& parameters : grid) {
-        if (arrival_source(algorithm(), parameters) != ArrivalSource::forecast) continue;
-        Call of = call(nodes, static_cast<Rank>(random() % procs), parameters, random() % 2 == 0);
+      for (const Spec& spec : grid) {
+        if (arrival_source(spec) != ArrivalSource::forecast) continue;
+        Call of = call(nodes, static_cast<Rank>(random() % procs), spec, random() % 2 == 0);
         for (Rank rank = 0; rank < procs; ++rank)
           of.arrivals.push_back(random() % 3 == 0 ? 0 : static_cast<std::int32_t>(random() % 60));
         told += play(of);
@@ -138,15 +137,16 @@ TEST(Hierarchy, LateNodesAreForeseenBetweenNodes) {
   // Ranks 0 to 3 on one node, 4 to 7 on another, and 8 to 11; rank 5 is late. Between nodes its leader is.
   const auto all = catalogue(Collective::reduce);
   const Algorithm& hier = **std::ranges::find(all, "hier", &Algorithm::name);
-  std::vector<std::int64_t> parameters = {1};
   const auto named = [](std::string_view name) {
     for (const Algorithm* each : catalogue(Collective::reduce))
-      if (each->name == name) return Part{each, each->default_parameters()};
+      if (each->name == name) return default_spec(*each);
     throw std::logic_error("no such part");
   };
-  append_parts(parameters, {named("clairvoyant"), named("linear")});
-  Call of{
-      .collective = Collective::reduce, .procs = 12, .parameters = parameters, .nodes = sequential(12, 4)};
+  Call of{.collective = Collective::reduce,
+          .procs = 12,
+          .parameters = {1},
+          .parts = {named("clairvoyant"), named("linear")},
+          .nodes = sequential(12, 4)};
   const Plan even = build_plan(hier, of);
   of.arrivals.assign(12, 0);
   of.arrivals[5] = 30;
@@ -167,7 +167,7 @@ TEST(Hierarchy, LateNodesAreForeseenBetweenNodes) {
 TEST_P(Composed, IsCorrectForAllRoots) {
   if (!is_rooted(GetParam().collective)) GTEST_SKIP() << "no root";
   unsigned turn = 0;
-  const auto grid = algorithm().sample_parameters();
+  const auto grid = sample_specs(algorithm());
   for (const Rank procs : {2, 5, 8, 13, 16})
     for (Rank root = 0; root < procs; ++root)
       for (const Nodes& nodes : placements(procs))
@@ -184,8 +184,8 @@ TEST_P(Composed, KeepsBlocksInScratchOfTheirSize) {
     GTEST_SKIP() << "equal blocks, or no scratch";
   for (const Rank procs : {3, 8, 13})
     for (const Nodes& nodes : placements(procs))
-      for (const auto& parameters : algorithm().sample_parameters()) {
-        const Call of = call(nodes, procs / 2, parameters, false);
+      for (const Spec& spec : sample_specs(algorithm())) {
+        const Call of = call(nodes, procs / 2, spec, false);
         if (!unmet_requirement(algorithm(), of).empty()) continue;
         const Plan plan = build_plan(algorithm(), of);
         const Contract wanted = contract(of, segments(algorithm(), of));
@@ -215,20 +215,20 @@ TEST_P(Composed, KeepsBlocksInScratchOfTheirSize) {
 TEST_P(Composed, SaysWhetherItRelaysBlocks) {
   const Collective collective = GetParam().collective;
   if (collective != Collective::gatherv && collective != Collective::scatterv) GTEST_SKIP() << "equal blocks";
-  for (const auto& parameters : algorithm().sample_parameters()) {
-    const Call of = call(sequential(8, 4), 0, parameters, false);
+  for (const Spec& spec : sample_specs(algorithm())) {
+    const Call of = call(sequential(8, 4), 0, spec, false);
     const Rank per_block = segments(algorithm(), of);
     bool others = false;
     for (const Schedule& schedule : build_plan(algorithm(), of))
       for (unsigned b = index(Buffer::scratch); schedule.rank() != 0 && b < schedule.buffers(); ++b)
         for (const Place like : schedule.sized_like(static_cast<Buffer>(b)))
           others |= like / per_block != schedule.rank();
-    EXPECT_TRUE(!others || relays(algorithm(), parameters)) << in_words(algorithm(), of);
+    EXPECT_TRUE(!others || relays(spec)) << in_words(algorithm(), of);
   }
 }
 
 TEST_P(Composed, MutantsAreCaught) {
-  const auto grid = algorithm().sample_parameters();
+  const auto grid = sample_specs(algorithm());
   std::size_t turn = 0;
   int caught = 0;
   for (const Nodes& nodes : {Nodes{0, 0, 1}, Nodes{0, 1, 0, 1}, Nodes{0, 0, 1, 2, 2, 0, 1}})
@@ -251,7 +251,7 @@ TEST_P(Composed, MutantsAreCaught) {
 
 TEST_P(Composed, IsCorrectForManyProcesses) {
   for (const Nodes& nodes : {sequential(64, 8), cyclic(130, 12), irregular(100, 5)})
-    play(call(nodes, static_cast<Rank>(nodes.size()) / 3, algorithm().default_parameters(), false));
+    play(call(nodes, static_cast<Rank>(nodes.size()) / 3, default_spec(algorithm()), false));
 }
 
 const Algorithm& find(Collective collective, std::string_view wanted) {
@@ -260,11 +260,10 @@ const Algorithm& find(Collective collective, std::string_view wanted) {
   throw std::logic_error("no such algorithm");
 }
 
-std::vector<std::int64_t> with_parts(std::vector<std::int64_t> own, std::vector<const Algorithm*> parts) {
-  std::vector<Part> all;
-  for (const Algorithm* part : parts) all.push_back({part, part->default_parameters()});
-  append_parts(own, all);
-  return own;
+std::vector<Spec> parts(std::vector<const Algorithm*> algorithms) {
+  std::vector<Spec> all;
+  for (const Algorithm* each : algorithms) all.push_back(default_spec(*each));
+  return all;
 }
 
 /// Blocks, or parts of a vector, that enter each node.
@@ -280,9 +279,11 @@ TEST(HierarchicalAllgather, SendsNoMoreBetweenNodesThanItMust) {
   const Algorithm& ring = find(Collective::allgather, "ring");
   for (const Nodes& nodes : {sequential(16, 4), cyclic(16, 4), Nodes{3, 1, 1, 3, 3, 2, 1, 2, 2, 2}})
     for (const std::int64_t leaders : {1, 2, 3}) {
-      const auto parameters = with_parts(
-          {leaders}, {&ring, &find(Collective::gather, "linear"), &find(Collective::bcast, "binomial")});
-      const Call of{.procs = static_cast<Rank>(nodes.size()), .parameters = parameters, .nodes = nodes};
+      const Call of{
+          .procs = static_cast<Rank>(nodes.size()),
+          .parameters = {leaders},
+          .parts = parts({&ring, &find(Collective::gather, "linear"), &find(Collective::bcast, "binomial")}),
+          .nodes = nodes};
       const std::set<Rank> all(nodes.begin(), nodes.end());
       EXPECT_EQ(between_nodes(hier, of), of.procs * (all.size() - 1)) << in_words(hier, of);
     }
@@ -297,7 +298,8 @@ TEST(HierarchicalBcast, IsItsPartsAlone) {
     const Call of{.collective = Collective::bcast,
                   .procs = static_cast<Rank>(nodes.size()),
                   .root = 3,
-                  .parameters = with_parts({1}, {&binomial, &linear}),
+                  .parameters = {1},
+                  .parts = parts({&binomial, &linear}),
                   .nodes = nodes};
     return statistics(build_plan(hier, of));
   };
@@ -312,26 +314,23 @@ TEST(HierarchicalAlltoall, PassesBlocksOnBetweenEqualNodesOnly) {
   const Algorithm& remap = find(Collective::alltoall, "remap");
   const Algorithm& bruck = find(Collective::alltoall, "bruck");
   const Algorithm& pairwise = find(Collective::alltoall, "pairwise");
-  const auto is_refused = [&](const Algorithm& part, const std::vector<std::int64_t>& values,
-                              const Nodes& nodes) {
-    std::vector<std::int64_t> parameters{1};
-    append_parts(parameters, {{&part, values},
-                              {&find(Collective::gather, "linear"), {}},
-                              {&find(Collective::scatter, "linear"), {}}});
-    return !play(hier, {.collective = Collective::alltoall,
-                        .procs = static_cast<Rank>(nodes.size()),
-                        .parameters = parameters,
-                        .nodes = nodes});
+  const auto is_refused = [&](const Spec& part, const Nodes& nodes) {
+    return !play(
+        hier, {.collective = Collective::alltoall,
+               .procs = static_cast<Rank>(nodes.size()),
+               .parameters = {1},
+               .parts = {part, {&find(Collective::gather, "linear")}, {&find(Collective::scatter, "linear")}},
+               .nodes = nodes});
   };
   constexpr std::int64_t placed = 0, copied = 1;
   for (const auto& [nodes, are_unequal] :
        {std::pair{Nodes{0, 0, 1, 1}, false}, {Nodes{0, 0, 1, 1, 1}, true}}) {
-    EXPECT_FALSE(is_refused(pairwise, pairwise.default_parameters(), nodes));
-    EXPECT_EQ(is_refused(bruck, bruck.default_parameters(), nodes), are_unequal);
-    EXPECT_FALSE(is_refused(remap, with_parts({0, placed}, {&pairwise}), nodes));
-    EXPECT_EQ(is_refused(remap, with_parts({0, placed}, {&bruck}), nodes), are_unequal);
-    EXPECT_EQ(is_refused(remap, with_parts({0, copied}, {&pairwise}), nodes), are_unequal);
-    EXPECT_EQ(is_refused(hier, hier.default_parameters(), nodes), are_unequal);
+    EXPECT_FALSE(is_refused(default_spec(pairwise), nodes));
+    EXPECT_EQ(is_refused(default_spec(bruck), nodes), are_unequal);
+    EXPECT_FALSE(is_refused({&remap, {0, placed}, parts({&pairwise})}, nodes));
+    EXPECT_EQ(is_refused({&remap, {0, placed}, parts({&bruck})}, nodes), are_unequal);
+    EXPECT_EQ(is_refused({&remap, {0, copied}, parts({&pairwise})}, nodes), are_unequal);
+    EXPECT_EQ(is_refused(default_spec(hier), nodes), are_unequal);
   }
 }
 
@@ -340,7 +339,8 @@ TEST(Remap, BringsNeighboursTogether) {
   const Algorithm& ring = find(Collective::allgather, "ring");
   const Nodes dealt = cyclic(16, 4);
   const auto between = [&](std::int64_t order) {
-    return between_nodes(remap, {.procs = 16, .parameters = with_parts({order, 0}, {&ring}), .nodes = dealt});
+    return between_nodes(remap,
+                         {.procs = 16, .parameters = {order, 0}, .parts = parts({&ring}), .nodes = dealt});
   };
   constexpr std::int64_t sequential_order = 0, cyclic_order = 1, fitted = 2;
   EXPECT_EQ(between(sequential_order), 4u * 15);  // of 16 neighbours, 4 are on different nodes
@@ -350,28 +350,22 @@ TEST(Remap, BringsNeighboursTogether) {
 
 /// Compositions of compositions, with all that the inner one can be told.
 TEST_P(Composed, IsCorrectOfComposedParts) {
-  const auto& slots = algorithm().composition->parts;
+  const auto slots = algorithm().composition->parts;
   unsigned turn = 0;
   for (std::size_t slot = 0; slot < slots.size(); ++slot)
     for (const Algorithm* inner : catalogue(slots[slot].collective)) {
       if (!inner->is_composed()) continue;
       for (std::size_t sample = 0; sample < 6; ++sample) {
-        Part part{inner, {}};
-        for (std::size_t i = 0; i < inner->parameters.size(); ++i) {
-          const std::vector<std::int64_t>& values = inner->parameters[i].samples;
-          part.parameters.push_back(values.empty() ? inner->parameters[i].fallback
-                                                   : values[(i == 0 ? sample / 2 : sample) % values.size()]);
-        }
-        append_parts(part.parameters, default_parts(*inner));
-        std::vector<Part> parts = default_parts(algorithm());
-        parts[slot] = part;
-        std::vector<std::int64_t> parameters;
-        for (const Parameter& own : algorithm().parameters) parameters.push_back(own.fallback);
-        append_parts(parameters, parts);
+        Spec part = default_spec(*inner);
+        for (std::size_t i = 0; i < inner->parameters.size(); ++i)
+          if (const auto& values = inner->parameters[i].samples; !values.empty())
+            part.parameters[i] = values[(i == 0 ? sample / 2 : sample) % values.size()];
+        Spec spec = default_spec(algorithm());
+        spec.parts[slot] = part;
         for (const Rank procs : {1u, 2u, 3u, 4u, 6u, 9u})
           for (const Nodes& nodes : placements(procs)) {
             ++turn;
-            play(call(nodes, turn * 5 % procs, parameters, turn % 2 == 0));
+            play(call(nodes, turn * 5 % procs, spec, turn % 2 == 0));
             if (HasFailure()) return;
           }
       }
@@ -385,7 +379,7 @@ TEST(Remap, FitsAnyPattern) {
     for (const Nodes& nodes : {sequential(16, 4), cyclic(16, 4), irregular(16, 3)}) {
       const auto with = [&](std::int64_t order) {
         return between_nodes(remap,
-                             {.procs = 16, .parameters = with_parts({order, 0}, {part}), .nodes = nodes});
+                             {.procs = 16, .parameters = {order, 0}, .parts = parts({part}), .nodes = nodes});
       };
       EXPECT_LE(with(2), std::min(with(0), with(1))) << part->name;
     }
@@ -397,7 +391,7 @@ TEST(Remap, CopiesWhereItIsToldSo) {
   const Algorithm& ring = find(Collective::allgather, "ring");
   const auto of = [&](std::int64_t blocks) {
     return statistics(build_plan(
-        remap, {.procs = 8, .parameters = with_parts({0, blocks}, {&ring}), .nodes = cyclic(8, 2)}));
+        remap, {.procs = 8, .parameters = {0, blocks}, .parts = parts({&ring}), .nodes = cyclic(8, 2)}));
   };
   EXPECT_EQ(of(0).scratch, 0u);
   EXPECT_EQ(of(1).scratch, 8u);
@@ -405,20 +399,21 @@ TEST(Remap, CopiesWhereItIsToldSo) {
 
 TEST(Composition, SaysWhatIsMissing) {
   const Algorithm& hier = find(Collective::allgather, "hier");
-  const auto why = [&](std::vector<std::int64_t> parameters, Nodes nodes, Rank procs = 6) {
+  const auto why = [&](const Spec& spec, Nodes nodes, Rank procs = 6) {
     return unmet_requirement(
-        hier, Call{.procs = procs, .parameters = std::move(parameters), .nodes = std::move(nodes)});
+        hier,
+        Call{.procs = procs, .parameters = spec.parameters, .parts = spec.parts, .nodes = std::move(nodes)});
   };
   const Algorithm& doubling = find(Collective::allgather, "recursive_doubling");
   const Algorithm& linear = find(Collective::gather, "linear");
   const Algorithm& tree = find(Collective::bcast, "linear");
-  EXPECT_EQ(why(hier.default_parameters(), {}), "needs to know which ranks share a node");
-  EXPECT_EQ(why(with_parts({1}, {&doubling, &linear, &tree}), {0, 0, 1, 1, 2, 2}),
+  EXPECT_EQ(why(default_spec(hier), {}), "needs to know which ranks share a node");
+  EXPECT_EQ(why({&hier, {1}, parts({&doubling, &linear, &tree})}, {0, 0, 1, 1, 2, 2}),
             "cannot be: recursive_doubling between nodes needs a number of processes that is a power of two, "
             "and has 3 there");
-  EXPECT_EQ(why(with_parts({2}, {&doubling, &linear, &tree}), {0, 0, 0, 1, 0, 0}),
+  EXPECT_EQ(why({&hier, {2}, parts({&doubling, &linear, &tree})}, {0, 0, 0, 1, 0, 0}),
             "needs 2 leaders on each node, and the node of rank 3 has only 1 rank");
-  EXPECT_EQ(why(with_parts({2}, {&doubling, &linear, &tree}), {0, 0, 0, 1, 0, 1}), "");
+  EXPECT_EQ(why({&hier, {2}, parts({&doubling, &linear, &tree})}, {0, 0, 0, 1, 0, 1}), "");
 }
 
 }  // namespace

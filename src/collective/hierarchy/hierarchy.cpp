@@ -46,11 +46,12 @@ std::set<Shape> shapes(const Hierarchy& hierarchy, Among among) {
   return result;
 }
 
-Call call_of(const Part& part, Collective collective, Shape shape, Among among, const Call& outer) {
+Call call_of(const Spec& part, Collective collective, Shape shape, Among among, const Call& outer) {
   Call call{.collective = collective,
             .procs = shape.first,
             .root = is_rooted(collective) ? shape.second : 0,
             .parameters = part.parameters,
+            .parts = part.parts,
             .commutative = outer.commutative};
   call.nodes.assign(call.procs, 0);
   if (among == Among::nodes) std::iota(call.nodes.begin(), call.nodes.end(), 0);
@@ -126,7 +127,7 @@ HierarchicalCall::HierarchicalCall(const Algorithm& algorithm, const Call& call,
     : call_(call),
       builder_(builder),
       hierarchy_(call),
-      parts_(parts_of(algorithm, call.parameters)),
+      parts_(call.parts),
       segments_(convene::collective::segments(algorithm, call)) {}
 
 HierarchicalCall::Held HierarchicalCall::all(Buffer buffer) const {
@@ -199,9 +200,9 @@ std::vector<std::int32_t> HierarchicalCall::arrivals(const Ranks& ranks, When wh
 }
 
 void HierarchicalCall::pass(std::size_t slot, Collective collective, Among among, When when) {
-  const Part& part = parts_[slot];
+  const Spec& part = parts_[slot];
   std::uint32_t most = 0;
-  if (call_.arrivals.empty() || arrival_source(*part.algorithm, part.parameters) != ArrivalSource::forecast) {
+  if (call_.arrivals.empty() || arrival_source(part) != ArrivalSource::forecast) {
     for (const Shape& shape : shapes(hierarchy_, among))
       most = std::max(most, rounds_of(part, call_of(part, collective, shape, among, call_)));
   } else {
@@ -230,10 +231,10 @@ std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call) {
              (members.size() == 1 ? " rank" : " ranks");
   if (!call.commutative && !hierarchy.has_runs())
     return "needs a commutative operator, or nodes whose ranks follow one another";
-  const std::vector<Part> parts = parts_of(algorithm, call.parameters);
+  const std::vector<Spec>& parts = call.parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartSlot& slot = algorithm.composition->parts[i];
-    if (shares_memory(*parts[i].algorithm, parts[i].parameters)) {
+    if (shares_memory(parts[i])) {
       if (!has_one_vector(call.collective) || parts[i].algorithm->is_composed())
         return "cannot have a part here whose ranks share memory";
       if (hierarchy.lanes() > 1) return "needs leaders=1 where ranks of a node share memory";
@@ -257,7 +258,7 @@ std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call) {
 
 std::uint32_t pieces_in_hierarchy(const Algorithm& algorithm, const Call& call) {
   const Hierarchy hierarchy(call);
-  const std::vector<Part> parts = parts_of(algorithm, call.parameters);
+  const std::vector<Spec>& parts = call.parts;
   std::vector<std::uint32_t> all;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartSlot& slot = algorithm.composition->parts[i];

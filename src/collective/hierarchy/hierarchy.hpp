@@ -9,6 +9,7 @@
 // vector (bcast, reduce, allreduce), lane l is its l-th part.
 #pragma once
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,7 +105,7 @@ class HierarchicalCall {
   const Call& call_;
   Builder& builder_;
   Hierarchy hierarchy_;
-  std::vector<Part> parts_;
+  std::span<const Spec> parts_;
   std::uint32_t segments_, round_ = 0;
 };
 
@@ -113,7 +114,7 @@ class HierarchicalCall {
 std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call);
 std::uint32_t pieces_in_hierarchy(const Algorithm& algorithm, const Call& call);
 
-inline const Parameter leaders_parameter = {
+inline constexpr Parameter leaders_parameter = {
     .name = "leaders",
     .summary = "ranks of each node that talk to other nodes; each carries its share of the data",
     .fallback = 1,

@@ -104,8 +104,9 @@ Ranks fill_greedily(const Plan& plan, const std::vector<Ranks>& nodes) {
   return rank_of;
 }
 
-Ranks fitted(const Call& call, const Part& part) {
-  Call inner{.collective = call.collective, .procs = call.procs, .parameters = part.parameters};
+Ranks fitted(const Call& call, const Spec& part) {
+  Call inner{
+      .collective = call.collective, .procs = call.procs, .parameters = part.parameters, .parts = part.parts};
   const auto nodes = ranks_by_node(call);
   if (part.algorithm->is_composed())  // it looks at nodes itself; any will do to see its pattern
     for (const Rank rank : node_after_node(nodes)) inner.nodes.push_back(call.nodes[rank]);
@@ -130,7 +131,7 @@ std::uint64_t places_between_nodes(const Plan& plan, const Ranks& rank_of_number
   return between;
 }
 
-Ranks ordered_ranks(RankOrder order, const Call& call, const Part& part) {
+Ranks ordered_ranks(RankOrder order, const Call& call, const Spec& part) {
   switch (order) {
     case RankOrder::sequential:
       return node_after_node(ranks_by_node(call));

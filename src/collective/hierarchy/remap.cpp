@@ -18,7 +18,7 @@ enum Own : std::size_t { order, blocks };
 
 enum class Blocks : std::int64_t { placed, copied };
 
-const Parameter own_parameters[] = {
+constexpr Parameter own_parameters[] = {
     {.name = "order",
      .summary = "numbers go node after node, to each node in turn, or as the algorithm's messages ask for",
      .fallback = 0,
@@ -30,16 +30,13 @@ const Parameter own_parameters[] = {
      .words = {"placed", "copied"},
      .samples = {0, 1}}};
 
-/// The one part, behind the two parameters.
-Part part_of(const Call& call) {
-  const std::span own(call.parameters);
-  return {catalogue()[static_cast<std::size_t>(own[2])], {own.begin() + 3, own.end()}};
-}
+const Spec& part_of(const Call& call) { return call.parts.front(); }
 
-Call inner_call(const Call& call, const Part& part) {
+Call inner_call(const Call& call, const Spec& part) {
   return {.collective = call.collective,
           .procs = call.procs,
           .parameters = part.parameters,
+          .parts = part.parts,
           .nodes = call.nodes,
           .commutative = call.commutative};
 }
@@ -52,7 +49,7 @@ std::string unmet(const Algorithm&, const Call& call) {
   if (call.collective == Collective::alltoallv &&
       static_cast<Blocks>(call.parameters[blocks]) == Blocks::copied)
     return "needs blocks=placed for alltoallv";
-  const Part part = part_of(call);
+  const Spec& part = part_of(call);
   if (!part.algorithm->serves(call.collective))
     return "cannot be: " + std::string(part.algorithm->name) + " is no algorithm of " +
            std::string(name(call.collective));
@@ -64,18 +61,15 @@ std::string unmet(const Algorithm&, const Call& call) {
 
 /// The order makes no difference to it.
 std::uint32_t pieces(const Algorithm&, const Call& call) {
-  const Part part = part_of(call);
+  const Spec& part = part_of(call);
   return segments(*part.algorithm, inner_call(call, part));
 }
 
 bool has_blocks_in_input(Collective collective) {
-  switch (collective) {
-    case Collective::scatter:
-    case Collective::scatterv:
-    case Collective::alltoall:
-    case Collective::alltoallv:
-    case Collective::reduce_scatter_block:
-    case Collective::reduce_scatter:
+  switch (traits(collective).postcondition) {
+    case Postcondition::scatter:
+    case Postcondition::alltoall:
+    case Postcondition::reduce_scatter:
       return true;
     default:
       return false;
@@ -83,14 +77,10 @@ bool has_blocks_in_input(Collective collective) {
 }
 
 bool has_blocks_in_output(Collective collective) {
-  switch (collective) {
-    case Collective::allgather:
-    case Collective::allgatherv:
-    case Collective::gather:
-    case Collective::gatherv:
-    case Collective::alltoall:
-    case Collective::alltoallv:
-    case Collective::barrier:
+  switch (traits(collective).postcondition) {
+    case Postcondition::allgather:
+    case Postcondition::gather:
+    case Postcondition::alltoall:
       return true;
     default:
       return false;
@@ -99,12 +89,11 @@ bool has_blocks_in_output(Collective collective) {
 
 class Remapped {
  public:
-  Remapped(const Call& call, Builder& builder)
+  Remapped(const Call& call, SharedWork& work, Builder& builder)
       : call_(call),
         builder_(builder),
         part_(part_of(call)),
-        ranks_(*keep_work(
-            call,
+        ranks_(*work.get(
             [&] { return ordered_ranks(static_cast<RankOrder>(call.parameters[order]), call, part_); })),
         segments_(pieces(*part_.algorithm, call)) {}
 
@@ -175,49 +164,62 @@ class Remapped {
 
   const Call& call_;
   Builder& builder_;
-  const Part part_;
+  const Spec& part_;
   const Ranks ranks_;
   const std::uint32_t segments_;
 };
 
-Composition composition(Collective collective, std::string_view fallback) {
-  return {.parts = {{"algorithm", "what runs on the reordered ranks", collective, fallback}},
-          .unmet = unmet,
-          .pieces = pieces};
+/// The part that runs by default.
+constexpr std::string_view fallback(Collective collective) {
+  switch (traits(collective).postcondition) {
+    case Postcondition::alltoall:
+      return "pairwise";
+    case Postcondition::allreduce:
+    case Postcondition::reduce_scatter:
+      return "ring";
+    case Postcondition::allgather:
+      return collective == Collective::barrier ? "dissemination" : "ring";
+    default:
+      return "binomial";
+  }
 }
 
-Algorithm remap(std::vector<Collective> collectives, const Composition& composition) {
+/// The composition of one collective: what its part is by default.
+template <Collective collective>
+constexpr PartSlot slots[] = {
+    {"algorithm", "what runs on the reordered ranks", collective, fallback(collective)}};
+template <Collective collective>
+constexpr Composition composition = {.parts = slots<collective>, .unmet = unmet, .pieces = pieces};
+
+template <Collective collective>
+constexpr Algorithm remap(CollectiveSet collectives) {
   return {.name = "remap",
           .summary = "Any algorithm on reordered ranks: node after node, each node in turn, or fitted to it.",
           .source = "Rico-Gallego 2016 (τ-Lop), chapter 6; Mirsadeghi and Afsahi 2016",
-          .collectives = std::move(collectives),
+          .collectives = collectives,
           .rounds = "those of its part",
-          .parameters = {std::begin(own_parameters), std::end(own_parameters)},
-          .composition = &composition,
-          .generate = [](const Call& call, Builder& builder) { Remapped(call, builder).run(); }};
+          .parameters = own_parameters,
+          .composition = &composition<collective>,
+          .generate = [](const Call& call, SharedWork& work, Builder& builder) {
+            Remapped(call, work, builder).run();
+          }};
 }
-
-const Composition of_allgather = composition(Collective::allgather, "ring");
-const Composition of_gather = composition(Collective::gather, "binomial");
-const Composition of_scatter = composition(Collective::scatter, "binomial");
-const Composition of_bcast = composition(Collective::bcast, "binomial");
-const Composition of_alltoall = composition(Collective::alltoall, "pairwise");
-const Composition of_barrier = composition(Collective::barrier, "dissemination");
-const Composition of_reduce = composition(Collective::reduce, "binomial");
-const Composition of_allreduce = composition(Collective::allreduce, "ring");
-const Composition of_reduce_scatter = composition(Collective::reduce_scatter_block, "ring");
 
 }  // namespace
 
-extern const Algorithm allgather_remap = remap({Collective::allgather, Collective::allgatherv}, of_allgather);
-extern const Algorithm gather_remap = remap({Collective::gather, Collective::gatherv}, of_gather);
-extern const Algorithm scatter_remap = remap({Collective::scatter, Collective::scatterv}, of_scatter);
-extern const Algorithm bcast_remap = remap({Collective::bcast}, of_bcast);
-extern const Algorithm alltoall_remap = remap({Collective::alltoall, Collective::alltoallv}, of_alltoall);
-extern const Algorithm barrier_remap = remap({Collective::barrier}, of_barrier);
-extern const Algorithm reduce_remap = remap({Collective::reduce}, of_reduce);
-extern const Algorithm allreduce_remap = remap({Collective::allreduce}, of_allreduce);
-extern const Algorithm reduce_scatter_remap =
-    remap({Collective::reduce_scatter_block, Collective::reduce_scatter}, of_reduce_scatter);
+extern constinit const Algorithm allgather_remap =
+    remap<Collective::allgather>({Collective::allgather, Collective::allgatherv});
+extern constinit const Algorithm gather_remap =
+    remap<Collective::gather>({Collective::gather, Collective::gatherv});
+extern constinit const Algorithm scatter_remap =
+    remap<Collective::scatter>({Collective::scatter, Collective::scatterv});
+extern constinit const Algorithm bcast_remap = remap<Collective::bcast>({Collective::bcast});
+extern constinit const Algorithm alltoall_remap =
+    remap<Collective::alltoall>({Collective::alltoall, Collective::alltoallv});
+extern constinit const Algorithm barrier_remap = remap<Collective::barrier>({Collective::barrier});
+extern constinit const Algorithm reduce_remap = remap<Collective::reduce>({Collective::reduce});
+extern constinit const Algorithm allreduce_remap = remap<Collective::allreduce>({Collective::allreduce});
+extern constinit const Algorithm reduce_scatter_remap =
+    remap<Collective::reduce_scatter_block>({Collective::reduce_scatter_block, Collective::reduce_scatter});
 
 }  // namespace convene::collective

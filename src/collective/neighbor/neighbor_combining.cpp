@@ -141,11 +141,11 @@ class Routes {
 
 class Combining {
  public:
-  Combining(const Call& call, Builder& builder)
+  Combining(const Call& call, SharedWork& work, Builder& builder)
       : call_(call),
         builder_(builder),
         graph_(*call.graph),
-        routes_(keep_work(call, [&] { return Routes(graph_, call.nodes); })) {}
+        routes_(work.get([&] { return Routes(graph_, call.nodes); })) {}
 
   void run() {
     for (const bool is_late : {false, true}) {
@@ -216,11 +216,11 @@ class Combining {
   std::shared_ptr<const Routes> routes_;
 };
 
-void generate(const Call& call, Builder& builder) { Combining(call, builder).run(); }
+void generate(const Call& call, SharedWork& work, Builder& builder) { Combining(call, work, builder).run(); }
 
 }  // namespace
 
-extern const Algorithm neighbor_combining = {
+extern constinit const Algorithm neighbor_combining = {
     .name = "combining",
     .summary = "A block goes to some targets by way of others that are between, together with theirs.",
     .source = "Convene; Träff et al. 2014, Mirsadeghi et al. 2017 on message combining",

@@ -26,7 +26,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm neighbor_linear = {
+extern constinit const Algorithm neighbor_linear = {
     .name = "linear",
     .summary =
         "Every rank sends its block to all its targets and receives from all its sources, all at once.",

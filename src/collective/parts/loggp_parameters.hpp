@@ -16,7 +16,7 @@ enum class Charge : std::int64_t { item, message };
 /// L, o and g in nanoseconds, G in picoseconds per byte; the limits keep times of 2^20 ranks within 64 bits. Defaults:
 /// L = 4.5 µs and the mean of o_s = 2.4 µs and o_r = 1.1 µs as measured on CHiC (Viertel 2007), g = 3 µs as in its
 /// figure 5.7, and G of a link of 1 GB/s.
-inline const std::vector<Parameter> loggp_parameters = {
+inline constexpr Parameter loggp_parameters[] = {
     {.name = "latency",
      .summary = "L of the LogGP model, nanoseconds",
      .fallback = 4500,
@@ -55,13 +55,13 @@ inline const std::vector<Parameter> loggp_parameters = {
 };
 
 /// The costs that a call's parameters say.
-inline LogGPCosts loggp_costs(const std::vector<std::int64_t>& parameters) {
+inline LogGPCosts loggp_costs(const std::vector<Value>& parameters) {
   constexpr std::int64_t nanosecond = 1000;
-  const std::int64_t latency = parameters[0] * nanosecond, overhead = parameters[1] * nanosecond;
-  const std::int64_t per_byte = parameters[3], bytes = parameters[4];
-  LogGPCosts costs{
-      .hop = overhead + latency + overhead,
-      .gap = std::max(parameters[2] * nanosecond, per_byte)};  // no message is shorter than a byte
+  const auto number = [&](std::size_t i) { return static_cast<std::int64_t>(parameters[i]); };
+  const std::int64_t latency = number(0) * nanosecond, overhead = number(1) * nanosecond;
+  const std::int64_t per_byte = number(3), bytes = number(4);
+  LogGPCosts costs{.hop = overhead + latency + overhead,
+                   .gap = std::max(number(2) * nanosecond, per_byte)};  // no message is shorter than a byte
   if (static_cast<Charge>(parameters[5]) == Charge::item) {
     costs.item = (bytes - 1) * per_byte;
   } else {

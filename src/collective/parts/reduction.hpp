@@ -6,7 +6,7 @@
 
 namespace convene::collective {
 
-inline Parameter segments_parameter(std::int64_t fallback) {
+constexpr Parameter segments_parameter(std::int64_t fallback) {
   return {.name = "segments",
           .summary = "how many parts the vector is cut into",
           .fallback = fallback,

@@ -7,8 +7,8 @@
 
 namespace convene::collective {
 
-inline const std::vector<Collective> gathers = {Collective::gather, Collective::gatherv};
-inline const std::vector<Collective> scatters = {Collective::scatter, Collective::scatterv};
+inline constexpr CollectiveSet gathers = {Collective::gather, Collective::gatherv};
+inline constexpr CollectiveSet scatters = {Collective::scatter, Collective::scatterv};
 
 inline bool is_gather(const Call& call) {
   return call.collective == Collective::gather || call.collective == Collective::gatherv;

@@ -37,7 +37,7 @@ Rank period_of(const Split& tree, Rank procs);
 /// The n-way binomial tree of a call whose one parameter is the fan-out, and that parameter.
 inline Split nway_tree(const Call& call) { return even_split(static_cast<Rank>(call.parameters[0])); }
 
-inline Parameter nway_fanout(std::string_view summary) {
+constexpr Parameter nway_fanout(std::string_view summary) {
   return {
       .name = "fanout", .summary = summary, .fallback = 3, .least = 1, .most = 1024, .samples = {1, 2, 3}};
 }

@@ -35,15 +35,17 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
+constexpr Parameter own_parameters[] = {segments_parameter(16)};
+
 }  // namespace
 
-extern const Algorithm reduce_binary = {
+extern constinit const Algorithm reduce_binary = {
     .name = "binary",
     .summary = "Segments go up a complete binary tree.",
     .source = "Sanders, Speck, Träff 2009, section 2; Marendic et al. 2016, section 5.7",
     .collectives = {Collective::reduce},
     .rounds = "2(N + ⌊log₂P⌋ − 1) of 1/N vector each",
-    .parameters = {segments_parameter(16)},
+    .parameters = own_parameters,
     .commutative_only = true,
     .generate = generate,
 };

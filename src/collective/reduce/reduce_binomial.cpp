@@ -43,15 +43,17 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
+constexpr Parameter own_parameters[] = {segments_parameter(1)};
+
 }  // namespace
 
-extern const Algorithm reduce_binomial = {
+extern constinit const Algorithm reduce_binomial = {
     .name = "binomial",
     .summary = "Partial results go up a binomial tree, every second rank sending in each round.",
     .source = "Marendic et al. 2016, section 5.5.1 and appendix A",
     .collectives = {Collective::reduce},
     .rounds = "N⌈log₂P⌉ of 1/N vector each; one more from rank 0 to the root to keep the order",
-    .parameters = {segments_parameter(1)},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

@@ -24,7 +24,7 @@
 namespace convene::collective {
 namespace {
 
-std::uint64_t parts(Rank procs, std::span<const std::int64_t>) { return std::bit_floor(procs); }
+std::uint64_t parts(Rank procs, std::span<const Value>) { return std::bit_floor(procs); }
 
 void generate(const Call& call, Builder& builder) {
   const Folding folding{call.procs, std::bit_floor(call.procs), call.root};
@@ -40,7 +40,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm reduce_butterfly = {
+extern constinit const Algorithm reduce_butterfly = {
     .name = "butterfly",
     .summary = "Recursive halving leaves each rank a part of the sum, and the root gathers them.",
     .source = "Marendic et al. 2016, section 5.5.3 and appendix A",

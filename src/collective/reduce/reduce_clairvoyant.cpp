@@ -26,10 +26,10 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate(const Call& call, SharedWork& work, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   const auto all =
-      keep_work(call, [&] { return clairvoyant_transfers(call.procs, segments, call.root, call.arrivals); });
+      work.get([&] { return clairvoyant_transfers(call.procs, segments, call.root, call.arrivals); });
   const std::vector<SegmentTransfer>& transfers = *all;
   Partial partial(call, builder, segments, to_root(call, 0));
   std::size_t next = 0;
@@ -49,16 +49,18 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
+constexpr Parameter own_parameters[] = {segments_parameter(16)};
+
 }  // namespace
 
-extern const Algorithm reduce_clairvoyant = {
+extern constinit const Algorithm reduce_clairvoyant = {
     .name = "clairvoyant",
     .summary = "Pairs the ranks that are there, round by round, from a forecast of when each will come.",
     .source = "Marendic et al. 2016, section 5.4",
     .collectives = {Collective::reduce},
     .arrival_source = ArrivalSource::forecast,
     .rounds = "⌈log₂P⌉ + N − 1 of 1/N vector each for balanced arrivals, at most one more",
-    .parameters = {segments_parameter(16)},
+    .parameters = own_parameters,
     .commutative_only = true,
     .generate = generate,
 };

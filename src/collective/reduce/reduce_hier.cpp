@@ -8,7 +8,7 @@
 //           An operator that does not commute: nodes whose ranks follow one another.
 // Cost:     the rounds of its parts, one more with several leaders; each node's sum leaves it once. A leader keeps a sum
 //           of its lane, and what its parts keep.
-#include "collective/shm/reduce_in_node.hpp"
+#include "collective/hierarchy/reduce_in_node.hpp"
 
 namespace convene::collective {
 
@@ -52,23 +52,25 @@ void generate(const Call& call, Builder& builder) {
     if (lane != own) builder.recv(nodes.leader(nodes.root_node(), lane), at.lane(Buffer::output, lane));
 }
 
-const Composition composition = {
-    .parts = {{"between", "how the nodes' sums are combined", Collective::reduce, "binomial", Among::nodes},
-              {"within", "how the contributions of a node are combined", Collective::reduce, "linear",
-               Among::node}},
+constexpr PartSlot slots[] = {
+    {"between", "how the nodes' sums are combined", Collective::reduce, "binomial", Among::nodes},
+    {"within", "how the contributions of a node are combined", Collective::reduce, "linear", Among::node}};
+
+constexpr Composition composition = {
+    .parts = slots,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
 }  // namespace
 
-extern const Algorithm reduce_hier = {
+extern constinit const Algorithm reduce_hier = {
     .name = "hier",
     .summary =
         "Contributions are combined at node leaders, and from there at the root, each by an algorithm.",
     .source = "Zhu et al. 2009; Träff and Hunold 2020",
     .collectives = {Collective::reduce},
     .rounds = "those of its parts, one more with several leaders",
-    .parameters = {leaders_parameter},
+    .parameters = only(leaders_parameter),
     .composition = &composition,
     .generate = generate,
 };

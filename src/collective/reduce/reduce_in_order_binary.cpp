@@ -32,15 +32,17 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
+constexpr Parameter own_parameters[] = {segments_parameter(16)};
+
 }  // namespace
 
-extern const Algorithm reduce_in_order_binary = {
+extern constinit const Algorithm reduce_in_order_binary = {
     .name = "in_order_binary",
     .summary = "Segments go up a binary tree whose left and right subtrees are the ranks below and above.",
     .source = "Sanders, Speck, Träff 2009, section 4 (in-order trees)",
     .collectives = {Collective::reduce},
     .rounds = "about 2(N + ⌊log₂P⌋) of 1/N vector each",
-    .parameters = {segments_parameter(16)},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

@@ -31,7 +31,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm reduce_in_situ = {
+extern constinit const Algorithm reduce_in_situ = {
     .name = "in_situ",
     .summary = "Rank j combines part j of all vectors in shared memory, and the root collects the parts.",
     .source = "Rico-Gallego 2016 (τ-Lop), section 4.7.4",

@@ -44,7 +44,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm reduce_linear = {
+extern constinit const Algorithm reduce_linear = {
     .name = "linear",
     .summary = "Every rank sends its vector straight to the root, which combines them in order.",
     .source = "Rico-Gallego 2016 (τ-Lop), chapter 4",

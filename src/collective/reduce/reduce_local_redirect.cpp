@@ -248,7 +248,7 @@ class LocalRedirect final : public OnlineAlgorithm {
 
 }  // namespace
 
-extern const Algorithm reduce_local_redirect = {
+extern constinit const Algorithm reduce_local_redirect = {
     .name = "local_redirect",
     .summary = "A binomial tree that rearranges itself around late ranks, by its own messages.",
     .source = "named in Marendic et al. 2016, section 2; the protocol is this project's",

@@ -37,15 +37,17 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
+constexpr Parameter own_parameters[] = {segments_parameter(16)};
+
 }  // namespace
 
-extern const Algorithm reduce_pipeline = {
+extern constinit const Algorithm reduce_pipeline = {
     .name = "pipeline",
     .summary = "The vector moves along a chain of all ranks, segment by segment.",
     .source = "Marendic et al. 2016, table 3 (linear pipeline)",
     .collectives = {Collective::reduce},
     .rounds = "P − 2 + N of 1/N vector each; one more from rank 0 to the root to keep the order",
-    .parameters = {segments_parameter(16)},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

@@ -24,8 +24,10 @@ constexpr std::uint32_t most_inboxes = 4;
 
 void generate(const Call& call, Builder& builder) {
   const Folding none{call.procs, call.procs};
-  const std::vector<std::int64_t> given = list_of(call.parameters[0]);
-  const std::vector<Rank> sizes = radices(call.procs, std::vector<Rank>(given.begin(), given.end()));
+  const Value& radix = call.parameters[0];
+  std::vector<Rank> wanted;
+  for (std::size_t i = 0; i < radix.size(); ++i) wanted.push_back(static_cast<Rank>(radix[i]));
+  const std::vector<Rank> sizes = radices(call.procs, wanted);
   Slicing slicing(call, builder, none, sizes);
   Partial::Options options = to_root(call, slicing.above());
   for (const Rank size : sizes) options.inboxes = std::clamp(size - 1, options.inboxes, most_inboxes);
@@ -35,21 +37,24 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, call.procs));
 }
 
+constexpr Parameter own_parameters[] = {
+    {.name = "radix",
+     .summary = "the largest size of a group, round by round, where P can be divided so",
+     .fallback = 4,
+     .least = 2,
+     .most = 1024,
+     .samples = {2, 3, 4, 8, {4, 2}, {2, 3, 5}},
+     .is_list = true}};
+
 }  // namespace
 
-extern const Algorithm reduce_radix_k = {
+extern constinit const Algorithm reduce_radix_k = {
     .name = "radix_k",
     .summary = "As the butterfly, with groups of k ranks instead of pairs.",
     .source = "Marendic et al. 2016, section 5.5.4 and appendix A",
     .collectives = {Collective::reduce},
     .rounds = "the sum of (k − 1), and as many as there are groups' sizes to gather",
-    .parameters = {{.name = "radix",
-                    .summary = "the largest size of a group, round by round, where P can be divided so",
-                    .fallback = 4,
-                    .least = 2,
-                    .most = 1024,
-                    .samples = {2, 3, 4, 8, list_value({4, 2}), list_value({2, 3, 5})},
-                    .is_list = true}},
+    .parameters = own_parameters,
     .cuts_by_procs = true,
     .generate = generate,
 };

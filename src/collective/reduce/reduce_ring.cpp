@@ -46,7 +46,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm reduce_ring = {
+extern constinit const Algorithm reduce_ring = {
     .name = "ring",
     .summary =
         "Every part of the vector goes around a ring and collects contributions; the root gathers the sums.",

@@ -60,17 +60,19 @@ void generate(const Call& call, Builder& builder) {
                    : put(segment, call, builder);
 }
 
-std::uint64_t places(Rank procs, std::span<const std::int64_t>) { return std::uint64_t{turns} * (procs - 1); }
+std::uint64_t places(Rank procs, std::span<const Value>) { return std::uint64_t{turns} * (procs - 1); }
+
+constexpr Parameter own_parameters[] = {shared_segments(4, "how many parts the vector is cut into")};
 
 }  // namespace
 
-extern const Algorithm reduce_shared = {
+extern constinit const Algorithm reduce_shared = {
     .name = "shared",
     .summary = "All write their vector into shared places, from which the root combines it in order.",
     .source = "Rico-Gallego 2016 (τ-Lop), section 4.7.3",
     .collectives = {Collective::reduce},
     .rounds = "2N, N segments",
-    .parameters = {shared_segments(4, "how many parts the vector is cut into")},
+    .parameters = own_parameters,
     .shared_places = places,
     .generate = generate,
 };

@@ -76,15 +76,17 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
+constexpr Parameter own_parameters[] = {segments_parameter(16)};
+
 }  // namespace
 
-extern const Algorithm reduce_two_tree = {
+extern constinit const Algorithm reduce_two_tree = {
     .name = "two_tree",
     .summary = "Even and odd segments go up two binary trees in which no rank is an inner one twice.",
     .source = "Sanders, Speck, Träff 2009, sections 3 and 4; Marendic et al. 2016, table 3",
     .collectives = {Collective::reduce},
     .rounds = "about N + 2⌈log₂P⌉ of 1/N vector each; one more from rank 0 to the root to keep the order",
-    .parameters = {segments_parameter(16)},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

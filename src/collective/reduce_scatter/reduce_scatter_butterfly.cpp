@@ -79,7 +79,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm reduce_scatter_butterfly = {
+extern constinit const Algorithm reduce_scatter_butterfly = {
     .name = "butterfly",
     .summary =
         "Partners at distance 1, 2, 4, … halve runs of blocks; one more message brings each block home.",

@@ -50,7 +50,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm reduce_scatter_pairwise = {
+extern constinit const Algorithm reduce_scatter_pairwise = {
     .name = "pairwise",
     .summary = "In round k every rank sends the rank k above it that one's block.",
     .source = "Thakur, Rabenseifner, Gropp 2005, section 4.4",

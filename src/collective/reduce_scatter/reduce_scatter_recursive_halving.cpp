@@ -66,7 +66,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm reduce_scatter_recursive_halving = {
+extern constinit const Algorithm reduce_scatter_recursive_halving = {
     .name = "recursive_halving",
     .summary = "Partners halve the blocks that they share, each taking the other's contribution to its half.",
     .source = "Thakur, Rabenseifner, Gropp 2005, section 4.4",

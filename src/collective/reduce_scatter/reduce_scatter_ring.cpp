@@ -28,7 +28,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm reduce_scatter_ring = {
+extern constinit const Algorithm reduce_scatter_ring = {
     .name = "ring",
     .summary = "Every block goes around a ring to its rank and collects contributions.",
     .source = "Patarasuk and Yuan 2009",

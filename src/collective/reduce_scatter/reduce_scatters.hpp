@@ -6,8 +6,8 @@
 
 namespace convene::collective {
 
-inline const std::vector<Collective> reduce_scatters = {Collective::reduce_scatter_block,
-                                                        Collective::reduce_scatter};
+inline constexpr CollectiveSet reduce_scatters = {Collective::reduce_scatter_block,
+                                                  Collective::reduce_scatter};
 
 /// The own block of the result.
 constexpr Range own_result() { return Range(Buffer::output, 0); }

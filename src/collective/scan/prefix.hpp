@@ -7,7 +7,7 @@
 
 namespace convene::collective {
 
-inline const std::vector<Collective> scans = {Collective::scan, Collective::exscan};
+inline constexpr CollectiveSet scans = {Collective::scan, Collective::exscan};
 
 class Prefix {
  public:

@@ -40,7 +40,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm scan_binomial = {
+extern constinit const Algorithm scan_binomial = {
     .name = "binomial",
     .summary = "Sums of 2, 4, 8, … neighbours go up a tree, and prefixes come down to those that lack them.",
     .source = "Sanders and Träff 2006, section 2",

@@ -30,7 +30,7 @@ void generate(const Call& call, Builder& builder) { scatter_down(knomial_split(1
 
 }  // namespace
 
-extern const Algorithm scatter_binomial = {
+extern constinit const Algorithm scatter_binomial = {
     .name = "binomial",
     .summary = "Blocks go down a binomial tree: a rank is sent its whole subtree's as one message.",
     .source = "Viertel 2007, section 5.1.3",

@@ -20,7 +20,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm scatter_bsbn = {
+extern constinit const Algorithm scatter_bsbn = {
     .name = "bsbn",
     .summary =
         "Blocks go down a binomial tree in which early ranks are served first, also through ranks to come.",

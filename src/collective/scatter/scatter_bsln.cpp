@@ -18,7 +18,7 @@ void generate(const Call& call, Builder& builder) { scatter_in_turn(call, builde
 
 }  // namespace
 
-extern const Algorithm scatter_bsln = {
+extern constinit const Algorithm scatter_bsln = {
     .name = "bsln",
     .summary =
         "The root sends the blocks in the order of expected arrival; they are received before the call.",

@@ -69,25 +69,27 @@ void generate(const Call& call, Builder& builder) {
     builder.copy(at.block(groups, call.rank), at.block(own, call.rank));
 }
 
-const Composition composition = {
-    .parts = {{"between", "how leaders of different nodes pass on blocks", Collective::scatter, "binomial",
-               Among::nodes},
-              {"within", "how a leader hands out its group's blocks", Collective::scatter, "linear",
-               Among::group}},
+constexpr PartSlot slots[] = {
+    {"between", "how leaders of different nodes pass on blocks", Collective::scatter, "binomial",
+     Among::nodes},
+    {"within", "how a leader hands out its group's blocks", Collective::scatter, "linear", Among::group}};
+
+constexpr Composition composition = {
+    .parts = slots,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
 
 }  // namespace
 
-extern const Algorithm scatter_hier = {
+extern constinit const Algorithm scatter_hier = {
     .name = "hier",
     .summary =
         "Blocks go from the root to node leaders, and from there to their ranks, each by an algorithm.",
     .source = "Kandalla et al. 2009; Träff and Hunold 2020",
     .collectives = scatters,
     .rounds = "those of its parts",
-    .parameters = {leaders_parameter},
+    .parameters = only(leaders_parameter),
     .relays = true,
     .composition = &composition,
     .generate = generate,

@@ -25,7 +25,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm scatter_linear = {
+extern constinit const Algorithm scatter_linear = {
     .name = "linear",
     .summary = "The root sends every rank its block.",
     .source = "Viertel 2007, section 5.3.1",

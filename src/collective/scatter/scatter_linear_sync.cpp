@@ -56,21 +56,23 @@ void generate(const Call& call, Builder& builder) {
   answer_root(call, segments, builder);
 }
 
+constexpr Parameter own_parameters[] = {
+    {.name = "segments",
+     .summary = "how many parts a block is cut into; the first one asks whether its rank is there",
+     .fallback = 64,
+     .least = 2,
+     .most = 4096,
+     .samples = {2}}};
+
 }  // namespace
 
-extern const Algorithm scatter_linear_sync = {
+extern constinit const Algorithm scatter_linear_sync = {
     .name = "linear_sync",
     .summary = "The root sends a block to those ranks that have given its first segment back.",
     .source = "after Viertel 2007, section 5.1.2",
     .collectives = scatters,
     .rounds = "3",
-    .parameters = {{.name = "segments",
-                    .summary =
-                        "how many parts a block is cut into; the first one asks whether its rank is there",
-                    .fallback = 64,
-                    .least = 2,
-                    .most = 4096,
-                    .samples = {2}}},
+    .parameters = own_parameters,
     .generate = generate,
 };
 

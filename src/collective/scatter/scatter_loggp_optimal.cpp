@@ -31,7 +31,7 @@ void generate(const Call& call, Builder& builder) {
 
 }  // namespace
 
-extern const Algorithm scatter_loggp_optimal = {
+extern constinit const Algorithm scatter_loggp_optimal = {
     .name = "loggp_optimal",
     .summary = "Blocks go down the tree that the LogGP model says is the fastest.",
     .source = "Viertel 2007, section 5.1.3, after Alexandrov et al. 1997",

@@ -23,15 +23,17 @@ namespace {
 
 void generate(const Call& call, Builder& builder) { scatter_down(nway_tree(call), call, builder); }
 
+constexpr Parameter own_parameters[] = {nway_fanout("messages that a rank sends in a round (k)")};
+
 }  // namespace
 
-extern const Algorithm scatter_nway_binomial = {
+extern constinit const Algorithm scatter_nway_binomial = {
     .name = "nway_binomial",
     .summary = "In each round a rank sends k of k + 1 equal parts of what it holds to k others.",
     .source = "Viertel 2007, section 5.1.3",
     .collectives = scatters,
     .rounds = "⌈log_{k+1} P⌉",
-    .parameters = {nway_fanout("messages that a rank sends in a round (k)")},
+    .parameters = own_parameters,
     .relays = true,
     .generate = generate,
 };

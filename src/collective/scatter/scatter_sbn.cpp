@@ -30,7 +30,7 @@ void generate(const Call& call, Builder& builder) { scatter_sorted_binomial(call
 
 }  // namespace
 
-extern const Algorithm scatter_sbn = {
+extern constinit const Algorithm scatter_sbn = {
     .name = "sbn",
     .summary = "Blocks go down a binomial tree in which early ranks are served first.",
     .source = "named in Proficz 2021, section 2; the design is this project's",

@@ -27,7 +27,7 @@ void generate(const Call& call, Builder& builder) { scatter_in_turn(call, builde
 
 }  // namespace
 
-extern const Algorithm scatter_sln = {
+extern constinit const Algorithm scatter_sln = {
     .name = "sln",
     .summary = "The root sends the blocks in the order of expected arrival.",
     .source = "named in Proficz 2021, section 2; the design is this project's",

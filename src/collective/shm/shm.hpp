@@ -24,7 +24,7 @@ inline bool comes_again(std::uint32_t segment, std::uint32_t segments) { return 
 /// behind.
 Rank signal_around(const Call& call, std::uint32_t each, Rank round, Builder& builder);
 
-inline Parameter shared_segments(std::int64_t fallback, std::string_view summary) {
+constexpr Parameter shared_segments(std::int64_t fallback, std::string_view summary) {
   return {.name = "segments",
           .summary = summary,
           .fallback = fallback,

@@ -145,7 +145,7 @@ TEST(Deciders, AreThoseThatLearnByMessages) {
 // --------------------------------------------------------------------------------------------------- facts
 
 Plan plan_of(Collective collective, std::string_view wanted, Rank procs, std::vector<std::int32_t> arrivals,
-             std::vector<std::int64_t> parameters = {}) {
+             std::vector<Value> parameters = {}) {
   for (const Algorithm* each : catalogue(collective))
     if (each->name == wanted)
       return build_plan(*each, {.collective = collective,

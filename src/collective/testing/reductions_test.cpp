@@ -16,7 +16,7 @@ namespace {
 
 class Reductions : public testing::TestWithParam<Served> {
  protected:
-  using Parameters = std::vector<std::int64_t>;
+  using Parameters = std::vector<Value>;
 
   const Algorithm& algorithm() const { return *GetParam().algorithm; }
   bool rooted() const { return is_rooted(GetParam().collective); }
@@ -47,7 +47,7 @@ class Reductions : public testing::TestWithParam<Served> {
     std::string text = "P=" + std::to_string(of.procs) + ", root " + std::to_string(of.root) +
                        (of.in_place ? ", in place" : "") + (of.commutative ? "" : ", in order") +
                        ", parameters";
-    for (const std::int64_t value : of.parameters) text += " " + std::to_string(value);
+    for (const Value& value : of.parameters) text += " " + value_text(value);
     if (!of.arrivals.empty()) text += ", arrivals";
     for (const std::int32_t arrival : of.arrivals) text += " " + std::to_string(arrival);
     return text;

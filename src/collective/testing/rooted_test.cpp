@@ -23,7 +23,7 @@ const Algorithm& algorithm(Collective collective, std::string_view name) {
 }
 
 Plan plan_of(Collective collective, std::string_view name, Rank procs, Rank root = 0,
-             std::vector<std::int64_t> parameters = {}) {
+             std::vector<Value> parameters = {}) {
   const Algorithm& chosen = algorithm(collective, name);
   if (parameters.empty()) parameters = chosen.default_parameters();
   return build_plan(chosen,
@@ -184,7 +184,7 @@ TEST(PairwiseAlltoall, KeepsItsWindow) {
 }
 
 TEST(Bcast, HasTheRoundsThatItsHeadsSay) {
-  const auto rounds = [](std::string_view name, Rank procs, std::vector<std::int64_t> parameters) {
+  const auto rounds = [](std::string_view name, Rank procs, std::vector<Value> parameters) {
     return statistics(plan_of(Collective::bcast, name, procs, procs / 2, std::move(parameters))).rounds;
   };
   for (Rank procs = 2; procs <= 64; ++procs) {
@@ -262,7 +262,7 @@ TEST(BruckAlltoall, AMessageMayHaveManyPieces) {
 
 TEST(Barrier, HasTheRoundsThatItsHeadsSay) {
   for (Rank procs = 1; procs <= 64; ++procs) {
-    const auto rounds = [&](std::string_view name, std::vector<std::int64_t> parameters) {
+    const auto rounds = [&](std::string_view name, std::vector<Value> parameters) {
       return statistics(plan_of(Collective::barrier, name, procs, 0, std::move(parameters))).rounds;
     };
     for (const Rank fanout : {1u, 2u, 3u, 7u}) {
@@ -281,7 +281,7 @@ TEST(Barrier, HasTheRoundsThatItsHeadsSay) {
 }
 
 std::string text_of(Collective collective, std::string_view name, Rank procs, Rank root,
-                    const std::vector<std::int64_t>& parameters) {
+                    const std::vector<Value>& parameters) {
   const Algorithm& chosen = algorithm(collective, name);
   const PlanInfo info{.collective = std::string(convene::collective::name(collective)),
                       .algorithm = std::string(name),

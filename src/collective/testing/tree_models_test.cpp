@@ -45,8 +45,8 @@ std::vector<std::vector<Sent>> messages_of(const Plan& plan) {
   return result;
 }
 
-std::vector<std::vector<Sent>> scatter(std::string_view name, Rank procs,
-                                       std::vector<std::int64_t> parameters = {}, Rank root = 0) {
+std::vector<std::vector<Sent>> scatter(std::string_view name, Rank procs, std::vector<Value> parameters = {},
+                                       Rank root = 0) {
   return messages_of(build_plan(algorithm(Collective::scatter, name), {.collective = Collective::scatter,
                                                                        .procs = procs,
                                                                        .root = root,
@@ -88,7 +88,7 @@ struct LogGP {
     }
     return received;
   }
-  std::vector<std::int64_t> parameters() const {  // o_s = o_r
+  std::vector<Value> parameters() const {  // o_s = o_r
     return {static_cast<std::int64_t>(L),
             static_cast<std::int64_t>(o_s),
             static_cast<std::int64_t>(g),

@@ -41,13 +41,16 @@ std::vector<std::string_view> candidates(Collective collective) {
   }
 }
 
-/// Into how many pieces the candidates cut a block or vector, at most.
-std::uint32_t most_pieces(Collective collective, const std::vector<std::string_view>& names, Rank procs) {
+std::vector<Spec> specs_of(Collective collective) {
+  std::vector<Spec> specs;
+  for (const std::string_view text : candidates(collective)) specs.push_back(parse_spec(collective, text));
+  return specs;
+}
+
+/// The largest number of pieces into which a candidate cuts a block or vector.
+std::uint32_t most_pieces(const std::vector<Spec>& specs, Rank procs) {
   std::uint32_t most = 1;
-  for (const std::string_view name : names) {
-    const Spec spec = parse_spec(collective, name);
-    most = std::max(most, segments(*spec.algorithm, procs, spec.parameters));
-  }
+  for (const Spec& spec : specs) most = std::max(most, segments(*spec.algorithm, procs, spec.parameters));
   return most;
 }
 
@@ -109,8 +112,8 @@ class ArrivalAutotuner::Answers {
 struct ArrivalAutotuner::Site {
   Site(const CallKind& of, Rank procs, PhaseStats& tally_of)
       : kind(of),
-        names(candidates(of.collective)),
-        adaptation(procs, static_cast<std::uint32_t>(names.size()), most_pieces(of.collective, names, procs)),
+        specs(specs_of(of.collective)),
+        adaptation(procs, static_cast<std::uint32_t>(specs.size()), most_pieces(specs, procs)),
         tally(tally_of) {}
 
   bool is_for(const CallKind& other) const {
@@ -119,7 +122,7 @@ struct ArrivalAutotuner::Site {
   }
 
   CallKind kind;
-  std::vector<std::string_view> names;
+  std::vector<Spec> specs;  // of the candidates
   SiteAdaptation adaptation;
   PhaseStats& tally;
   std::unique_ptr<Answers> answers;  // after a report, until they are needed
@@ -141,20 +144,21 @@ Decision& ArrivalAutotuner::Site::decide(std::uint32_t candidate, bool in_place,
   decisions.resize(adaptation.seasons());
   Decision& decision = decisions[adaptation.season()];
   if (decision.prepared && decision.in_place == in_place) return decision;
-  const Spec spec = parse_spec(kind.collective, names[candidate]);
+  const Spec& spec = specs[candidate];
   const Call call{.collective = kind.collective,
                   .procs = communicator.procs(),
                   .rank = communicator.rank(),
                   .root = kind.root,
                   .in_place = in_place,
                   .parameters = spec.parameters,
+                  .parts = spec.parts,
                   .arrivals = adaptation.arrivals(),
                   .commutative = kind.commutative};
   decision = Decision{};
   decision.collective = kind.collective;
   decision.in_place = in_place;
-  decision.algorithm = spec_text(*spec.algorithm, spec.parameters);
-  decision.reason = "forecast";
+  decision.algorithm = spec_text(spec);
+  decision.reason = Reason::forecast;
   decision.prepared = process_schedules().get(*spec.algorithm, call);
   return decision;
 }
@@ -164,7 +168,7 @@ ArrivalAutotuner::~ArrivalAutotuner() = default;
 
 bool ArrivalAutotuner::watches(const Decision& decision, const CallKind& kind,
                                const Communicator& communicator) {
-  return !decision.prepared && decision.reason == "default" && is_wanted(kind) &&
+  return !decision.prepared && decision.reason == Reason::by_default && is_wanted(kind) &&
          communicator.procs() >= least_procs && round_bytes(kind, communicator.procs()) >= least_bytes;
 }
 

@@ -46,9 +46,11 @@ class Exchange {
     const bool direct = procs <= most_direct;
     const Collective collective = direct ? Collective::alltoall : Collective::allgather;
     const Spec spec = parse_spec(collective, direct ? "linear" : "sparbit");
-    prepared_ = process_schedules().get(
-        *spec.algorithm,
-        {.collective = collective, .procs = procs, .rank = rank, .parameters = spec.parameters});
+    prepared_ = process_schedules().get(*spec.algorithm, {.collective = collective,
+                                                          .procs = procs,
+                                                          .rank = rank,
+                                                          .parameters = spec.parameters,
+                                                          .parts = spec.parts});
     mine_.resize(direct ? procs : 1);
     all_.resize(procs);
     binding_.schedule = &prepared_->schedule;
@@ -235,6 +237,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
             .root = static_cast<Rank>(arguments_.root),
             .in_place = arguments_.in_place,
             .parameters = spec_.parameters,
+            .parts = spec_.parts,
             .commutative = commutative_};
   }
 

@@ -101,7 +101,8 @@ void exchange(const std::string& spec, Rank rank, const Table& items, bool in_pl
                                                          .procs = procs,
                                                          .rank = rank,
                                                          .in_place = in_place,
-                                                         .parameters = algorithm.parameters});
+                                                         .parameters = algorithm.parameters,
+                                                         .parts = algorithm.parts});
   std::vector<int> come(procs);
   for (Rank source = 0; source < procs; ++source) come[source] = items[source][rank];
   Half out(items[rank]), in(come);

@@ -62,8 +62,8 @@ std::byte value(Rank rank, int i) {
 /// One rank's part of a run.
 class Participant {
  public:
-  Participant(const Algorithm& algorithm, const std::vector<std::int64_t>& parameters, Rank rank,
-              const Shape& shape, bool irregular)
+  Participant(const Algorithm& algorithm, const std::vector<Value>& parameters, Rank rank, const Shape& shape,
+              bool irregular)
       : rank_(rank), shape_(shape), output_(shape.bytes() + 1, std::byte{0xee}) {
     const auto procs = static_cast<Rank>(shape.counts.size());
     Builder builder;
@@ -129,7 +129,7 @@ class Participant {
 
 using Participants = std::vector<std::unique_ptr<Participant>>;
 
-Participants participants_of(const Algorithm& algorithm, const std::vector<std::int64_t>& parameters,
+Participants participants_of(const Algorithm& algorithm, const std::vector<Value>& parameters,
                              const Shape& shape, bool irregular) {
   Participants all;
   for (Rank rank = 0; rank < shape.counts.size(); ++rank)
@@ -160,14 +160,14 @@ std::vector<int> run_all(FakeMpi& fake, Participants& all, Way way, std::uint32_
   return codes;
 }
 
-void expect_delivery(const Algorithm& algorithm, const std::vector<std::int64_t>& parameters, Rank procs) {
+void expect_delivery(const Algorithm& algorithm, const std::vector<Value>& parameters, Rank procs) {
   unsigned seed = 1;
   for (const bool irregular : {false, true})
     for (const Way way : ways) {
       if (irregular && !algorithm.serves(Collective::allgatherv)) continue;
       const bool in_place = seed % 2 == 0, rendezvous = seed % 3 != 0;
-      SCOPED_TRACE(spec_text(algorithm, parameters) + ", P=" + std::to_string(procs) + ", " + name_of(way) +
-                   (irregular ? ", irregular" : "") + (in_place ? ", in place" : "") +
+      SCOPED_TRACE(spec_text({&algorithm, parameters}) + ", P=" + std::to_string(procs) + ", " +
+                   name_of(way) + (irregular ? ", irregular" : "") + (in_place ? ", in place" : "") +
                    (rendezvous ? ", rendezvous" : ""));
       const Shape shape = shape_of(procs, irregular, in_place);
       FakeMpi fake(static_cast<int>(procs), {.rendezvous = rendezvous, .seed = ++seed});
@@ -216,9 +216,12 @@ Message message_in_pieces(std::size_t block, std::size_t taken, Arena& arena) {
   constexpr Rank procs = 8;
   const Spec spec = parse_spec(Collective::allgather, "sparbit;send=joined");
   Builder builder;
-  const Schedule schedule = build_schedule(
-      *spec.algorithm, {.collective = Collective::allgather, .procs = procs, .parameters = spec.parameters},
-      builder);
+  const Schedule schedule = build_schedule(*spec.algorithm,
+                                           {.collective = Collective::allgather,
+                                            .procs = procs,
+                                            .parameters = spec.parameters,
+                                            .parts = spec.parts},
+                                           builder);
   std::vector<std::byte> memory(block * (procs + 1));
   Buffers buffers;
   buffers.input = Memory::uniform(memory.data(), block);
@@ -265,9 +268,13 @@ std::vector<Opcode> acts_of(Collective collective, std::string_view algorithm, R
                             int block) {
   const Spec spec = parse_spec(collective, algorithm);
   Builder builder;
-  const Schedule schedule = build_schedule(
-      *spec.algorithm,
-      {.collective = collective, .procs = procs, .rank = rank, .parameters = spec.parameters}, builder);
+  const Schedule schedule = build_schedule(*spec.algorithm,
+                                           {.collective = collective,
+                                            .procs = procs,
+                                            .rank = rank,
+                                            .parameters = spec.parameters,
+                                            .parts = spec.parts},
+                                           builder);
   std::vector<std::byte> memory(static_cast<std::size_t>(block) * (procs + 1));
   Buffers buffers;
   buffers.input = Memory::uniform(memory.data(), static_cast<std::size_t>(block));
@@ -310,10 +317,13 @@ struct TokenRank {
 
   TokenRank(const Spec& spec, Rank procs, Rank rank) {
     Builder builder;
-    schedule = build_schedule(
-        *spec.algorithm,
-        {.collective = Collective::barrier, .procs = procs, .rank = rank, .parameters = spec.parameters},
-        builder);
+    schedule = build_schedule(*spec.algorithm,
+                              {.collective = Collective::barrier,
+                               .procs = procs,
+                               .rank = rank,
+                               .parameters = spec.parameters,
+                               .parts = spec.parts},
+                              builder);
     binding.schedule = &schedule;
     binding.buffers.input = binding.buffers.output = Memory::uniform(nullptr, 0);
     program.bind(schedule, compile_order(schedule), binding.buffers, 0, arena);

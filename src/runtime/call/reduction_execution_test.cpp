@@ -114,9 +114,10 @@ class Participant {
 };
 
 void expect_result(const Algorithm& algorithm, Call call, bool compiled, unsigned seed) {
-  SCOPED_TRACE(std::string(name(call.collective)) + "=" + spec_text(algorithm, call.parameters) +
-               ", P=" + std::to_string(call.procs) + (call.in_place ? ", in place" : "") +
-               (call.commutative ? "" : ", in order") + (compiled ? ", compiled" : ", dynamic"));
+  SCOPED_TRACE(std::string(name(call.collective)) + "=" +
+               spec_text({&algorithm, call.parameters, call.parts}) + ", P=" + std::to_string(call.procs) +
+               (call.in_place ? ", in place" : "") + (call.commutative ? "" : ", in order") +
+               (compiled ? ", compiled" : ", dynamic"));
   const Contract wanted = contract(call, segments(algorithm, call.procs, call.parameters));
   FakeMpi fake(static_cast<int>(call.procs), {.rendezvous = seed % 3 != 0, .seed = seed});
   std::vector<std::unique_ptr<Participant>> all;

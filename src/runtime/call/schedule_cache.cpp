@@ -12,7 +12,7 @@ std::shared_ptr<const Prepared> prepare(const Algorithm& algorithm, const Call& 
   prepared->schedule = std::move(runnable.schedule);
   prepared->online = std::move(runnable.online);
   prepared->segments = segments(algorithm, call);
-  prepared->relays = relays(algorithm, call.parameters);
+  prepared->relays = relays({&algorithm, call.parameters, call.parts});
   // What waits for signals polls: it is not to look at all of them at once.
   const bool comes_in_any_order =
       prepared->schedule.places(Buffer::shared) == 0 && has_independent_arrivals(prepared->schedule);
@@ -29,8 +29,16 @@ std::shared_ptr<const Prepared> prepare(const Algorithm& algorithm, const Call& 
 }  // namespace
 
 std::shared_ptr<const Prepared> ScheduleCache::get(const Algorithm& algorithm, const Call& call) {
-  const Key key{&algorithm,       call.collective, call.procs,    call.rank,  call.root, call.in_place,
-                call.commutative, call.parameters, call.arrivals, call.nodes, call.graph};
+  const Key key{{&algorithm, call.parameters, call.parts},
+                call.collective,
+                call.procs,
+                call.rank,
+                call.root,
+                call.in_place,
+                call.commutative,
+                call.arrivals,
+                call.nodes,
+                call.graph};
   const std::lock_guard lock(mutex_);
   if (const auto found = entries_.find(key); found != entries_.end()) {
     by_use_.splice(by_use_.begin(), by_use_, found->second.used);

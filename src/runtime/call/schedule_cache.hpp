@@ -41,8 +41,7 @@ class ScheduleCache {
 
  private:
   using Key = std::tuple<
-      const Algorithm*, Collective, Rank, Rank, Rank, bool, bool, std::vector<std::int64_t>,
-      std::vector<std::int32_t>, std::vector<Rank>,
+      Spec, Collective, Rank, Rank, Rank, bool, bool, std::vector<std::int32_t>, std::vector<Rank>,
       std::shared_ptr<const Graph>>;  // graphs are told apart by address: each has its own schedules
   struct Entry {
     std::shared_ptr<const Prepared> prepared;

@@ -267,27 +267,29 @@ Decision Communicator::make_decision(const CallKind& kind) {
   decision.algorithm = "native";
   if (is_inter_) {
     decision.any_size = true;
-    decision.reason = "intercommunicator";
+    decision.reason = Reason::intercommunicator;
     return decision;
   }
   const Choice choice = choose(kind);
+  const Algorithm& chosen = *choice.spec.algorithm;
   decision.reason = choice.reason;
+  decision.reason_detail = choice.detail;
   decision.wants_nodes = choice.wants_nodes && !kind.may_block;  // a blocking call has looked
-  std::string algorithm = spec_text(*choice.algorithm, choice.parameters);
+  std::string algorithm = spec_text(choice.spec);
   decision.chosen = algorithm;
   if (kind.may_block) check_agreement(kind, algorithm);
   decision.depends_on_form = selection().may_share_memory(kind.collective);
   decision.is_blocking = kind.is_blocking;
-  decision.any_size = decision.any_size || (choice.reason == "forced" && !decision.depends_on_form);
-  if (choice.algorithm->is_native()) return decision;
-  if (std::string obstacle = unmet_requirement_of(*choice.algorithm, kind.may_block); !obstacle.empty()) {
-    decision.reason = std::move(obstacle);
+  decision.any_size = decision.any_size || (choice.reason == Reason::forced && !decision.depends_on_form);
+  if (chosen.is_native()) return decision;
+  if (const auto obstacle = unmet_requirement_of(chosen, kind.may_block)) {
+    decision.reason = *obstacle;
     decision.wants_nodes = !neighbors_.is_refused && !kind.may_block;
     return decision;
   }
   if (!(kind.may_block ? ensure_internal() : !internal_refused_)) {
     decision.any_size = true;
-    decision.reason = "no communicator to be had";
+    decision.reason = Reason::no_communicator;
     return decision;
   }
   decision.algorithm = std::move(algorithm);
@@ -296,17 +298,18 @@ Decision Communicator::make_decision(const CallKind& kind) {
             .rank = rank_,
             .root = kind.root,
             .in_place = kind.in_place,
-            .parameters = choice.parameters,
-            .nodes = depends_on_nodes(*choice.algorithm) ? node_of_rank_ : std::vector<Rank>{},
+            .parameters = choice.spec.parameters,
+            .parts = choice.spec.parts,
+            .nodes = depends_on_nodes(chosen) ? node_of_rank_ : std::vector<Rank>{},
             .graph = is_neighborhood(kind.collective) ? neighbors().graph : nullptr,
             .commutative = kind.commutative};
-  if (!expected_.empty() && arrival_source(*choice.algorithm, choice.parameters) == ArrivalSource::forecast) {
+  if (!expected_.empty() && arrival_source(choice.spec) == ArrivalSource::forecast) {
     decision.any_size = false;
     decision.depends_on_form = true;
-    if (kind.is_blocking) call.arrivals = expected_in(*choice.algorithm, call, kind.total_bytes);
+    if (kind.is_blocking) call.arrivals = expected_in(chosen, call, kind.total_bytes);
   }
-  decision.shared_places = shared_places(*choice.algorithm, call);
-  decision.prepared = process_schedules().get(*choice.algorithm, call);
+  decision.shared_places = shared_places(chosen, call);
+  decision.prepared = process_schedules().get(chosen, call);
   return decision;
 }
 
@@ -318,12 +321,13 @@ const Neighbors& Communicator::neighbors() {
   return neighbors_;
 }
 
-/// Why an algorithm cannot run for want of neighbours' neighbours; empty where it can. The same on all ranks.
-std::string Communicator::unmet_requirement_of(const Algorithm& algorithm, bool may_block) {
-  if (!algorithm.needs_whole_graph) return "";
+/// Why an algorithm cannot run for want of neighbours' neighbours; nothing where it can. The same on all ranks.
+std::optional<Reason> Communicator::unmet_requirement_of(const Algorithm& algorithm, bool may_block) {
+  if (!algorithm.needs_whole_graph) return std::nullopt;
   if (!neighbors().is_whole && !neighbors_.is_refused && may_block) find_all_neighbors();
-  if (neighbors_.is_refused) return "the ranks' lists of neighbours contradict each other";
-  return neighbors_.is_whole ? "" : "neighbours of other ranks not known";
+  if (neighbors_.is_refused) return Reason::neighbors_contradict;
+  if (!neighbors_.is_whole) return Reason::neighbors_unknown;
+  return std::nullopt;
 }
 
 void Communicator::find_all_neighbors() {
@@ -548,8 +552,9 @@ CallStats& Communicator::stats_of(Decision& decision, std::uint64_t block_bytes,
   const auto size_class = static_cast<unsigned>(std::bit_width(block_bytes));
   if (!decision.record || decision.record->size_class != size_class ||
       decision.record->ends_later != ends_later)
-    decision.record = &profile_->find_or_add(decision.collective, decision.algorithm, decision.reason,
-                                             size_class, ends_later);
+    decision.record =
+        &profile_->find_or_add(decision.collective, decision.algorithm,
+                               reason_text(decision.reason, decision.reason_detail), size_class, ends_later);
   note_last(*decision.record, block_bytes);
   return *decision.record;
 }

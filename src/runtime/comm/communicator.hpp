@@ -62,7 +62,9 @@ struct Decision {
   std::shared_ptr<const Prepared> prepared;  ///< null: the MPI's own
   std::uint64_t shared_places = 0;           ///< that the ranks of the fullest node share
   Program program;                           ///< bound to the sizes of the last call
-  std::string algorithm, reason;
+  std::string algorithm;
+  Reason reason = Reason::by_default;
+  std::string reason_detail;    ///< see Choice
   std::string chosen;           ///< what was to run, with its parameters, and may have met an obstacle
   CallStats* record = nullptr;  ///< of the size class that was counted last
 
@@ -240,7 +242,7 @@ class Communicator {
   bool make_internal();
   void find_topology();
   void find_all_neighbors();
-  std::string unmet_requirement_of(const Algorithm& algorithm, bool may_block);
+  std::optional<Reason> unmet_requirement_of(const Algorithm& algorithm, bool may_block);
   void declared_topology();
   void note_topology(std::vector<Rank> node_of_rank);
   void check_agreement(const CallKind& kind, const std::string& algorithm) const;

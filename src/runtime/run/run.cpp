@@ -186,7 +186,8 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   Decision& chosen = is_watched ? watch->choose(decided, kind, communicator, start) : decided;
   std::optional<Decision> without_memory;
   if (chosen.prepared && !has_shared_memory(chosen, arguments, communicator))
-    without_memory = {.collective = kind.collective, .algorithm = "native", .reason = "no shared memory"};
+    without_memory = {
+        .collective = kind.collective, .algorithm = "native", .reason = Reason::no_shared_memory};
   Decision& decision = without_memory ? *without_memory : chosen;
   int code;
   if (EarlyStart* const ahead = is_watched ? watch->early_start() : nullptr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What hierarchical reduces and allreduces have in common: how the contributions of a node's ranks come together.
+// Hierarchical reduces and allreduces: combining the contributions of a node's ranks.
 #pragma once
 
 #include "collective/hierarchy/hierarchy.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What hierarchical allgathers and barriers have in common: blocks, or tokens, go up to leaders, between nodes, and down.
+// Hierarchical allgathers and barriers: blocks, or zero-byte messages, go up to leaders, between nodes, and down.
 #pragma once
 
 #include "collective/hierarchy/hierarchy.hpp"
@@ -47,14 +47,14 @@ inline void gather_by_nodes(const Algorithm& algorithm, const Call& call, Builde
                   .root = number_in(members, nodes.leader(nodes.own_node(), lane)),
                   .output = {at.blocks(all, nodes.ranks_of_lane(lane))},
                   .blocks = {at.blocks(all, nodes.ranks_of_lane(lane))},
-                  .has = [&](Rank rank, const Range& places) {  // nobody needs its own block
+                  .has = [&](Rank rank, const Range& places) {  // no rank needs its own block
                     return places.first / at.segments() == members[rank];
                   }});
 }
 
-inline const PartSlot gather_slot = {"gather", "how a group's blocks come to its leader", Collective::gather,
-                                     "linear", Among::group};
-inline const PartSlot bcast_slot = {"bcast", "how a leader hands on what it has to its node",
-                                    Collective::bcast, "linear", Among::node};
+inline constexpr PartSlot gather_slot = {"gather", "how a group's blocks come to its leader",
+                                         Collective::gather, "linear", Among::group};
+inline constexpr PartSlot bcast_slot = {"bcast", "how a leader hands on what it has to its node",
+                                        Collective::bcast, "linear", Among::node};
 
 }  // namespace convene::collective

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "decide/reason.hpp"
+
+namespace convene::decide {
+
+std::string reason_text(Reason reason, std::string_view detail) {
+  switch (reason) {
+    case Reason::by_default:
+      return "default";
+    case Reason::forced:
+      return "forced";
+    case Reason::rule:
+      return std::string(detail);
+    case Reason::forecast:
+      return "forecast";
+    case Reason::no_native:
+      return "the MPI has none";
+    case Reason::nodes_unknown:
+      return "nodes not known";
+    case Reason::no_shared_memory:
+      return "no shared memory";
+    case Reason::intercommunicator:
+      return "intercommunicator";
+    case Reason::no_communicator:
+      return "no communicator to be had";
+    case Reason::neighbors_unknown:
+      return "neighbours of other ranks not known";
+    case Reason::neighbors_contradict:
+      return "the ranks' lists of neighbours contradict each other";
+  }
+  return "?";
+}
+
+}  // namespace convene::decide

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reasons for a choice.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace convene::decide {
+
+/// Why a call runs the algorithm that it runs. The same on all ranks.
+enum class Reason : std::uint8_t {
+  by_default,            ///< nothing says otherwise: native
+  forced,                ///< by the user
+  rule,                  ///< the detail names rule and file
+  forecast,              ///< ranks are expected late
+  no_native,             ///< the MPI has no such call: the first of the catalogue that fits
+  nodes_unknown,         ///< native, until a blocking call finds the nodes
+  no_shared_memory,      ///< native: what would be shared is not allowed, or not to be had
+  intercommunicator,     ///< native
+  no_communicator,       ///< native: the internal communicator could not be made
+  neighbors_unknown,     ///< native, until a blocking call collects all lists of neighbours
+  neighbors_contradict,  ///< native: the ranks' lists of neighbours do not match
+};
+
+/// As reports show it. `detail`: of a rule, "rule 2 of rules.json".
+std::string reason_text(Reason reason, std::string_view detail = "");
+
+}  // namespace convene::decide
