@@ -58,7 +58,7 @@ def test_the_example_is_a_file_and_a_line(root: Path, build: Path, copy: Path) -
     source, line = code_blocks(root / "CONTRIBUTING.md")
     folder = copy / "src" / "collective" / "allgather"
     (folder / "allgather_pairwise.cpp").write_text(source)
-    catalogue = copy / "src" / "collective" / "catalogue.cpp"
+    catalogue = copy / "src" / "collective" / "core" / "catalogue.cpp"
     before = catalogue.read_text()
     first = re.search(r"^  X\(allgather_ring\).*\n", before, re.MULTILINE)
     assert first
@@ -67,14 +67,17 @@ def test_the_example_is_a_file_and_a_line(root: Path, build: Path, copy: Path) -
     # The build finds the file by itself. Only what is new is compiled: the rest is the checkout's own.
     run("cmake", "-S", copy, "-B", copy / "build", "-G", "Ninja", "-DCONVENE_TESTS=OFF")
     folder = Path("CMakeFiles/convene_collective.dir/src/collective")
-    objects = [folder / "allgather" / "allgather_pairwise.cpp.o", folder / "catalogue.cpp.o"]
+    objects = [folder / "allgather" / "allgather_pairwise.cpp.o", folder / "core" / "catalogue.cpp.o"]
     run("cmake", "--build", copy / "build", "--target", *objects)
 
     (copy / "main.cpp").write_text(PROGRAM)
     run(
         *("g++", "-std=c++20", f"-I{copy / 'src'}", "-o", copy / "main", copy / "main.cpp"),
         *(copy / "build" / name for name in objects),
-        *(build / "lib" / f"libconvene_{name}.a" for name in ("collective", "shape", "schedule", "topology")),
+        *(
+            build / "lib" / f"libconvene_{name}.a"
+            for name in ("collective", "patterns", "schedule", "topology")
+        ),
         *(build / "lib" / f"libconvene_{name}.a" for name in ("base", "fmt")),
     )
     assert "pairwise" in run(copy / "main", "pairwise").split()

@@ -193,6 +193,39 @@ def test_undefined_symbols_are_libc_s() -> None:
         assert undefined == [], library.name
 
 
+def initialisers(library: Path) -> list[str]:
+    """What runs when a shared library is loaded: the functions that the entries of .init_array point at."""
+    sections = run("readelf", "-W", "-S", library)
+    found = re.search(r"\s\.init_array\s+INIT_ARRAY\s+(\w+)\s+\w+\s+(\w+)", sections)
+    assert found, library
+    begin, size = (int(text, 16) for text in found.groups())
+    points_at = {
+        int(where, 16): int(target, 16)
+        for where, target in re.findall(
+            r"^(\w+)\s+\w+\s+R_\w+_RELATIVE\s+(\w+)$", run("readelf", "-W", "-r", library), re.MULTILINE
+        )
+    }
+    names = {}
+    for line in run("nm", "-C", library).splitlines():
+        address, _, name = line.partition(" ")
+        if address:
+            names.setdefault(int(address, 16), name[2:])
+    targets = [points_at[entry] for entry in range(begin, begin + size, 8)]
+    return [names.get(target, f"{target:#x}") for target in targets]
+
+
+def is_of_the_cpp_runtime(initialiser: str) -> bool:
+    """Linked statically: the start-up files and libstdc++, whose sources are named .cc, ours .cpp."""
+    return re.fullmatch(r"frame_dummy|__cpu_indicator_init|_GLOBAL__sub_I_\w+\.cc", initialiser) is not None
+
+
+def test_drop_in_libraries_run_next_to_nothing_at_start() -> None:
+    """Every program that they are preloaded into would pay for it: descriptors are constant data."""
+    for library in preload_libraries():
+        own = [each for each in initialisers(library) if not is_of_the_cpp_runtime(each)]
+        assert len(own) <= 5, f"{library.name}: {own}"
+
+
 def test_a_program_without_mpi_does_not_notice() -> None:
     for library in preload_libraries():
         done = subprocess.run(
