@@ -21,12 +21,12 @@ std::string_view file_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-/// Whether nobody has looked for the nodes that an algorithm needs.
+/// True if an algorithm needs to know nodes that have not been found yet.
 bool lacks_nodes(const Spec& spec, const Situation& situation) {
   return uses_nodes(*spec.algorithm) && situation.node_of_rank.empty();
 }
 
-/// Why an algorithm cannot run in a situation: a clause with what there is instead; empty where it can.
+/// The requirement that a situation does not meet: a clause with what there is instead, or empty.
 std::string obstacle(const Spec& spec, const Situation& situation) {
   Call call{.collective = situation.collective,
             .procs = situation.procs,
@@ -45,7 +45,7 @@ std::string obstacle(const Spec& spec, const Situation& situation) {
   return "";
 }
 
-/// What is in the way of an algorithm whose ranks share memory: likewise.
+/// The same, of an algorithm whose ranks share memory.
 std::string lacks_memory(const Spec& spec, const Situation& situation) {
   if (!shares_memory(spec)) return "";
   if (situation.may_share == 0) return "shares memory between ranks, which only blocking calls can";
@@ -77,7 +77,7 @@ Choice choose_forced(const Spec& spec, const Situation& situation) {
   return {.spec = spec, .reason = Reason::forced};
 }
 
-/// The first algorithm that runs anywhere and needs to know nothing of nodes, neighbours or arrivals.
+/// The first algorithm that meets the situation without nodes, neighbours or arrivals.
 const Algorithm& plainest(const Situation& situation) {
   for (const Algorithm* algorithm : catalogue(situation.collective)) {
     const bool is_plain = !algorithm->is_native() && !algorithm->is_composed() && !algorithm->shared_places &&

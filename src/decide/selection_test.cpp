@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/error.hpp"
 
 namespace convene::decide {
@@ -14,6 +16,16 @@ Selection from_rules(std::string_view rules, std::string_view uses = "") {
 }
 
 std::string why(const Choice& choice) { return reason_text(choice.reason, choice.detail); }
+
+TEST(Reason, HasATextOfItsOwn) {
+  std::set<std::string> texts;
+  constexpr auto last = static_cast<int>(Reason::neighbors_contradict);
+  for (int reason = 0; reason <= last; ++reason)
+    texts.insert(reason_text(static_cast<Reason>(reason), "rule 1 of r.json"));
+  EXPECT_EQ(texts.size(), static_cast<std::size_t>(last) + 1);
+  EXPECT_FALSE(texts.contains(""));
+  EXPECT_FALSE(texts.contains("?"));
+}
 
 TEST(Selection, IsNativeByDefault) {
   const Selection selection;

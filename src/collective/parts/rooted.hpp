@@ -11,7 +11,7 @@ inline constexpr CollectiveSet gathers = {Collective::gather, Collective::gather
 inline constexpr CollectiveSet scatters = {Collective::scatter, Collective::scatterv};
 
 inline bool is_gather(const Call& call) {
-  return call.collective == Collective::gather || call.collective == Collective::gatherv;
+  return traits(call.collective).postcondition == Postcondition::gather;
 }
 
 /// The own block: gather's input, scatter's output.
