@@ -80,7 +80,7 @@ def test_as_many_communicators_as_the_mpi_has(name: str) -> None:
     assert sums["sparbit", "forced"] > 500 * 2
     assert sum(sums.values()) == int(made[1]) * 2 * 2
     if sums["native", NO_COMMUNICATOR]:
-        assert any("stays with the MPI's own algorithms" in text for text in done.accounts[0]["messages"])
+        assert any("uses native algorithms only" in text for text in done.accounts[0]["messages"])
 
 
 @pytest.mark.parametrize("name", EVERY_BUILD)

@@ -133,7 +133,7 @@ CONVENE_PUBLIC(use, (PublicComm comm, const char* uses)) {
     return MPI_ERR_ARG;
   }
   try {
-    handle->use(convene::capi::Selection::from(uses, ""));
+    handle->decisions().use(convene::capi::Selection::from(uses, ""));
     return MPI_SUCCESS;
   } catch (const convene::capi::Error& error) {
     last_error() = error.what();
@@ -146,7 +146,7 @@ CONVENE_PUBLIC(expect, (PublicComm comm, const double seconds[])) {
   return convene::capi::guarded([&] {
     Communicator* handle = handle_of(comm);
     if (!handle) throw convene::capi::Error("convene_expect needs a communicator of an initialized MPI");
-    handle->expect(seconds ? std::span(seconds, handle->procs()) : std::span<const double>());
+    handle->decisions().expect(seconds ? std::span(seconds, handle->procs()) : std::span<const double>());
     return MPI_SUCCESS;
   });
 }
@@ -159,8 +159,8 @@ CONVENE_API const char* convene_error(void) {
 CONVENE_PUBLIC(last, (PublicComm comm, convene_account* account)) {
   CONVENE_STEP_ASIDE(convene_public_last, last, (comm, account));
   const Communicator* handle = handle_of(comm);
-  if (!handle || !handle->last_record() || !account) return MPI_ERR_ARG;
-  const convene::capi::CallStats& record = *handle->last_record();
+  if (!handle || !handle->stats().last() || !account) return MPI_ERR_ARG;
+  const convene::capi::CallStats& record = *handle->stats().last();
   *account = {record.algorithm.c_str(), record.reason.c_str(),
               static_cast<double>(record.last) * convene::capi::seconds_per_tick()};
   return MPI_SUCCESS;
@@ -172,6 +172,6 @@ CONVENE_PUBLIC(memory, (PublicComm comm, convene_footprint* footprint)) {
   if (!handle || !footprint) return MPI_ERR_ARG;
   const convene::capi::ScheduleCache& schedules = convene::capi::process_schedules();
   *footprint = {handle->memory(), handle->program_memory(), schedules.memory(), schedules.size(),
-                handle->has_internal()};
+                handle->tags().exists()};
   return MPI_SUCCESS;
 }

@@ -3,14 +3,15 @@
 
 namespace convene::decide {
 
-std::string reason_text(Reason reason, std::string_view detail) {
+std::string_view reason_text(Reason reason, std::string_view detail) {
   switch (reason) {
     case Reason::by_default:
       return "default";
     case Reason::forced:
       return "forced";
     case Reason::rule:
-      return std::string(detail);
+    case Reason::no_schedule:
+      return detail;
     case Reason::forecast:
       return "forecast";
     case Reason::no_native:

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace convene::decide {
@@ -13,6 +12,7 @@ enum class Reason : std::uint8_t {
   by_default,            ///< nothing says otherwise: native
   forced,                ///< by the user
   rule,                  ///< the detail names rule and file
+  no_schedule,           ///< native: the generator failed, as the detail tells
   forecast,              ///< ranks are expected late
   no_native,             ///< the MPI has no such call: the first of the catalogue that fits
   nodes_unknown,         ///< native, until a blocking call finds the nodes
@@ -23,7 +23,7 @@ enum class Reason : std::uint8_t {
   neighbors_contradict,  ///< native: the ranks' lists of neighbours do not match
 };
 
-/// As reports show it. `detail`: of a rule, "rule 2 of rules.json".
-std::string reason_text(Reason reason, std::string_view detail = "");
+/// As reports show it. `detail` is the text of a rule, "rule 2 of rules.json", and of no_schedule.
+std::string_view reason_text(Reason reason, std::string_view detail = "");
 
 }  // namespace convene::decide

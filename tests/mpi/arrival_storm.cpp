@@ -222,7 +222,7 @@ struct Phased {
 class Episode {
  public:
   explicit Episode(unsigned number)
-      : common_(number), internal_(number * 977u + static_cast<unsigned>(world_rank) + 1) {
+      : common_(number), own_(number * 977u + static_cast<unsigned>(world_rank) + 1) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comms_[0]);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &comms_[1]);
     MPI_Comm_dup(comms_[1], &comms_[2]);
@@ -265,7 +265,7 @@ class Episode {
   void blocking(Kind kind, int n, int times) {
     Data data(comms_[0], kind, n, 0);
     for (int i = 0; i < times; ++i, ++run_) {
-      compute(internal_, is_late());
+      compute(own_, is_late());
       data.fill(run_, true);
       data.call();
       data.check(run_);
@@ -279,8 +279,8 @@ class Episode {
     std::vector<std::size_t> order(phased_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     for (std::size_t i = order.size(); i > 1; --i)
-      std::swap(order[i - 1], order[static_cast<std::size_t>(internal_.below(static_cast<int>(i)))]);
-    for (const std::size_t which : order) phased_[which]->declare(run_, internal_, is_late());
+      std::swap(order[i - 1], order[static_cast<std::size_t>(own_.below(static_cast<int>(i)))]);
+    for (const std::size_t which : order) phased_[which]->declare(run_, own_, is_late());
     // The MPI's own are to be started in the same order on all ranks.
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !phased_[i]->is_native; });
     std::sort(std::find_if(order.begin(), order.end(), [&](std::size_t i) { return phased_[i]->is_native; }),
@@ -316,14 +316,14 @@ class Episode {
     expect_ok(convene_use(data.comm, any_algorithm(data.kind, common_).c_str()), "convene_use");
     expect_ok(convene_expect(data.comm, common_.once_in(5) ? nullptr : seconds.data()), "convene_expect");
     for (int i = 0; i < 3; ++i, ++run_) {
-      compute(internal_, is_late());
+      compute(own_, is_late());
       data.fill(run_, true);
       data.call();
       data.check(run_);
     }
   }
 
-  Random common_, internal_;
+  Random common_, own_;
   MPI_Comm comms_[3];  // the first one is watched: nobody chooses anything there
   std::vector<std::unique_ptr<Phased>> phased_;
   int late_ = 0, run_ = 0;

@@ -44,7 +44,7 @@ void use(const Calls& calls) {
   MPI_Comm_free(&comm);
 }
 
-/// PackedBuffer by which the memory in use grows over so many rounds, after as many to warm up: the least of five stretches. What
+/// Bytes by which the memory in use grows over so many rounds, after as many to warm up: the least of five stretches. What
 /// is lost is lost in each; pools of the MPI and of the allocator grow by ever less.
 long growth(const Calls& calls, int rounds) {
   for (int i = 0; i < rounds; ++i) use(calls);

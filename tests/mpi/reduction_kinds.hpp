@@ -26,7 +26,7 @@ using Fill = void (*)(void* at, Random& random);
 /// What MPI's standard divides predefined types into, for what operators are defined on them.
 enum class Class { integer, fortran_integer, floating, logical, complex, byte, language, pair, derived };
 
-/// PackedBuffer of an item that are part of its type and mean nothing.
+/// Bytes of an item that are part of its type and mean nothing.
 struct Padding {
   std::ptrdiff_t at;
   std::size_t bytes;

@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "collective/core/spec.hpp"
-#include "runtime/arrivals/rounds.hpp"
+#include "runtime/comm/round_time.hpp"
 #include "runtime/progress/background.hpp"
 #include "runtime/progress/progress_engine.hpp"
 #include "runtime/settings/settings.hpp"
@@ -55,14 +55,14 @@ std::uint32_t most_pieces(const std::vector<Spec>& specs, Rank procs) {
 }
 
 /// What a round of a candidate moves: a block, or a segment of a vector.
-std::uint64_t round_bytes(const CallKind& kind, Rank procs) {
+std::uint64_t round_bytes(const CallSignature& signature, Rank procs) {
   constexpr std::uint64_t segments = 16;  // of Clairvoyant, where nobody says otherwise
-  return kind.total_bytes / (has_one_vector(kind.collective) ? segments : procs);
+  return signature.total_bytes / (has_one_vector(signature.collective) ? segments : procs);
 }
 
-bool is_wanted(const CallKind& kind) {
-  return !candidates(kind.collective).empty() &&
-         (!is_reduction(kind.collective) || (kind.commutative && !settings().reproducible));
+bool is_wanted(const CallSignature& signature) {
+  return !candidates(signature.collective).empty() &&
+         (!is_reduction(signature.collective) || (signature.commutative && !settings().reproducible));
 }
 
 /// What a rank tells the others, as numbers that can be added up.
@@ -86,7 +86,7 @@ class ArrivalAutotuner::Answers {
     all_[communicator.rank()] = mine;
     const std::size_t numbers = all_.size() * ToldNumbers().size();
     code_ = pmpi.Iallreduce(MPI_IN_PLACE, all_.data(), static_cast<int>(numbers), MPI_INT64_T, MPI_SUM,
-                            communicator.internal(), &request_);
+                            communicator.tags().comm(), &request_);
   }
   ~Answers() { wait(); }
   Answers(const Answers&) = delete;
@@ -110,18 +110,18 @@ class ArrivalAutotuner::Answers {
 
 /// The calls at one place.
 struct ArrivalAutotuner::Site {
-  Site(const CallKind& of, Rank procs, PhaseStats& tally_of)
-      : kind(of),
+  Site(const CallSignature& of, Rank procs, PhaseStats& tally_of)
+      : signature(of),
         specs(specs_of(of.collective)),
         adaptation(procs, static_cast<std::uint32_t>(specs.size()), most_pieces(specs, procs)),
         tally(tally_of) {}
 
-  bool is_for(const CallKind& other) const {
-    return kind.collective == other.collective && kind.total_bytes == other.total_bytes &&
-           kind.root == other.root && kind.commutative == other.commutative;
+  bool is_for(const CallSignature& other) const {
+    return signature.collective == other.collective && signature.total_bytes == other.total_bytes &&
+           signature.root == other.root && signature.commutative == other.commutative;
   }
 
-  CallKind kind;
+  CallSignature signature;
   std::vector<Spec> specs;  // of the candidates
   SiteAdaptation adaptation;
   PhaseStats& tally;
@@ -143,20 +143,20 @@ Decision& ArrivalAutotuner::Site::decide(std::uint32_t candidate, bool in_place,
   adaptation.take();
   decisions.resize(adaptation.seasons());
   Decision& decision = decisions[adaptation.season()];
-  if (decision.prepared && decision.in_place == in_place) return decision;
+  if (decision.prepared && decision.signature.in_place == in_place) return decision;
   const Spec& spec = specs[candidate];
-  const Call call{.collective = kind.collective,
+  const Call call{.collective = signature.collective,
                   .procs = communicator.procs(),
                   .rank = communicator.rank(),
-                  .root = kind.root,
+                  .root = signature.root,
                   .in_place = in_place,
                   .parameters = spec.parameters,
                   .parts = spec.parts,
                   .arrivals = adaptation.arrivals(),
-                  .commutative = kind.commutative};
+                  .commutative = signature.commutative};
   decision = Decision{};
-  decision.collective = kind.collective;
-  decision.in_place = in_place;
+  decision.signature = signature;
+  decision.signature.in_place = in_place;
   decision.algorithm = spec_text(spec);
   decision.reason = Reason::forecast;
   decision.prepared = process_schedules().get(*spec.algorithm, call);
@@ -166,32 +166,32 @@ Decision& ArrivalAutotuner::Site::decide(std::uint32_t candidate, bool in_place,
 ArrivalAutotuner::ArrivalAutotuner() = default;
 ArrivalAutotuner::~ArrivalAutotuner() = default;
 
-bool ArrivalAutotuner::watches(const Decision& decision, const CallKind& kind,
+bool ArrivalAutotuner::watches(const Decision& decision, const CallSignature& signature,
                                const Communicator& communicator) {
-  return !decision.prepared && decision.reason == Reason::by_default && is_wanted(kind) &&
-         communicator.procs() >= least_procs && round_bytes(kind, communicator.procs()) >= least_bytes;
+  return !decision.prepared && decision.reason == Reason::by_default && is_wanted(signature) &&
+         communicator.procs() >= least_procs && round_bytes(signature, communicator.procs()) >= least_bytes;
 }
 
-ArrivalAutotuner::Site* ArrivalAutotuner::find(const CallKind& kind, Communicator& communicator) {
+ArrivalAutotuner::Site* ArrivalAutotuner::find(const CallSignature& signature, Communicator& communicator) {
   for (const auto& site : sites_)
-    if (site->is_for(kind)) return site.get();
+    if (site->is_for(signature)) return site.get();
   if (sites_.size() >= most_sites) return nullptr;
-  PhaseStats& tally = communicator.profile()->find_or_add_phases(kind.collective, "forecast");
-  return sites_.emplace_back(std::make_unique<Site>(kind, communicator.procs(), tally)).get();
+  PhaseStats& tally = communicator.stats().profile()->find_or_add_phases(signature.collective, "forecast");
+  return sites_.emplace_back(std::make_unique<Site>(signature, communicator.procs(), tally)).get();
 }
 
-Decision& ArrivalAutotuner::choose(Decision& regular, const CallKind& kind, Communicator& communicator,
-                                   std::uint64_t now) {
+Decision& ArrivalAutotuner::choose(Decision& regular, const CallSignature& signature,
+                                   Communicator& communicator, std::uint64_t now) {
   arrival_ = now;
   was_ahead_ = false;
-  current_ = find(kind, communicator);
+  current_ = find(signature, communicator);
   if (!current_ || current_->is_refused) return regular;
   const auto candidate = current_->adaptation.candidate();
   if (!candidate) return regular;
   was_ahead_ = early_start() != nullptr;
   ++current_->tally.runs;
   // What has begun ahead stands in staging: whether this call is in place makes no difference.
-  return current_->decide(*candidate, !was_ahead_ && kind.in_place, communicator);
+  return current_->decide(*candidate, !was_ahead_ && signature.in_place, communicator);
 }
 
 EarlyStart* ArrivalAutotuner::early_start() {
@@ -229,9 +229,9 @@ void ArrivalAutotuner::note(Communicator& communicator, std::uint64_t now) {
 
 /// Collective, right after a call.
 void ArrivalAutotuner::ask(Site& site, Communicator& communicator) {
-  site.is_refused = communicator.internal_if_possible() == MPI_COMM_NULL;
+  site.is_refused = communicator.tags().comm_if_possible() == MPI_COMM_NULL;
   if (site.is_refused) return;
-  communicator.await_agreements();
+  communicator.tags().await_agreements();
   site.answers =
       std::make_unique<Answers>(Report{site.adaptation.report(), background::is_available()}, communicator);
   if (site.adaptation.needs_answers()) agree(site, communicator);
@@ -245,14 +245,15 @@ void ArrivalAutotuner::agree(Site& site, Communicator& communicator) {
   if (site.is_refused) return;
   std::vector<SiteReport> reports;
   site.may_go_ahead =
-      site.kind.collective == Collective::allgather && site.kind.total_bytes <= most_bytes_ahead;
+      site.signature.collective == Collective::allgather && site.signature.total_bytes <= most_bytes_ahead;
   for (const Report& told : all) {
     reports.push_back(told.report);
     site.may_go_ahead = site.may_go_ahead && told.has_background != 0;
   }
   site.adaptation.agree(reports, site.round_ns);
   if (site.adaptation.wants_round())
-    site.round_ns = measure_round(communicator, round_bytes(site.kind, communicator.procs()));
+    site.round_ns = measure_round(communicator.info(), communicator.tags(),
+                                  round_bytes(site.signature, communicator.procs()));
 }
 
 /// The next call at a place begins, where a forecast is used for it.
@@ -260,10 +261,10 @@ void ArrivalAutotuner::begin_ahead(Site& site, Communicator& communicator) {
   const auto candidate = site.adaptation.candidate();
   if (!candidate || !site.may_go_ahead || site.is_refused) return;
   if (!site.ahead) {
-    const std::uint32_t number = communicator.next_persistent();
+    const std::uint32_t number = communicator.tags().next_persistent();
     site.may_go_ahead = number != 0;
     if (number == 0) return;
-    site.ahead.reset(new EarlyStart(communicator, number, site.kind.total_bytes / communicator.procs()));
+    site.ahead.reset(new EarlyStart(communicator, number, site.signature.total_bytes / communicator.procs()));
   }
   site.ahead->start(site.decide(*candidate, false, communicator).prepared);
   site.passed = 0;

@@ -22,22 +22,26 @@
 #include "decide/adaptation.hpp"
 #include "runtime/arrivals/early_start.hpp"
 #include "runtime/comm/communicator.hpp"
-#include "runtime/run/run.hpp"
 
 namespace convene::runtime {
 
-class ArrivalAutotuner {
+class ArrivalAutotuner : public Attachment {
  public:
   ArrivalAutotuner();
-  ~ArrivalAutotuner();
+  ~ArrivalAutotuner() override;
+  /// The one of a communicator, attached in its first call where arrivals are watched; null elsewhere.
+  static ArrivalAutotuner* of(Communicator& communicator) {
+    return static_cast<ArrivalAutotuner*>(communicator.attachment());
+  }
   ArrivalAutotuner(const ArrivalAutotuner&) = delete;
   ArrivalAutotuner& operator=(const ArrivalAutotuner&) = delete;
 
   /// Whether the calls of a decision are watched; equal on all ranks.
-  static bool watches(const Decision& decision, const CallKind& kind, const Communicator& communicator);
+  static bool watches(const Decision& decision, const CallSignature& call, const Communicator& communicator);
 
   /// Which decision runs this call: `regular`, or one of a forecast. Arrival at `now`, in ticks.
-  Decision& choose(Decision& regular, const CallKind& kind, Communicator& communicator, std::uint64_t now);
+  Decision& choose(Decision& regular, const CallSignature& call, Communicator& communicator,
+                   std::uint64_t now);
   /// The run that has begun ahead of this call, where one has: it is to run the call.
   EarlyStart* early_start();
   /// It is over: to be called after every call for which choose() was, with the ticks of its end.
@@ -51,7 +55,7 @@ class ArrivalAutotuner {
  private:
   class Answers;
   struct Site;
-  Site* find(const CallKind& kind, Communicator& communicator);
+  Site* find(const CallSignature& call, Communicator& communicator);
   void ask(Site& site, Communicator& communicator);
   void agree(Site& site, Communicator& communicator);
   void begin_ahead(Site& site, Communicator& communicator);

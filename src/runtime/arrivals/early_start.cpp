@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/arrivals/early_start.hpp"
 
+#include "runtime/progress/staged_operation.hpp"
+
 namespace convene::runtime {
 
 EarlyStart::EarlyStart(Communicator& communicator, std::uint32_t number, std::uint64_t block_bytes)
-    : internal_(communicator.shared_internal()),
+    : internal_(communicator.tags().shared()),
       block_bytes_(block_bytes),
       mine_(std::make_unique_for_overwrite<std::byte[]>(block_bytes)),
       all_(std::make_unique_for_overwrite<std::byte[]>(block_bytes * communicator.procs())) {
@@ -38,13 +40,13 @@ void EarlyStart::start(std::shared_ptr<const Prepared> prepared) {
 }
 
 int EarlyStart::run(const Arguments& call) {
-  const int packed = fetch(call);
+  const int packed = pack(call);
   has_input_.store(true, std::memory_order_release);  // also after an error: the others wait for something
   progress::wait_until([&] { return !is_listed_.load(std::memory_order_acquire); });
   is_started_ = false;
   if (code_ != MPI_SUCCESS) internal_->has_failed = true;
   if (packed != MPI_SUCCESS || code_ != MPI_SUCCESS) return packed != MPI_SUCCESS ? packed : code_;
-  return deliver(call);
+  return unpack(call);
 }
 
 void EarlyStart::cancel() {
@@ -76,13 +78,11 @@ bool EarlyStart::advance() {
     run_->come();
   }
   bool done = false;
-  const std::uint64_t before = run_->messages();
-  code_ = run_->advance(done);
-  if (run_->messages() != before) progress::note_movement();
+  code_ = advance_run(*run_, done);
   return is_over_ = done || code_ != MPI_SUCCESS;
 }
 
-int EarlyStart::fetch(const Arguments& call) {
+int EarlyStart::pack(const Arguments& call) {
   const BufferArgument& side = call.in_place ? call.recv : call.send;
   const TypeFacts facts = facts_of(side.type);
   const MPI_Count items = side.blocks.each();
@@ -91,7 +91,7 @@ int EarlyStart::fetch(const Arguments& call) {
   return pack_items(from, items, side.type, facts, mine_.get(), internal_->comm);
 }
 
-int EarlyStart::deliver(const Arguments& call) const {
+int EarlyStart::unpack(const Arguments& call) const {
   const BufferArgument& side = call.recv;
   return unpack_items(all_.get(), side.buffer, side.blocks.each() * call.procs, side.type,
                       facts_of(side.type), internal_->comm);

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 
+#include "execute/executor.hpp"
 #include "runtime/call/arguments.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/progress/progress_engine.hpp"
@@ -56,8 +57,8 @@ class EarlyStart final : public Progressing {
   bool close() override;
 
  private:
-  int fetch(const Arguments& call);
-  int deliver(const Arguments& call) const;
+  int pack(const Arguments& call);
+  int unpack(const Arguments& call) const;
 
   const std::shared_ptr<InternalCommunicator> internal_;
   const std::uint64_t block_bytes_;

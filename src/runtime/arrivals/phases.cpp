@@ -11,10 +11,13 @@
 #include "clock/common_clock.hpp"
 #include "collective/core/spec.hpp"
 #include "mpi/tags.hpp"
-#include "runtime/arrivals/rounds.hpp"
+#include "runtime/arrivals/forecast_exchange.hpp"
 #include "runtime/call/bound_call.hpp"
 #include "runtime/call/kept_arguments.hpp"
+#include "runtime/comm/consensus.hpp"
+#include "runtime/comm/round_time.hpp"
 #include "runtime/progress/generalized_request.hpp"
+#include "runtime/progress/staged_operation.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -27,59 +30,12 @@ std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 
 std::int64_t measure_offset(Communicator& communicator) {
   CommonClock clock;
   if (clock.find_groups(communicator.comm(), progress::await) != MPI_SUCCESS) return 0;
-  const std::uint32_t number = communicator.await_next_collective();
-  communicator.await_agreements();
-  clock.update(communicator.internal(), Tags(number).of(0), progress::await);
+  const std::uint32_t number = communicator.tags().await_next_collective();
+  communicator.tags().await_agreements();
+  clock.update(communicator.tags().comm(), Tags(number).of(0), progress::await);
   const Nanoseconds now = own_time();
   return clock.is_known() ? static_cast<std::int64_t>(clock.to_common(now) - now) : 0;
 }
-
-// --------------------------------------------------------------------------------------------------- exchange
-
-/// Everybody's forecast comes to everybody. Up to so many ranks each sends its own straight to all others, so that nobody
-/// has to pass on what it is too busy to see.
-class Exchange {
- public:
-  static constexpr Rank most_direct = 64;
-
-  Exchange(Rank procs, Rank rank, MPI_Comm own, std::uint32_t number) : procs_(procs) {
-    const bool direct = procs <= most_direct;
-    const Collective collective = direct ? Collective::alltoall : Collective::allgather;
-    const Spec spec = parse_spec(collective, direct ? "linear" : "sparbit");
-    prepared_ = process_schedules().get(*spec.algorithm, {.collective = collective,
-                                                          .procs = procs,
-                                                          .rank = rank,
-                                                          .parameters = spec.parameters,
-                                                          .parts = spec.parts});
-    mine_.resize(direct ? procs : 1);
-    all_.resize(procs);
-    binding_.schedule = &prepared_->schedule;
-    binding_.comm = own;
-    binding_.persistent_number = number;
-    binding_.buffers.input = Memory::uniform(mine_.data(), sizeof(std::int64_t), prepared_->segments);
-    binding_.buffers.output = Memory::uniform(all_.data(), sizeof(std::int64_t), prepared_->segments);
-    binding_.buffers.blocks = binding_.buffers.output;
-  }
-
-  void begin(std::int64_t mine) {
-    std::fill(mine_.begin(), mine_.end(), mine);
-    arena_.reset();
-    bind_scratch(*binding_.schedule, binding_.buffers, arena_);
-    run_.emplace(binding_, Limits{}, arena_);
-  }
-  int advance(bool& done) { return run_->advance(done); }
-  const std::vector<std::int64_t>& all() const { return all_; }
-
- private:
-  Rank procs_;
-  std::shared_ptr<const Prepared> prepared_;
-  std::vector<std::int64_t> mine_, all_;
-  Binding binding_;
-  Arena arena_;
-  std::optional<StepwiseRun> run_;
-};
-
-// ------------------------------------------------------------------------------------------------ phased runs
 
 bool is_scatter(Collective collective) {
   return collective == Collective::scatter || collective == Collective::scatterv;
@@ -120,8 +76,8 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
              std::uint32_t number, std::uint32_t exchange_number)
       : arguments_(with_input_apart(arguments)),
         spec_(std::move(spec)),
-        internal_(communicator.shared_internal()),
-        profile_(communicator.profile()),
+        internal_(communicator.tags().shared()),
+        profile_(communicator.stats().profile()),
         record_(record),
         tally_(profile_->find_or_add_phases(arguments.collective, record.algorithm)),
         number_(number),
@@ -176,17 +132,10 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
   bool may_progress_in_background() const override { return runs_anywhere(arguments_); }
 
   bool advance() override {
-    while (!is_over()) {
-      const Stage before = stage_;
-      if (code_ == MPI_SUCCESS) code_ = go_on();
-      if (code_ != MPI_SUCCESS) stage_ = Stage::deliver;
-      if (stage_ == Stage::deliver && is_called_.load(std::memory_order_acquire)) {
-        if (code_ == MPI_SUCCESS && !is_closed_) code_ = call_->finish();
-        GeneralizedRequest::end(code_);
-      } else if (stage_ == before) {
-        return false;
-      }
-    }
+    if (is_over()) return true;
+    int code = MPI_SUCCESS;
+    if (!stages_.advance([this](Stage stage) { return poll(stage); }, code)) return false;
+    GeneralizedRequest::end(code);
     return true;
   }
 
@@ -238,6 +187,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
             .in_place = arguments_.in_place,
             .parameters = spec_.parameters,
             .parts = spec_.parts,
+            .parts = spec_.parts,
             .commutative = commutative_};
   }
 
@@ -246,37 +196,30 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     has_told_ = true;
     GeneralizedRequest::begin();
     code_ = MPI_SUCCESS;
-    stage_ = Stage::exchange;
+    stages_.restart();
     run_.reset();
     exchange_.begin(to_ns(forecast) + offset_ns_);
     progress::add(this);
   }
 
-  int go_on() {
-    switch (stage_) {
-      case Stage::exchange:
-        return exchange();
-      case Stage::build:
-        return build();
-      case Stage::run:
-        return run();
-      case Stage::deliver:
-        break;
-    }
-    return MPI_SUCCESS;
+  /// An error skips the stages up to the last one, which waits for the call.
+  Polled poll(Stage stage) {
+    if (stage == Stage::deliver) return deliver();
+    if (code_ != MPI_SUCCESS) return Polled::next();
+    const Polled polled = stage == Stage::exchange ? exchange() : stage == Stage::build ? build() : run();
+    if (polled.what != Polled::What::over) return polled;
+    code_ = polled.code;
+    return Polled::next();
   }
 
-  int exchange() {
+  Polled exchange() {
     bool done = false;
     const int code = exchange_.advance(done);
-    if (done) {
-      stage_ = Stage::build;
-      progress::note_movement();
-    }
-    return code;
+    if (done) progress::note_movement();
+    return Polled::when(done, code);
   }
 
-  int build() {
+  Polled build() {
     Call call = this->call();
     call.arrivals = arrivals_in_rounds_of(segments(*spec_.algorithm, call), exchange_.all(), round_ns_);
     prepared_ = process_schedules().get(*spec_.algorithm, call);
@@ -286,24 +229,26 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     call_->set_sizes(sizes_);
     call_->lay_out(arena_);
     run_.emplace(call_->binding(), Limits{}, arena_, awaited());
-    is_fetched_ = false;
-    stage_ = Stage::run;
-    return MPI_SUCCESS;
+    is_packed_ = false;
+    return Polled::next();
   }
 
-  int run() {
-    if (!is_fetched_ && has_input_.load(std::memory_order_acquire)) {
-      is_fetched_ = true;
+  Polled run() {
+    if (!is_packed_ && has_input_.load(std::memory_order_acquire)) {
+      is_packed_ = true;
       if (!is_closed_)
-        if (const int code = call_->fetch(); code != MPI_SUCCESS) return code;
+        if (const int code = call_->fetch(); code != MPI_SUCCESS) return Polled::over(code);
       run_->come();
     }
     bool done = false;
-    const std::uint64_t before = run_->messages();
-    const int code = run_->advance(done);
-    if (run_->messages() != before) progress::note_movement();
-    if (done) stage_ = Stage::deliver;
-    return code;
+    const int code = advance_run(*run_, done);
+    return Polled::when(done, code);
+  }
+
+  Polled deliver() {
+    if (!is_called_.load(std::memory_order_acquire)) return Polled::waiting();
+    if (code_ == MPI_SUCCESS && !is_closed_) code_ = call_->finish();
+    return Polled::over(code_);
   }
 
   /// A broadcast's vector stands in the output, at the root as well.
@@ -361,10 +306,10 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
   std::atomic<bool> has_input_ = false, is_called_ = false, is_closed_ = false;
 
   // The driver's.
-  Exchange exchange_;
-  Stage stage_ = Stage::exchange;
+  ForecastExchange exchange_;
+  StageMachine<Stage> stages_;
   int code_ = MPI_SUCCESS;
-  bool is_fetched_ = false;
+  bool is_packed_ = false;
   std::shared_ptr<const Prepared> prepared_;
   Arena arena_;
   std::optional<BoundCall> call_;
@@ -398,7 +343,8 @@ std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& co
   Spec spec = parse_spec(arguments.collective, algorithm);
   if (spec.algorithm->arrival_source != ArrivalSource::forecast || arguments.procs < 2)
     return std::make_unique<Phases>();
-  const std::uint32_t number = communicator.next_persistent(), exchange = communicator.next_persistent();
+  const std::uint32_t number = communicator.tags().next_persistent(),
+                      exchange = communicator.tags().next_persistent();
   if (number == 0 || exchange == 0) {
     ProfileRegistry::instance().declare(
         "an operation runs without forecasts: the MPI has no tags left for them");
@@ -407,9 +353,9 @@ std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& co
   auto runs =
       std::make_unique<PhasedRuns>(arguments, communicator, std::move(spec), record, number, exchange);
   const std::int64_t offset = measure_offset(communicator);
-  std::int64_t round = greatest(to_ns(std::clamp(round_seconds, 0., 1e6)),
-                                communicator);  // ranks may have said different ones
-  if (round == 0) round = measure_round(communicator, runs->bytes_of_round());
+  std::int64_t round = maximum(to_ns(std::clamp(round_seconds, 0., 1e6)),
+                               communicator.comm());  // ranks may have said different ones
+  if (round == 0) round = measure_round(communicator.info(), communicator.tags(), runs->bytes_of_round());
   runs->set_clock(offset, std::max<std::int64_t>(round, 1));
   return runs;
 }

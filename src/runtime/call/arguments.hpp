@@ -44,11 +44,11 @@ struct Arguments {
   /// Whether there is nothing in them that an MPI would refuse: it knows best how to say so.
   bool are_sound() const;
 
-  /// PackedBuffer of all blocks together (of the vector in bcast and in reductions): equal on all ranks. 0 where MPI makes no
+  /// Bytes of all blocks together (of the vector in bcast and in reductions): equal on all ranks. 0 where MPI makes no
   /// such number equal. Only for sound arguments.
   std::uint64_t total_bytes() const;
 
-  /// PackedBuffer of a block where all are equal; of the mean block in allgatherv; of the own one in a neighborhood.
+  /// Bytes of a block where all are equal; of the mean block in allgatherv; of the own one in a neighborhood.
   std::uint64_t block_bytes(std::uint64_t total) const {
     if (is_neighborhood(collective)) return own_block_bytes();
     return has_one_vector(collective) ? total : total / procs;

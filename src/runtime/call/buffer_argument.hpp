@@ -74,7 +74,7 @@ struct BufferArgument {
 struct Layout {
   std::uint32_t segments = 1;  ///< places of a block
   bool copied = false;         ///< staging in any case
-  /// PackedBuffer that every block takes up, however many are its own: staging then, too.
+  /// Bytes that every block takes up, however many are its own: staging then, too.
   std::optional<std::uint64_t> padded_to = std::nullopt;
   bool by_items = false;  ///< places end between items, whose bytes may be in any order
 };

@@ -283,7 +283,7 @@ std::vector<Opcode> acts_of(Collective collective, std::string_view algorithm, R
   Arena arena;
   program.bind(schedule, compile_order(schedule), buffers, 0, arena);
   std::vector<Opcode> acts;
-  for (const Entry& entry : program.entries()) acts.push_back(entry.act);
+  for (const Instruction& instruction : program.instructions()) acts.push_back(instruction.act);
   return acts;
 }
 

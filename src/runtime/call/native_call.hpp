@@ -13,7 +13,7 @@
 
 #include "mpi/functions.hpp"
 #include "runtime/call/arguments.hpp"
-#include "runtime/comm/neighbors.hpp"
+#include "runtime/call/neighbors.hpp"
 
 namespace convene::runtime::native_calls {
 

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/poller.hpp"
+#include "runtime/process/process.hpp"
 #include "runtime/progress/progress_engine.hpp"
 #include "runtime/settings/settings.hpp"
 #include "runtime/stats/profile.hpp"
@@ -17,7 +18,6 @@ namespace {
 struct State {
   std::mutex mutex;  // held while the thread is started or stopped; never by the thread itself
   std::unique_ptr<Poller> poller;
-  Usage usage;
   std::uint64_t passes = 0;  // of the program's threads, as last seen: the thread's own
 };
 
@@ -49,19 +49,30 @@ const char* obstacle() {
                "was initialised with less; call MPI_Init_thread with it, or use `convene run`";
 }
 
+/// Ends the thread.
+void stop() {
+  State& here = state();
+  const std::lock_guard lock(here.mutex);
+  if (!here.poller) return;
+  running = nullptr;
+  ProfileRegistry::instance().note_progress_thread(
+      {.ran = true, .cpu_seconds = here.poller->cpu_seconds(), .polls = here.poller->polls()});
+  here.poller.reset();
+}
+
 void start() {
   State& here = state();
   const std::lock_guard lock(here.mutex);
-  if (is_settled.exchange(true)) return;
-  here.usage.was_wanted = settings().progress_thread;
-  if (!here.usage.was_wanted) return;
+  if (is_settled.exchange(true) || process::are_threads_stopped()) return;
+  if (!settings().progress_thread) return;
+  ProfileRegistry::instance().note_progress_thread({});
   if (const char* why = obstacle()) return ProfileRegistry::instance().warn(why);
   try {
     here.poller = std::make_unique<Poller>(poll);
   } catch (const std::system_error& error) {
     return ProfileRegistry::instance().warn(std::string("no progress in the background: ") + error.what());
   }
-  here.usage.ran = true;
+  process::at_end(process::EndStage::stop_threads, stop);
   const int core = settings().progress_core;
   if (core >= 0 && !here.poller->pin(core))
     ProfileRegistry::instance().warn(
@@ -70,29 +81,18 @@ void start() {
   running.store(here.poller.get(), std::memory_order_release);
 }
 
-}  // namespace
-
 void wake() {
   if (!is_settled.load(std::memory_order_acquire)) start();
   if (Poller* poller = running.load(std::memory_order_acquire)) poller->wake();
 }
 
+}  // namespace
+
+void install() { progress::wake_background.store(wake, std::memory_order_release); }
+
 bool is_available() {
   if (!is_settled.load(std::memory_order_acquire)) start();
   return running.load(std::memory_order_acquire) != nullptr;
 }
-
-void stop() {
-  State& here = state();
-  const std::lock_guard lock(here.mutex);
-  is_settled = true;
-  if (!here.poller) return;
-  running = nullptr;
-  here.usage.cpu_seconds = here.poller->cpu_seconds();
-  here.usage.polls = here.poller->polls();
-  here.poller.reset();
-}
-
-Usage usage() { return state().usage; }
 
 }  // namespace convene::runtime::background

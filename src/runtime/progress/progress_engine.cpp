@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "execute/stall_detector.hpp"
-#include "runtime/progress/background.hpp"
+#include "runtime/process/process.hpp"
 
 namespace convene::runtime::progress {
 namespace {
@@ -80,7 +80,7 @@ void add(Progressing* operation) {
     operations().push_back(operation);
     ++outstanding;
   }
-  background::wake();
+  if (void (*const wake)() = wake_background.load(std::memory_order_acquire)) wake();
 }
 
 void defer_delete(Progressing* operation) {

@@ -52,7 +52,10 @@ bool can_progress();
 /// Whether nothing is outstanding, or the MPI itself calls advance_all(): then a blocking call may simply block.
 inline bool may_block() { return outstanding.load(std::memory_order_relaxed) == 0 || has_hook(); }
 
-/// From now on advance_all() takes it further.
+/// Called when an operation was added: wakes the background thread (runtime/progress/background.hpp). Null: there is none.
+inline std::atomic<void (*)()> wake_background{nullptr};
+
+/// Adds an operation: from now on advance_all() progresses it.
 void add(Progressing* operation);
 
 /// Takes everything that is outstanding further, unless another thread is at it.

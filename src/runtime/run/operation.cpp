@@ -7,6 +7,7 @@
 #include "runtime/call/bound_call.hpp"
 #include "runtime/call/kept_arguments.hpp"
 #include "runtime/progress/generalized_request.hpp"
+#include "runtime/progress/staged_operation.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -17,10 +18,10 @@ class Operation : public GeneralizedRequest {
             CallStats& record)
       : arguments_(arguments),
         prepared_(decision.prepared),
-        internal_(communicator.shared_internal()),
-        profile_(communicator.profile()),
+        internal_(communicator.tags().shared()),
+        profile_(communicator.stats().profile()),
         record_(record),
-        number_(communicator.next_collective()) {}
+        number_(communicator.tags().next_collective()) {}
 
   void start(std::uint64_t block_bytes) {
     start_ = ticks();
@@ -31,18 +32,11 @@ class Operation : public GeneralizedRequest {
     progress::advance_all();
   }
 
-  /// One stage after the other, as far as it goes without waiting.
   bool advance() override {
-    while (stage_ != Stage::over) {
-      const Stage before = stage_;
-      const int code = go_on();
-      if (code != MPI_SUCCESS || stage_ == Stage::over) {
-        stage_ = Stage::over;
-        end(code);
-      } else if (stage_ == before) {
-        return false;
-      }
-    }
+    if (is_over()) return true;
+    int code = MPI_SUCCESS;
+    if (!stages_.advance([this](Stage stage) { return poll(stage); }, code)) return false;
+    end(code);
     return true;
   }
 
@@ -56,12 +50,12 @@ class Operation : public GeneralizedRequest {
   }
 
  private:
-  enum class Stage : std::uint8_t { internal, agree, agreement, prepare, run, over };
+  enum class Stage : std::uint8_t { internal, agree, agreement, prepare, run };
 
   void on_request_gone() override { progress::defer_delete(this); }
 
-  int go_on() {
-    switch (stage_) {
+  Polled poll(Stage stage) {
+    switch (stage) {
       case Stage::internal:
         return find_internal();
       case Stage::agree:
@@ -72,52 +66,44 @@ class Operation : public GeneralizedRequest {
         return prepare();
       case Stage::run:
         return run();
-      case Stage::over:
-        break;
     }
-    return MPI_SUCCESS;
+    return Polled::over();
   }
 
-  /// The own communicator may still be in the making, or others have the same tags.
-  int find_internal() {
+  /// The internal communicator may still be in the making, or an older operation uses the same tags.
+  Polled find_internal() {
     bool ready = false;
-    if (const int code = internal_->test(ready); code != MPI_SUCCESS || !ready) return code;
-    if (!internal_->tag_window.tag_is_free(number_)) return MPI_SUCCESS;
+    if (const int code = internal_->test(ready); code != MPI_SUCCESS) return Polled::over(code);
+    if (!ready || !internal_->tag_window.tag_is_free(number_)) return Polled::waiting();
     call_.emplace(arguments_, *prepared_, internal_->comm, number_, arena_);
-    stage_ = call_->must_agree() ? Stage::agree : Stage::prepare;
-    return MPI_SUCCESS;
+    return Polled::next();
   }
 
-  int agree() {
-    if (!internal_->tag_window.may_agree(number_)) return MPI_SUCCESS;
-    stage_ = Stage::agreement;
+  Polled agree() {
+    if (!call_->must_agree()) return Polled::next();
+    if (!internal_->tag_window.may_agree(number_)) return Polled::waiting();
     const int code = call_->begin_agreement(&agreement_);
     internal_->tag_window.note_agreement(number_);
-    return code;
+    return Polled::when(true, code);
   }
 
-  int await_agreement() {
-    int done = 0;
-    const int code = pmpi.Test(&agreement_, &done, MPI_STATUS_IGNORE);
-    if (done) stage_ = Stage::prepare;
-    return code;
+  Polled await_agreement() {
+    int done = 1;
+    const int code =
+        agreement_ == MPI_REQUEST_NULL ? MPI_SUCCESS : pmpi.Test(&agreement_, &done, MPI_STATUS_IGNORE);
+    return Polled::when(done != 0, code);
   }
 
-  int prepare() {
+  Polled prepare() {
     const int code = call_->prepare(arena_);
     run_.emplace(call_->binding(), Limits{}, arena_);
-    stage_ = Stage::run;
-    return code;
+    return Polled::when(true, code);
   }
 
-  int run() {
+  Polled run() {
     bool done = false;
-    const std::uint64_t before = run_->messages();
-    const int code = run_->advance(done);
-    if (run_->messages() != before) progress::note_movement();
-    if (code != MPI_SUCCESS || !done) return code;
-    stage_ = Stage::over;
-    return call_->finish();
+    if (const int code = advance_run(*run_, done); code != MPI_SUCCESS) return Polled::over(code);
+    return done ? Polled::over(call_->finish()) : Polled::waiting();
   }
 
   const KeptArguments arguments_;
@@ -126,7 +112,7 @@ class Operation : public GeneralizedRequest {
   const std::shared_ptr<LiveProfile> profile_;  // holds the record
   CallStats& record_;
   const std::uint32_t number_;
-  Stage stage_ = Stage::internal;
+  StageMachine<Stage> stages_;
   Arena arena_;
   std::optional<BoundCall> call_;
   std::optional<StepwiseRun> run_;
@@ -138,16 +124,12 @@ class Operation : public GeneralizedRequest {
 
 int start_operation(const Arguments& arguments, Communicator& communicator, Decision& decision,
                     MPI_Request* request) {
-  if (const int code = communicator.begin_internal(); code != MPI_SUCCESS) return code;
   const std::uint64_t block = arguments.block_bytes(arguments.total_bytes());
-  auto* operation =
-      new Operation(arguments, communicator, decision, communicator.stats_of(decision, block, true));
-  if (const int code = operation->make_request(); code != MPI_SUCCESS) {
-    delete operation;
-    return code;
-  }
+  auto operation = std::make_unique<Operation>(arguments, communicator, decision,
+                                               communicator.stats().of(decision, block, true));
+  if (const int code = operation->make_request(); code != MPI_SUCCESS) return code;
   *request = operation->request();
-  operation->start(block);
+  operation.release()->start(block);  // deleted when the MPI is done with the request
   return MPI_SUCCESS;
 }
 

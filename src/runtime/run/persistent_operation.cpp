@@ -10,6 +10,7 @@
 #include "runtime/call/bound_call.hpp"
 #include "runtime/call/kept_arguments.hpp"
 #include "runtime/progress/generalized_request.hpp"
+#include "runtime/progress/staged_operation.hpp"
 
 namespace convene::runtime {
 
@@ -87,8 +88,8 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
                       CallStats& record, std::uint32_t number, std::uint64_t block_bytes)
       : arguments_(arguments),
         prepared_(decision.prepared),
-        internal_(communicator.shared_internal()),
-        profile_(communicator.profile()),
+        internal_(communicator.tags().shared()),
+        profile_(communicator.stats().profile()),
         record_(record),
         algorithm_(decision.algorithm),
         block_bytes_(block_bytes),
@@ -130,9 +131,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
     if (is_over()) return true;
     int code = first_code_;
     bool done = false;
-    const std::uint64_t before = run_->messages();
-    if (code == MPI_SUCCESS) code = run_->advance(done);
-    if (run_->messages() != before) progress::note_movement();
+    if (code == MPI_SUCCESS) code = advance_run(*run_, done);
     if (code == MPI_SUCCESS && !done) return false;
     end(code == MPI_SUCCESS ? call_.finish() : code);
     return true;
@@ -217,19 +216,19 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   if (!arguments.are_sound()) return leave_to_mpi(native, form);
   if (!progress::can_progress()) return leave_to_mpi(native, form, &arguments);
   const std::uint64_t total = arguments.total_bytes();
-  CallKind kind = kind_of(arguments, total);
-  kind.has_native = form.operation || mpi_has_persistent();
-  kind.is_blocking = false;
-  Decision& decision = communicator.decide(kind);
+  CallSignature signature = signature_of(arguments, total);
+  signature.has_native = form.operation || mpi_has_persistent();
+  signature.is_blocking = false;
+  Decision& decision = communicator.decide(signature);
   const std::uint64_t block = arguments.block_bytes(total);
-  const std::uint32_t number = decision.prepared ? communicator.next_persistent() : 0;
+  const std::uint32_t number = decision.prepared ? communicator.tags().next_persistent() : 0;
   if (number == 0) {  // the MPI's own, by choice or since there are no tags left
-    if (!decision.prepared) communicator.stats_of(decision, block, true);
+    if (!decision.prepared) communicator.stats().of(decision, block, true);
     return leave_to_mpi(native, form, &arguments);
   }
-  CallStats& record = communicator.stats_of(decision, block, true);
-  communicator.begin_internal();  // it is there; from now on something may be outstanding here
-  communicator.internal();        // though an earlier non-blocking call may still have it in the making
+  CallStats& record = communicator.stats().of(decision, block, true);
+  if (const int code = communicator.begin_operations(); code != MPI_SUCCESS) return code;
+  communicator.tags().comm();  // an earlier non-blocking call may still have it in the making
   auto operation =
       std::make_unique<PersistentOperation>(arguments, communicator, decision, record, number, block);
   int code = operation->prepare();

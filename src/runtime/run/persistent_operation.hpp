@@ -19,8 +19,8 @@
 
 #include "runtime/arrivals/phases.hpp"
 #include "runtime/call/arguments.hpp"
+#include "runtime/record/recorder.hpp"
 #include "runtime/run/run.hpp"
-#include "runtime/stats/recorder.hpp"
 
 namespace convene::runtime {
 

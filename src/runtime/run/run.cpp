@@ -44,7 +44,7 @@ int execute(Decision& decision, const BoundCall& call, Arena& arena) {
 
 /// An error of the MPI goes to the program's error handler.
 void report_failure(int code, Communicator& communicator) {
-  communicator.note_failure();
+  communicator.tags().note_failure();
   pmpi.Comm_call_errhandler(communicator.comm(), code);
 }
 
@@ -54,7 +54,7 @@ bool is_plain(const BufferArgument& side) {
   return facts.is_named && facts.is_contiguous && side.blocks.is_uniform();
 }
 
-/// Keeps a call for rerun(), if it is of the kind that may be repeated.
+/// Keeps a call for rerun(), if it is of the signature that may be repeated.
 void keep_for_fast_path(const Arguments& arguments, Decision& decision, FastPath& repeat) {
   if (!may_have_equal_blocks(arguments.collective) || settings().check_agreement ||
       !is_plain(arguments.send) || !is_plain(arguments.recv) ||
@@ -69,11 +69,11 @@ void keep_for_fast_path(const Arguments& arguments, Decision& decision, FastPath
 /// Waits until the operations that have the same tags as this collective are over.
 inline void await_turn(const Communicator& communicator, std::uint32_t number) {
   if (progress::outstanding.load(std::memory_order_relaxed) > 0)
-    progress::wait_until([&] { return communicator.shared_internal()->tag_window.tag_is_free(number); });
+    progress::wait_until([&] { return communicator.tags().shared()->tag_window.tag_is_free(number); });
 }
 
 /// Whether there is memory for the ranks of a node to share, where a decision wants some: the same on all ranks. (The decision
-/// stays: another call of that kind may have smaller items.)
+/// stays: another call of that signature may have smaller items.)
 bool has_shared_memory(const Decision& decision, const Arguments& arguments, Communicator& communicator) {
   if (decision.shared_places == 0) return true;
   // Reductions are cut between items: only the call says how large these are.
@@ -84,13 +84,13 @@ bool has_shared_memory(const Decision& decision, const Arguments& arguments, Com
 int run_prepared(Decision& decision, const Arguments& arguments, Communicator& communicator) {
   Arena& arena = communicator.arena();
   arena.reset();
-  communicator.fast_path().decision = nullptr;  // its program may be bound anew, and this call may fail
-  const std::uint32_t number = communicator.next_collective();
-  BoundCall call(arguments, *decision.prepared, communicator.internal(), number, arena);
+  communicator.fast_path().forget();  // its program may be bound anew, and this call may fail
+  const std::uint32_t number = communicator.tags().next_collective();
+  BoundCall call(arguments, *decision.prepared, communicator.tags().comm(), number, arena);
   await_turn(communicator, number);
   int code = MPI_SUCCESS;
-  if (call.must_agree()) code = agree(call, communicator.shared_internal()->tag_window);
-  if (decision.shared_places > 0) call.share(*communicator.share(0));
+  if (call.must_agree()) code = agree(call, communicator.tags().shared()->tag_window);
+  if (decision.shared_places > 0) call.share(*communicator.shared());
   if (code == MPI_SUCCESS) code = call.prepare(arena);
   if (code == MPI_SUCCESS)
     code = execute(decision, call, arena);
@@ -124,7 +124,7 @@ int run_beside_others(const Binding& binding, Arena& arena) {
   return code;
 }
 
-CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes) {
+CallSignature signature_of(const Arguments& arguments, std::uint64_t total_bytes) {
   return {.collective = arguments.collective,
           .root = static_cast<Rank>(arguments.root),
           .in_place = arguments.in_place,
@@ -141,16 +141,14 @@ int agree(BoundCall& call, TagWindow& tag_window) {
   return code == MPI_SUCCESS ? progress::await(&request) : code;
 }
 
-void note_exit(ArrivalAutotuner& watch) { watch.leave(ticks()); }
-
 int rerun_barrier(Communicator& communicator) {
   const FastPath& last = communicator.fast_path();
   CallStats& record = *last.record;
-  communicator.note_last(record, 0);
+  communicator.stats().note_last(record, 0);
   const bool is_timed = record.is_due();
   if (!is_timed) record.count(0);
   const std::uint64_t start = is_timed ? ticks() : 0;
-  const std::uint32_t number = communicator.next_collective();
+  const std::uint32_t number = communicator.tags().next_collective();
   await_turn(communicator, number);
   const int code = run_zero_byte_messages(last.decision->program, last.binding.comm, Tags(number));
   if (code != MPI_SUCCESS) report_failure(code, communicator);
@@ -163,7 +161,7 @@ int rerun_program(const void* input, void* output, Communicator& communicator) {
   Arena& arena = communicator.arena();
   last.binding.buffers.input.rebase(const_cast<void*>(input));
   last.binding.buffers.output.rebase(output);
-  last.binding.collective_number = communicator.next_collective();
+  last.binding.collective_number = communicator.tags().next_collective();
   await_turn(communicator, last.binding.collective_number);
   if (SharedMemory* const shared = last.binding.shared_memory)
     last.binding.buffers.shared.rebase(shared->begin());
@@ -179,15 +177,16 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   const std::uint64_t start = ticks();
   if (!arguments.are_sound()) return run_native(native, communicator);
   const std::uint64_t total = arguments.total_bytes();
-  const CallKind kind = kind_of(arguments, total);
-  Decision& decided = communicator.decide(kind);
-  ArrivalAutotuner* const watch = communicator.autotuner();
-  const bool is_watched = watch && ArrivalAutotuner::watches(decided, kind, communicator);
-  Decision& chosen = is_watched ? watch->choose(decided, kind, communicator, start) : decided;
+  const CallSignature signature = signature_of(arguments, total);
+  Decision& decided = communicator.decide(signature);
+  if (settings().watches_arrivals && !communicator.attachment())
+    communicator.attach(std::make_unique<ArrivalAutotuner>());
+  ArrivalAutotuner* const watch = ArrivalAutotuner::of(communicator);
+  const bool is_watched = watch && ArrivalAutotuner::watches(decided, signature, communicator);
+  Decision& chosen = is_watched ? watch->choose(decided, signature, communicator, start) : decided;
   std::optional<Decision> without_memory;
   if (chosen.prepared && !has_shared_memory(chosen, arguments, communicator))
-    without_memory = {
-        .collective = kind.collective, .algorithm = "native", .reason = Reason::no_shared_memory};
+    without_memory = {.signature = signature, .reason = Reason::no_shared_memory};
   Decision& decision = without_memory ? *without_memory : chosen;
   int code;
   if (EarlyStart* const ahead = is_watched ? watch->early_start() : nullptr) {
@@ -203,13 +202,13 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
       keep_for_fast_path(arguments, decision, communicator.fast_path());
   }
   const std::uint64_t block = arguments.block_bytes(total);
-  CallStats& record = communicator.stats_of(decision, block);
+  CallStats& record = communicator.stats().of(decision, block);
   const std::uint64_t end = ticks();
   record.add(end - start, block);
   if (watch && !is_watched) watch->leave(end);
   if (is_watched) {
-    communicator.fast_path().decision = nullptr;  // the next one is to come here, too
-    watch->note(communicator, end);  // ranks count their calls alike, also one that failed on some
+    communicator.fast_path().forget();  // the next one is to come here, too
+    watch->note(communicator, end);     // ranks count their calls alike, also one that failed on some
     return code;
   }
   if (FastPath& repeat = communicator.fast_path(); repeat.decision == &decision) {
@@ -223,17 +222,20 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
                      MPI_Request* request) {
   if (!arguments.are_sound() || !request || !progress::can_progress()) return native({.request = request});
   const std::uint64_t start = ticks(), total = arguments.total_bytes();
-  CallKind kind = kind_of(arguments, total);
-  kind.may_block = kind.is_blocking = false;
-  Decision& decision = communicator.decide(kind);
+  CallSignature signature = signature_of(arguments, total);
+  signature.may_block = signature.is_blocking = false;
+  Decision& decision = communicator.decide(signature);
   if (decision.prepared) {
-    const int code = start_operation(arguments, communicator, decision, request);
+    int code = communicator.begin_operations();
+    // Decided again: the program's attribute callbacks may have called collectives here meanwhile.
+    if (code == MPI_SUCCESS)
+      code = start_operation(arguments, communicator, communicator.decide(signature), request);
     if (code != MPI_SUCCESS) pmpi.Comm_call_errhandler(arguments.comm, code);
     return code;
   }
   const int code = native({.request = request});
   const std::uint64_t block = arguments.block_bytes(total);
-  communicator.stats_of(decision, block).add(ticks() - start, block);
+  communicator.stats().of(decision, block).add(ticks() - start, block);
   return code;
 }
 
@@ -241,7 +243,7 @@ int run_inter(Collective collective, Communicator& communicator, NativeCall nati
   const std::uint64_t start = ticks();
   Decision& decision = communicator.decide({.collective = collective});
   const int code = run_native(native, communicator);
-  communicator.stats_of(decision, 0).add(ticks() - start, 0);
+  communicator.stats().of(decision, 0).add(ticks() - start, 0);
   return code;
 }
 

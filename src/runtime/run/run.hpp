@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/clock.hpp"
+#include "runtime/arrivals/arrival_autotuner.hpp"
 #include "runtime/call/arguments.hpp"
 #include "runtime/call/bound_call.hpp"
 #include "runtime/comm/communicator.hpp"
@@ -38,9 +39,6 @@ class NativeCall {
 /// The program of the last call on other buffers. Errors of the MPI go to the communicator's error handler.
 int rerun_program(const void* input, void* output, Communicator& communicator);
 
-/// A call is over, where arrivals are watched.
-void note_exit(ArrivalAutotuner& watch);
-
 /// Whether a blocking call may take the short way: it is the last one again, on any buffers.
 [[gnu::always_inline]] inline bool is_repeated(const Shape& shape, Communicator& communicator) {
   return communicator.fast_path().is_for(shape) && progress::may_block();
@@ -53,8 +51,8 @@ template <class Function>
                                         const Function& native) {
   const FastPath& last = communicator.fast_path();
   CallStats& record = *last.record;
-  communicator.note_last(record, last.block_bytes);
-  ArrivalAutotuner* const watch = communicator.autotuner();
+  communicator.stats().note_last(record, last.block_bytes);
+  ArrivalAutotuner* const watch = ArrivalAutotuner::of(communicator);
   const auto call = [&] {
     return last.is_native ? native(blocking) : rerun_program(input, output, communicator);
   };
@@ -65,7 +63,7 @@ template <class Function>
   const std::uint64_t start = ticks();
   const int code = call();
   record.add(ticks() - start, last.block_bytes);
-  if (watch) note_exit(*watch);
+  if (watch) watch->leave(ticks());
   return code;
 }
 
@@ -73,7 +71,7 @@ template <class Function>
 [[gnu::always_inline]] inline bool is_repeated_barrier(Communicator& communicator) {
   const FastPath& last = communicator.fast_path();
   return last.decision && last.has_only_empty_messages && last.shape.collective == Collective::barrier &&
-         progress::may_block() && !communicator.autotuner();
+         progress::may_block() && !ArrivalAutotuner::of(communicator);
 }
 /// Its short way.
 int rerun_barrier(Communicator& communicator);
@@ -86,7 +84,7 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
                      MPI_Request* request);
 
 /// What a decision on a call may depend on.
-CallKind kind_of(const Arguments& arguments, std::uint64_t total_bytes);
+CallSignature signature_of(const Arguments& arguments, std::uint64_t total_bytes);
 
 /// A run in which everything that is outstanding goes on as well. Waits for its end; returns MPI_SUCCESS or the MPI's error.
 int run_beside_others(const Binding& binding, Arena& arena);

@@ -2,9 +2,9 @@
 // How every collective begins: from MPI's arguments to the one form, and on to a run.
 #pragma once
 
+#include "runtime/record/recorder.hpp"
 #include "runtime/run/persistent_operation.hpp"
 #include "runtime/run/run.hpp"
-#include "runtime/stats/recorder.hpp"
 
 namespace convene::runtime {
 
@@ -44,7 +44,7 @@ template <class Complete, class Function>
 template <class Complete, class Function>
 [[gnu::noinline]] int run_recorded(Shape shape, const void* sendbuf, void* recvbuf, MPI_Comm comm,
                                    const Form& form, const Complete& complete, const Function& native) {
-  RecordedScope scope(shape, comm, form);
+  RecordedScope scope(shape, comm, form, record_starts);
   return scope.end(run_unrecorded(shape, sendbuf, recvbuf, comm, form, complete, native));
 }
 

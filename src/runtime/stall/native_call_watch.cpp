@@ -16,6 +16,7 @@
 #include "base/clock.hpp"
 #include "mpi/functions.hpp"
 #include "runtime/call/caller.hpp"
+#include "runtime/process/process.hpp"
 #include "runtime/stall/wait_warning.hpp"
 
 namespace convene::runtime {
@@ -79,7 +80,12 @@ class Watch {
 /// Never freed: the program may end without MPI_Finalize. Null before the first call, and where there can be no thread.
 constinit std::atomic<Watch*> watch = nullptr;
 
+void stop_watch() {
+  if (Watch* const running = watch.exchange(nullptr)) running->stop();
+}
+
 void start_watch() {
+  if (process::are_threads_stopped()) return;
   int rank = 0;
   pmpi.Comm_rank(MPI_COMM_WORLD, &rank);
   sigset_t all, before;  // signals are for the program's threads
@@ -87,6 +93,7 @@ void start_watch() {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     watch = new Watch(rank);
+    process::at_end(process::EndStage::stop_threads, stop_watch);
   } catch (const std::system_error&) {
     // Then nothing is said.
   }
@@ -117,10 +124,6 @@ void NativeCallWatch::give_back(Slot& slot) {
   slot.since_ns = 0;
   slot.is_taken = false;
   is_inside = false;
-}
-
-void NativeCallWatch::stop() {
-  if (Watch* const running = watch.exchange(nullptr)) running->stop();
 }
 
 }  // namespace convene::runtime

@@ -4,7 +4,7 @@
 // Design notes
 // - Only where waits are watched (CONVENE_WAIT_WARNING): there is no thread and no cost otherwise.
 // - One thread a process looks at what the others have noted, and calls no MPI: it needs no MPI_THREAD_MULTIPLE. It starts with
-//   the first such call, and ends before MPI_Finalize begins (finalize.cpp). Nothing that it reads is ever freed.
+//   the first such call, and ends before MPI_Finalize begins (process/process.hpp). Nothing that it reads is ever freed.
 // - A call takes one of a few slots, by an exchange. Its beginning is stored last and cleared first: who reads the same
 //   beginning before and after the rest has read what belongs together. Where all slots are taken, a call is not watched.
 // - An error handler of the program's that leaves by a jump gives no slot back: it is spoken of once, wrongly.
@@ -26,9 +26,6 @@ class NativeCallWatch {
   }
   NativeCallWatch(const NativeCallWatch&) = delete;
   NativeCallWatch& operator=(const NativeCallWatch&) = delete;
-
-  /// Ends the thread.
-  static void stop();
 
   struct Slot {
     std::atomic<bool> is_taken{false};

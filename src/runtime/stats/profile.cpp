@@ -8,11 +8,11 @@
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "mpi/functions.hpp"
-#include "runtime/progress/background.hpp"
 #include "runtime/settings/settings.hpp"
 
 namespace convene::runtime {
@@ -27,7 +27,7 @@ void CallStats::merge(const CallStats& other) {
 }
 
 CallStats& CommProfile::find_or_add(Collective collective, const std::string& algorithm,
-                                    const std::string& reason, unsigned size_class, bool ends_later) {
+                                    std::string_view reason, unsigned size_class, bool ends_later) {
   for (CallStats& record : records)
     if (record.collective == collective && record.size_class == size_class &&
         record.ends_later == ends_later && record.algorithm == algorithm && record.reason == reason)
@@ -96,7 +96,7 @@ nlohmann::json to_json(const PhaseStats& tally) {
           {"early_messages", tally.early_messages}};
 }
 
-nlohmann::json to_json(const background::Usage& usage) {
+nlohmann::json to_json(const ProgressThreadUsage& usage) {
   return {{"ran", usage.ran}, {"cpu_seconds", usage.cpu_seconds}, {"polls", usage.polls}};
 }
 
@@ -125,6 +125,7 @@ struct ProfileRegistry::State {
   std::mutex mutex;
   std::vector<CommProfile> retired;  // one for each shape
   std::vector<std::string> sentences;
+  std::optional<ProgressThreadUsage> progress_thread;
 };
 
 ProfileRegistry::ProfileRegistry() : state_(new State) { tick_scale(); }
@@ -148,6 +149,11 @@ void ProfileRegistry::declare(const std::string& sentence) {
 
 void ProfileRegistry::warn(const std::string& sentence) {
   keep(sentence, settings().log != LogLevel::quiet || settings().account_directory.empty());
+}
+
+void ProfileRegistry::note_progress_thread(const ProgressThreadUsage& usage) {
+  const std::lock_guard lock(state_->mutex);
+  state_->progress_thread = usage;
 }
 
 void ProfileRegistry::keep(const std::string& sentence, bool prints) {
@@ -185,8 +191,7 @@ void ProfileRegistry::write(const std::deque<const CommProfile*>& live) {
                         {"host", host_name()},
                         {"communicators", communicators},
                         {"messages", state_->sentences}};
-  if (const background::Usage usage = background::usage(); usage.was_wanted)
-    all["progress_thread"] = to_json(usage);
+  if (state_->progress_thread) all["progress_thread"] = to_json(*state_->progress_thread);
   const std::string path =
       directory + "/account-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".json";
   const std::string part = path + ".part";                            // a reader never sees half a file

@@ -68,11 +68,18 @@ struct CommProfile {
   std::deque<CallStats> records;
   std::deque<PhaseStats> phases;
 
-  CallStats& find_or_add(Collective collective, const std::string& algorithm, const std::string& reason,
+  CallStats& find_or_add(Collective collective, const std::string& algorithm, std::string_view reason,
                          unsigned size_class, bool ends_later = false);
   PhaseStats& find_or_add_phases(Collective collective, const std::string& algorithm);
   /// Adds all that another one counted. Records of one kind become one, when ever the calls ended.
   void merge(const CommProfile& other);
+};
+
+/// The thread that progresses operations in the background.
+struct ProgressThreadUsage {
+  bool ran = false;
+  double cpu_seconds = 0;
+  std::uint64_t polls = 0;
 };
 
 /// Everything that this process has to report.
@@ -88,6 +95,9 @@ class ProfileRegistry {
   void declare(const std::string& sentence);
   /// Likewise, of what was asked for and cannot be had: rank 0 always prints it, unless `convene run` will.
   void warn(const std::string& sentence);
+
+  /// Notes what the background thread used. Called where one was asked for: when it starts, and when it ends.
+  void note_progress_thread(const ProgressThreadUsage& usage);
 
   /// Writes the account file, if one was asked for. To be called while the MPI still works.
   void write(const std::deque<const CommProfile*>& live);

@@ -12,7 +12,7 @@
 //   are bounded, too: what comes after the last one is put together in one more.
 // - It is used by the thread that makes the communicator's calls (MPI allows one collective at a time on it); another
 //   thread may look at it only while that one is not inside a call. Nothing here communicates: the common clock is
-//   brought up to date by runtime/stats/recorder.hpp, after the first call and then after ever longer stretches.
+//   brought up to date by runtime/record/recorder.hpp, after the first call and then after ever longer stretches.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/stats/recording_file.hpp"
+#include "runtime/record/recording_file.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -131,13 +131,13 @@ std::string host_name() {
 
 }  // namespace
 
-RecordedCommunicator describe_communicator(const Communicator& communicator) {
+RecordedCommunicator describe_communicator(const CommInfo& info) {
   MPI_Group group = MPI_GROUP_NULL;
-  pmpi.Comm_group(communicator.comm(), &group);
+  pmpi.Comm_group(info.comm, &group);
   RecordedCommunicator described{
-      .members = in_world(group), .rank = static_cast<int>(communicator.rank()), .name = {-1, 0, 0}};
-  if (!communicator.is_inter()) return described;
-  pmpi.Comm_remote_group(communicator.comm(), &group);
+      .members = in_world(group), .rank = static_cast<int>(info.rank), .name = {-1, 0, 0}};
+  if (!info.is_inter) return described;
+  pmpi.Comm_remote_group(info.comm, &group);
   std::vector<int> others = in_world(group);
   const int least = std::ranges::min(described.members), least_other = std::ranges::min(others);
   if (least < 0 || least_other < 0) return {};

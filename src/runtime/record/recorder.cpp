@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/stats/recorder.hpp"
+#include "runtime/record/recorder.hpp"
 
 #include <unistd.h>
 
@@ -10,20 +10,20 @@
 #include "base/clock.hpp"
 #include "mpi/tags.hpp"
 #include "runtime/call/caller.hpp"
-#include "runtime/comm/communicator.hpp"
+#include "runtime/comm/consensus.hpp"
+#include "runtime/process/process.hpp"
 #include "runtime/progress/progress_engine.hpp"
-#include "runtime/run/persistent_operation.hpp"
+#include "runtime/record/recording_file.hpp"
 #include "runtime/settings/settings.hpp"
-#include "runtime/stats/recording_file.hpp"
 
 namespace convene::runtime {
 namespace recorder {
 namespace {
 
-/// What is kept of communicators that are gone, and of persistent operations.
+/// The recordings that will be written: of communicators and of persistent operations.
 struct Kept {
   std::mutex mutex;
-  std::vector<std::unique_ptr<Recording>> recordings;  // those of persistent operations from their beginning
+  std::vector<std::shared_ptr<Recording>> recordings;
   TickLine ticks;
 
   static Kept& instance() {
@@ -44,11 +44,32 @@ void synchronize_groups(Communicator& communicator, Recording& recording) {
   CommonClock& clock = recording.clock();
   if (clock.has_groups() && clock.is_one_clock()) return;
   const bool is_behind = recording.communicator.rank != static_cast<int>(communicator.rank());
-  MPI_Comm both = communicator.merged(is_behind);
+  MPI_Comm both = merge_groups(communicator.comm(), is_behind);
   if (both == MPI_COMM_NULL) return;
   bool is_right = find_clocks(both, recording);
   if (is_right && !clock.is_one_clock()) is_right = clock.update(both, 0, progress::await) == MPI_SUCCESS;
   if (is_right) pmpi.Comm_free(&both);  // some MPIs end a program that frees one with messages left over
+}
+
+/// Writes the recordings to CONVENE_RECORD, while the MPI still works.
+void write() {
+  const std::string& directory = settings().record_directory;
+  Kept& kept = Kept::instance();
+  const std::lock_guard lock(kept.mutex);
+  std::vector<const Recording*> written;
+  for (const auto& recording : kept.recordings)
+    // A communicator without calls may still know its ranks' clocks, by which its operations' starts are compared.
+    if (recording->calls() > 0 || recording->clock().is_known()) written.push_back(recording.get());
+  write_recordings(directory, written, kept.ticks);
+}
+
+/// Keeps a recording until the end, where recordings are written.
+void keep(const std::shared_ptr<Recording>& recording) {
+  if (settings().record_directory.empty()) return;
+  Kept& kept = Kept::instance();
+  const std::lock_guard lock(kept.mutex);
+  if (kept.recordings.empty()) process::at_end(process::EndStage::write_recordings, write);
+  kept.recordings.push_back(recording);
 }
 
 }  // namespace
@@ -71,68 +92,50 @@ void synchronize(Communicator& communicator) {
   CommonClock& clock = recording->clock();
   if (communicator.is_inter()) return synchronize_groups(communicator, *recording);
   if (!find_clocks(communicator.comm(), *recording) || clock.is_one_clock()) return;
-  const MPI_Comm own = communicator.internal_if_possible();
+  const MPI_Comm own = communicator.tags().comm_if_possible();
   if (own == MPI_COMM_NULL) return;
-  const Tags tags(communicator.await_next_collective());
-  communicator.await_agreements();
+  const Tags tags(communicator.tags().await_next_collective());
+  communicator.tags().await_agreements();
   clock.update(own, tags.of(0), progress::await);
-}
-
-void keep(std::unique_ptr<Recording> recording) {
-  if (!recording || settings().record_directory.empty()) return;
-  recording->close();
-  Kept& kept = Kept::instance();
-  const std::lock_guard lock(kept.mutex);
-  kept.recordings.push_back(std::move(recording));
 }
 
 void Starts::note(std::uint64_t arrival) {
   const std::uint64_t exit = ticks();
   const std::uint64_t number =
-      recording_.begin({.address = caller, .shape = shape_, .is_blocking = false}, arrival);
-  recording_.end(number, record_ ? &*record_ : nullptr, bytes_, exit);
-}
-
-void write() {
-  const std::string& directory = settings().record_directory;
-  if (directory.empty() || !is_on()) return;
-  Kept& kept = Kept::instance();
-  const std::lock_guard lock(kept.mutex);
-  std::vector<const Recording*> written;
-  for (const auto& recording : kept.recordings)
-    // A communicator without calls may still know its ranks' clocks, by which its operations' starts are compared.
-    if (recording->calls() > 0 || recording->clock().is_known()) written.push_back(recording.get());
-  write_recordings(directory, written, kept.ticks);
+      recording_->begin({.address = caller, .shape = shape_, .is_blocking = false}, arrival);
+  recording_->end(number, record_ ? &*record_ : nullptr, bytes_, exit);
 }
 
 }  // namespace recorder
 
 namespace {
 
-std::unique_ptr<Recording> make_recording(RecordedCommunicator described) {
+std::shared_ptr<Recording> make_recording(RecordedCommunicator described) {
   const TickLine& since = recorder::Kept::instance().ticks;
-  auto made = std::make_unique<Recording>(settings().record_calls, TickLine(since.start()));
+  auto made = std::make_shared<Recording>(settings().record_calls, TickLine(since.start()));
   made->communicator = std::move(described);
+  recorder::keep(made);
   return made;
 }
 
 }  // namespace
 
-RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form)
-    : shape_(shape), form_(form) {
+RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form,
+                             recorder::AttachStarts attach)
+    : shape_(shape), form_(form), attach_(attach) {
   const std::uint64_t now = ticks();
   if (!recorder::is_on()) return;
   Communicator* communicator = Communicator::of(comm);
   if (!communicator || communicator->is_unrecorded()) return;
   if (form.is_persistent() && settings().record_directory.empty()) return;  // nobody else looks at starts
   if (!communicator->recording()) {
-    RecordedCommunicator described = recorder::describe_communicator(*communicator);
+    RecordedCommunicator described = recorder::describe_communicator(communicator->info());
     if (described.members.empty()) {
       communicator->leave_unrecorded();
       return;
     }
     auto made = make_recording(std::move(described));
-    made->keep(communicator->profile());
+    made->keep(communicator->stats().profile());
     communicator->record_in(std::move(made));
   }
   communicator_ = communicator;
@@ -144,7 +147,7 @@ RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form
   number_ = static_cast<std::uint64_t>(recording.next_operation());
   // Starts never compare clocks, since ranks may make them in any order.
   if (std::has_single_bit(number_ + 1)) recorder::synchronize(*communicator);
-  communicator->forget_last();  // where the making has no account, it is not that of an earlier call
+  communicator->stats().forget_last();  // where the making has no account, it is not that of an earlier call
 }
 
 int RecordedScope::end(int code) {
@@ -152,13 +155,13 @@ int RecordedScope::end(int code) {
   const std::uint64_t now = ticks();
   Recording& recording = *communicator_->recording();
   // Where the call was left to the MPI without an account, the last record is of another one.
-  const CallStats* record = communicator_->last_record();
+  const CallStats* record = communicator_->stats().last();
   if (record && record->collective != shape_.collective) record = nullptr;
   if (form_.is_persistent()) {
     if (code == MPI_SUCCESS && number_ < Recording::most_operations) record_starts(record);
     return code;
   }
-  recording.end(number_, record, communicator_->last_block_bytes(), now);
+  recording.end(number_, record, communicator_->stats().last_block_bytes(), now);
   if (form_.is_blocking() && recording.wants_clock()) recorder::synchronize(*communicator_);
   return code;
 }
@@ -167,15 +170,9 @@ int RecordedScope::end(int code) {
 void RecordedScope::record_starts(const CallStats* record) const {
   RecordedCommunicator described = communicator_->recording()->communicator;
   described.operation = static_cast<std::int64_t>(number_);
-  auto recording = make_recording(std::move(described));
-  auto starts = std::make_unique<recorder::Starts>(*recording, shape_, record,
-                                                   record ? communicator_->last_block_bytes() : 0);
-  recorder::Kept& kept = recorder::Kept::instance();
-  {
-    const std::lock_guard lock(kept.mutex);
-    kept.recordings.push_back(std::move(recording));
-  }
-  convene::runtime::record_starts(form_, std::move(starts));
+  const std::shared_ptr<Recording> recording = make_recording(std::move(described));
+  attach_(form_, std::make_unique<recorder::Starts>(recording, shape_, record,
+                                                    record ? communicator_->stats().last_block_bytes() : 0));
 }
 
 }  // namespace convene::runtime

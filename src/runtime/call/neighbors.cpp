@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/comm/neighbors.hpp"
+#include "runtime/call/neighbors.hpp"
 
 #include <numeric>
 

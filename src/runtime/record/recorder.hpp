@@ -10,11 +10,10 @@
 
 #include "base/clock.hpp"
 #include "runtime/call/arguments.hpp"
+#include "runtime/comm/communicator.hpp"
 #include "runtime/stats/recording.hpp"
 
 namespace convene::runtime {
-
-class Communicator;
 
 namespace recorder {
 
@@ -35,19 +34,17 @@ void switch_on();
 /// blocking call and then after ever longer stretches. A failure leaves the clock as it was.
 void synchronize(Communicator& communicator);
 
-/// Keeps the recording of a communicator that goes, where recordings will be written. Null is nothing.
-void keep(std::unique_ptr<Recording> recording);
-
 /// The starts of one persistent operation.
 class Starts {
  public:
   /// `record` (null: it is not known) and `bytes`: as Recording::end() has them. The recording is written at the end,
   /// whatever becomes of this.
-  Starts(Recording& recording, const Shape& shape, const CallStats* record, std::uint64_t bytes)
-      : recording_(recording), shape_(shape), bytes_(bytes) {
+  Starts(std::shared_ptr<Recording> recording, const Shape& shape, const CallStats* record,
+         std::uint64_t bytes)
+      : recording_(std::move(recording)), shape_(shape), bytes_(bytes) {
     if (record) record_ = *record;
   }
-  ~Starts() { recording_.close(); }
+  ~Starts() { recording_->close(); }
   Starts(const Starts&) = delete;
   Starts& operator=(const Starts&) = delete;
 
@@ -63,21 +60,21 @@ class Starts {
  private:
   void note(std::uint64_t arrival);
 
-  Recording& recording_;
+  const std::shared_ptr<Recording> recording_;
   const Shape shape_;
   std::optional<CallStats> record_;  // its name and reason: the account may go before the operation
   const std::uint64_t bytes_;
 };
 
-/// Writes what was kept to CONVENE_RECORD. To be called once, while the MPI still works.
-void write();
+/// Attaches the record of starts to a persistent operation that has just been made in that form.
+using AttachStarts = void (*)(const Form& form, std::unique_ptr<Starts> starts);
 
 }  // namespace recorder
 
 /// One call, from where the program came in to where it goes out.
 class RecordedScope {
  public:
-  RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form);
+  RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form, recorder::AttachStarts attach);
   /// Returns `code`.
   int end(int code);
   RecordedScope(const RecordedScope&) = delete;
@@ -89,6 +86,7 @@ class RecordedScope {
   Communicator* communicator_ = nullptr;  // null: not recorded
   const Shape& shape_;
   const Form& form_;
+  const recorder::AttachStarts attach_;
   std::uint64_t number_ = 0;  // of the call, or of the persistent operation
 };
 

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "runtime/comm/communicator.hpp"
+#include "runtime/comm/comm_info.hpp"
 #include "runtime/stats/recording.hpp"
 
 namespace convene::runtime::recorder {
 
 /// Who the members are and which of them this rank is. Local.
-RecordedCommunicator describe_communicator(const Communicator& communicator);
+RecordedCommunicator describe_communicator(const CommInfo& info);
 
 /// Agrees on a name: rank 0 gives it. Collective.
 void name_communicator(MPI_Comm comm, RecordedCommunicator& communicator, CommonClock::Await await);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Communicator facts: what the MPI says of the program's communicator when its handle is made.
+#pragma once
+
+#include "mpi/functions.hpp"
+#include "schedule/core/slots.hpp"
+
+namespace convene::runtime {
+
+struct CommInfo {
+  MPI_Comm comm = MPI_COMM_NULL;
+  Rank rank = 0, procs = 1;  ///< of the local group
+  bool is_inter = false;
+};
+
+/// Asks the MPI. Local.
+inline CommInfo info_of(MPI_Comm comm) {
+  int inter = 0, rank = 0, procs = 1;
+  pmpi.Comm_test_inter(comm, &inter);
+  pmpi.Comm_rank(comm, &rank);
+  pmpi.Comm_size(comm, &procs);
+  return {comm, static_cast<Rank>(rank), static_cast<Rank>(procs), inter != 0};
+}
+
+}  // namespace convene::runtime

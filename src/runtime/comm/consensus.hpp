@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Consensus of a communicator's ranks: collective helpers on the program's communicator.
+#pragma once
+
+#include <cstdint>
+
+#include "mpi/functions.hpp"
+#include "runtime/comm/comm_info.hpp"
+
+namespace convene::runtime {
+
+/// Returns errors on a communicator while it lives, instead of passing them to the program's error handler.
+class ErrorsReturned {
+ public:
+  explicit ErrorsReturned(MPI_Comm comm) : comm_(comm) {
+    pmpi.Comm_get_errhandler(comm, &before_);
+    pmpi.Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  }
+  ~ErrorsReturned() {
+    pmpi.Comm_set_errhandler(comm_, before_);
+    pmpi.Errhandler_free(&before_);
+  }
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
+/// True if `mine` is true on all ranks. Collective; false where the MPI fails.
+bool on_all_ranks(bool mine, MPI_Comm comm);
+
+/// The maximum over all ranks. Collective; pending operations progress meanwhile.
+std::int64_t maximum(std::int64_t mine, MPI_Comm comm);
+
+/// Barrier in which pending operations progress: a rank that arrives late may have to complete one first. Blocking
+/// collectives after it delay no operation. Does nothing where the MPI's progress hook makes it superfluous.
+void progressing_barrier(MPI_Comm comm);
+
+/// Both groups of an intercommunicator as one communicator, which the caller owns; the ranks with `behind` come after the
+/// others. Its errors are returned. MPI_COMM_NULL where there is none to be had, which other ranks are not told. Collective.
+MPI_Comm merge_groups(MPI_Comm comm, bool behind);
+
+}  // namespace convene::runtime

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Decision: which algorithm runs the calls of one signature on a communicator, and why.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "collective/core/collective.hpp"
+#include "decide/reason.hpp"
+#include "execute/executor.hpp"
+#include "mpi/operator.hpp"
+#include "runtime/call/arguments.hpp"
+#include "runtime/call/schedule_cache.hpp"
+#include "runtime/stats/profile.hpp"
+
+namespace convene::runtime {
+
+/// Call signature: what a decision may depend on beside the communicator. Equal on all ranks, but `in_place` of a rooted
+/// collective, which is the root's.
+struct CallSignature {
+  Collective collective = Collective::allgather;
+  Rank root = 0;
+  bool in_place = false;
+  bool commutative = true;        ///< of a reduction: its operator
+  std::uint64_t total_bytes = 0;  ///< equal on all ranks
+  bool may_block = true;          ///< a non-blocking call may not wait for other ranks
+  bool is_blocking = true;        ///< neither non-blocking nor persistent: one at a time
+  bool has_native = true;         ///< the MPI has such a call
+};
+
+/// What was decided for one signature.
+struct Decision {
+  CallSignature signature;
+  bool depends_on_form = false;              ///< holds for blocking calls only, or for others only
+  bool any_size = false;                     ///< holds for every size
+  bool wants_nodes = false;                  ///< may change once the nodes, or all neighbours, are known
+  std::shared_ptr<const Prepared> prepared;  ///< null: native
+  std::uint64_t shared_places = 0;           ///< that the ranks of the fullest node share
+  Program program;                           ///< bound to the sizes of the last call
+  std::string algorithm = "native";
+  Reason reason = Reason::by_default;
+  std::string reason_detail;    ///< see reason_text()
+  std::string chosen;           ///< the choice with its parameters, before an unmet requirement was found
+  CallStats* record = nullptr;  ///< of the size class that was counted last
+
+  bool is_for(const CallSignature& call) const {
+    return signature.collective == call.collective && signature.root == call.root &&
+           signature.in_place == call.in_place && signature.commutative == call.commutative &&
+           signature.has_native == call.has_native &&
+           (!depends_on_form || signature.is_blocking == call.is_blocking) &&
+           (any_size || signature.total_bytes == call.total_bytes);
+  }
+};
+
+/// Fast path: the last call, where the next one may be the same with other buffers. Nothing is decided or bound again then.
+/// Only calls with named types, predefined operators and equal blocks are kept.
+struct FastPath {
+  Decision* decision = nullptr;  ///< null: there is none
+  Shape shape;
+  CallStats* record = nullptr;
+  std::uint64_t block_bytes = 0;
+  bool is_native = false, has_only_empty_messages = false;
+  Binding binding;             ///< else, of an algorithm of Convene's
+  ItemOperator item_operator;  ///< of a reduction: what the binding's operator refers to
+
+  bool is_for(const Shape& call) const { return decision && shape == call; }
+  void forget() { decision = nullptr; }
+};
+
+}  // namespace convene::runtime

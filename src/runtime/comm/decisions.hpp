@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Decisions of a communicator: made once per call signature by all ranks from equal inputs, and kept.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "decide/selection.hpp"
+#include "runtime/call/neighbors.hpp"
+#include "runtime/comm/comm_info.hpp"
+#include "runtime/comm/decision.hpp"
+#include "runtime/comm/node_topology.hpp"
+#include "runtime/comm/tag_space.hpp"
+
+namespace convene::runtime {
+
+class Decisions {
+ public:
+  Decisions(const CommInfo& info, TagSpace& tags, NodeTopology& nodes, Neighbors& neighbors)
+      : info_(info), tags_(tags), nodes_(nodes), neighbors_(neighbors) {}
+
+  /// The decision for a call; equal on all ranks. All ranks must call it for the same call (it may communicate). Valid until
+  /// most_decisions others were made.
+  Decision& decide(const CallSignature& call);
+
+  /// Replaces the process's selection on this communicator.
+  void use(Selection selection);
+  /// When each rank is expected in the blocking calls that follow: seconds after a common moment, equal on all ranks;
+  /// empty: not known. Local. Throws Error for an invalid time.
+  void expect(std::span<const double> seconds);
+
+  FastPath& fast_path() { return fast_path_; }
+
+  /// Bytes held by the table, and by the programs of its decisions.
+  std::size_t memory() const { return decisions_.size() * sizeof(Decision); }
+  std::size_t program_memory() const;
+
+ private:
+  const Selection& selection() const;
+  Decision make(const CallSignature& call);
+  void schedule(Decision& decision, const Spec& spec);
+  Choice choose(const CallSignature& call);
+  void find_nodes(bool may_block);
+  void find_all_neighbors();
+  void forget_incomplete();
+  void check_agreement(const CallSignature& call, const std::string& algorithm) const;
+  std::vector<std::int32_t> expected_in(const Algorithm& algorithm, const Call& call,
+                                        std::uint64_t total_bytes);
+  std::optional<Reason> unmet_requirement_of(const Algorithm& algorithm, bool may_block);
+
+  const CommInfo& info_;
+  TagSpace& tags_;
+  NodeTopology& nodes_;
+  Neighbors& neighbors_;
+  std::unique_ptr<Selection> own_selection_;
+  std::vector<std::int64_t> expected_;  // nanoseconds, by rank; empty: not known
+  /// Nanoseconds of a round, by bytes. All stay: ranks may decide anew at different times, and measuring is collective.
+  std::vector<std::pair<std::uint64_t, std::int64_t>> round_of_bytes_;
+  /// Most recently made last. (Pointers: a callback of the program's may decide another call while one is used.)
+  std::vector<std::unique_ptr<Decision>> decisions_;
+  FastPath fast_path_;
+};
+
+}  // namespace convene::runtime

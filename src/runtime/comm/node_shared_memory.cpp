@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/comm/node_shared_memory.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "runtime/comm/consensus.hpp"
+#include "runtime/comm/node_memory.hpp"
+#include "runtime/settings/settings.hpp"
+#include "runtime/stall/native_call_watch.hpp"
+#include "runtime/stats/profile.hpp"
+
+namespace convene::runtime {
+
+SharedMemory* NodeSharedMemory::at_least(std::uint64_t bytes) {
+  if (memory_ && memory_->capacity() >= bytes) return memory_.get();
+  if (is_refused_) return nullptr;
+  const NativeCallWatch inside(static_cast<int>(info_.procs));
+  constexpr std::uint64_t least = 32 * 1024;
+  const std::uint64_t before = memory_ ? memory_->capacity() : 0;
+  const ErrorsReturned scope(info_.comm);
+  progressing_barrier(info_.comm);
+  const std::uint64_t ample = std::min<std::uint64_t>(std::max(2 * before, least), settings().shared_bytes);
+  for (const std::uint64_t wanted : {std::max(bytes, ample), bytes}) {
+    auto made = share_memory(info_.comm, info_.rank, nodes_.node_of_rank(), wanted);
+    if (!on_all_ranks(made != nullptr, info_.comm)) continue;
+    memory_ = std::move(made);
+    return memory_.get();
+  }
+  is_refused_ = true;  // the memory that exists stays in use
+  ProfileRegistry::instance().declare(
+      "a communicator of " + std::to_string(info_.procs) +
+      " processes stays with algorithms that send messages: the ranks of a node could not "
+      "share " +
+      std::to_string(bytes) + " bytes of memory");
+  return nullptr;
+}
+
+}  // namespace convene::runtime

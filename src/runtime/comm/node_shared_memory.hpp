@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Shared memory of a communicator's nodes: allocated when a schedule first needs it, and grown.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "execute/shared_memory.hpp"
+#include "runtime/comm/comm_info.hpp"
+#include "runtime/comm/node_topology.hpp"
+
+namespace convene::runtime {
+
+class NodeSharedMemory {
+ public:
+  NodeSharedMemory(const CommInfo& info, const NodeTopology& nodes) : info_(info), nodes_(nodes) {}
+
+  /// At least so many bytes that the ranks of this node share; null where there is none to be had, on all ranks then.
+  /// Collective where there is no such memory yet, or less: what was bound to the memory before is void then.
+  SharedMemory* at_least(std::uint64_t bytes);
+  /// What there is; null before at_least().
+  SharedMemory* current() const { return memory_.get(); }
+
+ private:
+  const CommInfo& info_;
+  const NodeTopology& nodes_;
+  std::unique_ptr<SharedMemory> memory_;
+  bool is_refused_ = false;  // equal on all ranks
+};
+
+}  // namespace convene::runtime

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/comm/node_topology.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "base/error.hpp"
+#include "runtime/comm/consensus.hpp"
+#include "runtime/settings/settings.hpp"
+#include "runtime/stall/native_call_watch.hpp"
+#include "runtime/stats/profile.hpp"
+
+namespace convene::runtime {
+
+void NodeTopology::find() {
+  const NativeCallWatch inside(static_cast<int>(info_.procs));
+  const ErrorsReturned scope(info_.comm);
+  progressing_barrier(info_.comm);
+  MPI_Comm node = MPI_COMM_NULL;
+  const bool made = pmpi.Comm_split_type(info_.comm, MPI_COMM_TYPE_SHARED, static_cast<int>(info_.rank),
+                                         MPI_INFO_NULL, &node) == MPI_SUCCESS &&
+                    node != MPI_COMM_NULL;
+  if (!on_all_ranks(made, info_.comm)) {
+    is_refused_ = true;  // or who decides anew would ask the others again, who do not
+    if (made) pmpi.Comm_free(&node);
+    return ProfileRegistry::instance().declare("rules that ask for nodes do not fit a communicator of " +
+                                               std::to_string(info_.procs) +
+                                               " processes: the MPI could not make one more to count them");
+  }
+  int first = static_cast<int>(info_.rank);  // of the node: stands for it
+  pmpi.Bcast(&first, 1, MPI_INT, 0, node);
+  pmpi.Comm_free(&node);
+  std::vector<int> firsts(info_.procs);
+  pmpi.Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, info_.comm);
+  set({firsts.begin(), firsts.end()});
+}
+
+void NodeTopology::read_declared() {
+  int world_procs = 0;
+  pmpi.Comm_size(MPI_COMM_WORLD, &world_procs);
+  std::vector<Rank> nodes;
+  try {
+    nodes = settings().declared_nodes(static_cast<Rank>(world_procs));
+  } catch (const Error& error) {
+    refuse(error.what(), info_.rank == 0);
+  }
+  MPI_Group here = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  pmpi.Comm_group(info_.comm, &here);
+  pmpi.Comm_group(MPI_COMM_WORLD, &world);
+  std::vector<int> ranks(info_.procs), in_world(info_.procs);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  pmpi.Group_translate_ranks(here, static_cast<int>(info_.procs), ranks.data(), world, in_world.data());
+  pmpi.Group_free(&here);
+  pmpi.Group_free(&world);
+  std::vector<Rank> node_of_rank;
+  for (const int rank : in_world) {
+    if (rank == MPI_UNDEFINED)
+      return ProfileRegistry::instance().declare(
+          "CONVENE_MAPPING and CONVENE_MACHINE say where the ranks of MPI_COMM_WORLD are; the nodes of a "
+          "communicator with others are not known");
+    node_of_rank.push_back(nodes[static_cast<std::size_t>(rank)]);
+  }
+  set(std::move(node_of_rank));
+}
+
+void NodeTopology::set(std::vector<Rank> node_of_rank) {
+  node_of_rank_ = std::move(node_of_rank);
+  std::map<Rank, Rank> ranks_of;
+  for (const Rank node : node_of_rank_) ++ranks_of[node];
+  nodes_ = static_cast<Rank>(ranks_of.size());
+  for (const auto& [node, ranks] : ranks_of) ranks_per_node_ = std::max(ranks_per_node_, ranks);
+}
+
+}  // namespace convene::runtime

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Node topology of a communicator: which ranks share a node.
+#pragma once
+
+#include <vector>
+
+#include "runtime/comm/comm_info.hpp"
+
+namespace convene::runtime {
+
+class NodeTopology {
+ public:
+  explicit NodeTopology(const CommInfo& info) : info_(info) {}
+
+  /// Whether it is known; equal on all ranks.
+  bool is_known() const { return nodes_ != 0; }
+  /// Whether the MPI could not tell; equal on all ranks.
+  bool is_refused() const { return is_refused_; }
+  /// Asks the MPI. Collective; equal on all ranks. Declares a failure.
+  void find();
+  /// Reads what was declared for MPI_COMM_WORLD (CONVENE_MACHINE, CONVENE_MAPPING). Local: every rank reads the same.
+  void read_declared();
+
+  Rank nodes() const { return nodes_; }                    ///< 0: not known
+  Rank ranks_per_node() const { return ranks_per_node_; }  ///< of the fullest node
+  const std::vector<Rank>& node_of_rank() const { return node_of_rank_; }
+
+ private:
+  void set(std::vector<Rank> node_of_rank);
+
+  const CommInfo& info_;
+  Rank nodes_ = 0, ranks_per_node_ = 0;
+  bool is_refused_ = false;
+  std::vector<Rank> node_of_rank_;  // equal on all ranks
+};
+
+}  // namespace convene::runtime

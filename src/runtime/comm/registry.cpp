@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Registry of communicator handles: the attribute under which a handle is found, and the list of all of them.
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "runtime/comm/communicator.hpp"
+#include "runtime/process/process.hpp"
+#include "runtime/progress/background.hpp"
+#include "runtime/progress/progress_engine.hpp"
+
+namespace convene::runtime {
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<Communicator*> live;
+
+  static Registry& instance() {
+    static Registry* registry = new Registry;  // never freed: MPI_Finalize may come after static destructors
+    return *registry;
+  }
+
+  /// The keyval is made with the first handle.
+  int key() {
+    static const int once = make_key();
+    return once;
+  }
+
+  Communicator* find(MPI_Comm comm, bool may_make);
+  Communicator* make(MPI_Comm comm);
+  /// Takes a handle off the list. False where it is gone: it went at the end of the process's runtime.
+  bool remove(Communicator* handle);
+
+ private:
+  static int make_key();
+  static int on_copy(MPI_Comm comm, int keyval, void* extra, void* value, void* copy, int* copied);
+  static int on_delete(MPI_Comm comm, int keyval, void* value, void* extra);
+  static void close();
+};
+
+int Registry::make_key() {
+  int keyval = MPI_KEYVAL_INVALID;
+  pmpi.Comm_create_keyval(on_copy, on_delete, &keyval, nullptr);
+  ProfileRegistry::instance();
+  background::install();
+  process::at_end(process::EndStage::drain, progress::drain);
+  process::at_end(process::EndStage::close, close);
+  return keyval;
+}
+
+/// A handle belongs to one communicator: a duplicate of that one starts without.
+int Registry::on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {
+  *copied = 0;
+  return MPI_SUCCESS;
+}
+
+int Registry::on_delete(MPI_Comm, int, void* value, void*) {
+  auto* handle = static_cast<Communicator*>(value);
+  ++Communicator::generation_;
+#ifdef OPEN_MPI
+  // Open MPI does not tolerate that a communicator goes while a duplicate of it is in the making; MPICH keeps it until then,
+  // and comes here from there. (Freeing it is collective, and all ranks have begun the duplicate before.) At the start of
+  // MPI_Finalize the handle is gone.
+  if (!process::is_finalizing() && handle->tags().shared())
+    progress::wait_until([&] { return handle->tags().exists(); });
+#endif
+  if (instance().remove(handle)) delete handle;
+  return MPI_SUCCESS;
+}
+
+bool Registry::remove(Communicator* handle) {
+  const std::lock_guard lock(mutex);
+  const auto at = std::find(live.begin(), live.end(), handle);
+  if (at == live.end()) return false;
+  *at = live.back();
+  live.pop_back();
+  return true;
+}
+
+/// Stage `close` of the end: no handle is given out any more.
+void Registry::close() {
+  progress::delete_deferred();
+  ++Communicator::generation_;
+  std::vector<Communicator*> handles;
+  {
+    Registry& registry = instance();
+    const std::lock_guard lock(registry.mutex);
+    handles.swap(registry.live);
+  }
+  std::deque<const CommProfile*> profiles;
+  for (Communicator* handle : handles) profiles.push_back(handle->stats().profile().get());
+  ProfileRegistry::instance().write(profiles);
+  for (const Communicator* handle : handles) delete handle;
+}
+
+Communicator* Registry::find(MPI_Comm comm, bool may_make) {
+  // At the end attributes still name handles that are gone: callbacks of the program's may call until then.
+  if (comm == MPI_COMM_NULL || process::is_finalizing()) return nullptr;
+  void* value = nullptr;
+  int found = 0;
+  if (pmpi.Comm_get_attr(comm, key(), static_cast<void*>(&value), &found) != MPI_SUCCESS) return nullptr;
+  if (found) return static_cast<Communicator*>(value);
+  return may_make ? make(comm) : nullptr;
+}
+
+Communicator* Registry::make(MPI_Comm comm) {
+  std::unique_ptr<Communicator> handle(new Communicator(comm));
+  if (pmpi.Comm_set_attr(comm, key(), handle.get()) != MPI_SUCCESS) return nullptr;
+  const std::lock_guard lock(mutex);
+  live.push_back(handle.get());
+  return handle.release();
+}
+
+thread_local constinit Communicator::LastLookup Communicator::last_lookup_{};
+std::atomic<std::uint64_t> Communicator::generation_{0};
+
+Communicator* Communicator::find_or_make(MPI_Comm comm) {
+  const std::uint64_t now = generation_.load(std::memory_order_acquire);
+  Communicator* handle = Registry::instance().find(comm, true);
+  last_lookup_ = {comm, handle, now};
+  return handle;
+}
+
+Communicator* Communicator::known(MPI_Comm comm) { return Registry::instance().find(comm, false); }
+
+}  // namespace convene::runtime
