@@ -31,7 +31,7 @@ void Schedule::validate() const {
   const auto require = [](bool holds, const char* what) {
     if (!holds) throw std::logic_error(what);
   };
-  require(!steps_.empty(), "a schedule without its closing step");
+  require(!steps_.empty(), "a schedule without its sentinel");
   require(steps_[size()].ranges == ranges_.size(), "ranges without a step");
   require(steps_[size()].edges == edges_.size(), "edges without a step");
   std::vector<std::uint32_t> predecessors(size(), 0);
@@ -40,10 +40,10 @@ void Schedule::validate() const {
     require(step.ranges <= steps_[id + 1].ranges && step.edges <= steps_[id + 1].edges,
             "a step's indices run backwards");
     require(!step.is_message() || (step.peer < procs_ && step.peer != rank_),
-            "a message to a rank that is not there");
+            "a message to a rank outside the plan");
     require(step.from_ranges <= ranges(id).size(), "a step with more ranges to read than it has");
     for (const Range& range : ranges(id)) {
-      require(places(range.buffer()) > 0, "a range in a buffer that is not there");
+      require(places(range.buffer()) > 0, "a range in an undeclared buffer");
       require(range.first < places(range.buffer()) &&
                   (range.stride < places(range.buffer()) || places(range.buffer()) == 1),
               "a range beyond its buffer");
