@@ -402,7 +402,7 @@ def check_forecast(collective: str, spec: str, forecast: str) -> None:
         raise RequestError(
             _core.no_such("forecast", forecast, list(FORECASTS)) + f" (behind the @ of {collective}={spec}@…)"
         )
-    if _core.arrival_source(collective, spec) != "forecast":
+    if _core.learns(collective, spec) != "forecast":
         known = _core.algorithms(collective)
         users = ", ".join(each["name"] for each in known if each["learns"] == "forecast")
         raise RequestError(

@@ -224,7 +224,7 @@ class Player:
 
     def __init__(self, program: Program, call: Call, spec: str, number: int) -> None:
         self.program, self.call, self.spec, self.number = program, call, spec, number
-        self.forecasts = _core.arrival_source(call.collective, spec) == "forecast"
+        self.forecasts = _core.learns(call.collective, spec) == "forecast"
         self.seen: deque[list[float]] = deque(maxlen=WINDOW)
         segments = int(_core.parameters(call.collective, spec).get("segments", 1))
         self.round = (

@@ -343,7 +343,7 @@ def samples_of(collective: str, algorithm: str | None, segments: list[int]) -> l
             of=of[name],
             rooted=rooted,
             composed=bool(known[name]["parts"]),
-            learns=_core.arrival_source(collective, spec) != "none",
+            learns=_core.learns(collective, spec) != "none",
         )
         for turn, (spec, name) in enumerate(zip(specs, names, strict=True))
     ]
@@ -361,7 +361,7 @@ def make_cases(collectives: list[str], algorithm: str | None, grid: Grid) -> lis
     for collective in collectives:
         samples = samples_of(collective, algorithm, grid.segments)
         for sample, number in product(samples, grid.procs):
-            tried = grid.forecasts if sample.arrival_source else 0
+            tried = grid.forecasts if sample.learns else 0
             for root in roots_of(collective, number, grid.roots):
                 has_roots = True
                 if grid.is_left_out(sample, number, root):
