@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from convene import _core, accounts, cluster
-from convene.bench_statistics import Estimate, estimate, resample_medians
+from convene import _core
+from convene.cluster import launch, lifecycle, rates, state
+from convene.run import accounts
+from convene.stats.bootstrap import Estimate, estimate, resample_medians
 
 from benchmarks import common
 
@@ -121,7 +123,7 @@ def measure(options: argparse.Namespace, accounts_in: str) -> tuple[list[Cell], 
         / "bin"
         / ("mpirun" if options.stack == "openmpi5" else "mpiexec")
     )
-    shape = cluster.Shape(options.procs, rate=cluster.parse_rate(options.rate) if options.rate else 0)
+    shape = state.Shape(options.procs, rate=rates.parse_rate(options.rate) if options.rate else 0)
     words = [
         str(program),
         *("--algorithms", options.algorithms),
@@ -143,11 +145,11 @@ def measure(options: argparse.Namespace, accounts_in: str) -> tuple[list[Cell], 
     # The programs find the library beside them, and the MPI of the launcher first.
     ours["LD_LIBRARY_PATH"] = str(common.ROOT / ".stacks" / options.stack / "lib")
     start = time.monotonic()
-    with cluster.temporary(f"mini-{os.getpid()}", shape) as where:
+    with lifecycle.temporary(f"mini-{os.getpid()}", shape) as where:
         command = [str(launcher), "-n", str(options.procs), *passed, *words]
         done = subprocess.run(
-            cluster.command_line(where, 0, command),
-            env={**ours, **variables, **cluster.variables(where)},
+            launch.command_line(where, 0, command),
+            env={**ours, **variables, **launch.variables(where)},
             stdout=subprocess.PIPE,
             text=True,
             check=False,

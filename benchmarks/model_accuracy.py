@@ -13,8 +13,11 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from convene import _core, bench, measurement
-from convene.measurement import Effort, Request
+from convene import _core
+from convene.base import parsing
+from convene.model import measurement
+from convene.model.measurement import Effort, Request
+from convene.mpi import settings
 
 from benchmarks import common
 
@@ -161,7 +164,7 @@ def together(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def run_of(
-    setting: bench.Setting, procs: int, effort: Effort, sizes: list[int], algorithms: tuple[str, ...]
+    setting: settings.Setting, procs: int, effort: Effort, sizes: list[int], algorithms: tuple[str, ...]
 ) -> dict[str, Any]:
     request = Request(
         procs,
@@ -204,7 +207,7 @@ def main() -> None:
     options = parser.parse_args()
     effort = Effort(rounds=options.rounds, seconds=0, points=28, largest=_core.size(options.largest))
     setting = measurement.find_setting(options.launcher, options.stack)
-    sizes = bench.parse_sizes(options.sizes)
+    sizes = parsing.parse_sizes(options.sizes)
     algorithms = (*ALGORITHMS, *options.also)
     if options.repeat < 1:
         parser.error(f"--repeat {options.repeat}: there must be at least one run")

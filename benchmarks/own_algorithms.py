@@ -19,13 +19,17 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from convene import _core, arguments, bench, console
-from convene.bench_statistics import Array, Estimate, estimate, resample_medians
+from convene import _core
 from rich.progress import Progress
 
 from benchmarks import common
 
 mpl.use("svg")
+from convene.base import console, parsing
+from convene.bench import program, requests
+from convene.catalogue import selection
+from convene.mpi import settings
+from convene.stats.bootstrap import Array, Estimate, estimate, resample_medians
 from matplotlib import pyplot as plt
 
 # Convene's name and Open MPI's.
@@ -81,19 +85,19 @@ class Cell:
 
 
 def contenders() -> list[str]:
-    return [name for own, other in PAIRS.items() for name in (bench.OWN + other, own)]
+    return [name for own, other in PAIRS.items() for name in (selection.OWN + other, own)]
 
 
-def measure(setting: bench.Setting, procs: list[int], options: argparse.Namespace) -> list[dict[str, Any]]:
+def measure(setting: settings.Setting, procs: list[int], options: argparse.Namespace) -> list[dict[str, Any]]:
     """One result for each run; the numbers of ranks take turns."""
     output = console.make(error=True)
     results: list[dict[str, Any]] = []
     with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
-        sizes = bench.parse_sizes(options.sizes)
+        sizes = parsing.parse_sizes(options.sizes)
         task = progress.add_task("measuring", total=options.runs * len(procs) * len(sizes))
         for run in range(options.runs):
             for number in procs:
-                request = bench.Request(
+                request = requests.Request(
                     "allgather",
                     number,
                     sizes,
@@ -106,7 +110,7 @@ def measure(setting: bench.Setting, procs: list[int], options: argparse.Namespac
                 )
                 start = len(results) * len(sizes)
                 results.append(
-                    bench.measure(
+                    program.measure(
                         setting,
                         request,
                         lambda done, _, start=start: progress.update(task, completed=start + done),  # type: ignore[misc]
@@ -130,7 +134,7 @@ def evaluate(results: Iterable[dict[str, Any]]) -> list[Cell]:
     cells: list[Cell] = []
     for (procs, size), seconds in sorted(observations(results).items()):
         for algorithm, other in PAIRS.items():
-            pair = np.array([seconds[algorithm], seconds[bench.OWN + other]])
+            pair = np.array([seconds[algorithm], seconds[selection.OWN + other]])
             medians, ratios = np.median(pair, axis=1), pair[0] / pair[1]
             samples = resample_medians(ratios[np.newaxis], seed=len(cells) + 1)[0]
             cells.append(
@@ -298,13 +302,13 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> None:
     options = parse_arguments()
     # Idle ranks give way where there are more of them than cores, and only there, whoever starts this.
-    for name in bench.OVERSUBSCRIBED:
+    for name in settings.OVERSUBSCRIBED:
         os.environ.pop(name, None)
     if options.source:
         results = json.loads(Path(options.source).read_text())
     else:
-        procs = arguments.parse_numbers(options.procs, "--procs", 2, 1024)
-        results = measure(bench.find_setting(options.launcher, "openmpi"), procs, options)
+        procs = parsing.parse_numbers(options.procs, "--procs", 2, 1024)
+        results = measure(settings.find_setting(options.launcher, "openmpi"), procs, options)
     raw = common.ROOT / "build/benchmarks/own_algorithms_observations.json"
     raw.parent.mkdir(parents=True, exist_ok=True)
     if not options.source:

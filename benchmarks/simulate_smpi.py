@@ -15,7 +15,12 @@ from datetime import UTC, datetime
 from statistics import fmean, median
 from typing import Any
 
-from convene import _core, arguments, bench, simulation, smpi
+from convene import _core
+from convene.base import parsing
+from convene.catalogue import collectives
+from convene.simulate import platforms, smpi, sweeps
+from convene.simulate.cases import Case
+from convene.simulate.journal import Journal
 
 from benchmarks import common
 
@@ -77,14 +82,14 @@ def names_of(collective: str, procs: int) -> list[str]:
 
 
 def simulate(
-    platform: simulation.Platform,
+    platform: platforms.Platform,
     procs: Iterable[int],
     sizes: tuple[int, ...],
     only: list[str],
-    journal: simulation.Journal,
+    journal: Journal,
 ) -> list[Cell]:
     cells: dict[tuple[str, int, int], Cell] = {}
-    cases: list[simulation.Case] = []
+    cases: list[Case] = []
     for collective in only:
         for number in procs:
             of_size = [Cell(collective, number, size, {}, {}) for size in sizes]
@@ -92,7 +97,7 @@ def simulate(
             arrivals = ((0.0,) * number,)
             for name in names_of(collective, number):
                 call = (collective, name, number, sizes, platform, "sequential", arrivals, True)
-                case = simulation.Case(*call, ordered=True)
+                case = Case(*call, ordered=True)
                 for cell, (played,) in zip(of_size, case.play(), strict=True):
                     cell.player[name] = played["seconds"]
                 cases.append(smpi.SmpiCase(*call))
@@ -101,7 +106,7 @@ def simulate(
                 cases.append(smpi.SmpiCase(*call))
             print(f"\rplayed: {collective}, {number} ranks   ", end="", file=sys.stderr)
     print(file=sys.stderr)
-    simulated = simulation.play_all(cases, show_progress, journal)
+    simulated = sweeps.play_all(cases, show_progress, journal)
     for case, of_case in zip(cases, simulated, strict=True):
         for size, (in_smpi,) in zip(case.sizes, of_case, strict=True):
             cells[case.collective, case.procs, size].smpi[case.spec] = in_smpi["seconds"]
@@ -197,13 +202,13 @@ def main() -> None:
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
     options = parser.parse_args()
     smpi.find_launcher()
-    procs = arguments.parse_numbers(options.procs, "--procs", 2, 256)
-    sizes = tuple(bench.parse_sizes(options.sizes))
-    only = [arguments.check_collective(name) for name in options.collectives.split(",")]
+    procs = parsing.parse_numbers(options.procs, "--procs", 2, 256)
+    sizes = tuple(parsing.parse_sizes(options.sizes))
+    only = [collectives.check_collective(name) for name in options.collectives.split(",")]
     text = json.dumps(PLATFORM)
-    platform = simulation.Platform(text, "the benchmark's platform")
+    platform = platforms.Platform(text, "the benchmark's platform")
     options.output.mkdir(parents=True, exist_ok=True)
-    journal = simulation.Journal(options.output / "simulate_smpi.journal")
+    journal = Journal(options.output / "simulate_smpi.journal")
     if options.resume:
         journal.read()
     cells = simulate(platform, procs, sizes, only, journal)

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 import typer
 
-from convene import console
 from convene._core import RequestError
-from convene.cli import app
+from convene.base import console
+from convene.cli.app import app
 
 
 def run(arguments: list[str] | None = None) -> int:

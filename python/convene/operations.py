@@ -27,8 +27,8 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from convene import paths
 from convene._core import RequestError
+from convene.base import paths
 
 Array = NDArray[Any]
 

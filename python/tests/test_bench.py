@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import _core, bench, bench_files, paths
+from convene import _core
+from convene.base import parsing, paths
+from convene.bench import files, requests
 
 Convene = Any
 MakeLauncher = Callable[[str], Any]
@@ -207,7 +209,7 @@ def test_what_is_measured_survives(
     assert convene(*command, *sizes, "--resume").status == 0
     words = launcher.told["arguments"]
     assert words[words.index("--sizes") + 1] == "16,32"
-    written = bench_files.read(path)
+    written = files.read(path)
     assert [cell["bytes"] for cell in written["runs"][0]["sizes"]] == [8, 16, 32]
     assert "nothing to resume" in convene(*command, *sizes, "--resume").complaint
 
@@ -223,7 +225,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     ):
         path.write_text(text)
         with pytest.raises(_core.RequestError, match=words):
-            bench_files.read(path)
+            files.read(path)
 
 
 @pytest.mark.parametrize(
@@ -324,11 +326,11 @@ def test_a_program_that_is_not_built(
     ],
 )
 def test_sizes(text: str, sizes: list[int]) -> None:
-    assert bench.parse_sizes(text) == sizes
+    assert parsing.parse_sizes(text) == sizes
 
 
 def test_names_are_split_outside_of_parentheses() -> None:
-    assert bench.split_names("ring, hier(sparbit,linear;leaders=2),ring") == [
+    assert parsing.split_names("ring, hier(sparbit,linear;leaders=2),ring") == [
         "ring",
         "hier(sparbit,linear;leaders=2)",
     ]
@@ -345,7 +347,7 @@ def test_a_study_beside_its_source(
     )
     assert done.status == 0, done
     rows = done.json["study"]["rows"]
-    assert [row["distribution"] for row in rows] == [*bench.DISTRIBUTIONS[1:]]
+    assert [row["distribution"] for row in rows] == [*requests.DISTRIBUTIONS[1:]]
     assert {row["cases"] for row in rows} == {2 * 4}
     assert {(row["best"], round(row["gain"]), round(row["highest"])) for row in rows} == {(100, 50, 50)}
     assert rows[0]["published"]["best"] == 78.57

@@ -4,8 +4,9 @@
 from typing import Any
 
 import numpy as np
-from convene import bench_metrics
-from convene.bench_statistics import resample_medians, summarize
+from convene.bench import metrics
+from convene.bench.summary import summarize
+from convene.stats.bootstrap import resample_medians
 
 
 def observations(*factors: float, number: int = 60) -> dict[str, Any]:
@@ -60,9 +61,9 @@ def test_metrics_by_their_definitions() -> None:
         "last_exit": [30, 12],
         "waiting": [10, 0],
     }
-    assert set(expected) == set(bench_metrics.METRICS)
+    assert set(expected) == set(metrics.METRICS)
     for name, numbers in expected.items():
-        found = bench_metrics.values(cell, bench_metrics.METRICS[name])[0]
+        found = metrics.values(cell, metrics.METRICS[name])[0]
         np.testing.assert_allclose(found, np.array(numbers) * 1e-9, err_msg=name)
 
 
@@ -70,7 +71,7 @@ def test_absorption_by_hand() -> None:
     """Balanced 12 ns, 50 ns with the last rank 20 ns late: 12 - 50 + 20."""
     balanced = {"arrival": [[0, 0, 0]], "exit": [[6, 9, 12]]}
     late = {"arrival": [[0, 10, 20]], "exit": [[40, 40, 50]]}
-    found = bench_metrics.absorbed(balanced, late)
+    found = metrics.absorbed(balanced, late)
     np.testing.assert_allclose(found.absorption, [-18e-9])
     np.testing.assert_allclose(found.normalised, [-1.5])
     np.testing.assert_allclose(found.imbalance, [20e-9])
@@ -84,5 +85,5 @@ def test_missed_deadlines_do_not_count() -> None:
             {"name": "b", "seconds": [4.0, 5.0, 6.0], "valid": [1, 1, 1]},
         ],
     }
-    found = bench_metrics.values(cell, bench_metrics.METRICS["max"])
+    found = metrics.values(cell, metrics.METRICS["max"])
     assert found.tolist() == [[1.0, 3.0], [4.0, 6.0]]

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from convene import bench_inference
+from convene.stats import inference
 
 Convene = Any
 
@@ -80,7 +80,7 @@ def save(path: Path, result: dict[str, Any]) -> Path:
 
 @pytest.fixture(autouse=True)
 def _fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_inference, "RESAMPLES", 999)
+    monkeypatch.setattr(inference, "RESAMPLES", 999)
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:

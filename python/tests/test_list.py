@@ -117,6 +117,8 @@ def test_completion_minds_the_collective() -> None:
 
 
 def test_the_command_starts_without_what_takes_long_to_load() -> None:
-    program = "import sys, convene.cli; print(*sorted({'scipy', 'matplotlib', 'pandas'} & {*sys.modules}))"
+    program = (
+        "import sys, convene.cli.app; print(*sorted({'scipy', 'matplotlib', 'pandas'} & {*sys.modules}))"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

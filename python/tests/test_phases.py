@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import accounts, report
+from convene.run import accounts, report
 
 
 def tally(**changes: Any) -> dict[str, Any]:

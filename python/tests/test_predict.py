@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import _core, platform_files, simulation
-from convene.machine_models import model_platform
+from convene import _core
+from convene.model import platform_files
+from convene.model.machine_models import model_platform
+from convene.simulate import platforms
 
 Convene = Any
 
@@ -458,7 +460,7 @@ def test_a_message_costs_what_its_links_and_processors_say(
 ) -> None:
     """One message between the nodes that are farthest from each other, of a platform of convene simulate."""
     machine = json.loads(
-        (simulation.PLATFORMS / f"{'yahoo' if name == 'dragonfly' else name}.json").read_text()
+        (platforms.PLATFORMS / f"{'yahoo' if name == 'dragonfly' else name}.json").read_text()
     )
     if name == "dragonfly":
         near, far = {"latency": 1e-6, "bandwidth": 2e9}, {"latency": 3e-6, "bandwidth": 1e9}

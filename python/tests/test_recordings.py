@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from convene import _core, call_sites, lateness, recordings
+from convene import _core
 from convene._core import RequestError
-from convene.recordings import ROW, Line, Site
+from convene.trace import call_sites, lateness, recordings
+from convene.trace.lines import Line, ways
+from convene.trace.recordings import ROW, Site
 
 Convene = Any
 
@@ -140,9 +142,9 @@ def test_lines_go_both_ways() -> None:
     line = Line(at=5e9, offset=-3e9, drift=1e-4, error=7)
     times = np.array([0.0, 5e9, 9e12])
     assert line.inverse().apply(line.apply(times)) == pytest.approx(times, rel=1e-12, abs=1)
-    found = recordings.ways([(2, 1, Line(offset=10)), (3, 2, Line(offset=100))], 1)
+    found = ways([(2, 1, Line(offset=10)), (3, 2, Line(offset=100))], 1)
     assert [line.offset for line in found[3]] == [100, 10]
-    backwards = recordings.ways([(1, 2, Line(offset=10))], 1)
+    backwards = ways([(1, 2, Line(offset=10))], 1)
     assert [line.offset for line in backwards[2]] == [-10]
     assert 9 not in found
 

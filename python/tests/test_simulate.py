@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import _core, platform_files, simulation
+from convene import _core
+from convene.model import platform_files
+from convene.simulate import cases, platforms, sweeps
+from convene.simulate.cases import Case
+from convene.simulate.journal import Journal
 
 Convene = Any
 
@@ -125,24 +129,22 @@ def test_an_order_that_was_compiled_waits_for_certain_messages(convene: Convene,
 @pytest.mark.parametrize("procs", [1, 2, 7, 8])
 def test_every_algorithm_plays_to_its_end_in_its_order(collective: str, procs: int) -> None:
     cores = {**PLATFORM, "machine": "node:1 core:8"}
-    machine = simulation.Platform(json.dumps(cores), "one node")
+    machine = platforms.Platform(json.dumps(cores), "one node")
     for known in _core.algorithms(collective):
         name = known["name"]
         if known["native"] or known["parts"] or _core.unmet(collective, name, procs):
             continue
         arrivals = (tuple(1e-6 * (rank % 3) for rank in range(procs)),)
-        case = simulation.Case(
-            collective, name, procs, (0, 8, 4096), machine, ",".join("0" * procs), arrivals
-        )
+        case = Case(collective, name, procs, (0, 8, 4096), machine, ",".join("0" * procs), arrivals)
         free = case.play()
         ordered = replace(case, ordered=True).play()
         assert [run["messages"] for (run,) in ordered] == [run["messages"] for (run,) in free]
 
 
 def test_platforms_that_come_along_are_read() -> None:
-    assert set(simulation.known_platforms()) >= {"yahoo", "cervino", "tryton", "curie", "chic"}
-    for name in simulation.known_platforms():
-        platform = simulation.load_platform(name)
+    assert set(platforms.known_platforms()) >= {"yahoo", "cervino", "tryton", "curie", "chic"}
+    for name in platforms.known_platforms():
+        platform = platforms.load_platform(name)
         assert platform.name == name
         assert json.loads(platform.text)["assumed"]
         assert _core.simulate("allgather", "sparbit", 8, [64], platform.text, name, "cyclic", [[0.0] * 8])
@@ -227,16 +229,16 @@ def test_an_interrupted_sweep_goes_on(
     part = tmp_path / "run.json.part"
     words = ("simulate", "allgather", "--platform", platform, "-p", 8, "--sizes", "8,64", "-o", output)
     played: list[str] = []
-    play = simulation.Case.play
+    play = Case.play
 
-    def play_some(case: simulation.Case, _on_play: object) -> Any:
+    def play_some(case: Case, _on_play: object) -> Any:
         if case.spec == "sparbit" and not played.count("sparbit"):
             played.append(case.spec)
             raise KeyboardInterrupt
         played.append(case.spec)
         return play(case)
 
-    monkeypatch.setattr(simulation.Case, "play", play_some)
+    monkeypatch.setattr(Case, "play", play_some)
     assert convene(*words, "--algorithms", "ring,bruck,sparbit").status == 130
     assert not output.exists()
     done = [json.loads(line)[0] for line in part.read_text().splitlines()]
@@ -274,19 +276,19 @@ def test_a_simulation_can_be_interrupted(platform: Path) -> None:
     assert len(play(2)) == 2
 
 
-class ManySimulations(simulation.Case):
+class ManySimulations(Case):
     """Of which each ends soon, as in a skeleton or some studies."""
 
     def play(self, on_play: Callable[[], None] | None = None) -> list[list[Any]]:
         one = replace(self, arrivals=self.arrivals[:1])
         for _ in range(self.plays):
-            simulation.Case.play(one, on_play)
+            Case.play(one, on_play)
         return []
 
 
-@pytest.mark.parametrize("kind", [simulation.Case, ManySimulations])
-def test_who_ends_a_sweep_ends_what_is_played(platform: Path, kind: type[simulation.Case]) -> None:
-    machine = simulation.Platform(platform.read_text(), str(platform))
+@pytest.mark.parametrize("kind", [Case, ManySimulations])
+def test_who_ends_a_sweep_ends_what_is_played(platform: Path, kind: type[Case]) -> None:
+    machine = platforms.Platform(platform.read_text(), str(platform))
     endless = ((0.0,) * 16,) * 1_000_000
     cases = [kind("allgather", "ring", 16, (8,), machine, "sequential", endless)]
     told: list[tuple[int, int]] = []
@@ -299,12 +301,12 @@ def test_who_ends_a_sweep_ends_what_is_played(platform: Path, kind: type[simulat
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background
     try:
         with pytest.raises(KeyboardInterrupt):
-            simulation.play_all(cases, stop)
+            sweeps.play_all(cases, stop)
     finally:
         signal.signal(signal.SIGINT, before)
     assert told[:3] == [(1, 1_000_000), (2, 1_000_000), (3, 1_000_000)]
     assert len(told) < 1_000_000
-    assert simulation.Case.play(replace(cases[0], arrivals=endless[:1]))  # others are not stopped
+    assert Case.play(replace(cases[0], arrivals=endless[:1]))  # others are not stopped
 
 
 def test_a_refused_request_is_not_in_the_way_of_the_right_one(
@@ -318,17 +320,17 @@ def test_a_refused_request_is_not_in_the_way_of_the_right_one(
 def test_what_was_done_counts_for_the_same_question_only(
     convene: Convene, platform: Path, tmp_path: Path
 ) -> None:
-    case = simulation.Case(
-        "allgather", "ring", 4, (8,), simulation.load_platform(str(platform)), "sequential", ((0.0,) * 4,)
+    case = Case(
+        "allgather", "ring", 4, (8,), platforms.load_platform(str(platform)), "sequential", ((0.0,) * 4,)
     )
-    journal = simulation.Journal(tmp_path / "run.json.part")
+    journal = Journal(tmp_path / "run.json.part")
     journal.begin()
     journal.add(case, case.play())
-    again = simulation.Journal(journal.path)
+    again = Journal(journal.path)
     again.read()
-    assert simulation.Journal.key(case) in again.known
+    assert Journal.key(case) in again.known
     for other in (replace(case, procs=5), replace(case, sizes=(9,)), replace(case, exact=True)):
-        assert simulation.Journal.key(other) not in again.known
+        assert Journal.key(other) not in again.known
 
 
 def test_too_many_processes_are_refused_before_anything_is_played(convene: Convene, tmp_path: Path) -> None:
@@ -400,9 +402,9 @@ def test_impossible_noise_is_refused(convene: Convene, platform: Path, noise: st
 def test_all_algorithms_are_those_that_are_possible(
     convene: Convene, platform: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(simulation, "SMALL", 4)
+    monkeypatch.setattr(cases, "SMALL", 4)
     refused = {"ring": "too many steps"}
-    monkeypatch.setattr(simulation.Case, "refusal", lambda case: refused.get(case.spec, ""))
+    monkeypatch.setattr(Case, "refusal", lambda case: refused.get(case.spec, ""))
     words = ("simulate", "allgather", "--platform", platform, "-p", 8, "--sizes", 8, "--json")
     done = convene(*words)
     assert done.status == 0
@@ -418,7 +420,7 @@ def test_all_algorithms_are_those_that_are_possible(
 def test_one_schedule_stands_for_all(spec: str, platform: Path) -> None:
     """Blocks that are given one by one are played with a schedule for each rank."""
     procs = 4096
-    machine = simulation.load_platform(str(platform)).with_nodes(procs // 2)
+    machine = platforms.load_platform(str(platform)).with_nodes(procs // 2)
     arrivals = [[1e-6 * (rank * 7 % 13) for rank in range(procs)]]
     place = machine.text, machine.file, "sequential", arrivals
     (one,) = _core.simulate("allgather", spec, procs, [8.0], *place, exits=True)
@@ -427,7 +429,7 @@ def test_one_schedule_stands_for_all(spec: str, platform: Path) -> None:
 
 
 def test_large_plans_are_counted_whole() -> None:
-    platform = simulation.load_platform("yahoo")
+    platform = platforms.load_platform("yahoo")
     place = (platform.text, platform.file, "sequential")
     for procs in (46341, 46342, 65537):
         assert f"about {procs * (2 * procs - 1)} steps" in _core.simulation_refusal(

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import _core, simulation, skeletons
+from convene import _core
 from convene._core import RequestError
+from convene.simulate import platforms, skeletons
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
@@ -33,7 +34,7 @@ def played(convene: Convene, path: Path, procs: int, *options: object) -> dict[s
 
 
 def one_call(collective: str, spec: str, procs: int, size: int) -> float:
-    tryton = simulation.load_platform("tryton")
+    tryton = platforms.load_platform("tryton")
     place = tryton.text, tryton.file, "sequential"
     (run,) = _core.simulate(collective, spec, procs, [size], *place, [[0.0] * procs])
     return run["seconds"]

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import paths, simulation, smpi
 from convene._core import RequestError
+from convene.base import paths
+from convene.simulate import platforms, smpi
 
 Convene = Any
 
@@ -51,7 +52,7 @@ def times(result: Any) -> list[dict[str, float]]:
 
 @needs_simgrid
 def test_a_run_in_smpi_can_be_interrupted(platform: Path) -> None:
-    machine = simulation.Platform(platform.read_text(), str(platform))
+    machine = platforms.Platform(platform.read_text(), str(platform))
     long = ((0.0,) * 16,) * 100_000
     case = smpi.SmpiCase("allgather", "ring", 16, (8,), machine, "sequential", long)
     with ThreadPoolExecutor(1) as pool:

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Processes of MPI programs: start them, follow their progress, explain their failures."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from convene._core import RequestError
+from convene.mpi import settings
+from convene.mpi.settings import Setting
+
+# What the program and the library in it say begins with one of these.
+VOICES = ("convene-bench: ", "convene-measure: ", "convene: ")
+PROGRESS = "progress "
+
+
+class RunError(Exception):
+    """The measurement ran and failed."""
+
+
+def start(
+    setting: Setting,
+    procs: int,
+    arguments: list[str],
+    output: Path,
+    on_progress: Callable[[float, float], None] | None = None,
+) -> dict[str, Any]:
+    """Runs the setting's program, which writes into `output`, to its end; how it was started."""
+    variables = {**settings.mpi_variables(setting.launcher, procs), **setting.variables}
+    library_path = {name: variables[name] for name in variables if name == "LD_LIBRARY_PATH"}
+    command = settings.command_line(
+        setting, procs, [*arguments, "--output", str(output)], {**library_path, **setting.variables}
+    )
+    run(command, {**os.environ, **variables}, on_progress or (lambda done, of: None))
+    return {"command": command[: command.index("--output")], "variables": variables}
+
+
+def run(command: list[str], environment: dict[str, str], on_progress: Callable[[float, float], None]) -> None:
+    """Runs a command to its end. Raises RequestError or RunError where it says what is wrong."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        try:
+            process = subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                text=True,
+                errors="replace",
+                preexec_fn=end_with_parent,
+            )
+        except OSError as error:
+            raise RequestError(f"{command[0]} cannot be started: {error.strerror}") from None
+        with process:
+            follow(process, on_progress)
+        if process.returncode != 0:
+            said.seek(0)
+            explain(process.returncode, said.read())
+
+
+def end_with_parent() -> None:
+    """In the child: nobody measures on when the driver has been killed."""
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
+
+
+def follow(process: "subprocess.Popen[str]", on_progress: Callable[[float, float], None]) -> None:
+    """Hands on what a process says about its progress, until it has ended."""
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            if line.startswith(PROGRESS):
+                done, total = line.removeprefix(PROGRESS).split()
+                on_progress(float(done), float(total))
+    except BaseException:
+        process.terminate()
+        raise
+
+
+def explain(status: int, said: str) -> None:
+    """Raises what a run that failed has said. Launchers say much besides."""
+    for line in said.splitlines():
+        for voice in VOICES:
+            if voice in line:
+                sentence = line.partition(voice)[2]
+                raise RequestError(sentence) if status == 2 else RunError(sentence)
+    lines = [line.strip() for line in said.splitlines() if line.strip(" -")]
+    why = " ".join(lines)[:600] if lines else "it said nothing"
+    raise RunError(f"the MPI program ended with status {status}: {why}")

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Clairvoyant's experiment: reductions with one late rank (Marendic et al. 2016, sections 6.3 and 7)."""
+
+import re
+from typing import Any
+
+from convene import _core
+from convene.bench import requests
+from convene.studies.measured import Part, Results, Rows, Study, fixed, means, percent
+
+OWN = "clairvoyant@truth"
+UNTOLD, MISLED = "clairvoyant", "clairvoyant@mirrored"
+RIVALS = ("binomial", "butterfly", "ring", "radix_k")
+METRIC = "run_time"
+DELAYS = ("200us", "1ms", "5ms")
+FULL_DELAYS = ("50us", "200us", "500us", "1ms", "2ms", "5ms", "10ms", "20ms", "60ms")
+
+# The most normalised absorption of Clairvoyant, in percent; of the others the source has figures only.
+PUBLISHED_ABSORPTION = {40 << 20: 51.0}
+
+
+def part(full: bool) -> Part:
+    delays = FULL_DELAYS if full else DELAYS
+    return Part(
+        "reduce",
+        (128,) if full else (8,),  # patterns name the last rank: other numbers would not compare
+        fixed("128KiB,512KiB,2MiB,4MiB,40MiB" if full else "128KiB,512KiB,2MiB"),
+        (OWN, UNTOLD, MISLED, *RIVALS),
+        METRIC,
+        arrivals=lambda procs: [f"late:{procs - 1}:{delay}" for delay in delays],
+        type="int",
+    )
+
+
+def is_balanced(pattern: str) -> bool:
+    return pattern == requests.BALANCED
+
+
+def delay_of(pattern: str) -> float:
+    number, unit = re.fullmatch(r"late:\d+:([\d.]+)(us|ms|s)", pattern).groups()  # type: ignore[union-attr]
+    return float(number) * {"us": 1e-6, "ms": 1e-3, "s": 1.0}[unit]
+
+
+def judge(results: Results) -> Rows:
+    found = means(results["reduce"], METRIC)
+    rows = []
+    for procs, size in dict.fromkeys((case.procs, case.size) for case in found):
+        own = {c.arrivals: times for c, times in found.items() if (c.procs, c.size) == (procs, size)}
+        even = own[requests.BALANCED]
+        leads = [min(times[name] for name in RIVALS) / times[OWN] for times in own.values()]
+        hidden = {
+            name: max(
+                (even[name] - times[name] + delay_of(at)) / even[name]
+                for at, times in own.items()
+                if not is_balanced(at)
+            )
+            for name in even
+        }
+        orders = {tuple(sorted((OWN, *RIVALS), key=lambda name: times[name])) for times in own.values()}
+        rows.append(
+            {
+                "procs": procs,
+                "bytes": size,
+                "cases": len(own),
+                "won": sum(lead > 1 for lead in leads),
+                "best_balanced": min((OWN, *RIVALS), key=lambda name: even[name]).partition("@")[0],
+                "highest_lead": max(leads),
+                "absorption": 100 * hidden[OWN],
+                "untold": 100 * hidden[UNTOLD],
+                "misled": 100 * hidden[MISLED],
+                "others": 100 * max(hidden[name] for name in RIVALS),
+                "keeps_order": len(orders) == 1,
+                "published": {"won": len(own), "absorption": PUBLISHED_ABSORPTION.get(size)},
+            }
+        )
+    return rows
+
+
+COLUMNS: dict[str, Any] = {
+    "ranks": lambda row: str(row["procs"]),
+    "bytes": lambda row: _core.format_size(row["bytes"]),
+    "best, all at once": lambda row: row["best_balanced"],
+    "Clairvoyant best": lambda row: f"{row['won']} of {row['cases']}",
+    "published": lambda row: "all",
+    "lead, at most": lambda row: f"{row['highest_lead']:.2f}",
+    "absorbs": lambda row: percent(row["absorption"]),
+    "published ": lambda row: percent(row["published"]["absorption"]),
+    "no forecast": lambda row: percent(row["untold"]),
+    "wrong one": lambda row: percent(row["misled"]),
+    "others absorb": lambda row: percent(row["others"]),
+}
+
+
+def sentences(rows: Rows) -> list[str]:
+    won, cells = sum(row["won"] for row in rows), sum(row["cases"] for row in rows)
+    kept = sum(row["keeps_order"] for row in rows)
+    return [
+        f"Clairvoyant is the fastest in {won} of {cells} cases, in the source in all of them; its lead "
+        f"is at most "
+        f"{max(row['highest_lead'] for row in rows):.2f} here and nearly 2 there.",
+        f"The order of the algorithms is the same under every delay for {kept} of {len(rows)} "
+        f"combinations of ranks and "
+        "size, in the source for four of five sizes.",
+        "Clairvoyant is told who will be late, as in the source; beside it stands what it absorbs when it is "
+        "told nothing, and when it is told that the first rank will be late in place of the last.",
+    ]
+
+
+STUDY = Study(
+    "clairvoyant",
+    "reductions with one late rank (Marendic et al. 2016)",
+    "Marendic et al. 2016, figures 12 and 13",
+    "Curie, 128 nodes, InfiniBand QDR",
+    lambda full: [part(full)],
+    judge,
+    COLUMNS,
+    sentences,
+)

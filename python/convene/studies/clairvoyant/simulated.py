@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Clairvoyant's experiment: reductions with one late rank on 128 nodes of Curie (Marendic et al. 2016,
+sections 6.3, 7)."""
+
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from convene import _core
+from convene.base import console
+from convene.base.core_types import Simulated
+from convene.base.text import seconds_text
+from convene.simulate import cases, platforms
+from convene.studies.clairvoyant import atomic as clairvoyant_atomic
+from convene.studies.simulated import Play, Study, percent
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+PROCS = 128
+LATE = PROCS - 1
+KIB, MIB = 1 << 10, 1 << 20
+SIZES = (128 * KIB, 512 * KIB, 2 * MIB, 4 * MIB, 40 * MIB)
+SEGMENTS = dict(zip(SIZES, (16, 8, 16, 16, 40), strict=True))  # table 8: the best measured
+TRIED = (2, 4, 8, 16, 32, 40, 64, 80, 128)
+IMBALANCES = tuple(i / 2 for i in range(11))  # in run times of Clairvoyant
+OWN = "clairvoyant"
+RIVALS = ("binomial", "butterfly", "ring", "radix_k")
+
+AT_4_MIB = {
+    "binomial": 34.0,
+    "butterfly": 8.9,
+    "ring": 8.3,
+    "pipeline": 6.1,
+    "radix_k": 8.5,
+    "local_redirect": 41.0,
+}  # table 4, in ms
+
+SPECS = {"radix_k": "radix_k;radix=8", "pipeline": "pipeline;segments=128"}
+
+# The source on 40 MiB: the most absorption, in percent of the balanced run time, and what its linear
+# model says.
+PUBLISHED_ABSORPTION = (51.0, 14.9)
+
+
+def case(
+    platform: platforms.Platform, spec: str, size: int, late: float = 0.0, rounds: int = 0
+) -> cases.Case:
+    """`rounds`: what Clairvoyant expects rank P - 1 to be late by."""
+    arrivals = tuple(late if rank == LATE else 0.0 for rank in range(PROCS))
+    forecast = tuple(rounds if rank == LATE else 0 for rank in range(PROCS))
+    return cases.Case(
+        "reduce",
+        spec,
+        PROCS,
+        (size,),
+        platform,
+        "cyclic",
+        (arrivals,),
+        forecasts=(forecast,) if rounds else (),
+    )
+
+
+def spec_of(name: str, size: int) -> str:
+    return f"{OWN};segments={SEGMENTS[size]}" if name == OWN else SPECS.get(name, name)
+
+
+def seconds(results: list[list[list[Simulated]]]) -> list[float]:
+    return [result[0][0]["seconds"] for result in results]
+
+
+def run(play: Play) -> dict[str, Any]:
+    platform = platforms.load_platform("curie")
+    names = (OWN, *RIVALS)
+    even = [(name, size) for size in SIZES for name in (*names, "pipeline", "local_redirect")]
+    alone = dict(
+        zip(
+            even,
+            seconds(play([case(platform, spec_of(name, size), size) for name, size in even])),
+            strict=True,
+        )
+    )
+    tried = [(size, number) for size in SIZES for number in TRIED]
+    by_segments = dict(
+        zip(
+            tried,
+            seconds(play([case(platform, f"{OWN};segments={number}", size) for size, number in tried])),
+            strict=True,
+        )
+    )
+    points = [(size, factor, name) for size in SIZES for factor in IMBALANCES for name in names]
+    late = []
+    for size, factor, name in points:
+        delay = factor * alone[OWN, size]
+        # A round of Clairvoyant: its balanced run time over the rounds of its balanced schedule.
+        tick = alone[OWN, size] / (PROCS.bit_length() - 1 + SEGMENTS[size] - 1)
+        late.append(case(platform, spec_of(name, size), size, delay, int(delay / tick) if name == OWN else 0))
+    times = dict(zip(points, seconds(play(late)), strict=True))
+    cells = [
+        {
+            "bytes": size,
+            "imbalance": factor,  # in balanced run times of Clairvoyant
+            "delay": factor * alone[OWN, size],
+            "seconds": {name: times[size, factor, name] for name in names},
+            "absorption": {
+                name: absorption(alone[name, size], times[size, factor, name], factor * alone[OWN, size])
+                for name in names
+            },
+        }
+        for size in SIZES
+        for factor in IMBALANCES
+    ]
+    return {
+        "study": "clairvoyant",
+        "source": "Marendic et al. 2016, figures 12 and 13, tables 4 and 8",
+        "cells": cells,
+        "balanced": [
+            {"bytes": size, "algorithm": name, "seconds": time} for (name, size), time in alone.items()
+        ],
+        "segments": [
+            {
+                "bytes": size,
+                "published": SEGMENTS[size],
+                "best": min(TRIED, key=lambda number: by_segments[size, number]),
+                "seconds": {str(number): by_segments[size, number] for number in TRIED},
+            }
+            for size in SIZES
+        ],
+        "summary": [summarize(size, cells) for size in SIZES],
+        "atomic": clairvoyant_atomic.run(play, platform),
+    }
+
+
+def absorption(even: float, late: float, imbalance: float) -> float:
+    """Normalised (section 3.1): the part of its balanced run time that an algorithm hid behind the late
+    rank."""
+    return (even - late + imbalance) / even
+
+
+def summarize(size: int, cells: list[dict[str, Any]]) -> dict[str, Any]:
+    own = [cell for cell in cells if cell["bytes"] == size]
+    ratios = [
+        min(time for name, time in cell["seconds"].items() if name != OWN) / cell["seconds"][OWN]
+        for cell in own
+    ]
+    next_best = min((name for name in RIVALS), key=lambda name: own[0]["seconds"][name])
+    return {
+        "bytes": size,
+        "cells": len(own),
+        "won": sum(ratio > 1 for ratio in ratios),
+        "lead_balanced": ratios[0],
+        "least_lead": min(ratios),
+        "highest_lead": max(ratios),
+        "next": next_best,
+        "absorption": max(cell["absorption"][OWN] for cell in own),
+        "others": max(cell["absorption"][name] for cell in own for name in RIVALS),
+    }
+
+
+def tables(result: dict[str, Any]) -> list[Table]:
+    heads = ("won", "lead, balanced", "least", "highest", "absorbs", "others, most", "best N", "published N")
+    wins = console.table(
+        "Clairvoyant against binomial, butterfly, parallel ring and radix-k, rank 127 late by 0 … 5 of "
+        "its run times: lead "
+        "= the next best's time over its own; absorbs = the most normalised absorption",
+        "bytes",
+        *heads[:4],
+        "next best",
+        *heads[4:],
+        numbers=("bytes", *heads),
+    )
+    for row, segments in zip(result["summary"], result["segments"], strict=True):
+        wins.add_row(
+            _core.format_size(row["bytes"]),
+            f"{row['won']} of {row['cells']}",
+            *(f"{row[key]:.2f}" for key in ("lead_balanced", "least_lead", "highest_lead")),
+            row["next"],
+            percent(100 * row["absorption"], 0),
+            percent(100 * row["others"], 0),
+            str(segments["best"]),
+            str(segments["published"]),
+        )
+    times = console.table(
+        "4 MiB, all at once, against table 4",
+        "algorithm",
+        "simulated",
+        "published",
+        numbers=("simulated", "published"),
+    )
+    simulated = {row["algorithm"]: row["seconds"] for row in result["balanced"] if row["bytes"] == 4 * MIB}
+    for name, time in sorted(simulated.items(), key=lambda entry: entry[1]):
+        times.add_row(name, seconds_text(time), f"{AT_4_MIB[name]:g} ms" if name in AT_4_MIB else "")
+    return [wins, times, clairvoyant_atomic.table(result["atomic"])]
+
+
+def sentences(result: dict[str, Any]) -> list[str]:
+    rows = result["summary"]
+    won, cells = sum(row["won"] for row in rows), sum(row["cells"] for row in rows)
+    largest = rows[-1]
+    kept = sum(keeps_order(result["cells"], size) for size in SIZES)
+    return [
+        f"Clairvoyant is the fastest in {won} of {cells} cells; published: in all. Its lead is at most "
+        f"{max(row['highest_lead'] for row in rows):.2f}; published: nearly 2.",
+        f"The order for balanced arrivals holds under every imbalance for {kept} of {len(SIZES)} sizes; "
+        f"published: "
+        "for 4 (at 4 MiB parallel ring and radix-k change places).",
+        f"At 40 MiB it absorbs up to {100 * largest['absorption']:.0f} % of its balanced run time; "
+        f"published: "
+        f"{PUBLISHED_ABSORPTION[0]:g} %, and {PUBLISHED_ABSORPTION[1]:g} % by the linear model.",
+        clairvoyant_atomic.sentence(result["atomic"]),
+    ]
+
+
+def keeps_order(cells: list[dict[str, Any]], size: int) -> bool:
+    orders = {
+        tuple(sorted(cell["seconds"], key=lambda name: cell["seconds"][name]))
+        for cell in cells
+        if cell["bytes"] == size
+    }
+    return len(orders) == 1
+
+
+def draw(result: dict[str, Any]) -> "Figure":
+    from convene.studies import figures  # Matplotlib takes a second to load
+
+    panels = []
+    for size in SIZES:
+        own = [cell for cell in result["cells"] if cell["bytes"] == size]
+        lines = {
+            name: [cell["seconds"][name] / cell["seconds"][OWN] for cell in own] for name in own[0]["seconds"]
+        }
+        hidden = {name: [100 * cell["absorption"][name] for cell in own] for name in own[0]["absorption"]}
+        at = [cell["imbalance"] for cell in own]
+        panels.append((_core.format_size(size), at, lines, hidden))
+    return figures.clairvoyant(panels)
+
+
+STUDY = Study(
+    "clairvoyant", "reductions with a late rank on Curie (Marendic et al. 2016)", run, tables, sentences, draw
+)

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Sparbit work's experiments: allgather on Yahoo and Cervino, allgatherv with five distributions of
+sizes."""
+
+import math
+from collections.abc import Iterable, Sequence
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from convene.base import console
+from convene.simulate import platforms
+from convene.simulate.cases import Case
+from convene.studies.simulated import Play, Study, balanced, gain, is_able, percent
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+SPARBIT = "sparbit"
+MAPPINGS = ("sequential", "cyclic")
+UNITED = "united"
+
+# Loch 2021, section 6.1.3: Sparbit with a message a block against the four algorithms of Open MPI.
+RIVALS = ("ring", "neighbor_exchange", "recursive_doubling", "bruck")
+SIZES = tuple(1 << power for power in range(21))
+
+# Two arithmetic progressions in steps of 8, from 5 and from 8.
+PROCS = {
+    "yahoo": sorted([*range(5, 254, 8), *range(8, 257, 8)]),
+    "cervino": sorted([*range(5, 318, 8), *range(8, 321, 8)]),
+}
+
+# Loch 2021, tables 6 and 7, average time: best in, mean gain, highest gain, in percent.
+PUBLISHED = {
+    ("yahoo", "sequential"): (46.43, 34.7, 84.16),
+    ("yahoo", "cyclic"): (19.12, 14.89, 31.07),
+    ("yahoo", UNITED): (44.49, 19.78, 65.37),
+    ("cervino", "sequential"): (39.64, 30.23, 77.78),
+    ("cervino", "cyclic"): (30.83, 9.6, 44.12),
+    ("cervino", UNITED): (38.04, 27.94, 73.9),
+}
+
+# Loch 2021, table 8, average time, mappings united; 4 machines of Cervino.
+RIVALS_OF_V = ("ring", "neighbor_exchange", "bruck")
+PROCS_OF_V = sorted([*range(9, 250, 16), *range(16, 257, 16)])
+
+PUBLISHED_OF_V = {
+    "broadcast": (78.57, 56.82, 92.38),
+    "spike": (25.0, 21.61, 73.26),
+    "half_full": (18.9, 15.44, 51.71),
+    "linear": (14.58, 17.86, 45.07),
+    "geometric": (35.57, 28.37, 59.83),
+}
+
+MACHINES_OF_V = 4
+
+# Of single mappings the text says only this.
+PUBLISHED_OF_SEQUENTIAL_V = {"spike": (61.16, 57.75, None), "geometric": (60.42, 27.74, None)}
+UNKNOWN = (None, None, None)
+Times = dict[tuple[str, str], float]  # by mapping and algorithm, in one cell
+Cells = dict[tuple[str, int, int], Times]  # by platform or distribution, processes and size
+
+
+def blocks(distribution: str, procs: int, size: int) -> list[int]:
+    """Each rank's block in bytes, around a mean of `size` (Loch 2021, section 6.1.3)."""
+    match distribution:
+        case "broadcast":
+            return [size] + [0] * (procs - 1)
+        case "spike":
+            return [procs * size] + [procs * size // (procs - 1)] * (procs - 1)
+        case "half_full":
+            return [2 * size if rank % 2 == 0 else 0 for rank in range(procs)]
+        case "linear":
+            return [2 * size * (procs - 1 - rank) // (procs - 1) for rank in range(procs)]
+        case "geometric":
+            return [int(procs * size / ((rank + 1.5) * math.log(procs))) for rank in range(procs)]
+    raise ValueError(distribution)
+
+
+def cases_of(
+    collective: str,
+    platform: platforms.Platform,
+    numbers: Iterable[int],
+    rivals: Sequence[str],
+    unequal: str = "",
+) -> list[Case]:
+    return [
+        Case(
+            collective,
+            spec,
+            procs,
+            SIZES,
+            platform,
+            mapping,
+            balanced(procs),
+            blocks=tuple(tuple(blocks(unequal, procs, size)) for size in SIZES) if unequal else (),
+        )
+        for procs in numbers
+        for mapping in MAPPINGS
+        for spec in (SPARBIT, *rivals)
+        if is_able(collective, spec, procs)
+    ]
+
+
+def gather_cells(names: Sequence[str], cases: Sequence[Case], results: Sequence[Any]) -> Cells:
+    """`names`: each case's platform or distribution. The average time is over ranks."""
+    cells: Cells = {}
+    for name, case, runs in zip(names, cases, results, strict=True):
+        for size, (run,) in zip(case.sizes, runs, strict=True):
+            cells.setdefault((name, case.procs, size), {})[case.mapping, case.spec] = run["mean"]
+    return cells
+
+
+def gains(cells: Sequence[Times], mappings: Sequence[str]) -> list[float]:
+    """By cell in which Sparbit is the best: 1 - t/t2, t2 the best time of all others."""
+    result = []
+    for times in cells:
+        counted = {key: time for key, time in times.items() if key[0] in mappings}
+        own = min(time for (_, name), time in counted.items() if name == SPARBIT)
+        other = min(time for (_, name), time in counted.items() if name != SPARBIT)
+        if own < other:
+            result.append(gain(own, other))
+    return result
+
+
+def summarize(name: str, mapping: str, cells: Cells, published: tuple[float | None, ...]) -> dict[str, Any]:
+    own = [times for (where, _, _), times in cells.items() if where == name]
+    won = gains(own, MAPPINGS if mapping == UNITED else (mapping,))
+    best, mean_gain, highest = published
+    return {
+        "name": name,
+        "mapping": mapping,
+        "cells": len(own),
+        "best": 100 * len(won) / len(own),
+        "gain": 100 * mean(won) if won else 0.0,
+        "highest": 100 * max(won, default=0.0),
+        "published": {"best": best, "gain": mean_gain, "highest": highest},
+    }
+
+
+def cells_json(cells: Cells, key: str) -> list[dict[str, Any]]:
+    return [
+        {
+            key: name,
+            "procs": procs,
+            "bytes": size,
+            **{mapping: {spec: t for (m, spec), t in times.items() if m == mapping} for mapping in MAPPINGS},
+        }
+        for (name, procs, size), times in cells.items()
+    ]
+
+
+def run_allgather(play: Play) -> dict[str, Any]:
+    cases = [
+        case
+        for name, numbers in PROCS.items()
+        for case in cases_of("allgather", platforms.load_platform(name), numbers, RIVALS)
+    ]
+    cells = gather_cells([case.platform.name for case in cases], cases, play(cases))
+    return {
+        "study": "sparbit",
+        "source": "Loch 2021, tables 6 and 7, average time",
+        "summary": [summarize(*key, cells, published) for key, published in PUBLISHED.items()],
+        "cells": cells_json(cells, "platform"),
+    }
+
+
+def published_of_v(name: str, mapping: str) -> tuple[float | None, ...]:
+    if mapping == UNITED:
+        return PUBLISHED_OF_V[name]
+    return PUBLISHED_OF_SEQUENTIAL_V.get(name, UNKNOWN) if mapping == "sequential" else UNKNOWN
+
+
+def run_allgatherv(play: Play) -> dict[str, Any]:
+    platform = platforms.load_platform("cervino").with_nodes(MACHINES_OF_V)
+    names, cases = [], []
+    for distribution in PUBLISHED_OF_V:
+        found = cases_of("allgatherv", platform, PROCS_OF_V, RIVALS_OF_V, distribution)
+        names += [distribution] * len(found)
+        cases += found
+    cells = gather_cells(names, cases, play(cases))
+    summary = [
+        summarize(name, mapping, cells, published_of_v(name, mapping))
+        for name in PUBLISHED_OF_V
+        for mapping in (UNITED, *MAPPINGS)
+    ]
+    return {
+        "study": "allgatherv",
+        "source": "Loch 2021, table 8, average time, mappings united",
+        "summary": summary,
+        "cells": cells_json(cells, "distribution"),
+    }
+
+
+def tables(result: dict[str, Any]) -> list[Table]:
+    heads = ("best in", "published", "mean gain", "published", "highest gain", "published")
+    rivals = RIVALS if result["study"] == "sparbit" else RIVALS_OF_V
+    table = console.table(
+        f"Sparbit against {', '.join(rivals)}: simulated, and as published ({result['source']})",
+        "platform" if result["study"] == "sparbit" else "blocks",
+        "mapping",
+        "cells",
+        *heads,
+        numbers=("cells", *heads),
+    )
+    for row in result["summary"]:
+        values = [percent(of[key]) for key in ("best", "gain", "highest") for of in (row, row["published"])]
+        table.add_row(row["name"], row["mapping"], str(row["cells"]), *values)
+    return [table]
+
+
+NEAR = 10  # percentage points
+
+
+def sentences(result: dict[str, Any]) -> list[str]:
+    told = [row for row in result["summary"] if row["published"]["best"] is not None]
+    near = [row for row in told if abs(row["best"] - row["published"]["best"]) <= NEAR]
+    here = sorted(told, key=lambda row: -row["best"])
+    there = sorted(told, key=lambda row: -row["published"]["best"])
+    return [
+        f"Share of best cases within {NEAR} points of the published one: {names(near)}. Farther off: "
+        f"{names([row for row in told if row not in near])}.",
+        f"From the most to the least, simulated: {names(here)}; published: {names(there)}.",
+    ]
+
+
+def names(rows: list[dict[str, Any]]) -> str:
+    return ", ".join(f"{row['name']} {row['mapping']}" for row in rows) or "none"
+
+
+def draw(result: dict[str, Any]) -> "Figure":
+    """The hybrid heat map: the best algorithm's colour where it is not Sparbit, else Sparbit's gain in
+    grey."""
+    from convene.studies import figures  # Matplotlib takes a second to load
+
+    key = "platform" if result["study"] == "sparbit" else "distribution"
+    mappings = MAPPINGS if result["study"] == "sparbit" else (UNITED,)
+    return figures.hybrid_maps(
+        [
+            (f"{name}, {mapping}", [winner(cell, mapping) for cell in result["cells"] if cell[key] == name])
+            for name in dict.fromkeys(cell[key] for cell in result["cells"])
+            for mapping in mappings
+        ],
+        SPARBIT,
+    )
+
+
+def winner(cell: dict[str, Any], mapping: str) -> tuple[int, int, str, float]:
+    """Processes, size, the best algorithm, and its gain over the best other one."""
+    times: dict[str, float] = {}
+    for each in MAPPINGS if mapping == UNITED else (mapping,):
+        for spec, time in cell[each].items():
+            times[spec] = min(time, times.get(spec, math.inf))
+    best, second = sorted(times, key=lambda spec: times[spec])[:2]
+    return cell["procs"], cell["bytes"], best, gain(times[best], times[second])
+
+
+ALLGATHER = Study(
+    "sparbit", "allgather on Yahoo and Cervino (Loch 2021)", run_allgather, tables, sentences, draw
+)
+
+ALLGATHERV = Study(
+    "allgatherv",
+    "five distributions of block sizes on Cervino (Loch 2021)",
+    run_allgatherv,
+    tables,
+    sentences,
+    draw,
+)
