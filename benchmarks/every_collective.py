@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from convene import _core
 from convene.base import console, parsing
+from convene.base.result_types import MeasuredRun
 from convene.bench import program, requests
 from convene.catalogue import selection
 from convene.mpi import settings
@@ -144,7 +145,7 @@ def contenders(stack: str, collective: str, procs: int) -> list[str]:
     return [name for name in possible if rivals.get(name, name) in {*possible}] + ["native"]
 
 
-def measure(stack: str, collective: str, procs: int, options: argparse.Namespace) -> dict[str, Any]:
+def measure(stack: str, collective: str, procs: int, options: argparse.Namespace) -> MeasuredRun:
     launcher, library = LAUNCHERS[stack]
     setting = settings.find_setting(str(common.ROOT / launcher), library)
     request = requests.Request(
@@ -161,7 +162,7 @@ def measure(stack: str, collective: str, procs: int, options: argparse.Namespace
     return program.measure(setting, request, lambda _done, _total: None)
 
 
-def evaluate(stack: str, result: dict[str, Any]) -> tuple[list[Pair], list[Race]]:
+def evaluate(stack: str, result: MeasuredRun) -> tuple[list[Pair], list[Race]]:
     pairs: list[Pair] = []
     races: list[Race] = []
     collective, procs = result["collective"], result["procs"]

@@ -17,6 +17,7 @@ from convene import _core
 from convene.base import parsing
 from convene.model import measurement
 from convene.model.measurement import Effort, Request
+from convene.model.platform_types import MeasuredPlatform, Observed
 from convene.mpi import settings
 
 from benchmarks import common
@@ -44,7 +45,7 @@ def proportional(measured: float, predicted: float) -> float:
 
 
 def predict(
-    platform: dict[str, Any], nodes: list[int], use: str, model: str, sizes: list[int]
+    platform: MeasuredPlatform, nodes: list[int], use: str, model: str, sizes: list[int]
 ) -> list[float]:
     collective, _, algorithm = use.partition("=")
     spec = _core.spec(collective, algorithm)
@@ -54,7 +55,7 @@ def predict(
     )
 
 
-def compare(raw: dict[str, Any], platform: dict[str, Any]) -> list[dict[str, Any]]:
+def compare(raw: Observed, platform: MeasuredPlatform) -> list[dict[str, Any]]:
     """One row for each algorithm: what was measured, and under each model what was predicted."""
     models = [
         model for model in MODELS if model in _core.platform(json.dumps(platform), "measured")["models"]

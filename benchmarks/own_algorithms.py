@@ -26,6 +26,7 @@ from benchmarks import common
 
 mpl.use("svg")
 from convene.base import console, parsing
+from convene.base.result_types import MeasuredRun
 from convene.bench import program, requests
 from convene.catalogue import selection
 from convene.mpi import settings
@@ -88,10 +89,10 @@ def contenders() -> list[str]:
     return [name for own, other in PAIRS.items() for name in (selection.OWN + other, own)]
 
 
-def measure(setting: settings.Setting, procs: list[int], options: argparse.Namespace) -> list[dict[str, Any]]:
+def measure(setting: settings.Setting, procs: list[int], options: argparse.Namespace) -> list[MeasuredRun]:
     """One result for each run; the numbers of ranks take turns."""
     output = console.make(error=True)
-    results: list[dict[str, Any]] = []
+    results: list[MeasuredRun] = []
     with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
         sizes = parsing.parse_sizes(options.sizes)
         task = progress.add_task("measuring", total=options.runs * len(procs) * len(sizes))
@@ -119,7 +120,7 @@ def measure(setting: settings.Setting, procs: list[int], options: argparse.Names
     return results
 
 
-def observations(results: Iterable[dict[str, Any]]) -> dict[tuple[int, int], dict[str, list[float]]]:
+def observations(results: Iterable[MeasuredRun]) -> dict[tuple[int, int], dict[str, list[float]]]:
     """Seconds per call by contender, for each number of ranks and size; those of several runs together."""
     found: dict[tuple[int, int], dict[str, list[float]]] = {}
     for result in results:
@@ -130,7 +131,7 @@ def observations(results: Iterable[dict[str, Any]]) -> dict[tuple[int, int], dic
     return found
 
 
-def evaluate(results: Iterable[dict[str, Any]]) -> list[Cell]:
+def evaluate(results: Iterable[MeasuredRun]) -> list[Cell]:
     cells: list[Cell] = []
     for (procs, size), seconds in sorted(observations(results).items()):
         for algorithm, other in PAIRS.items():
@@ -189,7 +190,7 @@ def number(ratio: dict[str, float]) -> str:
     return f"{ratio['ratio']:.3f} ({ratio['low']:.3f} … {ratio['high']:.3f})"
 
 
-def circumstances(results: list[dict[str, Any]]) -> str:
+def circumstances(results: list[MeasuredRun]) -> str:
     environment = results[0]["environment"]
     loads = [float(size["load"][0].split()[0]) for result in results for size in result["sizes"]]
     counts = [len(c["seconds"]) for result in results for size in result["sizes"] for c in size["contenders"]]
@@ -201,7 +202,7 @@ def circumstances(results: list[dict[str, Any]]) -> str:
     )
 
 
-def markdown(cells: list[Cell], verdict: dict[str, Any], results: list[dict[str, Any]]) -> str:
+def markdown(cells: list[Cell], verdict: dict[str, Any], results: list[MeasuredRun]) -> str:
     worst = verdict["worst"]
     lines = [
         circumstances(results),

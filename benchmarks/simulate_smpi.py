@@ -66,7 +66,7 @@ class Cell:
     def gain(self) -> float:
         """1 - t/t2, Convene's best against the best of SMPI's selectors; below 0 where that is better."""
         own = min(self.smpi[name] for name in self.player)
-        other = min(seconds for name, seconds in self.smpi.items() if name.startswith(smpi.RIVAL))
+        other = min(seconds for name, seconds in self.smpi.items() if name.startswith(smpi.SMPI))
         return 1 - own / other
 
 
@@ -102,7 +102,7 @@ def simulate(
                     cell.player[name] = played["seconds"]
                 cases.append(smpi.SmpiCase(*call))
             for rival in RIVALS:
-                call = (collective, smpi.RIVAL + rival, number, sizes, platform, "sequential", arrivals, True)
+                call = (collective, smpi.SMPI + rival, number, sizes, platform, "sequential", arrivals, True)
                 cases.append(smpi.SmpiCase(*call))
             print(f"\rplayed: {collective}, {number} ranks   ", end="", file=sys.stderr)
     print(file=sys.stderr)

@@ -4,12 +4,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from convene._core import RequestError
 from convene.base import paths
 from convene.model import measurement
+from convene.model.platform_types import Observed
 from convene.mpi import launchers, settings
 
 BRIEF = measurement.Effort(rounds=3, seconds=0, points=8, largest=16384)
@@ -39,12 +39,12 @@ def test_a_node(launcher: str, stack: str) -> None:
     platform = measurement.platform(raw, request, "node", resamples=5)
     assert platform["machine"] == "node:1 core:3"
     assert [channel["name"] for channel in platform["model"]["channels"]] == ["memory"]
-    packed, copied = (platform["model"][what] for what in ("packing", "copy"))
+    packed, copied = platform["model"]["packing"], platform["model"]["copy"]
     assert packed[-1][1] > 0
     assert {size for size, _ in packed} <= {size for size, _ in copied["1"]}
 
 
-def run_as_nodes(setting: settings.Setting, nodes: str, request: measurement.Request) -> dict[str, Any]:
+def run_as_nodes(setting: settings.Setting, nodes: str, request: measurement.Request) -> Observed:
     """The program with nodes that are none."""
 
     class Pretended(measurement.Request):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from convene.base.text import bytes_text, seconds_text
-from convene.run import accounts, report
+from convene.run import accounts, pages, report
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
@@ -102,7 +102,7 @@ def run_of(found: accounts.Accounts) -> report.Run:
 
 def test_pages_escape_what_they_show(tmp_path: Path) -> None:
     write(tmp_path, 0, 1, (1, [record("<ring>", 8, 1, 1)]))
-    page = report.page(run_of(accounts.read(tmp_path)))
+    page = pages.page(run_of(accounts.read(tmp_path)))
     assert "&lt;ring&gt;" in page
     assert "<ring>" not in page
     assert "a &lt;b&gt;" in page

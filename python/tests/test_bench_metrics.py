@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What convene bench reckons from observations: ratios with their intervals, metrics by name, absorption."""
 
-from typing import Any
-
 import numpy as np
+from convene.base.result_types import Cell, Contender
 from convene.bench import metrics
 from convene.bench.summary import summarize
 from convene.stats.bootstrap import resample_medians
 
 
-def observations(*factors: float, number: int = 60) -> dict[str, Any]:
+def observations(*factors: float, number: int = 60) -> Cell:
     """Contenders that differ by a factor, under a disturbance that meets all of them in a repetition."""
     random = np.random.default_rng(7)
     disturbance = 1 + 3 * (random.random(number) < 0.3)
@@ -42,13 +41,13 @@ def test_intervals_contain_the_truth_about_as_often_as_they_say() -> None:
 
 def test_metrics_by_their_definitions() -> None:
     """Two calls of three ranks, by hand, in nanoseconds."""
-    contender = {
+    contender: Contender = {
         "name": "ring",
         "seconds": [40e-9, 12e-9],
         "arrival": [[0, 10, 20], [0, 0, 0]],
         "exit": [[40, 40, 50], [6, 9, 12]],
     }
-    cell = {"bytes": 8, "calls": 1, "contenders": [contender]}
+    cell: Cell = {"bytes": 8, "calls": 1, "contenders": [contender]}
     expected = {
         "max": [40, 12],
         "nbcbench": [40, 12],
@@ -69,8 +68,8 @@ def test_metrics_by_their_definitions() -> None:
 
 def test_absorption_by_hand() -> None:
     """Balanced 12 ns, 50 ns with the last rank 20 ns late: 12 - 50 + 20."""
-    balanced = {"arrival": [[0, 0, 0]], "exit": [[6, 9, 12]]}
-    late = {"arrival": [[0, 10, 20]], "exit": [[40, 40, 50]]}
+    balanced: Contender = {"name": "a", "seconds": [], "arrival": [[0, 0, 0]], "exit": [[6, 9, 12]]}
+    late: Contender = {"name": "a", "seconds": [], "arrival": [[0, 10, 20]], "exit": [[40, 40, 50]]}
     found = metrics.absorbed(balanced, late)
     np.testing.assert_allclose(found.absorption, [-18e-9])
     np.testing.assert_allclose(found.normalised, [-1.5])
@@ -78,7 +77,7 @@ def test_absorption_by_hand() -> None:
 
 
 def test_missed_deadlines_do_not_count() -> None:
-    cell = {
+    cell: Cell = {
         "bytes": 8,
         "contenders": [
             {"name": "a", "seconds": [1.0, 2.0, 3.0], "valid": [1, 0, 1]},

@@ -44,7 +44,7 @@ def test_a_real_measurement(convene: Convene, launcher: str, stack: str) -> None
     real_program(stack)
     own = {"openmpi": ",mpi:ring", "mpich": ",mpi:ring", "abi": ""}[stack]
     done = convene(
-        *("bench", "allgather", "-n", 3, "--launcher", launcher_of(launcher), "--stack", stack),
+        *("bench", "run", "allgather", "-n", 3, "--launcher", launcher_of(launcher), "--stack", stack),
         *("--sizes", "0,8,1KiB", "--against", f"native{own}", "--repetitions", 3, "--json"),
     )
     assert done.status == 0, done
@@ -57,7 +57,7 @@ def test_the_mpi_really_takes_what_is_chosen(convene: Convene, launcher: str, st
     """Open MPI's algorithm for two processes refuses three: so it must have been taken, and for its own
     contender alone."""
     real_program(stack)
-    arguments = ("bench", "allgather", "-n", 3, "--launcher", launcher_of(launcher), "--sizes", 8)
+    arguments = ("bench", "run", "allgather", "-n", 3, "--launcher", launcher_of(launcher), "--sizes", 8)
     shared = ("--repetitions", 2, "--algorithms", "ring")
     refused = convene(*arguments, *shared, "--against", "native,mpi:two_proc")
     assert refused.status == 1
@@ -74,7 +74,7 @@ def test_algorithms_with_a_forecast(convene: Convene, tmp_path: Path) -> None:
     file = tmp_path / "told.json"
     kinds = [f"clairvoyant{told}" for told in ("", "@truth", "@average", "@mirrored")]
     done = convene(
-        *("bench", "reduce", "-n", 3, "--launcher", launcher_of("mpirun.openmpi"), "--sizes", "64KiB"),
+        *("bench", "run", "reduce", "-n", 3, "--launcher", launcher_of("mpirun.openmpi"), "--sizes", "64KiB"),
         *("--arrivals", "late:2:3ms,uniform:2ms", "--algorithms", ",".join(kinds), "--repetitions", 8),
         *("--type", "int", "-o", file, "--json"),
     )
@@ -111,7 +111,17 @@ def test_every_collective(convene: Convene, collective: str) -> None:
     """By the MPI and by an algorithm of Convene's, with unequal blocks and a root where there are any."""
     real_program("openmpi")
     done = convene(
-        *("bench", collective, "-n", 3, "--launcher", launcher_of("mpirun.openmpi"), "--repetitions", 2),
+        *(
+            "bench",
+            "run",
+            collective,
+            "-n",
+            3,
+            "--launcher",
+            launcher_of("mpirun.openmpi"),
+            "--repetitions",
+            2,
+        ),
         *("--algorithms", ALL_IN_ONE[collective], "--json"),
         *(("--root", 2) if _core.is_rooted(collective) else ()),
         *(("--sizes", "0,8,4000") if collective not in collectives.WITHOUT_SIZES else ()),
@@ -130,7 +140,7 @@ def test_delays_arrive(convene: Convene, tmp_path: Path, sync: str) -> None:
     real_program("openmpi")
     path = tmp_path / "out.json"
     done = convene(
-        *("bench", "allgather", "-n", 2, "--launcher", launcher_of("mpirun.openmpi"), "--sizes", 8),
+        *("bench", "run", "allgather", "-n", 2, "--launcher", launcher_of("mpirun.openmpi"), "--sizes", 8),
         *("--algorithms", "ring", "--arrivals", "late:1:20ms", "--sync", sync, "--repetitions", 5),
         *("-o", path, "--metric", "elapsed", "--json"),
     )
@@ -177,6 +187,7 @@ def test_interruptions(tmp_path: Path, victim: str) -> None:
             "-m",
             "convene",
             "bench",
+            "run",
             "bcast",
             "-n",
             "2",

@@ -135,7 +135,7 @@ def test_simulations_have_pages_too(
 ) -> None:
     path = tmp_path / "run.json"
     names = ("--platform", "yahoo", "-p", 8, "--sizes", "8,4KiB", "--algorithms", "ring,sparbit")
-    assert convene("simulate", "allgather", *names, *words, "-o", path).status == 0
+    assert convene("simulate", "sweep", "allgather", *names, *words, "-o", path).status == 0
     done = convene("report", path)
     assert done.status == 0, done
     assert done.err == ""

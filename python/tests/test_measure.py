@@ -14,6 +14,7 @@ from convene import _core
 from convene.base import paths
 from convene.model import curves, fit_checks, fit_taulop, fits, measured_series, measurement
 from convene.model.measured_series import Curve, Observations
+from convene.model.platform_types import Observed, SeriesJson
 
 Convene = Any
 MakeLauncher = Callable[[str], Any]
@@ -54,16 +55,15 @@ class Machine:
 
     def series(
         self, operation: str, channel: str, time: Callable[[float], float], **facts: Any
-    ) -> dict[str, Any]:
+    ) -> SeriesJson:
         sizes = facts.pop("sizes", SIZES)
         delay = facts.pop("delay", 0.0)
         return {
             "operation": operation,
             "channel": channel,
-            "tau": 1,
-            "messages": 1,
-            "algorithm": "",
-            **facts,
+            "tau": facts.get("tau", 1),
+            "messages": facts.get("messages", 1),
+            "algorithm": facts.get("algorithm", ""),
             "points": [
                 {
                     "bytes": size,
@@ -77,13 +77,13 @@ class Machine:
             ],
         }
 
-    def exchange(self, name: str, tau: int) -> dict[str, Any]:
+    def exchange(self, name: str, tau: int) -> SeriesJson:
         return self.series("exchange", name, lambda size: 1.5 * self.ring(size, tau), tau=tau)
 
-    def shared(self, tau: int) -> dict[str, Any]:
+    def shared(self, tau: int) -> SeriesJson:
         return self.series("shared", "memory", lambda size: 2 * contended(tau, size), tau=tau)
 
-    def channel(self, name: str) -> list[dict[str, Any]]:
+    def channel(self, name: str) -> list[SeriesJson]:
         side = "ring" if name == "memory" else "cross"
         found = [
             self.series("round_trip", name, lambda size: 2 * self.single(size)),
@@ -107,7 +107,7 @@ class Machine:
             ]
         return found
 
-    def raw(self) -> dict[str, Any]:
+    def raw(self) -> Observed:
         names = ["memory", "network"][: self.nodes] if self.ranks > 1 else ["network"]
         local = [
             self.series(what, "local", functools.partial(contended, tau), tau=tau)
@@ -128,6 +128,7 @@ class Machine:
                 "started": "2026-01-01T00:00:00Z",
             },
             "command": ["mpirun"],
+            "variables": {},
             "protocols": dict.fromkeys(names, self.threshold),
             "series": [one for name in names for one in self.channel(name)] + local,
         }
@@ -330,10 +331,10 @@ sys.exit({status})
 def make_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Puts a program that has measured before where the command looks for it."""
 
-    def make(raw: dict[str, Any] | None = None, status: int = 0, said: str = "") -> None:
+    def make(raw: Observed | None = None, status: int = 0, said: str = "") -> None:
         file = tmp_path / "raw.json"
         file.write_text(json.dumps(raw or Machine(noise=0.05).raw()))
-        for tool in ("bench", "measure"):
+        for tool in ("bench", "run", "measure"):
             program = tmp_path / f"convene-{tool}-openmpi"
             program.write_text(PROGRAM.format(python=sys.executable, raw=str(file), status=status, said=said))
             program.chmod(0o755)
@@ -390,7 +391,7 @@ def test_what_the_program_says(
     ("words", "sentence"),
     [
         (["-n", 1], "-n must be from 2 to 4096, not 1: a message has two ends"),
-        (["-n", 2, "-o", "here.txt"], "measurements are written as .json, and 'here.txt' is none"),
+        (["-n", 2, "-o", "here.txt"], "-o here.txt must end in .json"),
         (
             ["-n", 2, "--plots", "/no/such"],
             "there is no directory /no/such for --plots: No such file or directory",

@@ -237,7 +237,7 @@ def test_models_are_named(convene: Convene) -> None:
         (("--platform", "curie", "-m", "hockney", "--bytes", "4KB"), "'4KB' is not a size"),
         (("--platform", "curie", "-m", "hockney", "--mapping", "spiral"), "spiral"),
         (("--platform", "curie", "-m", "hockney", "--root", 1), "allgather has no root; leave out --root 1"),
-        (("--platform", "curie", "-a", "native"), "native is the MPI library's own algorithm"),
+        (("--platform", "curie", "-a", "native"), "Convene has no schedule of native"),
         (("--platform", "metropolis", "--machine", "node:2 core:2"), "8 processes do not fit"),
         (("--machine", "node:2 core:4", "--nodes", 2), "--machine says how many nodes there are"),
         (("--expression",), "say on how many nodes"),

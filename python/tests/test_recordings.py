@@ -227,8 +227,8 @@ def test_two_runs_in_one_directory(tmp_path: Path) -> None:
     [
         (["nowhere"], "neither a directory with a recording nor a program"),
         (["."], "has no recording"),
-        (["--export", "t.txt", "."], "--export writes a .json file"),
-        (["--picture", "t.png", "."], "--picture writes a .svg file"),
+        (["--export", "t.txt", "."], "--export t.txt must end in .json"),
+        (["--picture", "t.png", "."], "--picture t.png must end in .svg"),
         (["--arrivals", "nowhere/t.txt", "."], "there is no directory nowhere"),
         (["--site", "1", "."], "add --arrivals FILE"),
         (["--use", "allgather=ring", "."], "for a program that is run"),

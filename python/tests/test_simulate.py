@@ -30,6 +30,9 @@ PLATFORM = {
 }
 
 
+YAHOO = ("--platform", "yahoo", "-p", 4)
+
+
 @pytest.fixture
 def platform(tmp_path: Path) -> Path:
     path = tmp_path / "small.json"
@@ -38,7 +41,7 @@ def platform(tmp_path: Path) -> Path:
 
 
 def simulate(convene: Convene, platform: Path, *more: object, collective: str = "allgather") -> Any:
-    done = convene("simulate", collective, "--platform", platform, *more, "--json")
+    done = convene("simulate", "sweep", collective, "--platform", platform, *more, "--json")
     assert done.status == 0, done.err
     return done.json
 
@@ -56,7 +59,9 @@ def test_a_ring_takes_its_latencies_and_its_bytes(convene: Convene, platform: Pa
 
 def test_the_result_has_the_shape_of_a_measurement(convene: Convene, platform: Path, tmp_path: Path) -> None:
     output = tmp_path / "run.json"
-    done = convene("simulate", "allgather", "--platform", platform, "-p", 6, "--sizes", "8,64", "-o", output)
+    done = convene(
+        "simulate", "sweep", "allgather", "--platform", platform, "-p", 6, "--sizes", "8,64", "-o", output
+    )
     assert done.status == 0
     result = json.loads(output.read_text())
     assert result["collective"] == "allgather"
@@ -103,7 +108,7 @@ def test_arrivals_are_those_of_measurements(convene: Convene, platform: Path) ->
 
 def test_a_platform_of_the_models_is_another_kind(convene: Convene) -> None:
     path = platform_files.FOLDER / "metropolis.json"
-    done = convene("simulate", "allgather", "--platform", path, "-p", 4)
+    done = convene("simulate", "sweep", "allgather", "--platform", path, "-p", 4)
     assert "is a platform for convene predict" in done.complaint
 
 
@@ -157,13 +162,24 @@ def test_platforms_that_come_along_are_read() -> None:
 def test_blocks_of_any_few_bytes_are_played(convene: Convene, platform: Path, collective: str) -> None:
     """Fewer bytes than segments, in scratch too: what is not sent at one end is not awaited at the other."""
     done = convene(
-        "simulate", collective, "--platform", platform, "-p", 10, "--sizes", "1,3,8,16,63,64,65", "--json"
+        "simulate",
+        "sweep",
+        collective,
+        "--platform",
+        platform,
+        "-p",
+        10,
+        "--sizes",
+        "1,3,8,16,63,64,65",
+        "--json",
     )
     assert done.status == 0, done.err
 
 
 def test_a_root_can_be_chosen(convene: Convene, platform: Path) -> None:
-    done = convene("simulate", "bcast", "--platform", platform, "-p", 5, "--root", 3, "--sizes", 64, "--json")
+    done = convene(
+        "simulate", "sweep", "bcast", "--platform", platform, "-p", 5, "--root", 3, "--sizes", 64, "--json"
+    )
     assert done.status == 0, done.err
     assert done.json["root"] == 3
     assert all(contender["seconds"][0] > 0 for contender in done.json["sizes"][0]["contenders"])
@@ -178,36 +194,62 @@ def test_more_ranks_than_cores_share_them(convene: Convene, platform: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("allgather",), "a simulation needs COLLECTIVE, --platform and -p (or --study NAME)"),
-        (("allgather", "--platform", "yaho", "-p", 4), "there is no platform 'yaho'; did you mean yahoo"),
-        (("allgather", "--platform", "none.json", "-p", 4), "none.json cannot be read"),
-        (("allgathr", "--platform", "yahoo", "-p", 4), "there is no collective 'allgathr'"),
-        (("allgather", "--platform", "yahoo", "-p", 0), "-p must be from 1 to"),
+        (("sweep", "allgather", "-p", 4), "Missing option '--platform'; see --help"),
+        (("sweep", "allgather", "--platform", "yahoo"), "Missing option '-p' / '--procs'; see --help"),
         (
-            ("allgather", "--platform", "yahoo", "-p", 6, "--algorithms", "recursive_doubling"),
+            ("sweep", "allgather", "--platform", "yaho", "-p", 4),
+            "there is no platform 'yaho'; did you mean yahoo",
+        ),
+        (("sweep", "allgather", "--platform", "none.json", "-p", 4), "none.json cannot be read"),
+        (("sweep", "allgathr", *YAHOO), "there is no collective 'allgathr'"),
+        (("sweep", "allgather", "--platform", "yahoo", "-p", 0), "-p must be from 1 to"),
+        (
+            ("sweep", "allgather", "--platform", "yahoo", "-p", 6, "--algorithms", "recursive_doubling"),
             "needs a number of processes that is a power of two, not 6",
         ),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--algorithms", "native"), "native is the MPI's own"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "late:4:1s"), "rank 4"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "uniform:x"), "uniform:x"),
         (
-            ("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "poisson:1"),
+            ("sweep", "allgather", *YAHOO, "--algorithms", "native"),
+            "Convene has no schedule of native",
+        ),
+        (("sweep", "allgather", *YAHOO, "--arrivals", "late:4:1s"), "rank 4"),
+        (("sweep", "allgather", *YAHOO, "--arrivals", "uniform:x"), "uniform:x"),
+        (
+            ("sweep", "allgather", *YAHOO, "--arrivals", "poisson:1"),
             "there is no arrival pattern 'poisson'",
         ),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--contention", "none"), "must be sharing or maxmin"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--order", "compield"), "did you mean compiled"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--mapping", "spiral"), 'the placement "spiral"'),
-        (("allgather", "--platform", "yahoo", "-p", 4, "-o", "run.txt"), "measurements are written as .json"),
-        (("bcast", "--platform", "yahoo", "-p", 4, "--root", 4), "the root must be below"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--root", 0), "--root does not go with allgather"),
-        (("barrier", "--platform", "yahoo", "-p", 4, "--sizes", 8), "--sizes does not go with barrier"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--critical-path"), "goes into the JSON"),
-        (("--platform", "yahoo", "-p", 4, "--export", "a.xml", "--json"), "--json does not go with --export"),
-        (("--study", "sparbit", "--skeleton", "a.json"), "--skeleton does not go with --study"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--seed", 2**64), "--seed"),
-        (("--study", "sparbitt"), "there is no study 'sparbitt'"),
-        (("--study", "sparbit", "--figure", "maps.png"), "--figure maps.png must end in .svg"),
-        (("allgather", "--figure", "maps.svg"), "--figure needs a --study"),
+        (
+            ("sweep", "allgather", *YAHOO, "--contention", "none"),
+            "must be sharing or maxmin",
+        ),
+        (
+            ("sweep", "allgather", *YAHOO, "--order", "compield"),
+            "did you mean compiled",
+        ),
+        (
+            ("sweep", "allgather", *YAHOO, "--mapping", "spiral"),
+            'the placement "spiral"',
+        ),
+        (
+            ("sweep", "allgather", *YAHOO, "-o", "run.txt"),
+            "-o run.txt must end in .json",
+        ),
+        (("sweep", "bcast", *YAHOO, "--root", 4), "the root must be below"),
+        (
+            ("sweep", "allgather", *YAHOO, "--root", 0),
+            "--root does not go with allgather",
+        ),
+        (
+            ("sweep", "barrier", *YAHOO, "--sizes", 8),
+            "--sizes does not go with barrier",
+        ),
+        (("sweep", "allgather", *YAHOO, "--critical-path"), "goes into the JSON"),
+        (("export", "yahoo", "-p", 4, "-o", "no/such/a.xml"), "there is no directory no/such"),
+        (("export", "yaho", "-p", 4, "-o", "a.xml"), "did you mean yahoo"),
+        (("platforms", "yaho"), "did you mean yahoo"),
+        (("sweeep", "allgather"), "No such command 'sweeep'"),
+        (("sweep", "allgather", *YAHOO, "--seed", 2**64), "--seed"),
+        (("study", "sparbitt"), "there is no study 'sparbitt'"),
+        (("study", "sparbit", "--figure", "maps.png"), "--figure maps.png must end in .svg"),
     ],
 )
 def test_wrong_requests(convene: Convene, arguments: tuple[object, ...], sentence: str) -> None:
@@ -218,7 +260,7 @@ def test_a_wrong_platform_is_named_with_its_field(convene: Convene, platform: Pa
     wrong = json.loads(platform.read_text())
     wrong["network"]["node"]["bandwidth"] = -1
     platform.write_text(json.dumps(wrong))
-    complaint = convene("simulate", "allgather", "--platform", platform, "-p", 4).complaint
+    complaint = convene("simulate", "sweep", "allgather", "--platform", platform, "-p", 4).complaint
     assert complaint == f'{platform}: "network.node.bandwidth" must be a number above 0, not -1'
 
 
@@ -227,7 +269,19 @@ def test_an_interrupted_sweep_goes_on(
 ) -> None:
     output = tmp_path / "run.json"
     part = tmp_path / "run.json.part"
-    words = ("simulate", "allgather", "--platform", platform, "-p", 8, "--sizes", "8,64", "-o", output)
+    words = (
+        "simulate",
+        "sweep",
+        "allgather",
+        "--platform",
+        platform,
+        "-p",
+        8,
+        "--sizes",
+        "8,64",
+        "-o",
+        output,
+    )
     played: list[str] = []
     play = Case.play
 
@@ -246,7 +300,7 @@ def test_an_interrupted_sweep_goes_on(
     part.write_text(part.read_text() + '["cut o')
     played.clear()
     played.append("sparbit")
-    assert "add --resume to go on with it" in convene(*words, "--algorithms", "ring").complaint
+    assert "add --resume to complete it" in convene(*words, "--algorithms", "ring").complaint
     assert convene(*words, "--algorithms", "ring,bruck,sparbit", "--resume").status == 0
     assert not part.exists()
     assert len(played) - 1 == 3 - len(done)
@@ -312,7 +366,7 @@ def test_who_ends_a_sweep_ends_what_is_played(platform: Path, kind: type[Case]) 
 def test_a_refused_request_is_not_in_the_way_of_the_right_one(
     convene: Convene, platform: Path, tmp_path: Path
 ) -> None:
-    words = ("simulate", "allgather", "--platform", platform, "-p", 4, "-o", tmp_path / "run.json")
+    words = ("simulate", "sweep", "allgather", "--platform", platform, "-p", 4, "-o", tmp_path / "run.json")
     assert convene(*words, "--mapping", "spiral").status == 2
     assert convene(*words).status == 0
 
@@ -336,13 +390,13 @@ def test_what_was_done_counts_for_the_same_question_only(
 def test_too_many_processes_are_refused_before_anything_is_played(convene: Convene, tmp_path: Path) -> None:
     kept = tmp_path / "kept.json"
     words = ("--platform", "curie", "-p", 4096, "--algorithms", "binomial,ring", "--sizes", 8, "-o", kept)
-    refused = convene("simulate", "reduce", *words)
+    refused = convene("simulate", "sweep", "reduce", *words)
     assert "simulating ring on 4096 processes means about 50327306 steps" in refused.complaint
     assert not kept.with_name("kept.json.part").exists()
 
 
 def test_a_root_that_is_no_rank_is_refused_with_many_ranks_too(convene: Convene) -> None:
-    words = ("simulate", "gather", "--platform", "curie", "-p", 2048, "--root", 5000, "--sizes", 8)
+    words = ("simulate", "sweep", "gather", "--platform", "curie", "-p", 2048, "--root", 5000, "--sizes", 8)
     for more in ((), ("--algorithms", "binomial")):
         assert "the root must be below the number of processes, 2048" in convene(*words, *more).complaint
 
@@ -350,9 +404,9 @@ def test_a_root_that_is_no_rank_is_refused_with_many_ranks_too(convene: Convene)
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--platform", "yahoo"), "--platform does not go with --study"),
-        (("--sizes", 8), "--sizes does not go with --study"),
-        (("allgather",), "COLLECTIVE does not go with --study"),
+        (("--platform", "yahoo"), "No such option: --platform"),
+        (("--sizes", 8), "No such option: --sizes"),
+        (("allgather",), "unexpected extra argument"),
         (("--figure", "/nowhere/x.svg"), "there is no directory /nowhere"),
         (("-p", 0), "-p must be from 1"),
         (("-p", 1), "needs at least two ranks"),
@@ -361,11 +415,11 @@ def test_a_root_that_is_no_rank_is_refused_with_many_ranks_too(convene: Convene)
 def test_a_study_refuses_what_it_settles_itself(
     convene: Convene, words: tuple[object, ...], sentence: str
 ) -> None:
-    assert sentence in convene("simulate", "--study", "forecast", *words).complaint
+    assert sentence in convene("simulate", "study", "forecast", *words).complaint
 
 
 def test_resuming_needs_the_file(convene: Convene) -> None:
-    assert "-o FILE.json" in convene("simulate", "--study", "sparbit", "--resume").complaint
+    assert "-o FILE.json" in convene("simulate", "study", "sparbit", "--resume").complaint
 
 
 def test_noise_makes_it_slower_and_repeats(convene: Convene, platform: Path) -> None:
@@ -388,14 +442,14 @@ def test_noise_makes_it_slower_and_repeats(convene: Convene, platform: Path) -> 
 @pytest.mark.parametrize(
     ("noise", "part"),
     [
-        ("loud", "none of none"),
+        ("loud", "unknown noise"),
         ("pareto:1us:1", "above 1"),
         ("bernoulli:2:1us", "from 0 to 1"),
         ("exponential:x", "--noise: the mean 'x'"),
     ],
 )
 def test_impossible_noise_is_refused(convene: Convene, platform: Path, noise: str, part: str) -> None:
-    done = convene("simulate", "allgather", "--platform", platform, "-p", 4, "--noise", noise)
+    done = convene("simulate", "sweep", "allgather", "--platform", platform, "-p", 4, "--noise", noise)
     assert part in done.complaint
 
 
@@ -405,7 +459,7 @@ def test_all_algorithms_are_those_that_are_possible(
     monkeypatch.setattr(cases, "SMALL", 4)
     refused = {"ring": "too many steps"}
     monkeypatch.setattr(Case, "refusal", lambda case: refused.get(case.spec, ""))
-    words = ("simulate", "allgather", "--platform", platform, "-p", 8, "--sizes", 8, "--json")
+    words = ("simulate", "sweep", "allgather", "--platform", platform, "-p", 8, "--sizes", 8, "--json")
     done = convene(*words)
     assert done.status == 0
     assert "ring is left out: too many steps" in done.err
@@ -449,7 +503,7 @@ def test_large_plans_are_counted_whole() -> None:
 
 def test_segments_without_bytes_are_not_sent(convene: Convene, platform: Path) -> None:
     arguments = ("-p", 4, "--sizes", 1, "--algorithms", "chain,chain;segments=1")
-    done = convene("simulate", "bcast", "--platform", platform, *arguments, "--json")
+    done = convene("simulate", "sweep", "bcast", "--platform", platform, *arguments, "--json")
     assert done.status == 0, done.err
     cut, whole = done.json["sizes"][0]["contenders"]
     assert cut["messages"] == whole["messages"] == 3
@@ -459,7 +513,7 @@ def test_segments_without_bytes_are_not_sent(convene: Convene, platform: Path) -
 def test_vectors_are_cut_between_their_items(convene: Convene, platform: Path) -> None:
     """One double is one segment, whatever the number of segments; 12 bytes are none of doubles."""
     arguments = ("-p", 4, "--sizes", "8,16,12", "--algorithms", "pipeline;segments=16")
-    done = convene("simulate", "reduce", "--platform", platform, *arguments, "--json")
+    done = convene("simulate", "sweep", "reduce", "--platform", platform, *arguments, "--json")
     assert done.status == 0, done.err
     assert [size["contenders"][0]["messages"] for size in done.json["sizes"]] == [3, 2 * 3, 12 * 3]
 

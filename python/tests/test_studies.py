@@ -34,11 +34,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("name", registry.STUDIES)
+@pytest.mark.parametrize("name", registry.SIMULATED)
 def test_a_study_runs(convene: Convene, name: str, tmp_path: Path) -> None:
     figure = tmp_path / "figure.svg"
     words = ("-p", 64) if name == "forecast" else ()
-    done = convene("simulate", "--study", name, *words, "--figure", figure, "-o", tmp_path / "study.json")
+    done = convene("simulate", "study", name, *words, "--figure", figure, "-o", tmp_path / "study.json")
     assert done.status == 0, done.err
     assert figure.read_text().count("<path") > 10
     assert len(done.out.splitlines()) > 5
@@ -47,14 +47,14 @@ def test_a_study_runs(convene: Convene, name: str, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_a_study_in_the_executors_order(convene: Convene) -> None:
-    words = ("simulate", "--study", "clairvoyant", "--json")
+    words = ("simulate", "study", "clairvoyant", "--json")
     assert convene(*words, "--order", "compiled").json != convene(*words).json
-    done = convene("simulate", "--study", "mini-benchmark", "--order", "compiled")
+    done = convene("simulate", "study", "mini-benchmark", "--order", "compiled")
     assert "in the study mini-benchmark ranks begin before they arrive; leave out --order" in done.complaint
 
 
 def test_numbers_of_ranks_are_the_sources(convene: Convene) -> None:
-    assert "leave out -p" in convene("simulate", "--study", "sparbit", "-p", 8).complaint
+    assert "leave out -p" in convene("simulate", "study", "sparbit", "-p", 8).complaint
 
 
 def test_the_sources_cells_are_all_there() -> None:

@@ -125,7 +125,9 @@ def test_wrong_requests_for_forecasts(convene: Convene) -> None:
     assert complaint("random:x") == (
         "N in --arrivals random:N must be a whole number from 1 to 1000000, not 'x'"
     )
-    assert complaint("random:5", "ring") == ("ring does not mind arrivals; leave out --arrivals random:5")
+    assert complaint("random:5", "ring") == (
+        "ring does not depend on arrivals; leave out --arrivals random:5"
+    )
 
 
 def test_failures_are_said_and_the_status_is_one(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,8 +267,8 @@ def test_compositions_are_told_of_arrivals(convene: Convene) -> None:
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        ("allgather ring --procs 4 --mapping node:2", "ring does not mind nodes; leave out --mapping"),
-        ("allgather ring --procs 4 --placement foo", "ring does not mind nodes; leave out --placement"),
+        ("allgather ring --procs 4 --mapping node:2", "ring does not depend on nodes; leave out --mapping"),
+        ("allgather ring --procs 4 --placement foo", "ring does not depend on nodes; leave out --placement"),
         ("allgather --roots xx", "allgather: no root; leave out --roots xx"),
         (
             "alltoall --segments 3 --procs 4",

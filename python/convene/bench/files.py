@@ -3,22 +3,23 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from convene._core import RequestError
 from convene.base import console
+from convene.base.result_types import Measurement
 
 FORMAT = 2
 
 
-def write(path: Path, result: dict[str, Any]) -> None:
+def write(path: Path, result: Measurement) -> None:
     """All or nothing: a file that was there before is replaced in one step."""
     new = path.with_name(path.name + ".new")
     console.write_file(new, json.dumps(result, ensure_ascii=False, separators=(",", ":")) + "\n")
     new.replace(path)
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> Measurement:
     """A measurement, in the newest form whatever form the file has."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -42,7 +43,7 @@ def read(path: Path) -> dict[str, Any]:
     result = result if "runs" in result else {**result, "runs": [result]}
     if fault := fault_of(result["runs"]):
         raise RequestError(f"{path} is damaged: {fault}; measure again")
-    return result
+    return cast(Measurement, result)
 
 
 def fault_of(runs: Any) -> str:

@@ -3,15 +3,19 @@
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from convene._core import RequestError
 from convene.base import console
+from convene.base.result_types import MeasuredRun
 from convene.bench import program, requests
 
+Asked = Mapping[str, Any]  # what was asked for, as it stands in JSON
 
-def difference(before: dict[str, Any], now: dict[str, Any]) -> str:
+
+def difference(before: Asked, now: Asked) -> str:
     """The first value in which two requests differ."""
     rows = [(before, now), *zip(before.get("requests", []), now.get("requests", []), strict=False)]
     for old, new in rows:
@@ -25,12 +29,12 @@ class Journal:
     """A folder with what is measured so far: what was asked for, and a file for each start of the program. No
     start writes into another's file, so a rank that outlives its driver does no harm."""
 
-    def __init__(self, folder: Path, asked: dict[str, Any], *, resume: bool) -> None:
+    def __init__(self, folder: Path, asked: Asked, *, resume: bool) -> None:
         self.folder = folder
         request = folder / "request.json"
         if folder.exists() and not resume:
             raise RequestError(
-                f"{folder} has what an interrupted measurement left; add --resume to go on with it, or "
+                f"{folder} has what an interrupted measurement left; add --resume to complete it, or "
                 "remove it"
             )
         if resume and not request.is_file():
@@ -42,7 +46,7 @@ class Journal:
             console.write_file(request, console.json_text(asked) + "\n")
 
     @staticmethod
-    def _check(request: Path, asked: dict[str, Any]) -> None:
+    def _check(request: Path, asked: Asked) -> None:
         try:
             before = json.loads(request.read_text(encoding="utf-8"))
         except ValueError:
@@ -59,16 +63,16 @@ class Journal:
         numbers = [int(path.stem) for path in self.folder.glob("[0-9]*.jsonl")]
         return self.folder / f"{max(numbers, default=0) + 1:04}.jsonl"
 
-    def runs(self) -> list[dict[str, Any]]:
+    def runs(self) -> list[MeasuredRun]:
         """One run for each number of ranks and distribution, with all sizes that are complete, in the order
         in which they were measured."""
-        found: dict[tuple[int, str], dict[str, Any]] = {}
+        found: dict[tuple[int, str], MeasuredRun] = {}
         for path in sorted(self.folder.glob("[0-9]*.jsonl")):
             part = program.read_lines(path)
             if part is None:
                 continue
             key = (part["procs"], part["options"]["distribution"])
-            run = found.setdefault(key, part | {"sizes": []})
+            run = found.setdefault(key, {**part, "sizes": []})
             if run["environment"] != part["environment"]:
                 run.setdefault("resumed", []).append(part["environment"])
             known = {(cell["bytes"], cell["arrivals"]) for cell in run["sizes"]}
@@ -79,7 +83,7 @@ class Journal:
         shutil.rmtree(self.folder)
 
 
-def left_over(request: requests.Request, runs: list[dict[str, Any]]) -> list[int]:
+def left_over(request: requests.Request, runs: list[MeasuredRun]) -> list[int]:
     """The sizes of a request of which not all patterns are measured."""
     known = {
         (cell["bytes"], cell["arrivals"])

@@ -7,13 +7,14 @@ says how the numbers of all observations are summed up: by their median or their
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convene import _core
 from convene._core import RequestError
+from convene.base.result_types import Cell, Contender
 from convene.stats.arrivals import Array, call_statistics, elapsed, waiting
 
 NANOSECOND = 1e-9
@@ -104,7 +105,7 @@ def default_metric(patterns: list[str]) -> Metric:
     return METRICS["elapsed" if any(pattern != "none" for pattern in patterns) else "max"]
 
 
-def times(contender: dict[str, Any]) -> tuple[Array, Array]:
+def times(contender: Contender) -> tuple[Array, Array]:
     """Arrivals and exits in seconds: (observations, ranks)."""
     return (
         np.array(contender["arrival"], dtype=float) * NANOSECOND,
@@ -112,7 +113,7 @@ def times(contender: dict[str, Any]) -> tuple[Array, Array]:
     )
 
 
-def valid_observations(cell: dict[str, Any]) -> NDArray[np.bool_]:
+def valid_observations(cell: Cell) -> NDArray[np.bool_]:
     """Which repetitions count: those in which nobody missed the deadline, whoever the contender was."""
     number = len(cell["contenders"][0]["seconds"])
     valid = np.ones(number, dtype=bool)
@@ -121,21 +122,21 @@ def valid_observations(cell: dict[str, Any]) -> NDArray[np.bool_]:
     return valid
 
 
-def values(cell: dict[str, Any], metric: Metric) -> Array:
+def values(cell: Cell, metric: Metric) -> Array:
     """Seconds per call: (contenders, observations that count)."""
     rows = [_value(contender, metric, cell.get("calls", 1)) for contender in cell["contenders"]]
     return np.array(rows)[:, valid_observations(cell)]
 
 
 # From first arrival to last exit, and from arrival to exit in the mean over ranks.
-SIMULATED = {"run_time": "seconds", "elapsed": "mean", "osu": "mean"}
+SIMULATED: dict[str, Literal["seconds", "mean"]] = {"run_time": "seconds", "elapsed": "mean", "osu": "mean"}
 
 
-def _value(contender: dict[str, Any], metric: Metric, calls: int) -> Array:
+def _value(contender: Contender, metric: Metric, calls: int) -> Array:
     if metric.name in ("max", "nbcbench"):
         return np.array(contender["seconds"], dtype=float)
     simulated = SIMULATED.get(metric.name)
-    if "arrival" not in contender and simulated in contender:
+    if "arrival" not in contender and simulated and simulated in contender:
         return np.array(contender[simulated], dtype=float)
     if "arrival" not in contender:
         raise RequestError(
@@ -147,7 +148,7 @@ def _value(contender: dict[str, Any], metric: Metric, calls: int) -> Array:
 OF_RANKS = {"least": "osu_min", "mean": "osu", "greatest": "osu_max"}  # a call's time, of all ranks
 
 
-def winners_of_ranks(cell: dict[str, Any]) -> list[str]:
+def winners_of_ranks(cell: Cell) -> list[str]:
     """The best algorithm by the least, by the mean and by the greatest time of all ranks: who wins
     depends on whom one asks, the first rank to be done, all of them, or the last one."""
     names = [contender["name"] for contender in cell["contenders"]]
@@ -164,7 +165,7 @@ class Absorbed:
     normalised: Array  # by the balanced run time
 
 
-def absorbed(balanced: dict[str, Any], late: dict[str, Any]) -> Absorbed:
+def absorbed(balanced: Contender, late: Contender) -> Absorbed:
     """Of one contender at one size. The balanced run time is the median of those when all come at once
     (Proficz 2021, equations 1 to 4)."""
     reference = float(np.median(call_statistics(*times(balanced))["run_time"]))
@@ -177,7 +178,7 @@ def absorbed(balanced: dict[str, Any], late: dict[str, Any]) -> Absorbed:
     )
 
 
-def arrival_errors(contender: dict[str, Any]) -> Array:
+def arrival_errors(contender: Contender) -> Array:
     """By how many seconds ranks came later than they should have: (observations, ranks)."""
     late = np.array(contender["arrival"], dtype=float) - np.array(contender["wanted"], dtype=float)
     seconds: Array = late * NANOSECOND

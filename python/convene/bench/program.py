@@ -5,8 +5,8 @@ import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from convene.base.result_types import MeasuredRun
 from convene.bench.requests import Request
 from convene.mpi import launchers, processes
 from convene.mpi.processes import RunError
@@ -18,7 +18,7 @@ def measure(
     request: Request,
     on_progress: Callable[[float, float], None] | None = None,
     lines: Path | None = None,
-) -> dict[str, Any]:
+) -> MeasuredRun:
     """Runs the program; its result, and how it was started. `lines` is where the program writes what it has,
     size by size; that file stays, whatever becomes of the run."""
     place = launchers.common_place(setting.launcher.path.name)
@@ -28,10 +28,11 @@ def measure(
         result = read_lines(output)
     if result is None:
         raise RunError(f"the MPI program has written nothing into {output}; is it on another machine?")
-    return result | started
+    result["command"], result["variables"] = started.command, started.variables
+    return result
 
 
-def read_lines(path: Path) -> dict[str, Any] | None:
+def read_lines(path: Path) -> MeasuredRun | None:
     """What the program has written so far; nothing where there is not even a head. A last line that was cut
     off is left out."""
     try:
@@ -41,5 +42,6 @@ def read_lines(path: Path) -> dict[str, Any] | None:
     whole = text[: text.rfind("\n") + 1].splitlines()
     if not whole:
         return None
-    head: dict[str, Any] = json.loads(whole[0])
-    return head | {"sizes": [json.loads(line) for line in whole[1:]]}
+    run: MeasuredRun = json.loads(whole[0])
+    run["sizes"] = [json.loads(line) for line in whole[1:]]
+    return run

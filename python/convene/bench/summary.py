@@ -3,10 +3,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from convene.base.result_types import Cell, Json, Measurement
 from convene.bench import metrics
 from convene.bench.metrics import METRICS, Metric
 from convene.stats import bootstrap
@@ -39,7 +39,7 @@ class Row:
     def size(self) -> int:
         return self.case.size
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return {
             "procs": self.case.procs,
             "bytes": self.size,
@@ -55,11 +55,11 @@ class Row:
 
 
 def summarize(
-    cell: dict[str, Any],
+    cell: Cell,
     against: Sequence[str],
     metric: Metric = METRICS["max"],
     case: Case | None = None,
-    balanced: dict[str, Any] | None = None,
+    balanced: Cell | None = None,
 ) -> list[Row]:
     """The rows of one case, with ratios to each reference. `balanced`: the same case without late ranks."""
     names = [contender["name"] for contender in cell["contenders"]]
@@ -84,13 +84,13 @@ def summarize(
     ]
 
 
-def absorption_of(name: str, balanced: dict[str, Any], late: dict[str, Any]) -> float:
+def absorption_of(name: str, balanced: Cell, late: Cell) -> float:
     """The median of the normalised absorption."""
     own = [next(each for each in cell["contenders"] if each["name"] == name) for cell in (balanced, late)]
     return float(np.median(metrics.absorbed(own[0], own[1]).normalised))
 
 
-def cases(result: dict[str, Any]) -> dict[Case, dict[str, Any]]:
+def cases(result: Measurement) -> dict[Case, Cell]:
     """All cases of a measurement."""
     return {
         Case(
@@ -104,7 +104,7 @@ def cases(result: dict[str, Any]) -> dict[Case, dict[str, Any]]:
     }
 
 
-def summarize_all(result: dict[str, Any], against: Sequence[str], metric: Metric) -> list[Row]:
+def summarize_all(result: Measurement, against: Sequence[str], metric: Metric) -> list[Row]:
     known = cases(result)
     rows = []
     for case, cell in known.items():

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measurement results as tables on the terminal."""
 
-from typing import Any
+from collections.abc import Callable
 
 from rich.table import Table
 
 from convene import _core
 from convene.base import console
+from convene.base.result_types import MeasuredRun, Measurement
 from convene.base.text import seconds_text
 from convene.bench import metrics, requests
 from convene.bench.summary import Row
@@ -26,9 +27,12 @@ def ratio_text(ratio: Estimate | None) -> str:
     return f"[{colour}]{text}[/{colour}]" if colour else text
 
 
-def case_columns(collective: str, rows: list[Row]) -> dict[str, Any]:
+Columns = dict[str, Callable[[Row], str]]  # head: text of a row
+
+
+def case_columns(collective: str, rows: list[Row]) -> Columns:
     """What has to be said of a case: its size, and what else is not the same in all of them."""
-    columns: dict[str, Any] = {
+    columns: Columns = {
         "ranks": lambda row: str(row.case.procs),
         "distribution": lambda row: row.case.distribution,
         "arrivals": lambda row: row.case.arrivals,
@@ -70,7 +74,7 @@ def make_table(title: str, collective: str, rows: list[Row], references: list[st
     return table
 
 
-def remarks(runs: list[dict[str, Any]]) -> list[str]:
+def remarks(runs: list[MeasuredRun]) -> list[str]:
     """What one should know about the circumstances."""
     said = []
     environment = runs[0]["environment"]
@@ -85,7 +89,7 @@ def remarks(runs: list[dict[str, Any]]) -> list[str]:
     if most > cores:
         said.append(f"{most} ranks shared {cores} cores: the numbers say how algorithms do in such a crowd")
     if runs[0].get("options", {}).get("check") == "never":
-        said.append("nobody looked at the results (--check never)")
+        said.append("results were not checked (--check never)")
     invalid = total = 0
     for run in runs:
         for cell in run["sizes"]:
@@ -99,7 +103,7 @@ def remarks(runs: list[dict[str, Any]]) -> list[str]:
     return said
 
 
-def show(result: dict[str, Any], rows: list[Row], references: list[str]) -> None:
+def show(result: Measurement, rows: list[Row], references: list[str]) -> None:
     numbers = ", ".join(str(number) for number in dict.fromkeys(run["procs"] for run in result["runs"]))
     mpi = result["runs"][0]["environment"]["mpi"].split(",")[0]
     patterns = {row.case.arrivals for row in rows}

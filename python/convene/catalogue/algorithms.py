@@ -24,7 +24,7 @@ def is_composed(collective: str, spec: str) -> bool:
     return any(known["parts"] for known in _core.algorithms(collective) if known["name"] == name)
 
 
-def minds_nodes(collective: str, spec: str) -> bool:
+def depends_on_nodes(collective: str, spec: str) -> bool:
     """Whether a plan may depend on which ranks share a node."""
     name = spec.partition("(")[0].partition(";")[0]
     known = {algorithm["name"]: algorithm for algorithm in _core.algorithms(collective)}

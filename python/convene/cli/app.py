@@ -1,34 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: every module in convene.commands adds its command."""
+"""The application: its name, its help, its commands."""
 
-import importlib
-import pkgutil
 from typing import Annotated
 
 import typer
 
 from convene import __version__
-from convene.cli import commands
-
-# The order in which help names them; others follow.
-FIRST = (
-    "run",
-    "list",
-    "show",
-    "verify",
-    "bench",
-    "report",
-    "measure",
-    "predict",
-    "kernel",
-    "simulate",
-    "cluster",
-    "trace",
-)
+from convene.cli.lazy import LazyGroup
 
 app = typer.Typer(
     name="convene",
-    help="MPI collectives as schedules: run programs with them, look at them, check them, measure them.",
+    cls=LazyGroup,
+    help="MPI collectives as schedules: run programs with them, show, verify and measure them.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -42,19 +25,15 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(
+    epilog="[bold]Examples[/bold]\n\n"
+    "  convene run --use allgather=sparbit -- mpirun -n 8 ./app\n\n"
+    "  convene list allgather"
+)
 def _convene(
     _version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Say the version and stop."),
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
     pass
-
-
-def _place(name: str) -> tuple[int, str]:
-    return (FIRST.index(name) if name in FIRST else len(FIRST), name)
-
-
-for _name in sorted((module.name for module in pkgutil.iter_modules(commands.__path__)), key=_place):
-    importlib.import_module(f"convene.cli.commands.{_name}").register(app)

@@ -4,9 +4,9 @@
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from convene._core import RequestError
+from convene.base.result_types import Json
 
 RUNS = Path("/run/convene-cluster")
 MOST_NODES = 64
@@ -127,7 +127,7 @@ def option(name: str) -> str:
     return "" if name == "default" else f"--name {name}"
 
 
-def as_json(cluster: Cluster) -> dict[str, Any]:
+def as_json(cluster: Cluster) -> Json:
     return {
         "name": cluster.name,
         "up": cluster.is_up,

@@ -10,6 +10,7 @@ import numpy as np
 from convene import _core
 from convene.model import curves, measured_series
 from convene.model.measured_series import Observations, Sample
+from convene.model.platform_types import MeasuredPlatform
 
 MICRO = 1e6
 
@@ -24,7 +25,7 @@ def pyplot() -> Any:
     return plt
 
 
-def draw(observations: Observations, platform: dict[str, Any], folder: Path) -> list[Path]:
+def draw(observations: Observations, platform: MeasuredPlatform, folder: Path) -> list[Path]:
     """Writes the pictures; says which."""
     plt = pyplot()
     sample = measured_series.whole(observations)
@@ -69,7 +70,7 @@ def series(sample: Sample, operation: str, channel: str) -> list[measured_series
     return [one for one, _ in sample.find(operation, channel)]
 
 
-def messages(axes: Any, sample: Sample, platform: dict[str, Any], channel: str) -> None:
+def messages(axes: Any, sample: Sample, platform: MeasuredPlatform, channel: str) -> None:
     """Half a round trip, and one message under every model: the broadcast from one rank to another."""
     scales(axes, f"{channel}: one message, and what models say of it")
     shown(axes, series(sample, "round_trip", channel)[0], 0.5, "half a round trip")
@@ -90,7 +91,7 @@ def messages(axes: Any, sample: Sample, platform: dict[str, Any], channel: str) 
         axes.axvspan(*kink["between"], color="orange", alpha=0.3)
 
 
-def transfers(axes: Any, sample: Sample, platform: dict[str, Any], channel: str) -> None:
+def transfers(axes: Any, sample: Sample, platform: MeasuredPlatform, channel: str) -> None:
     scales(axes, f"{channel}: L(m, τ)")
     found = next(one for one in platform["model"]["channels"] if one["name"] == channel)
     for name, line in (("L", "o-"), ("L_sr", "x--"), ("L_c", "+:")):
@@ -100,7 +101,7 @@ def transfers(axes: Any, sample: Sample, platform: dict[str, Any], channel: str)
             axes.plot(sizes, np.maximum(times, 1e-3), line, markersize=3, lw=1, label=label)
 
 
-def bursts(axes: Any, sample: Sample, platform: dict[str, Any], channel: str) -> None:
+def bursts(axes: Any, sample: Sample, platform: MeasuredPlatform, channel: str) -> None:
     scales(axes, f"{channel}: what a further message of a burst adds")
     found = next(one for one in platform["model"]["channels"] if one["name"] == channel)
     steps = curves.gap(sample, channel)
@@ -112,7 +113,7 @@ def bursts(axes: Any, sample: Sample, platform: dict[str, Any], channel: str) ->
     axes.plot(sizes, gaps, lw=1, label="PLogP: g(m)")
 
 
-def overheads(axes: Any, sample: Sample, platform: dict[str, Any], channel: str) -> None:
+def overheads(axes: Any, sample: Sample, platform: MeasuredPlatform, channel: str) -> None:
     scales(axes, f"{channel}: a send, and a receive of what has come")
     shown(axes, series(sample, "send", channel)[0], 1, "send")
     shown(axes, series(sample, "receive", channel)[0], 1, "receive")

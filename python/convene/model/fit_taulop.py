@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parameters of τ-Lop from observations."""
 
-from typing import Any
-
 import numpy as np
 
 from convene.model import curves
+from convene.model.fit_types import TauLop
 from convene.model.measured_series import Array, Curve, Sample
 
 
-def fit_taulop_memory(sample: Sample, channel: str) -> dict[str, Any]:
+def fit_taulop_memory(sample: Sample, channel: str) -> TauLop:
     """o = RTT(0)/2 (7.2); L(m, 1) from round trips, L(m, τ) from rings (7.4); L_c from copies through shared
     memory."""
     trip = curves.half_trip(sample, channel)
@@ -20,12 +19,10 @@ def fit_taulop_memory(sample: Sample, channel: str) -> dict[str, Any]:
         table[tau] = Curve(ring.bytes, (ring.times - overhead) / 2)
     table = with_collectives(sample, overhead, curves.ordered(table))
     shared = {tau: sample.curve("shared", channel, tau=tau) for tau in sample.taus("shared", channel)}
-    return {
-        "o": overhead,
-        "transport": "copy_in_copy_out",
-        "L": curves.ordered(table),
-        **({"L_c": curves.ordered(shared)} if 1 in shared else {}),
-    }
+    found: TauLop = {"o": overhead, "transport": "copy_in_copy_out", "L": curves.ordered(table)}
+    if 1 in shared:
+        found["L_c"] = curves.ordered(shared)
+    return found
 
 
 def shares(known: list[int], tau: int) -> dict[int, float]:
@@ -101,7 +98,7 @@ def with_collectives(sample: Sample, overhead: float, table: dict[int, Curve]) -
     }
 
 
-def fit_taulop_network(sample: Sample, channel: str, memory: dict[int, Curve] | None) -> dict[str, Any]:
+def fit_taulop_network(sample: Sample, channel: str, memory: dict[int, Curve] | None) -> TauLop:
     """o from round trips (7.2) and, where senders wait, from synchronous messages (7.3); L by (7.6), from
     messages one way and back; L_sr likewise from exchanges. Without a memory, of which nothing is known where
     each node has one rank, the network's transfer is all of a message."""
@@ -128,9 +125,11 @@ def fit_taulop_network(sample: Sample, channel: str, memory: dict[int, Curve] | 
     exchanged = {
         tau: sample.curve("exchange", channel, tau=tau).times for tau in sample.taus("exchange", channel)
     }
-    return {
+    found: TauLop = {
         "o": overhead,
         "transport": "copies" if memory else "rdma",
         "L": transfers(whole),
-        **({"L_sr": transfers(exchanged)} if 1 in exchanged else {}),
     }
+    if 1 in exchanged:
+        found["L_sr"] = transfers(exchanged)
+    return found

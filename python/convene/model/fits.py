@@ -11,29 +11,40 @@ from typing import Any
 import numpy as np
 
 from convene.model import curves, fit_taulop
+from convene.model.fit_types import (
+    Channel,
+    Fitted,
+    FittedPacking,
+    Hockney,
+    LogfP,
+    LogGP,
+    LogNP,
+    PLogP,
+    TauLop,
+)
 from convene.model.measured_series import Array, Curve, Observations, Sample
 
 CONFIDENCE = 0.95
 RESAMPLES = 200
 
 
-def fit_hockney(sample: Sample, channel: str) -> dict[str, Any]:
+def fit_hockney(sample: Sample, channel: str) -> Hockney:
     trip = curves.half_trip(sample, channel)
     alpha, beta = curves.line(trip.bytes, trip.times)
     return {"alpha": alpha, "beta": beta}
 
 
-def fit_loggp(sample: Sample, channel: str) -> dict[str, Any]:
+def fit_loggp(sample: Sample, channel: str) -> LogGP:
     steps = curves.gap(sample, channel)
     g, per_byte = curves.line(steps.bytes - 1, steps.times)
     overhead = curves.paused_overhead(sample, channel)
     latency = max(0.0, float(curves.half_trip(sample, channel).at(1.0)) - 2 * overhead)
-    found: dict[str, Any] = {"L": latency, "o": overhead, "g": g, "G": per_byte}
+    found: LogGP = {"L": latency, "o": overhead, "g": g, "G": per_byte}
     threshold = sample.observations.protocols.get(channel)
     return found if threshold is None else {**found, "S": threshold}
 
 
-def fit_plogp(sample: Sample, channel: str) -> dict[str, Any]:
+def fit_plogp(sample: Sample, channel: str) -> PLogP:
     steps = curves.growing(curves.gap(sample, channel))
     latency = max(0.0, float(curves.half_trip(sample, channel).times[0] - steps.times[0]))
     return {
@@ -44,7 +55,7 @@ def fit_plogp(sample: Sample, channel: str) -> dict[str, Any]:
     }
 
 
-def fit_logfp(sample: Sample, channel: str) -> dict[str, Any]:
+def fit_logfp(sample: Sample, channel: str) -> LogfP:
     sends, receives = sample.by_messages("sends", channel), sample.by_messages("receives", channel)
     overhead = float(sends.times[-1])
     free, g = curves.free_messages(sample.by_messages("burst", channel), overhead)
@@ -53,7 +64,7 @@ def fit_logfp(sample: Sample, channel: str) -> dict[str, Any]:
     return {"L": latency, "g": g, "f": free, "o_s": sends, "o_r": receives}
 
 
-def fit_lognp(sample: Sample, channel: str, *, in_memory: bool) -> dict[str, Any]:
+def fit_lognp(sample: Sample, channel: str, *, in_memory: bool) -> LogNP:
     trip = curves.half_trip(sample, channel)
     if in_memory:
         half = curves.growing(Curve(trip.bytes, trip.times / 2))
@@ -63,29 +74,34 @@ def fit_lognp(sample: Sample, channel: str, *, in_memory: bool) -> dict[str, Any
     return {"transfers": [side, curves.growing(Curve(trip.bytes, network)), side]}
 
 
-def fit_channel(sample: Sample, channel: str) -> dict[str, Any]:
+def fit_channel(sample: Sample, channel: str) -> Channel:
     in_memory = channel == "memory"
-    found = {
+    return {
         "hockney": fit_hockney(sample, channel),
         "loggp": fit_loggp(sample, channel),
         "logfp": fit_logfp(sample, channel),
         "plogp": fit_plogp(sample, channel),
         "lognp": fit_lognp(sample, channel, in_memory=in_memory),
+        "taulop": fit_taulop.fit_taulop_memory(sample, channel)
+        if in_memory
+        else fit_network(sample, channel),
     }
-    if in_memory:
-        return {**found, "taulop": fit_taulop.fit_taulop_memory(sample, channel)}
+
+
+def fit_network(sample: Sample, channel: str) -> TauLop:
     has_memory = "memory" in sample.observations.channels()
     memory = fit_taulop.fit_taulop_memory(sample, "memory")["L"] if has_memory else None
-    return {**found, "taulop": fit_taulop.fit_taulop_network(sample, channel, memory)}
+    return fit_taulop.fit_taulop_network(sample, channel, memory)
 
 
-def fit(sample: Sample) -> dict[str, Any]:
+def fit(sample: Sample) -> Fitted:
     """All parameters, in the structure of a platform file's model: {"copy", "packing", "computation",
     "channels"}; without "packing" where an older raw file has none."""
-    packing = curves.fit_local(sample, "packing")
+    local = curves.fit_local(sample, "packing")
+    packing: FittedPacking = {"packing": local[1]} if local else {}
     return {
         "copy": curves.fit_local(sample, "copy"),
-        **({"packing": packing[1]} if packing else {}),
+        **packing,
         "computation": curves.fit_local(sample, "combine"),
         "channels": {name: fit_channel(sample, name) for name in sample.observations.channels()},
     }

@@ -9,6 +9,9 @@ ASSUMED = "all parameters: from the links and processors of the platform for sim
 FAR = "the network: as between the two nodes that are farthest from each other"
 
 
+Described = dict[str, Any]  # a part of a platform file, which has been checked
+
+
 def model_platform(text: str) -> str:
     """A platform of the models, as JSON, for one of convene simulate, which has been checked."""
     machine = json.loads(text)
@@ -32,7 +35,7 @@ def model_platform(text: str) -> str:
     return json.dumps({**known, "assumed": assumed, "model": model})
 
 
-def farthest_way(network: dict[str, Any]) -> list[dict[str, Any]]:
+def farthest_way(network: Described) -> list[Described]:
     """The links between two nodes that have the most between them."""
     node = network["node"]
     match network.get("shape", "one_switch"):
@@ -51,7 +54,7 @@ def line(fixed: float, per_byte: float) -> dict[str, float]:
     return {"fixed": fixed, "per_byte": per_byte}
 
 
-def channel(name: str, way: list[dict[str, Any]], machine: dict[str, Any], transport: str) -> dict[str, Any]:
+def channel(name: str, way: list[Described], machine: Described, transport: str) -> Described:
     processor = machine.get("processor", {})
     send, recv = processor.get("send", 0), processor.get("recv", 0)
     latency = sum(link.get("latency", 0) for link in way)

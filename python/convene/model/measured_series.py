@@ -3,10 +3,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from convene.model.platform_types import Observed, SeriesJson
 
 Array = NDArray[np.float64]
 
@@ -62,7 +63,7 @@ class Observations:
     terms: dict[tuple[str, int], list[Term]] = field(default_factory=dict)
 
     @staticmethod
-    def read(raw: dict[str, Any], terms: dict[tuple[str, int], list[Term]] | None = None) -> "Observations":
+    def read(raw: Observed, terms: dict[tuple[str, int], list[Term]] | None = None) -> "Observations":
         return Observations([read_series(one) for one in raw["series"]], raw["protocols"], terms or {})
 
     @property
@@ -77,7 +78,7 @@ class Observations:
         return any(one.operation == operation and one.channel == channel for one in self.series)
 
 
-def read_series(one: dict[str, Any]) -> Series:
+def read_series(one: SeriesJson) -> Series:
     points = one["points"]
     return Series(
         one["operation"],

@@ -13,7 +13,17 @@ import numpy as np
 from convene import __version__, _core
 from convene._core import RequestError
 from convene.model import curves, fit_checks, fit_taulop, fits, measured_series
-from convene.model.measured_series import Curve
+from convene.model.fit_types import Fitted
+from convene.model.measured_series import Curve, Observations, Sample
+from convene.model.platform_types import (
+    Interval,
+    Measured,
+    MeasuredPlatform,
+    Model,
+    Observed,
+    Packing,
+    Protocol,
+)
 from convene.mpi import launchers, processes, settings
 
 DIGITS = 6
@@ -79,14 +89,15 @@ def find_setting(command: str | None, stack: str | None) -> settings.Setting:
 
 def run(
     setting: settings.Setting, request: Request, on_progress: Callable[[float, float], None] | None = None
-) -> dict[str, Any]:
+) -> Observed:
     """Every observation, and how they were taken. Raises RequestError and bench.RunError."""
     place = launchers.common_place(setting.launcher.path.name)
     with tempfile.TemporaryDirectory(prefix=".convene-", dir=place) as folder:
         output = Path(folder) / "measure.json"
         started = processes.start(setting, request.procs, request.arguments(), output, on_progress)
-        result: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
-    return result | started
+        result: Observed = json.loads(output.read_text(encoding="utf-8"))
+    result["command"], result["variables"] = started.command, started.variables
+    return result
 
 
 def rounded(value: float) -> float:
@@ -114,7 +125,7 @@ def as_json(value: Any, name: str = "") -> Any:
     return micro(value)
 
 
-def interval_json(path: str, low: Any, high: Any) -> dict[str, Any]:
+def interval_json(path: str, low: Any, high: Any) -> Interval:
     scale = 1.0 if path.rpartition(".")[2] in PLAIN else MICRO
     ends = [[rounded(number * scale) for number in side] for side in (low, high)]
     if len(ends[0]) == 1:
@@ -142,7 +153,7 @@ NO_MEMORY = (
 )
 
 
-def protocols(observations: measured_series.Observations) -> dict[str, Any]:
+def protocols(observations: Observations) -> dict[str, Protocol]:
     return {
         channel: {
             "sender_waits_from": observations.protocols.get(channel),
@@ -159,7 +170,7 @@ def protocols(observations: measured_series.Observations) -> dict[str, Any]:
     }
 
 
-def terms_of(raw: dict[str, Any]) -> dict[tuple[str, int], list[measured_series.Term]]:
+def terms_of(raw: Observed) -> dict[tuple[str, int], list[measured_series.Term]]:
     """What the collectives that ran within a node consist of under τ-Lop."""
     found = {}
     for one in raw["series"]:
@@ -172,9 +183,7 @@ def terms_of(raw: dict[str, Any]) -> dict[tuple[str, int], list[measured_series.
     return found
 
 
-def platform(
-    raw: dict[str, Any], request: Request, name: str, resamples: int = fits.RESAMPLES
-) -> dict[str, Any]:
+def platform(raw: Observed, request: Request, name: str, resamples: int = fits.RESAMPLES) -> MeasuredPlatform:
     """The platform file of a run. Raises bench.RunError where no channel was measured."""
     observations = measured_series.Observations.read(raw, terms_of(raw) if request.fits_collectives else None)
     channels = observations.channels()
@@ -189,52 +198,60 @@ def platform(
             **model["channels"],
         }
         assumed.append(NO_MEMORY)
-    last = list(model["channels"])[-1]
-    listed = [
-        {"name": channel, **({} if channel == last else {"within": "node"}), **as_json(found)}
-        for channel, found in model["channels"].items()
-    ]
     environment = raw["environment"]
-    found = {
+    found: MeasuredPlatform = {
         "name": name,
         "description": f"{environment['processor']}, {environment['mpi']}",
         "source": f"measured by convene {__version__} on {environment['started']}, {raw['procs']} ranks on "
         f"{len(environment['hosts'])} host(s), {observations.rounds} observations of each point",
         "machine": machine_of(raw["nodes"]),
         "assumed": assumed,
-        "model": {
-            "time_unit": "us",
-            "copy": as_json(model["copy"]),
-            **({"packing": as_json(model["packing"])} if "packing" in model else {}),
-            "computation": as_json(model["computation"]),
-            "channels": listed,
-        },
-        "measured": {
-            "environment": environment,
-            "command": raw["command"],
-            "ranks": raw["procs"],
-            "cache": "out of cache" if request.out_of_cache else "in cache",
-            "reduction": "MPI_SUM of MPI_DOUBLE",
-            "fitted_to": sorted({algorithm for algorithm, _ in observations.terms}),
-            "protocols": protocols(observations),
-            "cross_checks": {
-                channel: {
-                    what: micro(value) for what, value in fit_checks.cross_checks(sample, channel).items()
-                }
-                for channel in channels
-            },
-            "issue_cost": {channel: micro(curves.issue_cost(sample, channel)) for channel in channels},
-            "intervals": {
-                path: interval_json(path, low, high)
-                for path, (low, high) in fits.intervals(observations, resamples=resamples).items()
-            },
-        },
+        "model": model_json(model),
+        "measured": measured_json(raw, request, sample, resamples),
     }
     check(found)
     return found
 
 
-def check(found: dict[str, Any]) -> None:
+def model_json(model: Fitted) -> Model:
+    last = list(model["channels"])[-1]
+    listed = [
+        {"name": channel, **({} if channel == last else {"within": "node"}), **as_json(found)}
+        for channel, found in model["channels"].items()
+    ]
+    packing: Packing = {"packing": as_json(model["packing"])} if "packing" in model else {}
+    return {
+        "time_unit": "us",
+        "copy": as_json(model["copy"]),
+        **packing,
+        "computation": as_json(model["computation"]),
+        "channels": listed,
+    }
+
+
+def measured_json(raw: Observed, request: Request, sample: Sample, resamples: int) -> Measured:
+    observations = sample.observations
+    channels = observations.channels()
+    checks = {channel: fit_checks.cross_checks(sample, channel) for channel in channels}
+    intervals = fits.intervals(observations, resamples=resamples)
+    return {
+        "environment": raw["environment"],
+        "command": raw["command"],
+        "ranks": raw["procs"],
+        "cache": "out of cache" if request.out_of_cache else "in cache",
+        "reduction": "MPI_SUM of MPI_DOUBLE",
+        "fitted_to": sorted({algorithm for algorithm, _ in observations.terms}),
+        "protocols": protocols(observations),
+        "cross_checks": {
+            channel: {what: micro(value) for what, value in found.items()}
+            for channel, found in checks.items()
+        },
+        "issue_cost": {channel: micro(curves.issue_cost(sample, channel)) for channel in channels},
+        "intervals": {path: interval_json(path, low, high) for path, (low, high) in intervals.items()},
+    }
+
+
+def check(found: MeasuredPlatform) -> None:
     """What is written must be what `convene predict` reads."""
     try:
         _core.platform(json.dumps(found), "the measured platform")

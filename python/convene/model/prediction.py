@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 from convene import _core
 from convene._core import RequestError
+from convene.base.result_types import Json
 from convene.model.platform_files import NONE, PlatformFile
 
 HOP_BYTES = "hop_bytes"
@@ -91,7 +91,7 @@ def best_of(predictions: list[Prediction], sizes: list[int]) -> list[str]:
     return [min(predictions, key=lambda p: p.order(i)).spec for i in range(len(sizes))]
 
 
-def as_json(setting: Setting, model: str, sizes: list[int], predictions: list[Prediction]) -> dict[str, Any]:
+def as_json(setting: Setting, model: str, sizes: list[int], predictions: list[Prediction]) -> Json:
     unit = "byte_hops" if model == HOP_BYTES else "seconds"
     return {
         "collective": setting.collective,

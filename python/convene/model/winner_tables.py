@@ -2,12 +2,12 @@
 """How `convene predict` shows winners, crossover points, best parameters and mappings."""
 
 from collections.abc import Callable
-from typing import Any
 
 from rich.table import Table
 
 from convene import _core
 from convene.base import console
+from convene.base.result_types import Json
 from convene.model.prediction import Prediction
 from convene.model.winners import Crossover, Row, Winner, letters
 
@@ -91,5 +91,5 @@ def print_mappings(
     output.print(table)
 
 
-def winner_json(winner: Winner) -> dict[str, Any]:
+def winner_json(winner: Winner) -> Json:
     return {"algorithm": winner.spec, "cost": winner.cost, "runner_up": winner.runner_up}

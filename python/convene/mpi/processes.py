@@ -8,8 +8,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from convene._core import RequestError
 from convene.mpi import settings
@@ -24,21 +24,29 @@ class RunError(Exception):
     """The measurement ran and failed."""
 
 
+@dataclass(frozen=True)
+class Started:
+    """How a program was started: its command line, and the variables that were set for it."""
+
+    command: list[str]
+    variables: dict[str, str]
+
+
 def start(
     setting: Setting,
     procs: int,
     arguments: list[str],
     output: Path,
     on_progress: Callable[[float, float], None] | None = None,
-) -> dict[str, Any]:
-    """Runs the setting's program, which writes into `output`, to its end; how it was started."""
+) -> Started:
+    """Runs the setting's program, which writes into `output`, to its end."""
     variables = {**settings.mpi_variables(setting.launcher, procs), **setting.variables}
     library_path = {name: variables[name] for name in variables if name == "LD_LIBRARY_PATH"}
     command = settings.command_line(
         setting, procs, [*arguments, "--output", str(output)], {**library_path, **setting.variables}
     )
     run(command, {**os.environ, **variables}, on_progress or (lambda done, of: None))
-    return {"command": command[: command.index("--output")], "variables": variables}
+    return Started(command[: command.index("--output")], variables)
 
 
 def run(command: list[str], environment: dict[str, str], on_progress: Callable[[float, float], None]) -> None:
@@ -65,7 +73,7 @@ def run(command: list[str], environment: dict[str, str], on_progress: Callable[[
 
 
 def end_with_parent() -> None:
-    """In the child: nobody measures on when the driver has been killed."""
+    """In the child: end with the driver."""
     if sys.platform == "linux":
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)

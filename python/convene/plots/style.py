@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 
 mpl.use("svg")
 from matplotlib import pyplot as plt
@@ -51,7 +52,7 @@ def panels(
 
 
 def legend(drawing: Drawing, axes: Sequence[Axes]) -> None:
-    entries: dict[str, Any] = {}
+    entries: dict[str, Artist] = {}
     for each in axes:
         for handle, label in zip(*each.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)

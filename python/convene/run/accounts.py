@@ -5,9 +5,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from convene.base.result_types import Json
 from convene.run import phases
+from convene.run.account_types import Account, CallRecord, CommunicatorAccount
 from convene.run.phases import Background, PhaseRow
 
 
@@ -26,7 +27,7 @@ class Row:
     shortest: float = float("inf")
     longest: float = 0.0
 
-    def add(self, rank: int, record: dict[str, Any]) -> None:
+    def add(self, rank: int, record: CallRecord) -> None:
         calls = int(record["calls"])
         self.calls_of_ranks += calls
         self.block_bytes_of_calls += calls * float(record["bytes_per_block"])
@@ -60,7 +61,7 @@ class Row:
     def seconds_per_call(self) -> float:
         return sum(self.seconds_by_rank.values()) / max(self.calls_of_ranks, 1)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return {
             "collective": self.collective,
             "algorithm": self.algorithm,
@@ -101,10 +102,13 @@ class Accounts:
         return all(row.is_native for row in self.rows)
 
 
+Rows = dict[tuple[str | int, ...], Row]
+
+
 def read(directory: Path) -> Accounts:
     """Reads every account in the directory. A rank that crashed has written none, or a part of one."""
     accounts = Accounts()
-    rows: dict[tuple[Any, ...], Row] = {}
+    rows: Rows = {}
     libraries: dict[str, None] = {}
     hosts: dict[str, None] = {}
     messages: dict[str, None] = {}
@@ -112,7 +116,7 @@ def read(directory: Path) -> Accounts:
     accounts.unreadable = sum(1 for _ in directory.glob("account-*.json.part"))
     for path in sorted(directory.glob("account-*.json")):
         try:
-            value = json.loads(path.read_text(encoding="utf-8"))
+            value: Account = json.loads(path.read_text(encoding="utf-8"))
             collect(value, {})  # once for nothing: an account counts as a whole or not at all
             phases.collect(value, {}, Background())
             procs, said = int(value["procs"]), [str(sentence) for sentence in value["messages"]]
@@ -132,11 +136,11 @@ def read(directory: Path) -> Accounts:
     return accounts
 
 
-def order(row: Row) -> tuple[Any, ...]:
+def order(row: Row) -> tuple[str, int, float, str]:
     return (row.collective, -row.procs, row.bytes_per_block, row.algorithm)
 
 
-def collect(account: dict[str, Any], rows: dict[tuple[Any, ...], Row]) -> None:
+def collect(account: Account, rows: Rows) -> None:
     """Adds a rank's records to the rows."""
     rank = int(account["rank"])
     for communicator, record in records(account):
@@ -147,7 +151,7 @@ def collect(account: dict[str, Any], rows: dict[tuple[Any, ...], Row]) -> None:
         rows.setdefault((*names, *shape, size_class), Row(*names, *shape)).add(rank, record)
 
 
-def records(account: dict[str, Any]) -> Iterable[tuple[dict[str, Any], dict[str, Any]]]:
+def records(account: Account) -> Iterable[tuple[CommunicatorAccount, CallRecord]]:
     for communicator in account["communicators"]:
         for record in communicator["records"]:
             yield communicator, record

@@ -3,7 +3,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+
+from convene.base.result_types import Json
+from convene.run.account_types import Account, PhaseTally, ThreadUsage
 
 
 @dataclass
@@ -20,11 +22,14 @@ class PhaseRow:
     messages: int = 0
     early_messages: int = 0
 
-    def add(self, tally: dict[str, Any]) -> None:
-        for name in ("runs", "phases", "forecasts", "messages", "early_messages"):
-            setattr(self, name, getattr(self, name) + int(tally[name]))
-        for name in ("phase_seconds", "error_seconds"):
-            setattr(self, name, getattr(self, name) + float(tally[name]))
+    def add(self, tally: PhaseTally) -> None:
+        self.runs += int(tally["runs"])
+        self.phases += int(tally["phases"])
+        self.forecasts += int(tally["forecasts"])
+        self.messages += int(tally["messages"])
+        self.early_messages += int(tally["early_messages"])
+        self.phase_seconds += float(tally["phase_seconds"])
+        self.error_seconds += float(tally["error_seconds"])
 
     @property
     def seconds_per_phase(self) -> float:
@@ -35,7 +40,7 @@ class PhaseRow:
         """By how much a forecast was wrong, in the mean."""
         return self.error_seconds / max(self.forecasts, 1)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return {
             "collective": self.collective,
             "algorithm": self.algorithm,
@@ -57,16 +62,16 @@ class Background:
     ran: int = 0
     cpu_seconds: float = 0.0
 
-    def add(self, usage: dict[str, Any]) -> None:
+    def add(self, usage: ThreadUsage) -> None:
         self.ranks += 1
         self.ran += bool(usage["ran"])
         self.cpu_seconds += float(usage["cpu_seconds"])
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return {"ranks": self.ranks, "ran": self.ran, "cpu_seconds": self.cpu_seconds}
 
 
-def collect(account: dict[str, Any], rows: dict[tuple[str, str], PhaseRow], background: Background) -> None:
+def collect(account: Account, rows: dict[tuple[str, str], PhaseRow], background: Background) -> None:
     """Adds what one rank wrote down."""
     for tally in tallies(account):
         names = (str(tally["collective"]), str(tally["algorithm"]))
@@ -75,6 +80,6 @@ def collect(account: dict[str, Any], rows: dict[tuple[str, str], PhaseRow], back
         background.add(usage)
 
 
-def tallies(account: dict[str, Any]) -> Iterable[dict[str, Any]]:
+def tallies(account: Account) -> Iterable[PhaseTally]:
     for communicator in account["communicators"]:
         yield from communicator.get("phases", [])

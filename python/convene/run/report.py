@@ -4,20 +4,21 @@
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-import jinja2
 from rich.table import Table
 
 from convene import __version__, _core
 from convene._core import RequestError
 from convene.base import console
+from convene.base.result_types import Json
 from convene.base.text import bytes_text, seconds_text
 from convene.run.accounts import Accounts, Row
-from convene.trace.lateness import Summary
+
+if TYPE_CHECKING:
+    from convene.trace.lateness import Summary
 
 MOST_ROWS = 40  # of a table on the terminal
-MOST_DRAWN = 16  # processes of a picture in a page
 FORMATS = (".json", ".html")
 
 
@@ -32,13 +33,13 @@ class Run:
     status: int
     seconds: float
     accounts: Accounts
-    lateness: Summary | None = None  # where arrivals were recorded
+    lateness: "Summary | None" = None  # where arrivals were recorded
 
     @property
     def command_line(self) -> str:
         return shlex.join(self.command)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         accounts = self.accounts
         return {
             "convene": __version__,
@@ -189,71 +190,3 @@ def print_summary(run: Run) -> None:
         output.print(table(run), markup=False)
     for sentence in (*forecast_sentences(run), *run.accounts.messages, *remarks(run)):
         output.print(f"convene: {sentence}", markup=False, soft_wrap=True)
-
-
-def pictures(run: Run) -> list[tuple[str, str]]:
-    """Title and picture of each schedule that ran, for as many processes as can be drawn well."""
-    wanted = {(row.collective, row.algorithm, row.procs) for row in run.accounts.rows if not row.is_native}
-    found = []
-    for collective, algorithm, procs in sorted(wanted):
-        try:
-            drawn = _core.svg(collective, algorithm, min(procs, MOST_DRAWN))
-        except RequestError:
-            continue  # too large to be drawn, or one that cannot run with fewer processes
-        found.append((f"{collective} by {algorithm}, {min(procs, MOST_DRAWN)} processes", drawn))
-    return found
-
-
-def lateness_section(summary: Summary | None) -> dict[str, Any] | None:
-    """What the page says of who was late: sentences, tables and pictures."""
-    if summary is None:
-        return None
-    from convene.trace.pictures import lateness_map, timeline
-    from convene.trace.tables import (  # Matplotlib takes a while
-        KIND_HEADS,
-        RANK_HEADS,
-        kind_cells,
-        rank_cells,
-        sentences,
-    )
-
-    tables = [
-        (
-            "Call sites, those with the most waiting first",
-            KIND_HEADS,
-            [kind_cells(number, calls) for number, calls in enumerate(summary.kinds, 1)],
-        ),
-        ("Ranks", RANK_HEADS, [rank_cells(row) for row in summary.ranks]),
-    ]
-    drawn = [
-        ("Who came late, over time", lateness_map(summary)),
-        ("The latest calls", timeline(summary)),
-    ]
-    return {
-        "sentences": sentences(summary),
-        "tables": tables if summary.kinds else [],
-        "pictures": drawn if summary.kinds else [],
-    }
-
-
-def page(run: Run) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("convene"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.get_template("run.html.j2").render(
-        run=run,
-        heads=HEADS,
-        rows=[(row, cells(row)) for row in run.accounts.rows],
-        sentences=[*forecast_sentences(run), *run.accounts.messages, *remarks(run)],
-        pictures=pictures(run),
-        late=lateness_section(run.lateness),
-        seconds=seconds_text(run.seconds),
-        version=__version__,
-    )
-
-
-def write(run: Run, path: Path) -> None:
-    if path.suffix == ".json":
-        console.write_file(path, console.json_text(run.as_json()) + "\n")
-    else:
-        console.write_file(path, page(run))

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simulation cases: one algorithm on one platform, for several sizes and arrival patterns."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from convene import __version__, _core
 from convene._core import RequestError
 from convene.base.core_types import Simulated
+from convene.base.result_types import Environment
 from convene.simulate.platforms import Platform
 
 SMALL = 1024  # so many processes can always be simulated
@@ -37,9 +38,9 @@ class Case:
 
     engine: ClassVar[str] = "player"
 
-    def environment(self) -> dict[str, Any]:
+    def environment(self) -> Environment:
         """What stands for the machine and the MPI in a report."""
-        machine = _core.simulated_machine(self.platform.text, self.platform.file)
+        machine = self.platform.machine
         return {
             "mpi": f"{self.engine} of Convene {__version__}",
             "processor": f"simulated platform {machine['name']}",
@@ -109,3 +110,9 @@ def refusal_of(
         return str(error)
     except MemoryError:
         return f"{spec} on {procs} processes needs too much memory; take fewer processes"
+
+
+def require_possible(cases: Sequence[Case]) -> None:
+    for case in cases:
+        if case.procs > SMALL and (refusal := case.refusal()):
+            raise RequestError(refusal)

@@ -9,6 +9,8 @@ from convene.base import parsing
 from convene.simulate.cases import QUIET
 from convene.simulate.platforms import Platform
 
+Pattern = tuple[float, ...]  # of arrivals: seconds, by rank
+
 
 def parse_noise(text: str, seed: int) -> tuple[str, float, float, int]:
     """Noise: none, exponential:SECONDS, pareto:SECONDS:SHAPE, bernoulli:PROBABILITY:SECONDS."""
@@ -25,7 +27,7 @@ def parse_noise(text: str, seed: int) -> tuple[str, float, float, int]:
     except ValueError:
         pass
     raise RequestError(
-        f"--noise '{text}' is none of none, exponential:SECONDS, pareto:SECONDS:SHAPE, "
+        f"unknown noise '{text}'; choose none, exponential:SECONDS, pareto:SECONDS:SHAPE or "
         "bernoulli:PROBABILITY:SECONDS"
     )
 
@@ -37,9 +39,9 @@ def round_seconds(platform: Platform, size: float) -> float:
     return max(run["seconds"], 1e-12)  # a platform may have no costs
 
 
-def make_arrivals(text: str, procs: int, repetitions: int, seed: int) -> list[list[float]]:
+def make_arrivals(text: str, procs: int, repetitions: int, seed: int) -> tuple[Pattern, ...]:
     """Patterns of arrival, in seconds for each rank: those of convene bench, or a file's name for its trace.
     Random ones are made `repetitions` times, of a trace there is each line."""
     pattern = f"trace:{text}" if Path(text).is_file() else text
     calls = _core.arrival_delays(pattern, procs, repetitions, seed)
-    return [[delay * 1e-9 for delay in delays] for delays in calls]
+    return tuple(tuple(delay * 1e-9 for delay in delays) for delays in calls)

@@ -3,11 +3,13 @@
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from convene import _core
 from convene._core import RequestError
 from convene.base import paths
+from convene.base.core_types import SimulatedMachine
 
 PLATFORMS = paths.PACKAGE / "machines"
 
@@ -19,13 +21,26 @@ class Platform:
     text: str
     file: str
 
+    @cached_property
+    def machine(self) -> SimulatedMachine:
+        """What it describes, read once."""
+        return _core.simulated_machine(self.text, self.file)
+
     @property
     def name(self) -> str:
-        return _core.simulated_machine(self.text, self.file)["name"]
+        return self.machine["name"]
+
+    @property
+    def description(self) -> str:
+        return str(json.loads(self.text).get("description", ""))
 
     @property
     def nodes(self) -> int:
-        return _core.simulated_machine(self.text, self.file)["nodes"]
+        return self.machine["nodes"]
+
+    @property
+    def cores(self) -> int:
+        return self.machine["cores"]
 
     def with_nodes(self, nodes: int) -> "Platform":
         """The same with another number of nodes on one switch."""
@@ -56,7 +71,7 @@ def load_platform(name: str) -> Platform:
             f"{path} is a platform for convene predict: it has parameters of models, no links and processors"
         )
     platform = Platform(text, str(path))
-    _core.simulated_machine(text, platform.file)
+    _ = platform.machine  # refuses a wrong one at once
     return platform
 
 

@@ -29,7 +29,7 @@ MOST_PROCS = 512  # SimGrid's platform has a route for each pair
 # What SMPI calls by these names are ways to choose; all others are algorithms.
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
 OWN = ("allgather", "gather", "scatter", "alltoall", "bcast", "reduce", "allreduce", "barrier")
-RIVAL = "smpi:"
+SMPI = "smpi:"
 
 
 def find_launcher() -> tuple[str, Path]:
@@ -56,7 +56,7 @@ def check(procs: int, platform: platforms.Platform) -> None:
         raise RequestError(
             f"--engine smpi simulates at most {MOST_PROCS} ranks, not {procs}; take --engine player for more"
         )
-    cores = _core.simulated_machine(platform.text, platform.file)["cores"]
+    cores = platform.cores
     if procs > cores:
         raise RequestError(
             f"with --engine smpi every rank has a core of its own, and {platform.name} has {cores}; take "
@@ -64,19 +64,19 @@ def check(procs: int, platform: platforms.Platform) -> None:
         )
 
 
-def parse_rivals(text: str, collective: str) -> list[str]:
+def parse_baselines(text: str, collective: str) -> list[str]:
     """SMPI's own ways to do a collective, in the form in which results name them: smpi:ompi, …"""
-    names = [name.strip().removeprefix(RIVAL) for name in text.split(",") if name.strip()]
+    names = [name.strip().removeprefix(SMPI) for name in text.split(",") if name.strip()]
     if names and collective not in OWN:
         raise RequestError(
-            f"--rivals: SMPI's own {collective} is not among those that can be run: {', '.join(OWN)}"
+            f"--baselines: SMPI's own {collective} is not among those that can be run: {', '.join(OWN)}"
         )
     for name in names:
         if not re.fullmatch(r"\w+", name):
             raise RequestError(
-                f"--rivals '{name}' is not a name; write {', '.join(SELECTORS)} or such as ring"
+                f"--baselines '{name}' is not a name; write {', '.join(SELECTORS)} or such as ring"
             )
-    return [RIVAL + name for name in dict.fromkeys(names)]
+    return [SMPI + name for name in dict.fromkeys(names)]
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class SmpiCase(cases.Case):
         (where / "hosts").write_text("".join(f"r{rank}\n" for rank in range(self.procs)))
         job = {
             "collective": self.collective,
-            "algorithm": "" if self.spec.startswith(RIVAL) else self.spec,
+            "algorithm": "" if self.spec.startswith(SMPI) else self.spec,
             "root": self.root,
             "nodes": _core.simulated_nodes(self.platform.text, self.platform.file, self.mapping, self.procs),
             "sizes": self.sizes,
@@ -171,7 +171,7 @@ class SmpiCase(cases.Case):
 
 def settings(case: SmpiCase) -> list[str]:
     """SMPI's options: the platform's costs of processors and eager limit, a network without corrections."""
-    machine = _core.simulated_machine(case.platform.text, case.platform.file)
+    machine = case.platform.machine
     eager = min(machine["eager"], 2**31 - 2)
     options = {
         "smpi/simulate-computation": "no",
@@ -199,8 +199,8 @@ def settings(case: SmpiCase) -> list[str]:
         # process may have 65,530 mappings only: 256 ranks with 256 MiB each were too many.
         "smpi/shared-malloc-blocksize": f"{16 << 20}",
     }
-    if case.spec.startswith(RIVAL):
-        name = case.spec.removeprefix(RIVAL)
+    if case.spec.startswith(SMPI):
+        name = case.spec.removeprefix(SMPI)
         options["smpi/coll-selector" if name in SELECTORS else f"smpi/{case.collective}"] = name
     return [f"--cfg={name}:{value}" for name, value in options.items()] + ["--log=root.thres:error"]
 

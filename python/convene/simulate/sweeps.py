@@ -6,18 +6,11 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Lock
-from typing import Any
 
-from convene._core import RequestError
 from convene.base.core_types import Simulated
-from convene.simulate.cases import SMALL, Case
+from convene.base.result_types import Cell, Contender, Json, Simulation
+from convene.simulate.cases import Case, require_possible
 from convene.simulate.journal import Journal
-
-
-def require_possible(cases: Sequence[Case]) -> None:
-    for case in cases:
-        if case.procs > SMALL and (refusal := case.refusal()):
-            raise RequestError(refusal)
 
 
 class Course:
@@ -83,15 +76,15 @@ def play_all(
     return [result for result in results if result is not None]
 
 
-def as_result(
-    cases: Sequence[Case], runs: Sequence[list[list[Simulated]]], options: dict[str, Any]
-) -> dict[str, Any]:
+def as_result(cases: Sequence[Case], runs: Sequence[list[list[Simulated]]], options: Json) -> Simulation:
     """In the shape of a measurement: by size, then by algorithm."""
     first = cases[0]
-    sizes = []
+    sizes: list[Cell] = []
     for i, size in enumerate(first.sizes):
         contenders = [contender(case.spec, results[i]) for case, results in zip(cases, runs, strict=True)]
-        sizes.append({"bytes": size, "arrivals": options["arrivals"], "calls": 1, "contenders": contenders})
+        sizes.append(
+            {"bytes": size, "arrivals": str(options["arrivals"]), "calls": 1, "contenders": contenders}
+        )
     return {
         "format": 1,
         "simulated": True,
@@ -106,14 +99,19 @@ def as_result(
     }
 
 
-def contender(name: str, runs: list[Simulated]) -> dict[str, Any]:
+def contender(name: str, runs: list[Simulated]) -> Contender:
     """One algorithm at one size: a number for each pattern of arrivals."""
-    value: dict[str, Any] = {"name": name}
-    value |= {"seconds": [run["seconds"] for run in runs], "mean": [run["mean"] for run in runs]}
+    value: Contender = {
+        "name": name,
+        "seconds": [run["seconds"] for run in runs],
+        "mean": [run["mean"] for run in runs],
+    }
     first = runs[0]
     if "waiting" in first:  # SMPI does not say
         value["waiting"] = [run["waiting"] for run in runs]
-        value |= {"messages": first["messages"], "sent": first["bytes"], "channels": first["channels"]}
+        value["messages"] = first["messages"]
+        value["sent"] = first["bytes"]
+        value["channels"] = first["channels"]
     if first.get("critical_path"):
         value["critical_path"] = first["critical_path"]
     return value

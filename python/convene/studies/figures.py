@@ -120,7 +120,10 @@ def gains(found: Sequence[tuple[str, str, Curves]]) -> Figure:
     return drawing
 
 
-def clairvoyant(found: Sequence[tuple[str, Sequence[float], dict[str, Any], dict[str, Any]]]) -> Figure:
+Values = Mapping[str, Sequence[float]]  # by algorithm
+
+
+def clairvoyant(found: Sequence[tuple[str, Sequence[float], Values, Values]]) -> Figure:
     """Above, times relative to Clairvoyant's; below, normalised absorption. A column for each size."""
     with style():
         from matplotlib import pyplot as plt

@@ -2,20 +2,24 @@
 """What a study is: a source's experiment on this machine, beside what was published."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from rich.table import Table
 
 from convene import _core
 from convene.base import console, parsing
+from convene.base.result_types import Judgement, Measurement
 from convene.bench import metrics, requests
 from convene.bench.summary import Case, cases
 from convene.catalogue import selection
 from convene.stats import arrivals
 
-Results = dict[str, dict[str, Any]]  # by collective: a measurement
-Rows = list[dict[str, Any]]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Results = dict[str, Measurement]  # by collective
+Row = TypeVar("Row", bound="DataclassInstance")
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Part:
     arrivals: Callable[[int], list[str]] = field(default=lambda procs: [])  # besides the balanced case
     type: str = ""  # of the items; else as usual
 
-    def requests(self, procs: int, course: dict[str, Any]) -> list[requests.Request]:
+    def requests(self, procs: int, template: requests.Request) -> list[requests.Request]:
         contenders = [
             name
             for name in self.algorithms
@@ -39,47 +43,49 @@ class Part:
         ]
         patterns = [_core.arrival_pattern(text, procs) for text in self.arrivals(procs)]
         return [
-            requests.Request(
-                self.collective,
-                procs,
-                self.sizes(procs),
-                [selection.check_contender(self.collective, procs, name) for name in contenders],
+            replace(
+                template,
+                collective=self.collective,
+                procs=procs,
+                sizes=self.sizes(procs),
+                contenders=[selection.check_contender(self.collective, procs, name) for name in contenders],
                 distribution=distribution,
                 arrivals=tuple(dict.fromkeys([requests.BALANCED, *patterns])),
-                **course,
             )
             for distribution in self.distributions
         ]
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(Generic[Row]):
+    """An experiment of a source, with a dataclass for each row of its findings."""
+
     name: str
     summary: str
     source: str
     machine: str  # the source's
     parts_of: Callable[[bool], list[Part]]  # of the full study, or of one that is scaled to a desk
-    rows: Callable[[Results], Rows]
-    columns: dict[str, Callable[[dict[str, Any]], str]]  # head: text of a row
-    sentences: Callable[[Rows], list[str]]
+    rows: Callable[[Results], list[Row]]
+    columns: dict[str, Callable[[Row], str]]  # head: text of a row
+    sentences: Callable[[list[Row]], list[str]]
 
     def parts(self, *, full: bool) -> list[Part]:
         return self.parts_of(full)
 
-    def judge(self, results: Results) -> dict[str, Any]:
+    def judge(self, results: Results) -> Judgement:
         """What is found here, and what is published; also as a table and as sentences, for the report."""
         rows = self.rows(results)
         return {
             "name": self.name,
             "source": self.source,
             "machine": self.machine,
-            "rows": rows,
+            "rows": [asdict(row) for row in rows],
             "heads": list(self.columns),
             "table": [[text(row) for text in self.columns.values()] for row in rows],
             "sentences": self.sentences(rows),
         }
 
-    def table(self, judged: dict[str, Any]) -> Table:
+    def table(self, judged: Judgement) -> Table:
         title = f"Here, and in {self.source} ({self.machine})"
         table = console.table(title, *judged["heads"])
         for row in judged["table"]:
@@ -87,7 +93,7 @@ class Study:
         return table
 
 
-def means(result: dict[str, Any], metric: str) -> dict[Case, dict[str, float]]:
+def means(result: Measurement, metric: str) -> dict[Case, dict[str, float]]:
     """By case and algorithm: the metric's value, summed up as it wants to be, in seconds."""
     chosen = metrics.METRICS[metric]
     found = {}

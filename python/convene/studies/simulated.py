@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a study is: an experiment of a source, simulated in full, beside what was published."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rich.table import Table
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 Play = Callable[[list[Any]], list[Any]]
+Result = Mapping[str, object]  # what is written as JSON
+ResultT = TypeVar("ResultT", bound=Result)
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(Generic[ResultT]):
     """`run` plays everything and gives the result that is written as JSON; `tables` and `sentences` say
     what is in it, the latter what agrees with the source and what does not; `draw` makes its figure."""
 
     name: str
     summary: str
-    run: Callable[[Play], dict[str, Any]]
-    tables: Callable[[dict[str, Any]], list[Table]]
-    sentences: Callable[[dict[str, Any]], list[str]]
-    draw: Callable[[dict[str, Any]], "Figure"]
-    run_on: Callable[[Play, int], dict[str, Any]] | None = (
-        None  # of another number of ranks, where that is free
-    )
+    run: Callable[[Play], ResultT]
+    tables: Callable[[ResultT], list[Table]]
+    sentences: Callable[[ResultT], list[str]]
+    draw: Callable[[ResultT], "Figure"]
+    run_on: Callable[[Play, int], ResultT] | None = None  # on another number of ranks, where that is free
 
 
 def gain(own: float, others: float) -> float:

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A recording for others: Chrome's trace format, which Perfetto reads, and arrival traces for bench."""
 
-from typing import Any
-
 import numpy as np
 
+from convene.base.result_types import Json
 from convene.trace.lateness import Calls, Summary
 
 MICROSECONDS = 1e6
 
 
-def chrome_trace(summary: Summary) -> dict[str, Any]:
+def chrome_trace(summary: Summary) -> Json:
     """The timeline as trace events: one slice for each rank's part of a call, within it one for its waiting.
     Source: "Trace Event Format" (Chromium), complete events `X` and metadata `M`."""
     recording = summary.recording
     hosts = list(dict.fromkeys(recording.hosts.values()))
-    events: list[dict[str, Any]] = [
+    events: list[Json] = [
         {"ph": "M", "name": "process_name", "pid": hosts.index(host), "tid": 0, "args": {"name": host}}
         for host in hosts
     ]
@@ -44,7 +43,7 @@ def chrome_trace(summary: Summary) -> dict[str, Any]:
 
 def call_events(
     calls: Calls, index: int, start: float, hosts: list[str], host_of: dict[int, str]
-) -> list[dict[str, Any]]:
+) -> list[Json]:
     kind = calls.kind
     described = describe_call(calls, index)
     events = []
@@ -70,7 +69,7 @@ def call_events(
     return events
 
 
-def describe_call(calls: Calls, index: int) -> dict[str, Any]:
+def describe_call(calls: Calls, index: int) -> Json:
     """One call, times in seconds."""
     kind = calls.kind
     gain = float(calls.gain[index])

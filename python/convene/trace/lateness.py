@@ -3,11 +3,11 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from convene.base.result_types import Json
 from convene.stats.arrivals import waiting
 from convene.trace import call_sites
 from convene.trace.lines import Array
@@ -111,7 +111,7 @@ class Calls:
         ranks, counts = np.unique(seen, return_counts=True)
         return int(ranks[counts.argmax()]), float(counts.max() / len(seen))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         rank, share = self.often_last
         gain = float(np.nanmean(self.gain)) if not np.isnan(self.gain).all() else None
         return {
@@ -148,7 +148,7 @@ class RankRow:
     inside: float = 0.0  # in blocking calls
     cost: float = 0.0  # seconds that others waited in the calls to which it came last
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return {
             "rank": self.rank,
             "calls": self.calls,
@@ -176,7 +176,7 @@ class Summary:
     def waiting(self) -> float:
         return sum(row.waiting for row in self.ranks)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         recording = self.recording
         return {
             "ranks": recording.ranks,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from convene._core import RequestError
 from convene.trace import files, lines
 from convene.trace.lines import Array, Clock, Line
+from convene.trace.recording_types import ClockJson, Head, SiteJson
 
 FORMAT = 2
 ROW = np.dtype([("arrival", "<i8"), ("exit", "<i8"), ("bytes", "<u8"), ("site", "<u2"), ("algorithm", "<u2")])
@@ -105,6 +106,11 @@ class _BrokenError(Exception):
     """A file that is not, or not all of, a recording."""
 
 
+Key = tuple[str | int, ...]  # of a communicator or persistent operation
+Found = tuple[Key, int, list[int], Part]  # with the rank's place in it, and its members
+Groups = dict[Key, list[tuple[int, list[int], Part]]]
+
+
 def read(directory: Path) -> Recording:
     """Reads what the ranks of one run have left. Throws RequestError where there is nothing of use."""
     if not directory.is_dir():
@@ -118,9 +124,9 @@ def read(directory: Path) -> Recording:
             "not reach MPI_Finalize, or was run without --record"
         )
     recording = Recording()
-    groups: dict[tuple[Any, ...], list[tuple[int, list[int], Part]]] = defaultdict(list)
+    groups: Groups = defaultdict(list)
     domains: dict[int, Clock] = {}
-    heads: dict[int, dict[str, Any]] = {}
+    heads: dict[int, Head] = {}
     for path in paths:
         try:
             head, parts = read_file(path)
@@ -151,11 +157,11 @@ def read(directory: Path) -> Recording:
     return recording
 
 
-def read_file(path: Path) -> tuple[dict[str, Any], list[tuple[tuple[Any, ...], int, list[int], Part]]]:
+def read_file(path: Path) -> tuple[Head, list[Found]]:
     """The head of a file, and of each communicator: its key, this rank's place in it, its members, calls."""
     with path.open("rb") as file:
         line = file.readline(MOST_HEAD)
-        head = json.loads(line)
+        head: Head = json.loads(line)
         if head["convene_recording"] != FORMAT:
             raise _BrokenError(f"its format is {head['convene_recording']}, and this version reads {FORMAT}")
         if not head["little_endian"]:
@@ -168,8 +174,8 @@ def read_file(path: Path) -> tuple[dict[str, Any], list[tuple[tuple[Any, ...], i
             if len(rows) != count:
                 raise _BrokenError("it ends too early")
             members = [int(member) for member in each["members"]]
-            key: tuple[Any, ...] = (*each["name"], int(each["operation"]))
-            if key[0] < 0:  # nobody has agreed on a name: by members, in order
+            key: Key = (*each["name"], int(each["operation"]))
+            if each["name"][0] < 0:  # nobody has agreed on a name: by members, in order
                 unnamed[tuple(members)] = unnamed.get(tuple(members), -1) + 1
                 key = ("unnamed", *members, unnamed[tuple(members)])
             part = Part(
@@ -185,7 +191,7 @@ def read_file(path: Path) -> tuple[dict[str, Any], list[tuple[tuple[Any, ...], i
     return head, parts
 
 
-def _site(site: dict[str, Any], head: dict[str, Any]) -> Site:
+def _site(site: SiteJson, head: Head) -> Site:
     name = str(site.get("object", ""))
     # The loader knows the program by the name that it was called by.
     own = str(head["program"])
@@ -200,7 +206,7 @@ def _site(site: dict[str, Any], head: dict[str, Any]) -> Site:
     )
 
 
-def _line(clock: dict[str, Any] | None) -> Line | None:
+def _line(clock: ClockJson | None) -> Line | None:
     if clock is None:
         return None
     return Line(float(clock["at"]), float(clock["offset"]), float(clock["drift"]), float(clock["error"]))
@@ -208,7 +214,7 @@ def _line(clock: dict[str, Any] | None) -> Line | None:
 
 def put_together(
     recording: Recording,
-    groups: dict[tuple[Any, ...], list[tuple[int, list[int], Part]]],
+    groups: Groups,
     domains: dict[int, Clock],
 ) -> None:
     edges = []

@@ -98,8 +98,8 @@ class Grid:
 
     def graphs_of(self, sample: "Sample", procs: int) -> list[Mapping]:
         given, places = self.mapping, [self.mapping]
-        minds_nodes = algorithms.minds_nodes(sample.collective, sample.spec)
-        if minds_nodes and not given.machine and not given.placement:
+        depends_on_nodes = algorithms.depends_on_nodes(sample.collective, sample.spec)
+        if depends_on_nodes and not given.machine and not given.placement:
             places += mappings.representative_mappings(procs)
         graphs = [given.graph] if given.graph else mappings.representative_graphs(procs)
         found = [replace(place, graph=graph) for place in places for graph in graphs]

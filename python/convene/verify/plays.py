@@ -6,13 +6,14 @@ import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from rich.progress import Progress
 
 from convene import _core
 from convene.base import console, parsing
 from convene.base.core_types import Verdict
+from convene.base.result_types import Json
 from convene.verify.grid import Case
 from convene.verify.mappings import NOWHERE
 
@@ -80,7 +81,7 @@ def play_all(cases: list[Case]) -> Iterator[Result]:
         yield from progress.track(pool.map(play, ordered), total=len(cases), description="playing")
 
 
-def as_json(result: Result) -> dict[str, Any]:
+def as_json(result: Result) -> Json:
     case, verdict = result.case, result.verdict
     value = {
         "collective": case.collective,

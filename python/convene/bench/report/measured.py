@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from convene.base.result_types import Cell, Measurement
 from convene.bench import metrics
 from convene.bench.metrics import Metric
 from convene.bench.summary import Case, Row, cases, summarize_all
@@ -37,7 +38,7 @@ class Measured:
     """A measurement that was read."""
 
     name: str
-    result: dict[str, Any]
+    result: Measurement
     metric: Metric
 
     @property
@@ -45,7 +46,7 @@ class Measured:
         return str(self.result["collective"])
 
     @cached_property
-    def cells(self) -> dict[Case, dict[str, Any]]:
+    def cells(self) -> dict[Case, Cell]:
         return cases(self.result)
 
     @cached_property

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """convene kernel: what the communication of a computational kernel costs."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, cast
 
 import typer
 
 from convene import _core
 from convene._core import RequestError
 from convene.base import console, parsing
-from convene.cli import options
-from convene.cli.commands.predict import time_text
+from convene.base.core_types import SharedMemoryCost, SummaCost
+from convene.cli.groups import grouped
+from convene.cli.options import Json, complete, refuse
+from convene.cli.prediction_output import time_text
 from convene.model import kernels, platform_files
 from convene.model.kernels import Kernel
-from convene.model.platform_files import NONE
+from convene.model.platform_files import NONE, PlatformFile
 
 HELP = """Says what communication that is no plan of messages between ranks costs under τ-Lop.
 
@@ -62,79 +65,111 @@ def relation_text(found: tuple[str, bool]) -> str:
     return f"the first {found[0]} the second, {where} (transfers only, without overheads)"
 
 
+@dataclass(frozen=True)
+class Summa:
+    """summa: matrix multiplication."""
+
+    compare: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar="LAYOUT PARTITION", help="Which one costs more, where that can be decided."),
+    ] = None
+    block: Annotated[
+        str, typer.Option(metavar="B", help="A block has B rows of B numbers of double precision.")
+    ] = "64"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Collectives in shared memory: ranks, tree, segments."""
+
+    procs: Annotated[str | None, typer.Option("-p", "--procs", metavar="P", help="Number of processes.")] = (
+        None
+    )
+    degree: Annotated[str, typer.Option(metavar="G", help="shared_bcast: children in the tree.")] = "2"
+    segments: Annotated[
+        str, typer.Option(metavar="K", help="Number of segments: shared_bcast, and times.")
+    ] = "4"
+    segment: Annotated[str, typer.Option(metavar="SIZE", help="Bytes of a segment, for times.")] = "8KiB"
+
+
+@grouped
 def run(
     context: typer.Context,
     kernel: Annotated[
-        str,
-        typer.Argument(
-            metavar="KERNEL",
-            help="|".join(KERNELS),
-            autocompletion=lambda incomplete: [name for name in KERNELS if name.startswith(incomplete)],
-        ),
+        str, typer.Argument(metavar="KERNEL", help="|".join(KERNELS), autocompletion=complete(KERNELS))
     ],
+    summa: Summa,
+    shared: Shared,
     layout: Annotated[
-        Path | None, typer.Argument(metavar="[LAYOUT", help="summa: which process runs on which node.")
+        Path | None, typer.Argument(metavar="[LAYOUT", help="summa: node of each process.")
     ] = None,
     partition: Annotated[
-        Path | None, typer.Argument(metavar="PARTITION]", help="summa: who has which rectangle.")
+        Path | None, typer.Argument(metavar="PARTITION]", help="summa: rectangles of each process.")
     ] = None,
-    compare: Annotated[
-        tuple[Path, Path] | None,
-        typer.Option(metavar="LAYOUT PARTITION", help="summa: which one costs more, if that can be said."),
-    ] = None,
-    procs: Annotated[
-        str | None, typer.Option("-p", "--procs", metavar="P", help="Not summa: number of processes.")
-    ] = None,
-    degree: Annotated[str, typer.Option(metavar="G", help="shared_bcast: children in the tree.")] = "2",
-    segments: Annotated[str, typer.Option(metavar="K", help="shared_bcast, and for times.")] = "4",
-    segment: Annotated[str, typer.Option(metavar="SIZE", help="Bytes of a segment, for times.")] = "8KiB",
     platform: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME|FILE", help="Whose parameters: for a time.", autocompletion=platform_files.complete
+            metavar="NAME|FILE",
+            help="Platform with the parameters, for a time.",
+            autocompletion=platform_files.complete,
         ),
     ] = None,
-    block: Annotated[
-        str, typer.Option(metavar="B", help="summa: a block has B rows of B numbers of double precision.")
-    ] = "64",
-    latex: Annotated[bool, typer.Option("--latex", help="The expression for LaTeX.")] = False,
-    json: options.Json = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Write the expression for LaTeX.")] = False,
+    json: Json = False,
 ) -> None:
     if kernel not in KERNELS:
         raise RequestError(_core.no_such("kernel", kernel, KERNELS))
     file = platform_files.load(platform) if platform else NONE
-    found: dict[str, Any]
+    found: Cost
     if kernel == SUMMA:
-        options.refuse(context, ["procs", "degree", "segments", "segment"], SUMMA)
+        refuse(context, ["procs", "degree", "segments", "segment"], SUMMA)
         if layout is None or partition is None:
             raise RequestError("summa needs two files, LAYOUT and PARTITION")
-        side = parsing.parse_number(block, "--block", 1, MOST_BLOCK)
-        one = kernels.read(layout, partition)
-        found = dict(_core.summa(one.columns, one.nodes, side * side * 8, file.text, file.origin, latex))
-        if compare:
-            related, conditional = relation(one, kernels.read(*compare))
-            found |= {"relation": related, "if_memory_is_faster": conditional}
+        found = summa_cost(summa, kernels.read(layout, partition), file, latex)
     else:
         idle = ["compare", "block"] if kernel == "shared_bcast" else ["compare", "block", "degree"]
-        options.refuse(context, idle, kernel)
-        if layout is not None or procs is None:
+        refuse(context, idle, kernel)
+        if layout is not None or shared.procs is None:
             raise RequestError(f"{kernel} takes no files, but a number of processes: -p 8")
-        number = parsing.parse_number(procs, "--procs", 1, MOST_PROCS)
-        found = dict(
-            _core.shared_memory(
-                kernel,
-                number,
-                parsing.parse_number(degree, "--degree", 1, max(number, 2)),
-                parsing.parse_number(segments, "--segments", 1, MOST_SEGMENTS),
-                bytes_of(segment),
-                file.text,
-                file.origin,
-                latex,
-            )
-        )
+        found = shared_cost(kernel, shared.procs, shared, file, latex)
     if json:
-        return console.print_json(found)
-    return show(found)
+        console.print_json(found)
+    else:
+        show(found)
+
+
+class Compared(SummaCost, total=False):
+    """With the relation to a second kernel."""
+
+    relation: str
+    if_memory_is_faster: bool
+
+
+Cost = Compared | SharedMemoryCost
+
+
+def summa_cost(summa: Summa, one: Kernel, file: PlatformFile, latex: bool) -> Compared:
+    side = parsing.parse_number(summa.block, "--block", 1, MOST_BLOCK)
+    found = cast(
+        Compared, _core.summa(one.columns, one.nodes, side * side * 8, file.text, file.origin, latex)
+    )
+    if summa.compare:
+        found["relation"], found["if_memory_is_faster"] = relation(one, kernels.read(*summa.compare))
+    return found
+
+
+def shared_cost(kernel: str, procs: str, shared: Shared, file: PlatformFile, latex: bool) -> SharedMemoryCost:
+    number = parsing.parse_number(procs, "--procs", 1, MOST_PROCS)
+    return _core.shared_memory(
+        kernel,
+        number,
+        parsing.parse_number(shared.degree, "--degree", 1, max(number, 2)),
+        parsing.parse_number(shared.segments, "--segments", 1, MOST_SEGMENTS),
+        bytes_of(shared.segment),
+        file.text,
+        file.origin,
+        latex,
+    )
 
 
 def bytes_of(segment: str) -> int:
@@ -144,14 +179,15 @@ def bytes_of(segment: str) -> int:
     return size
 
 
-def show(found: dict[str, Any]) -> None:
-    for name in ("rows", "columns", "total"):
-        if name in found:
-            print(f"{name + ':':8} {found[name]}")
+def show(found: Cost) -> None:
+    for name, text in found.items():
+        if name in ("rows", "columns", "total"):
+            print(f"{name + ':':8} {text}")
     if "seconds" in found:
         print(f"time:    {time_text(found['seconds'])}")
     if "relation" in found:
-        print(relation_text((found["relation"], found["if_memory_is_faster"])))
+        compared = cast(Compared, found)
+        print(relation_text((compared["relation"], compared["if_memory_is_faster"])))
 
 
 def register(app: typer.Typer) -> None:

@@ -1,23 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene run: an unmodified program with Convene in between."""
+"""convene run: an unmodified program with Convene's algorithms.
+
+What takes long to load (NumPy, Matplotlib) is imported only for reports.
+"""
 
 import time
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from convene._core import RequestError
 from convene.base import console
 from convene.cli import completion, options
+from convene.cli.groups import grouped
 from convene.mpi import launchers
 from convene.run import accounts, folders, processes, report
-from convene.run.environment import Arrivals, check_rules, check_uses, collect_environment, prepare
-from convene.trace import files, lateness, recordings
+from convene.run.environment import Arrivals, Settings, check_rules, check_uses, prepare
+from convene.run.report import Run
+from convene.trace import files
 
-HELP = """Runs an MPI program, as it is, with Convene's algorithms in between.
+if TYPE_CHECKING:
+    from convene.trace.lateness import Summary
 
-Says at the end which algorithms ran, why, and how long they took. The exit status is the program's.
+HELP = """Runs an unmodified MPI program with Convene's algorithms.
+
+At the end it prints which algorithms ran, why, and how long they took. The exit status is the program's.
 
 [bold]Examples[/bold]
 
@@ -29,27 +38,14 @@ Says at the end which algorithms ran, why, and how long they took. The exit stat
 
   convene run --record recorded -- mpirun -n 8 ./app      (then: convene trace recorded)
 
-  convene run -- mpirun -n 8 ./app          (the MPI's own algorithms, counted and timed)
+  convene run -- mpirun -n 8 ./app          (native algorithms, counted and timed)
 """
 
 
-def summarize_recording(directory: Path | None, report_wanted: bool) -> lateness.Summary | None:
-    """Who was late, where that was recorded. The program has run: a recording that cannot be read is no
-    reason to leave out the rest."""
-    if directory is None or not report_wanted or not files.files_in(directory):
-        return None
-    try:
-        return lateness.summarize(recordings.read(directory))
-    except RequestError as error:
-        console.complain(f"the report does not say who was late: {error}")
-        return None
+@dataclass(frozen=True)
+class Choice:
+    """Choice of algorithms: forced, by rules, by arrivals."""
 
-
-def run(
-    command: Annotated[
-        list[str],
-        typer.Argument(metavar="-- PROGRAM...", help="The program, with its launcher and arguments."),
-    ],
     use: Annotated[
         list[str] | None,
         typer.Option(
@@ -57,91 +53,146 @@ def run(
             help="Force these algorithms, such as allgather=sparbit.",
             autocompletion=completion.complete_use,
         ),
-    ] = None,
+    ] = None
     rules: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Choose by the rules in this JSON file.")
-    ] = None,
-    report_to: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="Write a report: .html or .json.")
-    ] = None,
-    record: Annotated[
-        Path | None,
-        typer.Option(metavar="DIRECTORY", help="Record who came when, for convene trace DIRECTORY."),
-    ] = None,
-    warn_after: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", min=0, max=1e6, help="Say for whom a rank waits that waits longer than this."
-        ),
-    ] = None,
-    stack: Annotated[
-        str | None, options.stack_option("Which MPI the program uses, where that cannot be found out.")
-    ] = None,
-    log: Annotated[
-        bool, typer.Option("--log", help="Say at once what the ranks have to say, not only at the end.")
-    ] = False,
-    reproducible: Annotated[
-        bool,
-        typer.Option("--reproducible", help="No reduction whose rounding may depend on who comes late."),
-    ] = False,
+    ] = None
     arrivals: Annotated[
         Arrivals,
         typer.Option(
-            help="auto: watch who comes late at calls that repeat, and use an algorithm that makes use of "
-            "that where it is faster."
+            help="auto: observe arrivals at calls that repeat, and use an arrival-aware algorithm where "
+            "it is faster."
         ),
-    ] = Arrivals.NONE,
+    ] = Arrivals.NONE
+    reproducible: Annotated[
+        bool,
+        typer.Option("--reproducible", help="Exclude reductions whose rounding may depend on arrivals."),
+    ] = False
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress: in the background."""
+
     progress_thread: Annotated[
         bool,
         typer.Option(
             "--progress-thread",
-            help="Let collectives go on in the background, by a thread in each rank. "
+            help="Progress collectives in the background, by a thread in each rank. "
             "The MPI is initialised with MPI_THREAD_MULTIPLE then.",
         ),
-    ] = False,
+    ] = False
     progress_core: Annotated[
         int | None,
-        typer.Option(min=0, metavar="CORE", help="Keep that thread on one core. Implies --progress-thread."),
+        typer.Option(min=0, metavar="CORE", help="Bind that thread to one core. Implies --progress-thread."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Reports: what is recorded, written and logged."""
+
+    report_to: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Write a report: .html or .json.")
+    ] = None
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="DIRECTORY", help="Record arrivals and exits, for convene trace DIRECTORY."),
+    ] = None
+    warn_after: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            max=1e6,
+            help="Warn when a rank waits longer than SECONDS; name the ranks it waits for.",
+        ),
+    ] = None
+    log: Annotated[
+        bool, typer.Option("--log", help="Print the messages of the ranks at once, not only at the end.")
+    ] = False
+
+    def check(self) -> None:
+        if self.report_to:
+            report.check_path(self.report_to)
+        if self.warn_after == 0:
+            raise RequestError("--warn-after 0 would warn in every call; give a time above 0, as 0.001")
+
+
+@grouped
+def run(
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="-- PROGRAM...", help="The program, with its launcher and arguments."),
+    ],
+    choice: Choice,
+    progress: Progress,
+    reports: Reports,
+    stack: Annotated[
+        str | None, options.stack_option("MPI of the program, where it cannot be found out.")
     ] = None,
     json: options.Json = False,
 ) -> None:
-    uses, rules_path = check_uses(use or []), check_rules(rules)
-    if report_to:
-        report.check_path(report_to)
-    if warn_after == 0:
-        raise RequestError("--warn-after 0 would say it in every call; give a time above 0, as 0.001")
-    place = launchers.common_place(command[0])
-    with (
-        folders.account_directory(place) as directory,
-        folders.recording_directory(record, report_to is not None, place) as recorded,
-    ):
-        variables = collect_environment(
-            uses,
-            rules_path,
-            log,
-            reproducible,
-            directory,
-            str(recorded) if recorded else "",
-            progress_thread,
-            progress_core,
-            arrivals,
-        )
-        if warn_after is not None:
-            variables["CONVENE_WAIT_WARNING"] = f"{warn_after:.9f}"
-        chosen, prepared, environment = prepare(command, stack, variables)
-        since = time.monotonic()
-        status = processes.execute(prepared, environment)
-        seconds = time.monotonic() - since
-        late = summarize_recording(recorded, report_to is not None)
-        told = accounts.read(Path(directory))
-        done = report.Run(command, uses, rules_path, chosen, status, seconds, told, late)
+    settings = Settings(
+        check_uses(choice.use or []),
+        check_rules(choice.rules),
+        reports.log,
+        choice.reproducible,
+        choice.arrivals,
+        progress.progress_thread,
+        progress.progress_core,
+        reports.warn_after,
+    )
+    reports.check()
+    done = run_program(command, stack, settings, reports)
     if json:
         console.print_json(done.as_json())
     else:
         report.print_summary(done)
-    if report_to:
-        report.write(done, report_to)
-    raise typer.Exit(status)
+    if reports.report_to:
+        write_report(done, reports.report_to)
+    raise typer.Exit(done.status)
+
+
+def run_program(command: list[str], stack: str | None, settings: Settings, reports: Reports) -> Run:
+    """Runs the program, and reads what its ranks have written."""
+    place = launchers.common_place(command[0])
+    is_reported = reports.report_to is not None
+    with (
+        folders.account_directory(place) as directory,
+        folders.recording_directory(reports.record, is_reported, place) as recorded,
+    ):
+        settings = replace(settings, account_directory=directory, recording=str(recorded) if recorded else "")
+        prepared = prepare(command, stack, settings.variables())
+        since = time.monotonic()
+        status = processes.execute(prepared.command, prepared.environment)
+        seconds = time.monotonic() - since
+        late = summarize_recording(recorded, is_reported)
+        found = accounts.read(Path(directory))
+    return Run(command, settings.uses, settings.rules, prepared.stack, status, seconds, found, late)
+
+
+def summarize_recording(directory: Path | None, report_wanted: bool) -> "Summary | None":
+    """Lateness, where it was recorded. The program has run: a recording that cannot be read is no reason to
+    leave out the rest."""
+    if directory is None or not report_wanted or not files.files_in(directory):
+        return None
+    from convene.trace import lateness, recordings  # imports NumPy
+
+    try:
+        return lateness.summarize(recordings.read(directory))
+    except RequestError as error:
+        console.complain(f"the report does not say who was late: {error}")
+        return None
+
+
+def write_report(done: Run, path: Path) -> None:
+    if path.suffix == ".json":
+        console.write_file(path, console.json_text(done.as_json()) + "\n")
+        return
+    from convene.run import pages  # imports Jinja, and Matplotlib for lateness
+
+    console.write_file(path, pages.page(done))
 
 
 def register(app: typer.Typer) -> None:

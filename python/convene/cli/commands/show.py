@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """convene show: one plan, as text, JSON, picture or GOAL."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,7 +13,8 @@ from convene.base import console, parsing
 from convene.base.core_types import Where
 from convene.catalogue import algorithms, collectives
 from convene.cli import parameters
-from convene.cli.options import Algorithm, Collective
+from convene.cli.groups import grouped
+from convene.cli.options import Algorithm, Collective, check_root, complete
 
 HELP = """Shows the schedules of all ranks.
 
@@ -40,14 +42,125 @@ HELP = """Shows the schedules of all ranks.
 FORMATS = ("text", "json", "svg", "goal")
 SUFFIXES = {".txt": "text", ".json": "json", ".svg": "svg", ".goal": "goal"}
 
-# Options that one format alone can follow.
-FORMAT_OF_OPTION = {
-    "steps": "text",
-    "rank": "text",
-    "rings": "svg",
-    "rounds": "svg",
-    "bytes": "goal",
-}
+
+@dataclass(frozen=True)
+class Call:
+    """Call: root, buffers, arrivals."""
+
+    root: Annotated[str | None, typer.Option(metavar="R", help="Root, for collectives that have one.")] = None
+    in_place: Annotated[bool, typer.Option("--in-place", help="As with MPI_IN_PLACE.")] = False
+    arrivals: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="Forecast for algorithms that use one: the arrival of each rank, in rounds; 2,0,0,0 means "
+            "that rank 0 arrives two rounds after the others.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Place: nodes, mapping, neighbours."""
+
+    mapping: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MACHINE",
+            help='Nodes, for pictures and hierarchical algorithms, as in "node:4 core:8".',
+        ),
+    ] = None
+    placement: Annotated[
+        str | None,
+        typer.Option(
+            metavar="sequential|cyclic|LIST",
+            help="Mapping of ranks to these nodes; 0,0,1,1 lists nodes.",
+            autocompletion=complete(("sequential", "cyclic")),
+        ),
+    ] = None
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GRAPH",
+            help="For neighborhood collectives: cart, torus or moore with sizes, as in torus:4x4, or "
+            "random:DEGREE.",
+        ),
+    ] = None
+
+    @property
+    def where(self) -> Where:
+        machine = self.mapping or ""
+        placement = self.placement or ("sequential" if machine else "")
+        return {"machine": machine, "placement": placement, "graph": self.graph or ""}
+
+
+@dataclass(frozen=True)
+class View:
+    """Output: format, file, and what one format alone can show."""
+
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="|".join(FORMATS),
+            help="Default: by the file's name, else text.",
+            autocompletion=complete(FORMATS),
+        ),
+    ] = None
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write to this file.")] = None
+    steps: Annotated[bool, typer.Option("--steps", help="Text: every step and what it waits for.")] = False
+    rank: Annotated[str | None, typer.Option(metavar="R", help="Text: this rank alone.")] = None
+    rings: Annotated[bool, typer.Option("--rings", help="Picture: colour the rings that messages form.")] = (
+        False
+    )
+    rounds: Annotated[
+        str | None, typer.Option("--rounds", metavar="LIST", help="Picture: only these rounds, as in 0-2.")
+    ] = None
+    bytes: Annotated[
+        str | None, typer.Option("--bytes", metavar="SIZE", help="GOAL: bytes per block, as in 4KiB.")
+    ] = None
+
+    def chosen_format(self) -> str:
+        """The format; refuses options of others."""
+        wanted = _format_of(self.format, self.output)
+        given = {
+            "steps": self.steps and "text",
+            "rank": self.rank is not None and "text",
+            "rings": self.rings and "svg",
+            "rounds": self.rounds is not None and "svg",
+            "bytes": self.bytes is not None and "goal",
+        }
+        for option, only in given.items():
+            if only and only != wanted:
+                raise RequestError(f"--{option} is for --format {only}, and the format here is {wanted}")
+        return wanted
+
+
+@parameters.with_parameters
+@grouped
+def show(
+    collective: Collective,
+    algorithm: Algorithm,
+    procs: Annotated[str, typer.Option("-p", "--procs", metavar="P", help="Number of processes.")],
+    options: list[tuple[str, str]],
+    call: Call,
+    place: Place,
+    view: View,
+) -> None:
+    wanted = view.chosen_format()
+    collective = collectives.check_collective(collective)
+    if view.bytes is not None and collective == "barrier":
+        raise RequestError("the messages of a barrier carry no bytes; leave out --bytes")
+    spec = _core.spec(collective, algorithm, options)
+    number = parsing.parse_number(procs, "--procs", 1, parsing.MOST_PROCS)
+    if wanted != "svg" and not algorithms.depends_on_nodes(collective, spec):
+        for option, value in (("mapping", place.mapping), ("placement", place.placement)):
+            if value is not None:
+                raise RequestError(f"--{option} is for --format svg and for algorithms that look at nodes")
+    plan = (collective, spec, number, check_root(collective, call.root, number), call.in_place)
+    arrivals = parsing.parse_arrivals(call.arrivals, number) if call.arrivals is not None else []
+    _hand_over(PRINTERS[wanted](plan, view, place.where, arrivals), view.output)
 
 
 def _format_of(wanted: str | None, output: Path | None) -> str:
@@ -65,148 +178,25 @@ def _format_of(wanted: str | None, output: Path | None) -> str:
     return wanted
 
 
-def _check_root(collective: str, root: str | None, procs: int) -> int:
-    if root is None:
-        return 0
-    if not _core.is_rooted(collective):
-        raise RequestError(f"{collective} has no root; leave out --root {root}")
-    return parsing.parse_number(root, "--root", 0, procs - 1)
+Plan = tuple[str, str, int, int, bool]
 
 
-@parameters.with_parameters
-def show(
-    collective: Collective,
-    algorithm: Algorithm,
-    procs: Annotated[str, typer.Option("-p", "--procs", metavar="P", help="Number of processes.")],
-    options: list[tuple[str, str]],
-    root: Annotated[
-        str | None, typer.Option(metavar="R", help="The root, for collectives that have one.")
-    ] = None,
-    in_place: Annotated[bool, typer.Option("--in-place", help="As with MPI_IN_PLACE.")] = False,
-    arrivals: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="A forecast for algorithms that use one: when each rank comes, in rounds; 2,0,0,0 says that "
-            "rank 0 comes two rounds after the others.",
-        ),
-    ] = None,
-    format: Annotated[  # noqa: A002
-        str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            metavar="|".join(FORMATS),
-            help="Default: what the file's name says, else text.",
-            autocompletion=lambda incomplete: [name for name in FORMATS if name.startswith(incomplete)],
-        ),
-    ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write to this file.")] = None,
-    steps: Annotated[bool, typer.Option("--steps", help="Text: every step and what it waits for.")] = False,
-    rank: Annotated[str | None, typer.Option(metavar="R", help="Text: this rank alone.")] = None,
-    rings: Annotated[
-        bool, typer.Option("--rings", help="Picture: colour the rings that messages form.")
-    ] = False,
-    mapping: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MACHINE",
-            help='For pictures and hierarchical algorithms: nodes, as in "node:4 core:8".',
-        ),
-    ] = None,
-    placement: Annotated[
-        str | None,
-        typer.Option(
-            metavar="sequential|cyclic|LIST",
-            help="Likewise: which rank sits where; 0,0,1,1 lists nodes.",
-            autocompletion=lambda incomplete: [
-                name for name in ("sequential", "cyclic") if name.startswith(incomplete)
-            ],
-        ),
-    ] = None,
-    graph: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GRAPH",
-            help="For neighborhood collectives: cart, torus or moore with sizes, as in torus:4x4, or "
-            "random:DEGREE.",
-        ),
-    ] = None,
-    rounds: Annotated[
-        str | None, typer.Option("--rounds", metavar="LIST", help="Picture: only these rounds, as in 0-2.")
-    ] = None,
-    bytes: Annotated[  # noqa: A002
-        str | None, typer.Option("--bytes", metavar="SIZE", help="GOAL: bytes per block, as in 4KiB.")
-    ] = None,
-) -> None:
-    given: Given = {
-        "steps": steps,
-        "rank": rank,
-        "rings": rings,
-        "mapping": mapping,
-        "placement": placement,
-        "graph": graph,
-        "rounds": rounds,
-        "bytes": bytes,
-    }
-    wanted = _format_of(format, output)
-    for option, value in given.items():
-        if value not in (None, False) and FORMAT_OF_OPTION.get(option, wanted) != wanted:
-            raise RequestError(
-                f"--{option} is for --format {FORMAT_OF_OPTION[option]}, and the format here is {wanted}"
-            )
-    collective = collectives.check_collective(collective)
-    if bytes is not None and collective == "barrier":
-        raise RequestError("the messages of a barrier carry no bytes; leave out --bytes")
-    spec = _core.spec(collective, algorithm, options)
-    number = parsing.parse_number(procs, "--procs", 1, parsing.MOST_PROCS)
-    uses_mapping = wanted == "svg" or algorithms.minds_nodes(collective, spec)
-    for option in ("mapping", "placement"):
-        if given[option] is not None and not uses_mapping:
-            raise RequestError(f"--{option} is for --format svg and for algorithms that look at nodes")
-    call = (collective, spec, number, _check_root(collective, root, number), in_place)
-    given["arrivals"] = parsing.parse_arrivals(arrivals, number) if arrivals is not None else []
-    _hand_over(PRINTERS[wanted](call, given), output)
+def _text(plan: Plan, view: View, where: Where, arrivals: list[int]) -> str:
+    number = None if view.rank is None else parsing.parse_number(view.rank, "--rank", 0, plan[2] - 1)
+    return _core.text(*plan, steps=view.steps, rank=number, arrivals=arrivals, **where)
 
 
-Call = tuple[str, str, int, int, bool]
-Given = dict[str, Any]
+def _json(plan: Plan, _view: View, where: Where, arrivals: list[int]) -> str:
+    return _core.json(*plan, arrivals=arrivals, **where)
 
 
-def _where(given: Given) -> Where:
-    """On which machine the ranks are, and where, and who is whose neighbour; empty where nobody says."""
-    machine = given["mapping"] or ""
-    return {
-        "machine": machine,
-        "placement": given["placement"] or ("sequential" if machine else ""),
-        "graph": given["graph"] or "",
-    }
+def _goal(plan: Plan, view: View, where: Where, arrivals: list[int]) -> str:
+    return _core.goal(*plan, bytes=_core.size(view.bytes or "1"), arrivals=arrivals, **where)
 
 
-def _text(call: Call, given: Given) -> str:
-    rank = given["rank"]
-    number = None if rank is None else parsing.parse_number(rank, "--rank", 0, call[2] - 1)
-    return _core.text(*call, steps=given["steps"], rank=number, arrivals=given["arrivals"], **_where(given))
-
-
-def _json(call: Call, given: Given) -> str:
-    return _core.json(*call, arrivals=given["arrivals"], **_where(given))
-
-
-def _goal(call: Call, given: Given) -> str:
-    size = _core.size(given["bytes"] or "1")
-    return _core.goal(*call, bytes=size, arrivals=given["arrivals"], **_where(given))
-
-
-def _svg(call: Call, given: Given) -> str:
-    rounds = given["rounds"]
-    return _core.svg(
-        *call,
-        rings=given["rings"],
-        **_where(given),
-        rounds=parsing.parse_numbers(rounds, "--rounds", 0, parsing.MOST_PROCS) if rounds else [],
-        arrivals=given["arrivals"],
-    )
+def _svg(plan: Plan, view: View, where: Where, arrivals: list[int]) -> str:
+    rounds = parsing.parse_numbers(view.rounds, "--rounds", 0, parsing.MOST_PROCS) if view.rounds else []
+    return _core.svg(*plan, rings=view.rings, **where, rounds=rounds, arrivals=arrivals)
 
 
 PRINTERS = {"text": _text, "json": _json, "goal": _goal, "svg": _svg}

@@ -2,6 +2,7 @@
 """convene trace: the collectives of an unmodified program as a timeline."""
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,19 +11,22 @@ import typer
 from convene._core import RequestError
 from convene.base import console
 from convene.cli import completion, options
+from convene.cli.groups import grouped
+from convene.cli.options import check_output
 from convene.mpi import launchers
 from convene.run import processes
-from convene.run.environment import check_rules, check_uses, collect_environment, prepare
+from convene.run.environment import Settings, check_rules, check_uses, prepare
 from convene.trace import exports, files, lateness, recordings
 from convene.trace.lateness import Calls, Summary
+from convene.trace.recordings import Recording
 from convene.trace.tables import call_table, kind_table, rank_table, sentences
 
-HELP = """Shows who came late to the collectives of a program, and what the others' waiting cost.
+HELP = """Shows late ranks in the collectives of a program, and what the waiting of the others cost.
 
-Runs the program and records it, or reads what an earlier run has left (convene run --record DIRECTORY).
+Runs the program and records it, or reads an earlier recording (convene run --record DIRECTORY).
 
-Imbalance is the time from the first arrival at a call to the last; waiting is what a rank is inside before \
-the last one comes; gain is how much of the imbalance did not make the call longer (absorption).
+Imbalance is the time from the first arrival at a call to the last; waiting is the time of a rank inside \
+before the last arrival; gain is how much of the imbalance did not make the call longer (absorption).
 
 [bold]Examples[/bold]
 
@@ -37,14 +41,44 @@ MOST_SHOWN = 1 << 20
 SEEN_DEFAULT = 10
 
 
-def check_file(option: str, path: Path | None, suffix: str = "") -> None:
-    """Nobody wants to hear after the run that there is no place for what it shows."""
-    if path is None:
-        return
-    if suffix and path.suffix != suffix:
-        raise RequestError(f"{option} writes a {suffix} file, and '{path.name}' is none")
-    if not path.parent.is_dir():
-        raise RequestError(f"{path} cannot be written: there is no directory {path.parent}")
+@dataclass(frozen=True)
+class Exports:
+    """Exports: timeline, arrivals, picture."""
+
+    to_chrome: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="FILE", help="Write the timeline for Perfetto or chrome://tracing."),
+    ] = None
+    arrivals: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a site's arrivals for convene bench run --arrivals trace:FILE."
+        ),
+    ] = None
+    site: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Site of --arrivals, by its number in the table. Default: 1."),
+    ] = None
+    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the timeline, as .svg.")] = None
+
+    def check(self) -> None:
+        check_output("--export", self.to_chrome, ".json")
+        check_output("--arrivals", self.arrivals, "")
+        check_output("--picture", self.picture, ".svg")
+        if self.site is not None and not self.arrivals:
+            raise RequestError("--site names the site whose arrivals are written; add --arrivals FILE")
+
+    def write(self, summary: Summary) -> None:
+        if self.to_chrome:
+            console.write_file(self.to_chrome, console.json_text(exports.chrome_trace(summary)) + "\n")
+        if self.arrivals:
+            console.write_file(self.arrivals, exports.arrival_trace(choose_site(summary, self.site)))
+        if self.picture:
+            if not summary.kinds:
+                raise RequestError("there is no call in the recording that could be drawn")
+            from convene.trace import pictures  # imports Matplotlib
+
+            console.write_file(self.picture, pictures.timeline(summary) + "\n")
 
 
 def choose_site(summary: Summary, number: int | None) -> Calls:
@@ -87,41 +121,16 @@ def show(summary: Summary, calls: int, as_json: bool) -> None:
         output.print(sentence, markup=False, soft_wrap=True)
 
 
-def export(
-    summary: Summary,
-    to_chrome: Path | None,
-    arrivals: Path | None,
-    site: int | None,
-    picture: Path | None,
-) -> None:
-    if to_chrome:
-        console.write_file(to_chrome, console.json_text(exports.chrome_trace(summary)) + "\n")
-    if arrivals:
-        console.write_file(arrivals, exports.arrival_trace(choose_site(summary, site)))
-    if picture:
-        if not summary.kinds:
-            raise RequestError("there is no call in the recording that could be drawn")
-        from convene.trace import pictures  # Matplotlib takes a while
-
-        console.write_file(picture, pictures.timeline(summary) + "\n")
-
-
-def record(command: list[str], directory: Path, uses: str, rules: str, stack: str | None) -> int:
-    """Runs the program; what its ranks recorded is in the directory then. Returns its exit status."""
-    variables = collect_environment(uses, rules, False, False, "")
-    variables["CONVENE_RECORD"] = str(directory)
-    _, prepared, environment = prepare(command, stack, variables)
-    return processes.execute(prepared, environment)
-
-
+@grouped
 def trace(
     words: Annotated[
         list[str],
         typer.Argument(
             metavar="DIRECTORY | -- PROGRAM...",
-            help="What was recorded, or a program with its launcher and arguments.",
+            help="A recording, or a program with its launcher and arguments.",
         ),
     ],
+    written: Exports,
     use: Annotated[
         list[str] | None,
         typer.Option(
@@ -131,7 +140,7 @@ def trace(
         ),
     ] = None,
     stack: Annotated[
-        str | None, options.stack_option("Which MPI the program uses, where that cannot be found out.")
+        str | None, options.stack_option("MPI of the program, where it cannot be found out.")
     ] = None,
     calls: Annotated[
         int,
@@ -139,27 +148,10 @@ def trace(
             metavar="N", min=0, max=MOST_SHOWN, help="Show the N calls with the most waiting, one by one."
         ),
     ] = SEEN_DEFAULT,
-    to_chrome: Annotated[
-        Path | None,
-        typer.Option("--export", metavar="FILE", help="Write the timeline for Perfetto or chrome://tracing."),
-    ] = None,
-    arrivals: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a site's arrivals for convene bench --arrivals trace:FILE."),
-    ] = None,
-    site: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="The site for --arrivals, by its number in the table (default: 1)."),
-    ] = None,
-    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the timeline, as .svg.")] = None,
     json: options.Json = False,
 ) -> None:
-    check_file("--export", to_chrome, ".json")
-    check_file("--arrivals", arrivals)
-    check_file("--picture", picture, ".svg")
-    if site is not None and not arrivals:
-        raise RequestError("--site says whose arrivals are to be written; add --arrivals FILE")
-    status = 0
+    written.check()
+    status, recording = 0, None
     if len(words) == 1 and Path(words[0]).is_dir():
         if use or stack:
             raise RequestError(f"{words[0]} is a recording; --use and --stack are for a program that is run")
@@ -170,21 +162,27 @@ def trace(
             "convene trace -- mpirun -n 4 ./app"
         )
     else:
-        uses, rules = check_uses(use or []), check_rules(None)
-        place = launchers.common_place(words[0])
-        with tempfile.TemporaryDirectory(prefix=".convene-", dir=place) as directory:
-            status = record(words, Path(directory), uses, rules, stack)
-            if not files.files_in(Path(directory)):
-                console.complain(
-                    "no rank has left a recording: the program made no collective calls, or it ended without "
-                    "MPI_Finalize"
-                )
-                raise typer.Exit(status or 1)
-            recording = recordings.read(Path(directory))
+        status, recording = record(words, check_uses(use or []), stack)
     summary = lateness.summarize(recording)
     show(summary, calls, json)
-    export(summary, to_chrome, arrivals, site, picture)
+    written.write(summary)
     raise typer.Exit(status)
+
+
+def record(command: list[str], uses: str, stack: str | None) -> tuple[int, Recording]:
+    """Runs the program; its exit status, and what its ranks have recorded."""
+    settings = Settings(uses, check_rules(None))
+    with tempfile.TemporaryDirectory(prefix=".convene-", dir=launchers.common_place(command[0])) as directory:
+        variables = {**settings.variables(), "CONVENE_RECORD": directory}
+        prepared = prepare(command, stack, variables)
+        status = processes.execute(prepared.command, prepared.environment)
+        if not files.files_in(Path(directory)):
+            console.complain(
+                "no rank has left a recording: the program made no collective calls, or it ended without "
+                "MPI_Finalize"
+            )
+            raise typer.Exit(status or 1)
+        return status, recordings.read(Path(directory))
 
 
 def register(app: typer.Typer) -> None:

@@ -12,8 +12,9 @@ from convene.base import console, parsing
 from convene.catalogue import algorithms
 from convene.catalogue.collectives import check_collective
 from convene.cli import options
+from convene.cli.groups import grouped
 from convene.verify import plays, samples
-from convene.verify.grid import MOST_PROCS, Grid, make_cases
+from convene.verify.grid import MOST_PROCS, Case, Grid, make_cases
 from convene.verify.mappings import Mapping
 from convene.verify.plays import Result
 from convene.verify.samples import MOST_SEGMENTS
@@ -123,106 +124,124 @@ def print_table(results: list[Result], procs: str) -> None:
     console.make().print(table)
 
 
-def verify(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[COLLECTIVE...] [ALGORITHM]",
-            help="Collectives (default: all), then perhaps one algorithm.",
-            autocompletion=lambda incomplete: [
-                name
-                for name in [
-                    *_core.collectives(),
-                    *dict.fromkeys(
-                        known["name"] for known in algorithms.known_algorithms(_core.collectives())
-                    ),
-                ]
-                if name.startswith(incomplete)
-            ],
-        ),
-    ] = None,
+def complete_names(incomplete: str) -> list[str]:
+    known = algorithms.known_algorithms(_core.collectives())
+    names = dict.fromkeys([*_core.collectives(), *(each["name"] for each in known)])
+    return [name for name in names if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True)
+class Played:
+    """Grid: what is played."""
+
     procs: Annotated[
         str, typer.Option("-p", "--procs", metavar="LIST", help="As in 8, 1-64 or 2,4,8-16.")
-    ] = "1-64",
-    roots: Annotated[
-        str, typer.Option(metavar="all|LIST", help="For collectives that have a root: which ones to play.")
-    ] = "all",
+    ] = "1-64"
+    roots: Annotated[str, typer.Option(metavar="all|LIST", help="Roots, for collectives that have one.")] = (
+        "all"
+    )
     arrivals: Annotated[
         str | None,
-        typer.Option(
-            metavar="random:N",
-            help="Play algorithms that mind who comes late also with N random arrivals.",
-        ),
-    ] = None,
-    mapping: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MACHINE", help='For hierarchical algorithms: the nodes, as in "node:4 core:8".'
-        ),
-    ] = None,
-    placement: Annotated[
-        str | None,
-        typer.Option(metavar="sequential|cyclic|LIST", help="Likewise: which rank sits where."),
-    ] = None,
-    graph: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GRAPH", help="For neighborhood collectives: one, as in torus:4x4, not several."
-        ),
-    ] = None,
+        typer.Option(metavar="random:N", help="Play arrival-aware algorithms also with N random arrivals."),
+    ] = None
     segments: Annotated[
         str | None,
         typer.Option(metavar="LIST", help="Numbers of segments to play, as in 1,2,3,4,7,8,16."),
-    ] = None,
+    ] = None
     non_commutative: Annotated[
         bool,
         typer.Option(
             "--non-commutative",
             help="Play reductions with an operator that does not commute, wherever an algorithm can do that.",
         ),
-    ] = False,
+    ] = False
     thorough: Annotated[
-        bool, typer.Option("--thorough", help="Every sample of parameters plays every root. Takes hours.")
-    ] = False,
+        bool, typer.Option("--thorough", help="Play every root with every sample of parameters. Takes hours.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Place:
+    """Place: nodes, mapping, neighbours."""
+
+    mapping: Annotated[
+        str | None,
+        typer.Option(metavar="MACHINE", help='Nodes, for hierarchical algorithms, as in "node:4 core:8".'),
+    ] = None
+    placement: Annotated[
+        str | None,
+        typer.Option(metavar="sequential|cyclic|LIST", help="Mapping of ranks to these nodes."),
+    ] = None
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GRAPH", help="For neighborhood collectives: one, as in torus:4x4, not several."
+        ),
+    ] = None
+
+
+@grouped
+def verify(
+    played: Played,
+    place: Place,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[COLLECTIVE...] [ALGORITHM]",
+            help="Collectives (default: all), then perhaps one algorithm.",
+            autocompletion=complete_names,
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     collectives, algorithm = split_names(names or [])
-    if non_commutative:
+    if played.non_commutative:
         collectives = reductions_of(collectives, named=bool(names))
-    forecasts = parse_forecasts(arrivals)
-    if graph and not all(_core.is_neighborhood(collective) for collective in collectives):
-        raise RequestError("--graph is for neighborhood collectives alone: name these")
-    grid = Grid(
-        procs=parsing.parse_numbers(procs, "--procs", 1, MOST_PROCS),
-        roots=roots,
-        forecasts=forecasts,
-        mapping=Mapping(mapping or "", placement or ("sequential" if mapping else ""), graph or ""),
-        segments=parsing.parse_numbers(segments, "--segments", 1, MOST_SEGMENTS) if segments else [],
-        commutative=not non_commutative,
-        thorough=thorough,
-    )
-    if roots != "all" and not any(_core.is_rooted(each) for each in collectives):
-        raise RequestError(f"{' and '.join(collectives)}: no root; leave out --roots {roots}")
-    if grid.segments and not any(samples.takes_segments(each, algorithm) for each in collectives):
-        what = algorithm or " and ".join(collectives)
-        raise RequestError(f"{what} has no number of segments to set; leave out --segments {segments}")
+    grid = make_grid(collectives, algorithm, played, place)
     cases = make_cases(list(dict.fromkeys(collectives)), algorithm, grid)
-    if (mapping or placement) and not any(case.mapping.machine or case.mapping.placement for case in cases):
-        given = "--mapping" if mapping else "--placement"
-        raise RequestError(f"{algorithm or 'what is played'} does not mind nodes; leave out {given}")
-    if forecasts and not any(case.forecasts for case in cases):
-        raise RequestError(f"{algorithm} does not mind arrivals; leave out --arrivals {arrivals}")
+    refuse_idle(cases, algorithm, played, place)
     found = {result.case: result for result in plays.play_all(cases)}
     results = [found[case] for case in cases]
     if json:
         console.print_json([plays.as_json(result) for result in results])
     else:
-        print_table(results, procs)
+        print_table(results, played.procs)
     failures = [result for result in results if not result.verdict["ok"]]
     for result in failures[:20]:
         console.complain(result.sentence)
     if failures:
         raise typer.Exit(1)
+
+
+def make_grid(collectives: list[str], algorithm: str | None, played: Played, place: Place) -> Grid:
+    if place.graph and not all(_core.is_neighborhood(collective) for collective in collectives):
+        raise RequestError("--graph is for neighborhood collectives alone: name these")
+    placement = place.placement or ("sequential" if place.mapping else "")
+    numbers = played.segments
+    grid = Grid(
+        procs=parsing.parse_numbers(played.procs, "--procs", 1, MOST_PROCS),
+        roots=played.roots,
+        forecasts=parse_forecasts(played.arrivals),
+        mapping=Mapping(place.mapping or "", placement, place.graph or ""),
+        segments=parsing.parse_numbers(numbers, "--segments", 1, MOST_SEGMENTS) if numbers else [],
+        commutative=not played.non_commutative,
+        thorough=played.thorough,
+    )
+    if grid.roots != "all" and not any(_core.is_rooted(each) for each in collectives):
+        raise RequestError(f"{' and '.join(collectives)}: no root; leave out --roots {grid.roots}")
+    if grid.segments and not any(samples.takes_segments(each, algorithm) for each in collectives):
+        what = algorithm or " and ".join(collectives)
+        raise RequestError(f"{what} has no number of segments to set; leave out --segments {numbers}")
+    return grid
+
+
+def refuse_idle(cases: list[Case], algorithm: str | None, played: Played, place: Place) -> None:
+    """Refuses options that change nothing in any case."""
+    given = "--mapping" if place.mapping else "--placement" if place.placement else ""
+    if given and not any(case.mapping.machine or case.mapping.placement for case in cases):
+        raise RequestError(f"{algorithm or 'what is played'} does not depend on nodes; leave out {given}")
+    if played.arrivals and not any(case.forecasts for case in cases):
+        raise RequestError(f"{algorithm} does not depend on arrivals; leave out --arrivals {played.arrivals}")
 
 
 def register(app: typer.Typer) -> None:

@@ -4,7 +4,7 @@ each time (Marendic et al. 2016, section 6.2, table 5)."""
 
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
 from rich.table import Table
 
@@ -56,7 +56,15 @@ def case(
     return cases.Case("reduce", spec, PROCS, (BYTES,), platform, "cyclic", tuple(rows), forecasts=forecasts)
 
 
-def run(play: Play, platform: platforms.Platform) -> dict[str, Any]:
+class Result(TypedDict):
+    procs: int
+    bytes: int
+    iterations: int
+    balanced: float  # seconds of the binomial tree
+    seconds: dict[str, float]  # in all, by algorithm
+
+
+def run(play: Play, platform: platforms.Platform) -> Result:
     rows = trace()
     ((balanced,),) = play([case(platform, "binomial", [(0.0,) * PROCS])])
     tick = balanced[0]["seconds"] / (PROCS.bit_length() - 1)
@@ -81,7 +89,7 @@ def run(play: Play, platform: platforms.Platform) -> dict[str, Any]:
     }
 
 
-def table(result: dict[str, Any]) -> Table:
+def table(result: Result) -> Table:
     numbers = ("simulated", "of binomial", "published", "of binomial ")
     rows = console.table(
         "16 MiB in one piece, 64 ranks, 100 iterations with late ranks: seconds in all",
@@ -101,7 +109,7 @@ def table(result: dict[str, Any]) -> Table:
     return rows
 
 
-def sentence(result: dict[str, Any]) -> str:
+def sentence(result: Result) -> str:
     seconds = result["seconds"]
     order = sorted(PUBLISHED, key=lambda name: -seconds[name])
     kept = "as published" if order == list(PUBLISHED) else "not as published"

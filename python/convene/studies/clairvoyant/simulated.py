@@ -2,7 +2,7 @@
 """Clairvoyant's experiment: reductions with one late rank on 128 nodes of Curie (Marendic et al. 2016,
 sections 6.3, 7)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from rich.table import Table
 
@@ -26,7 +26,7 @@ SEGMENTS = dict(zip(SIZES, (16, 8, 16, 16, 40), strict=True))  # table 8: the be
 TRIED = (2, 4, 8, 16, 32, 40, 64, 80, 128)
 IMBALANCES = tuple(i / 2 for i in range(11))  # in run times of Clairvoyant
 OWN = "clairvoyant"
-RIVALS = ("binomial", "butterfly", "ring", "radix_k")
+BASELINES = ("binomial", "butterfly", "ring", "radix_k")
 
 AT_4_MIB = {
     "binomial": 34.0,
@@ -70,9 +70,54 @@ def seconds(results: list[list[list[Simulated]]]) -> list[float]:
     return [result[0][0]["seconds"] for result in results]
 
 
-def run(play: Play) -> dict[str, Any]:
+class Cell(TypedDict):
+    """One size and imbalance, the latter in balanced run times of Clairvoyant; the rest by algorithm."""
+
+    bytes: int
+    imbalance: float
+    delay: float
+    seconds: dict[str, float]
+    absorption: dict[str, float]
+
+
+class Balanced(TypedDict):
+    bytes: int
+    algorithm: str
+    seconds: float
+
+
+class Segments(TypedDict):
+    bytes: int
+    published: int
+    best: int
+    seconds: dict[str, float]
+
+
+class Summary(TypedDict):
+    bytes: int
+    cells: int
+    won: int
+    lead_balanced: float
+    least_lead: float
+    highest_lead: float
+    next: str
+    absorption: float
+    others: float
+
+
+class Result(TypedDict):
+    study: str
+    source: str
+    cells: list[Cell]
+    balanced: list[Balanced]
+    segments: list[Segments]
+    summary: list[Summary]
+    atomic: clairvoyant_atomic.Result
+
+
+def run(play: Play) -> Result:
     platform = platforms.load_platform("curie")
-    names = (OWN, *RIVALS)
+    names = (OWN, *BASELINES)
     even = [(name, size) for size in SIZES for name in (*names, "pipeline", "local_redirect")]
     alone = dict(
         zip(
@@ -97,7 +142,7 @@ def run(play: Play) -> dict[str, Any]:
         tick = alone[OWN, size] / (PROCS.bit_length() - 1 + SEGMENTS[size] - 1)
         late.append(case(platform, spec_of(name, size), size, delay, int(delay / tick) if name == OWN else 0))
     times = dict(zip(points, seconds(play(late)), strict=True))
-    cells = [
+    cells: list[Cell] = [
         {
             "bytes": size,
             "imbalance": factor,  # in balanced run times of Clairvoyant
@@ -138,13 +183,13 @@ def absorption(even: float, late: float, imbalance: float) -> float:
     return (even - late + imbalance) / even
 
 
-def summarize(size: int, cells: list[dict[str, Any]]) -> dict[str, Any]:
+def summarize(size: int, cells: list[Cell]) -> Summary:
     own = [cell for cell in cells if cell["bytes"] == size]
     ratios = [
         min(time for name, time in cell["seconds"].items() if name != OWN) / cell["seconds"][OWN]
         for cell in own
     ]
-    next_best = min((name for name in RIVALS), key=lambda name: own[0]["seconds"][name])
+    next_best = min((name for name in BASELINES), key=lambda name: own[0]["seconds"][name])
     return {
         "bytes": size,
         "cells": len(own),
@@ -154,11 +199,11 @@ def summarize(size: int, cells: list[dict[str, Any]]) -> dict[str, Any]:
         "highest_lead": max(ratios),
         "next": next_best,
         "absorption": max(cell["absorption"][OWN] for cell in own),
-        "others": max(cell["absorption"][name] for cell in own for name in RIVALS),
+        "others": max(cell["absorption"][name] for cell in own for name in BASELINES),
     }
 
 
-def tables(result: dict[str, Any]) -> list[Table]:
+def tables(result: Result) -> list[Table]:
     heads = ("won", "lead, balanced", "least", "highest", "absorbs", "others, most", "best N", "published N")
     wins = console.table(
         "Clairvoyant against binomial, butterfly, parallel ring and radix-k, rank 127 late by 0 … 5 of "
@@ -174,7 +219,7 @@ def tables(result: dict[str, Any]) -> list[Table]:
         wins.add_row(
             _core.format_size(row["bytes"]),
             f"{row['won']} of {row['cells']}",
-            *(f"{row[key]:.2f}" for key in ("lead_balanced", "least_lead", "highest_lead")),
+            *(f"{x:.2f}" for x in (row["lead_balanced"], row["least_lead"], row["highest_lead"])),
             row["next"],
             percent(100 * row["absorption"], 0),
             percent(100 * row["others"], 0),
@@ -194,7 +239,7 @@ def tables(result: dict[str, Any]) -> list[Table]:
     return [wins, times, clairvoyant_atomic.table(result["atomic"])]
 
 
-def sentences(result: dict[str, Any]) -> list[str]:
+def sentences(result: Result) -> list[str]:
     rows = result["summary"]
     won, cells = sum(row["won"] for row in rows), sum(row["cells"] for row in rows)
     largest = rows[-1]
@@ -212,7 +257,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def keeps_order(cells: list[dict[str, Any]], size: int) -> bool:
+def keeps_order(cells: list[Cell], size: int) -> bool:
     orders = {
         tuple(sorted(cell["seconds"], key=lambda name: cell["seconds"][name]))
         for cell in cells
@@ -221,7 +266,7 @@ def keeps_order(cells: list[dict[str, Any]], size: int) -> bool:
     return len(orders) == 1
 
 
-def draw(result: dict[str, Any]) -> "Figure":
+def draw(result: Result) -> "Figure":
     from convene.studies import figures  # Matplotlib takes a second to load
 
     panels = []

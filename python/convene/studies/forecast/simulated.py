@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from rich.table import Table
 
@@ -125,9 +125,36 @@ def large(procs: int) -> platforms.Platform:
     return platforms.Platform(json.dumps(changed), f"{curie.file} with {procs} nodes")
 
 
-def run(play: Play, procs: int = PROCS) -> dict[str, Any]:
+class Cell(TypedDict):
+    """One imbalance and error of the forecast: seconds, and gains in percent, by algorithm."""
+
+    imbalance: float
+    error: float
+    regular: dict[str, float]
+    aware: dict[str, float]
+    gain: dict[str, float]
+
+
+class Compared(TypedDict):
+    """One collective."""
+
+    bytes: int
+    metric: str
+    too_large: list[str]
+    balanced: dict[str, float]
+    cells: list[Cell]
+
+
+class Result(TypedDict):
+    study: str
+    source: str
+    procs: int
+    collectives: dict[str, Compared]
+
+
+def run(play: Play, procs: int = PROCS) -> Result:
     platform = large(procs)
-    result: dict[str, Any] = {
+    result: Result = {
         "study": "forecast",
         "source": "this project's own",
         "procs": procs,
@@ -138,9 +165,7 @@ def run(play: Play, procs: int = PROCS) -> dict[str, Any]:
     return result
 
 
-def run_one(
-    play: Play, platform: platforms.Platform, procs: int, collective: str, part: Part
-) -> dict[str, Any]:
+def run_one(play: Play, platform: platforms.Platform, procs: int, collective: str, part: Part) -> Compared:
     size = part.size
     even = [
         cases.Case(collective, spec, procs, (size,), platform, "sequential", balanced(procs))
@@ -177,7 +202,8 @@ def run_one(
         for spec in (*part.aware, *(regulars if not error else ()))
     }
     played = dict(zip(asked, (runs[0][0] for runs in play(list(asked.values()))), strict=True))
-    metric, cells = part.metric, []
+    metric = part.metric
+    cells: list[Cell] = []
     for imbalance, error in points:
         regular = {spec: value(played[imbalance, 0.0, spec], metric) for spec in regulars}
         times = {spec: value(played[imbalance, error, spec], metric) for spec in part.aware}
@@ -204,7 +230,7 @@ def value(run: Simulated, metric: str) -> float:
     return run["mean"] if metric == "mean" else run["seconds"]
 
 
-def tables(result: dict[str, Any]) -> list[Table]:
+def tables(result: Result) -> list[Table]:
     found = []
     for collective, part in result["collectives"].items():
         names = list(part["cells"][0]["gain"])
@@ -227,7 +253,7 @@ def tables(result: dict[str, Any]) -> list[Table]:
     return found
 
 
-def sentences(result: dict[str, Any]) -> list[str]:
+def sentences(result: Result) -> list[str]:
     said = []
     for collective, part in result["collectives"].items():
         cells = part["cells"]
@@ -250,7 +276,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
     return said
 
 
-def draw(result: dict[str, Any]) -> "Figure":
+def draw(result: Result) -> "Figure":
     from convene.studies import figures  # Matplotlib takes a second to load
 
     panels = []
@@ -258,10 +284,11 @@ def draw(result: dict[str, Any]) -> "Figure":
         true = [cell for cell in part["cells"] if not cell["error"]]
         wrong = [cell for cell in part["cells"] if cell["imbalance"] == USUAL]
         wrong.sort(key=lambda cell: cell["error"])
-        for title, cells, key in (
+        rows: tuple[tuple[str, list[Cell], Literal["imbalance", "error"]], ...] = (
             (f"{collective}, true forecast", true, "imbalance"),
             (f"{collective}, imbalance {USUAL:g}", wrong, "error"),
-        ):
+        )
+        for title, cells, key in rows:
             curves = {
                 short(spec): [(cell[key], cell["gain"][spec]) for cell in cells] for spec in cells[0]["gain"]
             }

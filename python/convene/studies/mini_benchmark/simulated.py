@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from rich.table import Table
 
@@ -120,7 +120,56 @@ class MiniBenchmark(Case):
         return run["seconds"]
 
 
-def run(play: Play) -> dict[str, Any]:
+class Cell(TypedDict):
+    procs: int
+    kilofloats: int
+    delay_ms: int
+    elapsed: dict[str, float]  # seconds, by the source's names of algorithms
+
+
+class Peak(TypedDict):
+    procs: int
+    kilofloats: int
+    delay_ms: int
+    speedup: float
+
+
+class Delay(TypedDict):
+    """Shares of cells in percent, and speedups over the best regular algorithm, at one largest delay."""
+
+    delay_ms: int
+    aware: float
+    aware_where_published: float
+    published_aware: float
+    published_speedup: float | None
+    BDR: float
+    BSLB: float
+    LIST: float
+    list_best: float
+
+
+class Summary(TypedDict):
+    iterations: int
+    wins: dict[str, int]
+    wins_where_published: dict[str, int]
+    published_wins: dict[str, int]
+    compared: int
+    same_winner: int
+    same_class: int
+    late: int
+    late_same_class: int
+    highest: dict[str, Peak]
+    by_delay: list[Delay]
+
+
+class Result(TypedDict):
+    study: str
+    source: str
+    cells: list[Cell]
+    summary: Summary
+
+
+def run(play: Play) -> Result:
     platform = platforms.load_platform("tryton")
     cases = [
         MiniBenchmark(
@@ -140,7 +189,7 @@ def run(play: Play) -> dict[str, Any]:
         for spec in ALGORITHMS.values()
     ]
     results = iter(play(cases))
-    cells = []
+    cells: list[Cell] = []
     for procs in PROCS:
         for kilofloats in KILOFLOATS:
             for delay in DELAYS_MS:
@@ -163,24 +212,27 @@ def speedup(times: dict[str, float], name: str) -> float:
     return times[best(times, REGULAR)] / times[name]
 
 
-def winner_of(cell: dict[str, Any]) -> str:
+def winner_of(cell: Cell) -> str:
     return best(cell["elapsed"], REGULAR | AWARE)
 
 
-def published_of(cell: dict[str, Any]) -> tuple[str, float] | None:
+def published_of(cell: Cell) -> tuple[str, float] | None:
     """The winner, and its speedup where it is one that minds arrivals; nothing of the table that cannot
     be read."""
     return PUBLISHED.get((cell["procs"], cell["kilofloats"], cell["delay_ms"]))
 
 
-def summarize(cells: list[dict[str, Any]]) -> dict[str, Any]:
+def summarize(cells: list[Cell]) -> Summary:
     known = [(cell, found) for cell in cells if (found := published_of(cell))]
     late = [(cell, found) for cell, found in known if cell["delay_ms"] > 0]
-    peaks = {}
+    peaks: dict[str, Peak] = {}
     for name in (*AWARE, *OWN):
         top = max(cells, key=lambda cell: speedup(cell["elapsed"], name))
-        peaks[name] = {key: top[key] for key in ("procs", "kilofloats", "delay_ms")} | {
-            "speedup": speedup(top["elapsed"], name)
+        peaks[name] = {
+            "procs": top["procs"],
+            "kilofloats": top["kilofloats"],
+            "delay_ms": top["delay_ms"],
+            "speedup": speedup(top["elapsed"], name),
         }
     return {
         "iterations": ITERATIONS,
@@ -197,7 +249,11 @@ def summarize(cells: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def by_delay(cells: list[dict[str, Any]], delay: int) -> dict[str, Any]:
+def mean_speedup(cells: list[Cell], name: str) -> float:
+    return fmean(speedup(cell["elapsed"], name) for cell in cells)
+
+
+def by_delay(cells: list[Cell], delay: int) -> Delay:
     """Shares of cells that schedules with a forecast win, and how much faster they are than the best
     regular one."""
     own = [cell for cell in cells if cell["delay_ms"] == delay]
@@ -209,12 +265,14 @@ def by_delay(cells: list[dict[str, Any]], delay: int) -> dict[str, Any]:
         "aware_where_published": 100 * fmean(winner_of(cell) in AWARE for cell, _ in known),
         "published_aware": 100 * fmean(found[0] in AWARE for _, found in known),
         "published_speedup": fmean(faster) if faster else None,
-        **{name: fmean(speedup(cell["elapsed"], name) for cell in own) for name in (*AWARE, *OWN)},
+        "BDR": mean_speedup(own, "BDR"),
+        "BSLB": mean_speedup(own, "BSLB"),
+        "LIST": mean_speedup(own, "LIST"),
         "list_best": 100 * fmean(best(cell["elapsed"], ALGORITHMS) == "LIST" for cell in own),
     }
 
 
-def tables(result: dict[str, Any]) -> list[Table]:
+def tables(result: Result) -> list[Table]:
     wins = console.table(
         "Cells won, by the source's algorithms",
         "algorithm",
@@ -225,7 +283,8 @@ def tables(result: dict[str, Any]) -> list[Table]:
     )
     summary = result["summary"]
     for name in REGULAR | AWARE:
-        counts = (summary[key].get(name, 0) for key in ("wins", "wins_where_published", "published_wins"))
+        kinds = (summary["wins"], summary["wins_where_published"], summary["published_wins"])
+        counts = (kind.get(name, 0) for kind in kinds)
         wins.add_row(name, *map(str, counts))
     heads = ("aware win", "published", "BDR", "BSLB", "published, mean", "LIST", "LIST best")
     delays = console.table(
@@ -251,7 +310,7 @@ def tables(result: dict[str, Any]) -> list[Table]:
     return [wins, delays]
 
 
-def sentences(result: dict[str, Any]) -> list[str]:
+def sentences(result: Result) -> list[str]:
     summary = result["summary"]
     peaks = summary["highest"]
     where = {
@@ -268,7 +327,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def draw(result: dict[str, Any]) -> "Figure":
+def draw(result: Result) -> "Figure":
     from convene.studies import figures  # Matplotlib takes a second to load
 
     rows = [

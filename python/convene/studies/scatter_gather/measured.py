@@ -4,11 +4,11 @@ them in words is what is looked at here."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from convene.base.result_types import Measurement
 from convene.bench import metrics
 from convene.bench.summary import Case, cases
-from convene.studies.measured import Part, Results, Rows, Study, fixed, median
+from convene.studies.measured import Part, Results, Study, fixed, median
 
 METRIC = "nbcbench"
 LINEAR, TREE, WIDE = "linear", "nway_binomial;fanout=1", "nway_binomial"
@@ -107,7 +107,7 @@ def part(collective: str, full: bool) -> Part:
     )
 
 
-def medians(result: dict[str, Any]) -> dict[Case, dict[str, float]]:
+def medians(result: Measurement) -> dict[Case, dict[str, float]]:
     """With parameters in the names: the same algorithm takes part with two of them."""
     chosen = metrics.METRICS[METRIC]
     found = {}
@@ -118,34 +118,43 @@ def medians(result: dict[str, Any]) -> dict[Case, dict[str, float]]:
     return found
 
 
-def judge(results: Results) -> Rows:
+@dataclass(frozen=True)
+class Row:
+    where: str
+    claim: str
+    cases: int
+    holds_in: int
+    agrees: bool | None  # None: no case that the claim is about
+
+
+def judge(results: Results) -> list[Row]:
     times = {collective: medians(result) for collective, result in results.items()}
     rows = []
     for claim in CLAIMS:
         answers = [claim.holds(case, found) for case, found in times.get(claim.collective, {}).items()]
         counted = [answer for answer in answers if answer is not None]
         rows.append(
-            {
-                "where": claim.where,
-                "claim": claim.text,
-                "cases": len(counted),
-                "holds_in": sum(counted),
-                "agrees": 2 * sum(counted) > len(counted) if counted else None,
-            }
+            Row(
+                claim.where,
+                claim.text,
+                cases=len(counted),
+                holds_in=sum(counted),
+                agrees=2 * sum(counted) > len(counted) if counted else None,
+            )
         )
     return rows
 
 
-COLUMNS: dict[str, Any] = {
-    "published": lambda row: row["where"],
-    "what it says": lambda row: row["claim"],
-    "holds here in": lambda row: f"{row['holds_in']} of {row['cases']} cases",
+COLUMNS: dict[str, Callable[[Row], str]] = {
+    "published": lambda row: row.where,
+    "what it says": lambda row: row.claim,
+    "holds here in": lambda row: f"{row.holds_in} of {row.cases} cases",
 }
 
 
-def sentences(rows: Rows) -> list[str]:
-    known = [row for row in rows if row["agrees"] is not None]
-    wrong = [row["claim"] for row in known if not row["agrees"]]
+def sentences(rows: list[Row]) -> list[str]:
+    known = [row for row in rows if row.agrees is not None]
+    wrong = [row.claim for row in known if not row.agrees]
     rest = f"; what does not: {'; '.join(wrong)}" if wrong else ""
     return [
         f"{len(known) - len(wrong)} of {len(known)} statements of the source hold here in most "

@@ -4,7 +4,7 @@ says about them in words is what is checked here, sentence by sentence."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from rich.table import Table
 
@@ -132,7 +132,28 @@ CLAIMS = (
 )
 
 
-def run(play: Play) -> dict[str, Any]:
+class ClaimJson(TypedDict):
+    where: str
+    claim: str
+    agrees: bool
+
+
+class Cell(TypedDict):
+    collective: str
+    procs: int
+    bytes: int
+    algorithm: str
+    seconds: float
+
+
+class Result(TypedDict):
+    study: str
+    source: str
+    claims: list[ClaimJson]
+    cells: list[Cell]
+
+
+def run(play: Play) -> Result:
     platform = platforms.load_platform("chic")
     cases = [
         Case(
@@ -165,7 +186,7 @@ def run(play: Play) -> dict[str, Any]:
     }
 
 
-def tables(result: dict[str, Any]) -> list[Table]:
+def tables(result: Result) -> list[Table]:
     table = console.table(
         "What the source says, and whether the simulation agrees", "where", "claim", "simulated"
     )
@@ -174,12 +195,12 @@ def tables(result: dict[str, Any]) -> list[Table]:
     return [table]
 
 
-def sentences(result: dict[str, Any]) -> list[str]:
+def sentences(result: Result) -> list[str]:
     agreed = sum(row["agrees"] for row in result["claims"])
     return [f"{agreed} of {len(result['claims'])} statements hold in the simulation."]
 
 
-def draw(result: dict[str, Any]) -> "Figure":
+def draw(result: Result) -> "Figure":
     from convene.studies import figures  # Matplotlib takes a second to load
 
     panels = []
@@ -194,7 +215,7 @@ def draw(result: dict[str, Any]) -> "Figure":
     return figures.curves(panels)
 
 
-def lines(cells: list[dict[str, Any]], key: str) -> dict[str, list[tuple[float, float]]]:
+def lines(cells: list[Cell], key: Literal["procs", "bytes"]) -> dict[str, list[tuple[float, float]]]:
     found: dict[str, list[tuple[float, float]]] = {}
     for cell in cells:
         found.setdefault(cell["algorithm"], []).append((cell[key], cell["seconds"]))

@@ -1,31 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sparbit against the algorithms of Open MPI of that time, by the average time of all ranks (Loch 2021)."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from statistics import mean
-from typing import Any
 
-from convene.studies.measured import Part, Results, Rows, Study, fixed, means, percent
+from convene.base.result_types import Measurement
+from convene.studies.measured import Part, Results, Study, fixed, means, percent
+from convene.studies.sparbit import published
+from convene.studies.sparbit.published import Shares
 
 SPARBIT = "sparbit"
-RIVALS = ("ring", "neighbor_exchange", "recursive_doubling", "bruck")
-RIVALS_OF_V = ("ring", "neighbor_exchange", "bruck")
+BASELINES = ("ring", "neighbor_exchange", "recursive_doubling", "bruck")
+BASELINES_OF_V = ("ring", "neighbor_exchange", "bruck")
 METRIC = "osu"
 
-# Best in, mean gain and highest gain, in percent.
-PUBLISHED = {"regular": (46.43, 34.7, 84.16)}  # table 6, Yahoo, sequential mapping
-
-PUBLISHED_OF_V = {  # table 8
-    "broadcast": (78.57, 56.82, 92.38),
-    "spike": (25.0, 21.61, 73.26),
-    "half_full": (18.9, 15.44, 51.71),
-    "linear": (14.58, 17.86, 45.07),
-    "geometric": (35.57, 28.37, 59.83),
-}
-
+PUBLISHED = {"regular": published.ALLGATHER["yahoo", "sequential"]}
 NEAR = 10  # percentage points
 
 
-def gains(result: dict[str, Any], distribution: str) -> list[float | None]:
+@dataclass(frozen=True)
+class Row:
+    distribution: str
+    cases: int
+    best: float
+    gain: float | None
+    highest: float | None
+    published: Shares
+
+
+def gains(result: Measurement, distribution: str) -> list[float | None]:
     """By case: how much of the best other time Sparbit saves, nothing where it is not the best."""
     found = []
     for case, times in means(result, METRIC).items():
@@ -37,41 +41,41 @@ def gains(result: dict[str, Any], distribution: str) -> list[float | None]:
     return found
 
 
-def judge(results: Results, published: dict[str, tuple[float, float, float]]) -> Rows:
+def judge(results: Results, by_distribution: dict[str, Shares]) -> list[Row]:
     (result,) = results.values()
     rows = []
-    for distribution, (best, gain, highest) in published.items():
+    for distribution, shares in by_distribution.items():
         by_case = gains(result, distribution)
         won = [each for each in by_case if each is not None]
         rows.append(
-            {
-                "distribution": distribution,
-                "cases": len(by_case),
-                "best": 100 * len(won) / len(by_case),
-                "gain": 100 * mean(won) if won else None,
-                "highest": 100 * max(won) if won else None,
-                "published": {"best": best, "gain": gain, "highest": highest},
-            }
+            Row(
+                distribution,
+                cases=len(by_case),
+                best=100 * len(won) / len(by_case),
+                gain=100 * mean(won) if won else None,
+                highest=100 * max(won) if won else None,
+                published=shares,
+            )
         )
     return rows
 
 
-COLUMNS = {
-    "blocks": lambda row: row["distribution"],
-    "cases": lambda row: str(row["cases"]),
-    "best in": lambda row: percent(row["best"]),
-    "published": lambda row: percent(row["published"]["best"]),
-    "mean gain": lambda row: percent(row["gain"]),
-    "published ": lambda row: percent(row["published"]["gain"]),
-    "highest gain": lambda row: percent(row["highest"]),
-    "published  ": lambda row: percent(row["published"]["highest"]),
+COLUMNS: dict[str, Callable[[Row], str]] = {
+    "blocks": lambda row: row.distribution,
+    "cases": lambda row: str(row.cases),
+    "best in": lambda row: percent(row.best),
+    "published": lambda row: percent(row.published.best),
+    "mean gain": lambda row: percent(row.gain),
+    "published ": lambda row: percent(row.published.gain),
+    "highest gain": lambda row: percent(row.highest),
+    "published  ": lambda row: percent(row.published.highest),
 }
 
 
-def sentences(rows: Rows) -> list[str]:
-    near = [row["distribution"] for row in rows if abs(row["best"] - row["published"]["best"]) <= NEAR]
-    here = ", ".join(f"{row['best']:.0f} % ({row['distribution']})" for row in rows)
-    there = ", ".join(f"{row['published']['best']:.0f} %" for row in rows)
+def sentences(rows: list[Row]) -> list[str]:
+    near = [row.distribution for row in rows if abs(row.best - row.published.best) <= NEAR]
+    here = ", ".join(f"{row.best:.0f} % ({row.distribution})" for row in rows)
+    there = ", ".join(f"{row.published.best:.0f} %" for row in rows)
     verdict = (
         f"within {NEAR} points of the source's for {', '.join(near)} blocks"
         if near
@@ -93,7 +97,7 @@ ALLGATHER = Study(
             "allgather",
             sorted([*range(5, 254, 8), *range(8, 257, 8)]) if full else range(3, 9),
             fixed("1:1MiB" if full else "1:1MiB:16"),
-            (SPARBIT, *RIVALS),
+            (SPARBIT, *BASELINES),
             METRIC,
         )
     ],
@@ -112,12 +116,12 @@ ALLGATHERV = Study(
             "allgatherv",
             sorted([*range(9, 250, 16), *range(16, 257, 16)]) if full else (3, 4, 6, 8),
             fixed("1:1MiB" if full else "16:256KiB:16"),
-            (SPARBIT, *RIVALS_OF_V),
+            (SPARBIT, *BASELINES_OF_V),
             METRIC,
-            distributions=tuple(PUBLISHED_OF_V),
+            distributions=tuple(published.ALLGATHERV),
         )
     ],
-    lambda results: judge(results, PUBLISHED_OF_V),
+    lambda results: judge(results, published.ALLGATHERV),
     COLUMNS,
     sentences,
 )

@@ -3,9 +3,9 @@
 sizes."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from rich.table import Table
 
@@ -13,6 +13,8 @@ from convene.base import console
 from convene.simulate import platforms
 from convene.simulate.cases import Case
 from convene.studies.simulated import Play, Study, balanced, gain, is_able, percent
+from convene.studies.sparbit import published
+from convene.studies.sparbit.published import UNITED, Shares
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,10 +22,9 @@ if TYPE_CHECKING:
 
 SPARBIT = "sparbit"
 MAPPINGS = ("sequential", "cyclic")
-UNITED = "united"
 
 # Loch 2021, section 6.1.3: Sparbit with a message a block against the four algorithms of Open MPI.
-RIVALS = ("ring", "neighbor_exchange", "recursive_doubling", "bruck")
+BASELINES = ("ring", "neighbor_exchange", "recursive_doubling", "bruck")
 SIZES = tuple(1 << power for power in range(21))
 
 # Two arithmetic progressions in steps of 8, from 5 and from 8.
@@ -32,33 +33,13 @@ PROCS = {
     "cervino": sorted([*range(5, 318, 8), *range(8, 321, 8)]),
 }
 
-# Loch 2021, tables 6 and 7, average time: best in, mean gain, highest gain, in percent.
-PUBLISHED = {
-    ("yahoo", "sequential"): (46.43, 34.7, 84.16),
-    ("yahoo", "cyclic"): (19.12, 14.89, 31.07),
-    ("yahoo", UNITED): (44.49, 19.78, 65.37),
-    ("cervino", "sequential"): (39.64, 30.23, 77.78),
-    ("cervino", "cyclic"): (30.83, 9.6, 44.12),
-    ("cervino", UNITED): (38.04, 27.94, 73.9),
-}
-
 # Loch 2021, table 8, average time, mappings united; 4 machines of Cervino.
-RIVALS_OF_V = ("ring", "neighbor_exchange", "bruck")
+BASELINES_OF_V = ("ring", "neighbor_exchange", "bruck")
 PROCS_OF_V = sorted([*range(9, 250, 16), *range(16, 257, 16)])
-
-PUBLISHED_OF_V = {
-    "broadcast": (78.57, 56.82, 92.38),
-    "spike": (25.0, 21.61, 73.26),
-    "half_full": (18.9, 15.44, 51.71),
-    "linear": (14.58, 17.86, 45.07),
-    "geometric": (35.57, 28.37, 59.83),
-}
 
 MACHINES_OF_V = 4
 
-# Of single mappings the text says only this.
-PUBLISHED_OF_SEQUENTIAL_V = {"spike": (61.16, 57.75, None), "geometric": (60.42, 27.74, None)}
-UNKNOWN = (None, None, None)
+
 Times = dict[tuple[str, str], float]  # by mapping and algorithm, in one cell
 Cells = dict[tuple[str, int, int], Times]  # by platform or distribution, processes and size
 
@@ -83,7 +64,7 @@ def cases_of(
     collective: str,
     platform: platforms.Platform,
     numbers: Iterable[int],
-    rivals: Sequence[str],
+    baselines: Sequence[str],
     unequal: str = "",
 ) -> list[Case]:
     return [
@@ -99,7 +80,7 @@ def cases_of(
         )
         for procs in numbers
         for mapping in MAPPINGS
-        for spec in (SPARBIT, *rivals)
+        for spec in (SPARBIT, *baselines)
         if is_able(collective, spec, procs)
     ]
 
@@ -125,10 +106,43 @@ def gains(cells: Sequence[Times], mappings: Sequence[str]) -> list[float]:
     return result
 
 
-def summarize(name: str, mapping: str, cells: Cells, published: tuple[float | None, ...]) -> dict[str, Any]:
+class PublishedShares(TypedDict):
+    best: float | None
+    gain: float | None
+    highest: float | None
+
+
+class Summary(TypedDict):
+    """One platform or distribution, and mapping; shares and gains in percent."""
+
+    name: str
+    mapping: str
+    cells: int
+    best: float
+    gain: float
+    highest: float
+    published: PublishedShares
+
+
+CellJson = Mapping[str, Any]  # platform or distribution, procs, bytes, and by mapping the times
+
+
+class Result(TypedDict):
+    study: str
+    source: str
+    summary: list[Summary]
+    cells: list[CellJson]
+
+
+def published_json(found: Shares | None) -> PublishedShares:
+    if found is None:
+        return {"best": None, "gain": None, "highest": None}
+    return {"best": found.best, "gain": found.gain, "highest": found.highest}
+
+
+def summarize(name: str, mapping: str, cells: Cells, found: Shares | None) -> Summary:
     own = [times for (where, _, _), times in cells.items() if where == name]
     won = gains(own, MAPPINGS if mapping == UNITED else (mapping,))
-    best, mean_gain, highest = published
     return {
         "name": name,
         "mapping": mapping,
@@ -136,11 +150,11 @@ def summarize(name: str, mapping: str, cells: Cells, published: tuple[float | No
         "best": 100 * len(won) / len(own),
         "gain": 100 * mean(won) if won else 0.0,
         "highest": 100 * max(won, default=0.0),
-        "published": {"best": best, "gain": mean_gain, "highest": highest},
+        "published": published_json(found),
     }
 
 
-def cells_json(cells: Cells, key: str) -> list[dict[str, Any]]:
+def cells_json(cells: Cells, key: str) -> list[CellJson]:
     return [
         {
             key: name,
@@ -152,38 +166,38 @@ def cells_json(cells: Cells, key: str) -> list[dict[str, Any]]:
     ]
 
 
-def run_allgather(play: Play) -> dict[str, Any]:
+def run_allgather(play: Play) -> Result:
     cases = [
         case
         for name, numbers in PROCS.items()
-        for case in cases_of("allgather", platforms.load_platform(name), numbers, RIVALS)
+        for case in cases_of("allgather", platforms.load_platform(name), numbers, BASELINES)
     ]
     cells = gather_cells([case.platform.name for case in cases], cases, play(cases))
     return {
         "study": "sparbit",
         "source": "Loch 2021, tables 6 and 7, average time",
-        "summary": [summarize(*key, cells, published) for key, published in PUBLISHED.items()],
+        "summary": [summarize(*key, cells, shares) for key, shares in published.ALLGATHER.items()],
         "cells": cells_json(cells, "platform"),
     }
 
 
-def published_of_v(name: str, mapping: str) -> tuple[float | None, ...]:
+def published_of_v(name: str, mapping: str) -> Shares | None:
     if mapping == UNITED:
-        return PUBLISHED_OF_V[name]
-    return PUBLISHED_OF_SEQUENTIAL_V.get(name, UNKNOWN) if mapping == "sequential" else UNKNOWN
+        return published.ALLGATHERV[name]
+    return published.ALLGATHERV_SEQUENTIAL.get(name) if mapping == "sequential" else None
 
 
-def run_allgatherv(play: Play) -> dict[str, Any]:
+def run_allgatherv(play: Play) -> Result:
     platform = platforms.load_platform("cervino").with_nodes(MACHINES_OF_V)
     names, cases = [], []
-    for distribution in PUBLISHED_OF_V:
-        found = cases_of("allgatherv", platform, PROCS_OF_V, RIVALS_OF_V, distribution)
+    for distribution in published.ALLGATHERV:
+        found = cases_of("allgatherv", platform, PROCS_OF_V, BASELINES_OF_V, distribution)
         names += [distribution] * len(found)
         cases += found
     cells = gather_cells(names, cases, play(cases))
     summary = [
         summarize(name, mapping, cells, published_of_v(name, mapping))
-        for name in PUBLISHED_OF_V
+        for name in published.ALLGATHERV
         for mapping in (UNITED, *MAPPINGS)
     ]
     return {
@@ -194,11 +208,11 @@ def run_allgatherv(play: Play) -> dict[str, Any]:
     }
 
 
-def tables(result: dict[str, Any]) -> list[Table]:
+def tables(result: Result) -> list[Table]:
     heads = ("best in", "published", "mean gain", "published", "highest gain", "published")
-    rivals = RIVALS if result["study"] == "sparbit" else RIVALS_OF_V
+    baselines = BASELINES if result["study"] == "sparbit" else BASELINES_OF_V
     table = console.table(
-        f"Sparbit against {', '.join(rivals)}: simulated, and as published ({result['source']})",
+        f"Sparbit against {', '.join(baselines)}: simulated, and as published ({result['source']})",
         "platform" if result["study"] == "sparbit" else "blocks",
         "mapping",
         "cells",
@@ -206,7 +220,16 @@ def tables(result: dict[str, Any]) -> list[Table]:
         numbers=("cells", *heads),
     )
     for row in result["summary"]:
-        values = [percent(of[key]) for key in ("best", "gain", "highest") for of in (row, row["published"])]
+        there = row["published"]
+        values = [
+            percent(value)
+            for pair in (
+                (row["best"], there["best"]),
+                (row["gain"], there["gain"]),
+                (row["highest"], there["highest"]),
+            )
+            for value in pair
+        ]
         table.add_row(row["name"], row["mapping"], str(row["cells"]), *values)
     return [table]
 
@@ -214,23 +237,23 @@ def tables(result: dict[str, Any]) -> list[Table]:
 NEAR = 10  # percentage points
 
 
-def sentences(result: dict[str, Any]) -> list[str]:
-    told = [row for row in result["summary"] if row["published"]["best"] is not None]
-    near = [row for row in told if abs(row["best"] - row["published"]["best"]) <= NEAR]
-    here = sorted(told, key=lambda row: -row["best"])
-    there = sorted(told, key=lambda row: -row["published"]["best"])
+def sentences(result: Result) -> list[str]:
+    known = [(row, best) for row in result["summary"] if (best := row["published"]["best"]) is not None]
+    near = [row for row, best in known if abs(row["best"] - best) <= NEAR]
+    here = sorted((row for row, _ in known), key=lambda row: -row["best"])
+    there = [row for row, _ in sorted(known, key=lambda pair: -pair[1])]
     return [
         f"Share of best cases within {NEAR} points of the published one: {names(near)}. Farther off: "
-        f"{names([row for row in told if row not in near])}.",
+        f"{names([row for row, _ in known if row not in near])}.",
         f"From the most to the least, simulated: {names(here)}; published: {names(there)}.",
     ]
 
 
-def names(rows: list[dict[str, Any]]) -> str:
+def names(rows: list[Summary]) -> str:
     return ", ".join(f"{row['name']} {row['mapping']}" for row in rows) or "none"
 
 
-def draw(result: dict[str, Any]) -> "Figure":
+def draw(result: Result) -> "Figure":
     """The hybrid heat map: the best algorithm's colour where it is not Sparbit, else Sparbit's gain in
     grey."""
     from convene.studies import figures  # Matplotlib takes a second to load
@@ -247,7 +270,7 @@ def draw(result: dict[str, Any]) -> "Figure":
     )
 
 
-def winner(cell: dict[str, Any], mapping: str) -> tuple[int, int, str, float]:
+def winner(cell: CellJson, mapping: str) -> tuple[int, int, str, float]:
     """Processes, size, the best algorithm, and its gain over the best other one."""
     times: dict[str, float] = {}
     for each in MAPPINGS if mapping == UNITED else (mapping,):
