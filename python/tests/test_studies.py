@@ -12,9 +12,11 @@ from convene.studies import registry
 from convene.studies.clairvoyant import atomic as clairvoyant_atomic
 from convene.studies.clairvoyant import simulated as clairvoyant_simulated
 from convene.studies.forecast import simulated as forecast_simulated
+from convene.studies.mini_benchmark import experiment as mini_benchmark_experiment
 from convene.studies.mini_benchmark import simulated as mini_benchmark_simulated
 from convene.studies.mini_benchmark.published import PUBLISHED
 from convene.studies.scatter_gather import simulated as scatter_gather_simulated
+from convene.studies.sparbit import experiment as sparbit_experiment
 from convene.studies.sparbit import simulated as sparbit_simulated
 
 Convene = Any
@@ -58,15 +60,14 @@ def test_numbers_of_ranks_are_the_sources(convene: Convene) -> None:
 
 
 def test_the_sources_cells_are_all_there() -> None:
-    assert {
-        name: len(numbers) * len(sparbit_simulated.SIZES) for name, numbers in sparbit_simulated.PROCS.items()
-    } == {
+    sizes = len(sparbit_simulated.SIZES)
+    assert {name: len(numbers) * sizes for name, numbers in sparbit_experiment.PROCS.items()} == {
         "yahoo": 1344,
         "cervino": 1680,
     }
-    assert len(sparbit_simulated.PROCS_OF_V) * len(sparbit_simulated.SIZES) == 672
-    bench = mini_benchmark_simulated
-    assert len(bench.PROCS) * len(bench.KILOFLOATS) * len(bench.DELAYS_MS) == 420
+    assert len(sparbit_experiment.PROCS_OF_V) * sizes == 672
+    mini = mini_benchmark_experiment
+    assert len(mini.PROCS) * len(mini.KILOFLOATS) * len(mini.DELAYS_MS) == 420
     assert len(PUBLISHED) == 210
     assert PUBLISHED[28, 256, 5] == ("BDR", 1.9)
     assert PUBLISHED[48, 1024, 50] == ("BSLB", 1.67)

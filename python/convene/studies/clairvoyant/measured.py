@@ -7,25 +7,22 @@ from dataclasses import dataclass
 
 from convene import _core
 from convene.bench import requests
-from convene.studies.measured import Part, Results, Study, fixed, means, percent
+from convene.studies.clairvoyant.experiment import ABSORPTION, BASELINES, PROCS, SIZES
+from convene.studies.measured import Part, Results, Study, means, percent
 
 OWN = "clairvoyant@truth"
 UNTOLD, MISLED = "clairvoyant", "clairvoyant@mirrored"
-BASELINES = ("binomial", "butterfly", "ring", "radix_k")
 METRIC = "run_time"
 DELAYS = ("200us", "1ms", "5ms")
 FULL_DELAYS = ("50us", "200us", "500us", "1ms", "2ms", "5ms", "10ms", "20ms", "60ms")
-
-# The most normalised absorption of Clairvoyant, in percent; of the others the source has figures only.
-PUBLISHED_ABSORPTION = {40 << 20: 51.0}
 
 
 def part(full: bool) -> Part:
     delays = FULL_DELAYS if full else DELAYS
     return Part(
         "reduce",
-        (128,) if full else (8,),  # patterns name the last rank: other numbers would not compare
-        fixed("128KiB,512KiB,2MiB,4MiB,40MiB" if full else "128KiB,512KiB,2MiB"),
+        (PROCS,) if full else (8,),  # patterns name the last rank: other numbers would not compare
+        lambda procs: list(SIZES if full else SIZES[:3]),
         (OWN, UNTOLD, MISLED, *BASELINES),
         METRIC,
         arrivals=lambda procs: [f"late:{procs - 1}:{delay}" for delay in delays],
@@ -95,7 +92,7 @@ def judge(results: Results) -> list[Row]:
                 misled=100 * hidden[MISLED],
                 others=100 * max(hidden[name] for name in BASELINES),
                 keeps_order=len(orders) == 1,
-                published=Published(len(own), PUBLISHED_ABSORPTION.get(size)),
+                published=Published(len(own), ABSORPTION.get(size)),
             )
         )
     return rows

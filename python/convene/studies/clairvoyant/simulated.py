@@ -12,36 +12,30 @@ from convene.base.core_types import Simulated
 from convene.base.text import seconds_text
 from convene.simulate import cases, platforms
 from convene.studies.clairvoyant import atomic as clairvoyant_atomic
+from convene.studies.clairvoyant.experiment import (
+    ABSORPTION,
+    ABSORPTION_BY_MODEL,
+    AT_4_MIB,
+    BASELINES,
+    MIB,
+    PROCS,
+    SEGMENTS,
+    SIZES,
+)
+from convene.studies.clairvoyant.experiment import (
+    CLAIRVOYANT as OWN,
+)
 from convene.studies.simulated import Play, Study, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-PROCS = 128
 LATE = PROCS - 1
-KIB, MIB = 1 << 10, 1 << 20
-SIZES = (128 * KIB, 512 * KIB, 2 * MIB, 4 * MIB, 40 * MIB)
-SEGMENTS = dict(zip(SIZES, (16, 8, 16, 16, 40), strict=True))  # table 8: the best measured
-TRIED = (2, 4, 8, 16, 32, 40, 64, 80, 128)
+TRIED = (2, 4, 8, 16, 32, 40, 64, 80, 128)  # numbers of segments
 IMBALANCES = tuple(i / 2 for i in range(11))  # in run times of Clairvoyant
-OWN = "clairvoyant"
-BASELINES = ("binomial", "butterfly", "ring", "radix_k")
-
-AT_4_MIB = {
-    "binomial": 34.0,
-    "butterfly": 8.9,
-    "ring": 8.3,
-    "pipeline": 6.1,
-    "radix_k": 8.5,
-    "local_redirect": 41.0,
-}  # table 4, in ms
-
+NAMES = (OWN, *BASELINES)
 SPECS = {"radix_k": "radix_k;radix=8", "pipeline": "pipeline;segments=128"}
-
-# The source on 40 MiB: the most absorption, in percent of the balanced run time, and what its linear
-# model says.
-PUBLISHED_ABSORPTION = (51.0, 14.9)
 
 
 def case(
@@ -117,45 +111,11 @@ class Result(TypedDict):
 
 def run(play: Play) -> Result:
     platform = platforms.load_platform("curie")
-    names = (OWN, *BASELINES)
-    even = [(name, size) for size in SIZES for name in (*names, "pipeline", "local_redirect")]
-    alone = dict(
-        zip(
-            even,
-            seconds(play([case(platform, spec_of(name, size), size) for name, size in even])),
-            strict=True,
-        )
-    )
-    tried = [(size, number) for size in SIZES for number in TRIED]
-    by_segments = dict(
-        zip(
-            tried,
-            seconds(play([case(platform, f"{OWN};segments={number}", size) for size, number in tried])),
-            strict=True,
-        )
-    )
-    points = [(size, factor, name) for size in SIZES for factor in IMBALANCES for name in names]
-    late = []
-    for size, factor, name in points:
-        delay = factor * alone[OWN, size]
-        # A round of Clairvoyant: its balanced run time over the rounds of its balanced schedule.
-        tick = alone[OWN, size] / (PROCS.bit_length() - 1 + SEGMENTS[size] - 1)
-        late.append(case(platform, spec_of(name, size), size, delay, int(delay / tick) if name == OWN else 0))
-    times = dict(zip(points, seconds(play(late)), strict=True))
-    cells: list[Cell] = [
-        {
-            "bytes": size,
-            "imbalance": factor,  # in balanced run times of Clairvoyant
-            "delay": factor * alone[OWN, size],
-            "seconds": {name: times[size, factor, name] for name in names},
-            "absorption": {
-                name: absorption(alone[name, size], times[size, factor, name], factor * alone[OWN, size])
-                for name in names
-            },
-        }
-        for size in SIZES
-        for factor in IMBALANCES
-    ]
+    even = [(name, size) for size in SIZES for name in (*NAMES, "pipeline", "local_redirect")]
+    played = play([case(platform, spec_of(name, size), size) for name, size in even])
+    alone = dict(zip(even, seconds(played), strict=True))
+    segments = run_segments(play, platform)
+    cells = run_late(play, platform, alone)
     return {
         "study": "clairvoyant",
         "source": "Marendic et al. 2016, figures 12 and 13, tables 4 and 8",
@@ -163,18 +123,53 @@ def run(play: Play) -> Result:
         "balanced": [
             {"bytes": size, "algorithm": name, "seconds": time} for (name, size), time in alone.items()
         ],
-        "segments": [
-            {
-                "bytes": size,
-                "published": SEGMENTS[size],
-                "best": min(TRIED, key=lambda number: by_segments[size, number]),
-                "seconds": {str(number): by_segments[size, number] for number in TRIED},
-            }
-            for size in SIZES
-        ],
+        "segments": segments,
         "summary": [summarize(size, cells) for size in SIZES],
         "atomic": clairvoyant_atomic.run(play, platform),
     }
+
+
+def run_segments(play: Play, platform: platforms.Platform) -> list[Segments]:
+    """Clairvoyant with several numbers of segments, all at once."""
+    tried = [(size, number) for size in SIZES for number in TRIED]
+    played = play([case(platform, f"{OWN};segments={number}", size) for size, number in tried])
+    times = dict(zip(tried, seconds(played), strict=True))
+    return [
+        {
+            "bytes": size,
+            "published": SEGMENTS[size],
+            "best": min(TRIED, key=lambda number: times[size, number]),
+            "seconds": {str(number): times[size, number] for number in TRIED},
+        }
+        for size in SIZES
+    ]
+
+
+def run_late(play: Play, platform: platforms.Platform, alone: dict[tuple[str, int], float]) -> list[Cell]:
+    """All with rank P - 1 late; `alone`: their balanced run times."""
+    points = [(size, factor, name) for size in SIZES for factor in IMBALANCES for name in NAMES]
+    late = []
+    for size, factor, name in points:
+        delay = factor * alone[OWN, size]
+        # A round of Clairvoyant: its balanced run time over the rounds of its balanced schedule.
+        tick = alone[OWN, size] / (PROCS.bit_length() - 1 + SEGMENTS[size] - 1)
+        rounds = int(delay / tick) if name == OWN else 0
+        late.append(case(platform, spec_of(name, size), size, delay, rounds))
+    times = dict(zip(points, seconds(play(late)), strict=True))
+    return [
+        {
+            "bytes": size,
+            "imbalance": factor,  # in balanced run times of Clairvoyant
+            "delay": factor * alone[OWN, size],
+            "seconds": {name: times[size, factor, name] for name in NAMES},
+            "absorption": {
+                name: absorption(alone[name, size], times[size, factor, name], factor * alone[OWN, size])
+                for name in NAMES
+            },
+        }
+        for size in SIZES
+        for factor in IMBALANCES
+    ]
 
 
 def absorption(even: float, late: float, imbalance: float) -> float:
@@ -252,7 +247,7 @@ def sentences(result: Result) -> list[str]:
         "for 4 (at 4 MiB parallel ring and radix-k change places).",
         f"At 40 MiB it absorbs up to {100 * largest['absorption']:.0f} % of its balanced run time; "
         f"published: "
-        f"{PUBLISHED_ABSORPTION[0]:g} %, and {PUBLISHED_ABSORPTION[1]:g} % by the linear model.",
+        f"{ABSORPTION[40 * MIB]:g} %, and {ABSORPTION_BY_MODEL:g} % by the linear model.",
         clairvoyant_atomic.sentence(result["atomic"]),
     ]
 

@@ -7,25 +7,23 @@ from statistics import fmean
 
 from convene.bench import requests
 from convene.studies.measured import Part, Results, Study, means, percent
+from convene.studies.mini_benchmark import experiment
+from convene.studies.mini_benchmark.experiment import DELAYS_MS, KILOFLOATS, PROCS
 from convene.studies.mini_benchmark.published import PUBLISHED
 
-REGULAR = ("neighbor_exchange", "ring", "gather_bcast")
-AWARE = ("bdr@truth", "bslb@truth")
-OWN = "list_scheduled@truth"
+REGULAR = tuple(experiment.REGULAR.values())
+AWARE = tuple(f"{name}@truth" for name in experiment.AWARE.values())
+OWN = f"{experiment.OWN['LIST']}@truth"
 METRIC = "elapsed"
-FLOAT = 4
-DELAYS_MS = (1, 5, 10, 50, 100, 500)
-FULL_KILOFLOATS = (128, 256, 512, 1024, 2048)
 
 
 def part(full: bool) -> Part:
-    kilofloats = FULL_KILOFLOATS if full else (128, 512)
-    delays = DELAYS_MS if full else (1, 5, 10)
+    kilofloats = KILOFLOATS if full else (128, 512)
+    delays = DELAYS_MS[1:] if full else (1, 5, 10)
     return Part(
         "allgather",
-        range(4, 49, 4) if full else (4, 8),
-        # In all so many floats, so that a block is smaller the more ranks there are.
-        lambda procs: [1024 * each * FLOAT // procs for each in kilofloats],
+        PROCS if full else (4, 8),
+        lambda procs: [experiment.block_bytes(each, procs) for each in kilofloats],
         (*REGULAR, *AWARE, OWN),
         METRIC,
         arrivals=lambda procs: [f"uniform:{delay}ms" for delay in delays],

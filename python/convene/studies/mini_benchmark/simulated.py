@@ -16,6 +16,8 @@ from convene.base import console
 from convene.base.core_types import Simulated
 from convene.simulate import inputs, platforms
 from convene.simulate.cases import Case
+from convene.studies.mini_benchmark import experiment
+from convene.studies.mini_benchmark.experiment import AWARE, DELAYS_MS, KILOFLOATS, OWN, PROCS
 from convene.studies.mini_benchmark.published import PUBLISHED
 from convene.studies.simulated import Play, Study, balanced
 
@@ -23,18 +25,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-FLOAT = 4  # bytes
-PROCS = range(4, 49, 4)
-KILOFLOATS = (128, 256, 512, 1024, 2048)  # of all ranks together
-DELAYS_MS = (0, 1, 5, 10, 50, 100, 500)
 ITERATIONS = 256
-HALF = 0.1  # seconds of computation before, and after, the edge at which ranks tell when they will come
+HALF = 0.1  # seconds of computation before, and after, the edge at which ranks tell when they will arrive
 
-# The source's names. LNBC is a linear gather and a broadcast, two calls one after the other.
-REGULAR = {"NEX": "neighbor_exchange", "RING": "ring", "LNBC": "gather, bcast"}
+# The source's gather and broadcast are two calls, one after the other.
+REGULAR = {**experiment.REGULAR, "LNBC": "gather, bcast"}
 BROADCASTS = ("scatter_allgather;allgather=ring", "chain;segments=32")
-AWARE = {"BDR": "bdr", "BSLB": "bslb"}
-OWN = {"LIST": "list_scheduled"}
 ALGORITHMS = REGULAR | AWARE | OWN
 
 
@@ -176,7 +172,7 @@ def run(play: Play) -> Result:
             "allgather",
             spec,
             procs,
-            (1024 * kilofloats * FLOAT // procs,),
+            (experiment.block_bytes(kilofloats, procs),),
             platform,
             "cyclic",
             (),

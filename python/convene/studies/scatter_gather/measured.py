@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scatter, gather and allgather (Viertel 2007, chapter 7). The source shows curves; what it says about
-them in words is what is looked at here."""
+"""Scatter, gather and allgather (Viertel 2007, chapter 7), measured: the source's statements."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,14 +8,22 @@ from convene.base.result_types import Measurement
 from convene.bench import metrics
 from convene.bench.summary import Case, cases
 from convene.studies.measured import Part, Results, Study, fixed, median
+from convene.studies.scatter_gather.experiment import (
+    ALLGATHERS,
+    BRUCK,
+    DOUBLING,
+    LINEAR,
+    PORTS,
+    PROCS,
+    RING,
+    TIE,
+    TREE,
+)
 
 METRIC = "nbcbench"
-LINEAR, TREE, WIDE = "linear", "nway_binomial;fanout=1", "nway_binomial"
+WIDE = "nway_binomial"  # with its default, a fanout of 3
 TREES = (LINEAR, TREE, WIDE)
-RING, DOUBLING, BRUCK, PORTS = "modified_ring", "recursive_doubling", "bruck", "bruck;ports=3"
-GATHERS = {"gather": TREES, "scatter": TREES, "allgather": (RING, DOUBLING, BRUCK, PORTS)}
-SMALL, LARGE = 4, 32 << 10
-TIE = 1.05  # "similar"
+GATHERS = {"gather": TREES, "scatter": TREES, "allgather": ALLGATHERS}
 Times = dict[str, dict[Case, dict[str, float]]]  # by collective
 
 
@@ -100,7 +107,7 @@ CLAIMS = (
 def part(collective: str, full: bool) -> Part:
     return Part(
         collective,
-        range(2, 33, 2) if full else (2, 4, 6, 8),
+        PROCS if full else (2, 4, 6, 8),
         fixed("4:1MiB" if full else "4,128,4KiB,32KiB"),
         GATHERS[collective],
         METRIC,

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scatter, gather and allgather on CHiC (Viertel 2007, chapter 7). The source shows curves; what it
-says about them in words is what is checked here, sentence by sentence."""
+"""Scatter, gather and allgather on CHiC (Viertel 2007, chapter 7), simulated: the source's statements."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,23 +11,31 @@ from convene import _core
 from convene.base import console
 from convene.simulate import platforms
 from convene.simulate.cases import Case
+from convene.studies.scatter_gather.experiment import (
+    ALLGATHERS,
+    BRUCK,
+    DOUBLING,
+    LARGE,
+    LINEAR,
+    PORTS,
+    PROCS,
+    RING,
+    SMALL,
+    TIE,
+    TREE,
+)
 from convene.studies.simulated import Play, Study, balanced, is_able
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-LINEAR = "linear"
-TREE, WIDE = "nway_binomial;fanout=1", "nway_binomial;fanout=3"
+WIDE = "nway_binomial;fanout=3"
 TREES = (LINEAR, TREE, WIDE)
-RING, DOUBLING, BRUCK, PORTS = "modified_ring", "recursive_doubling", "bruck", "bruck;ports=3"
-GATHERS = {"scatter": TREES, "gather": TREES, "allgather": (RING, DOUBLING, BRUCK, PORTS)}
-SMALL, LARGE = 4, 32 << 10
-PROCS = tuple(range(2, 33, 2))
+GATHERS = {"scatter": TREES, "gather": TREES, "allgather": ALLGATHERS}
 SIZES = tuple(1 << power for power in range(2, 21))
 ANY_SIZE_AT = (4, 28, 32)
 Times = dict[tuple[str, int, int, str], float]  # by collective, processes, size and algorithm
-TIE = 1.05  # "similar"
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,20 @@ from statistics import mean
 
 from convene.base.result_types import Measurement
 from convene.studies.measured import Part, Results, Study, fixed, means, percent
-from convene.studies.sparbit import published
-from convene.studies.sparbit.published import Shares
+from convene.studies.sparbit import experiment
+from convene.studies.sparbit.experiment import (
+    BASELINES,
+    BASELINES_OF_V,
+    NEAR,
+    PROCS,
+    PROCS_OF_V,
+    SPARBIT,
+    Shares,
+)
 
-SPARBIT = "sparbit"
-BASELINES = ("ring", "neighbor_exchange", "recursive_doubling", "bruck")
-BASELINES_OF_V = ("ring", "neighbor_exchange", "bruck")
 METRIC = "osu"
 
-PUBLISHED = {"regular": published.ALLGATHER["yahoo", "sequential"]}
-NEAR = 10  # percentage points
+PUBLISHED = {"regular": experiment.ALLGATHER["yahoo", "sequential"]}
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,7 @@ ALLGATHER = Study(
     lambda full: [
         Part(
             "allgather",
-            sorted([*range(5, 254, 8), *range(8, 257, 8)]) if full else range(3, 9),
+            PROCS["yahoo"] if full else range(3, 9),
             fixed("1:1MiB" if full else "1:1MiB:16"),
             (SPARBIT, *BASELINES),
             METRIC,
@@ -114,14 +118,14 @@ ALLGATHERV = Study(
     lambda full: [
         Part(
             "allgatherv",
-            sorted([*range(9, 250, 16), *range(16, 257, 16)]) if full else (3, 4, 6, 8),
+            PROCS_OF_V if full else (3, 4, 6, 8),
             fixed("1:1MiB" if full else "16:256KiB:16"),
             (SPARBIT, *BASELINES_OF_V),
             METRIC,
-            distributions=tuple(published.ALLGATHERV),
+            distributions=tuple(experiment.ALLGATHERV),
         )
     ],
-    lambda results: judge(results, published.ALLGATHERV),
+    lambda results: judge(results, experiment.ALLGATHERV),
     COLUMNS,
     sentences,
 )

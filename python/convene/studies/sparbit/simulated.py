@@ -13,30 +13,24 @@ from convene.base import console
 from convene.simulate import platforms
 from convene.simulate.cases import Case
 from convene.studies.simulated import Play, Study, balanced, gain, is_able, percent
-from convene.studies.sparbit import published
-from convene.studies.sparbit.published import UNITED, Shares
+from convene.studies.sparbit import experiment
+from convene.studies.sparbit.experiment import (
+    BASELINES,
+    BASELINES_OF_V,
+    NEAR,
+    PROCS,
+    PROCS_OF_V,
+    SPARBIT,
+    UNITED,
+    Shares,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-SPARBIT = "sparbit"
 MAPPINGS = ("sequential", "cyclic")
-
-# Loch 2021, section 6.1.3: Sparbit with a message a block against the four algorithms of Open MPI.
-BASELINES = ("ring", "neighbor_exchange", "recursive_doubling", "bruck")
 SIZES = tuple(1 << power for power in range(21))
-
-# Two arithmetic progressions in steps of 8, from 5 and from 8.
-PROCS = {
-    "yahoo": sorted([*range(5, 254, 8), *range(8, 257, 8)]),
-    "cervino": sorted([*range(5, 318, 8), *range(8, 321, 8)]),
-}
-
-# Loch 2021, table 8, average time, mappings united; 4 machines of Cervino.
-BASELINES_OF_V = ("ring", "neighbor_exchange", "bruck")
-PROCS_OF_V = sorted([*range(9, 250, 16), *range(16, 257, 16)])
-
 MACHINES_OF_V = 4
 
 
@@ -176,28 +170,28 @@ def run_allgather(play: Play) -> Result:
     return {
         "study": "sparbit",
         "source": "Loch 2021, tables 6 and 7, average time",
-        "summary": [summarize(*key, cells, shares) for key, shares in published.ALLGATHER.items()],
+        "summary": [summarize(*key, cells, shares) for key, shares in experiment.ALLGATHER.items()],
         "cells": cells_json(cells, "platform"),
     }
 
 
 def published_of_v(name: str, mapping: str) -> Shares | None:
     if mapping == UNITED:
-        return published.ALLGATHERV[name]
-    return published.ALLGATHERV_SEQUENTIAL.get(name) if mapping == "sequential" else None
+        return experiment.ALLGATHERV[name]
+    return experiment.ALLGATHERV_SEQUENTIAL.get(name) if mapping == "sequential" else None
 
 
 def run_allgatherv(play: Play) -> Result:
     platform = platforms.load_platform("cervino").with_nodes(MACHINES_OF_V)
     names, cases = [], []
-    for distribution in published.ALLGATHERV:
+    for distribution in experiment.ALLGATHERV:
         found = cases_of("allgatherv", platform, PROCS_OF_V, BASELINES_OF_V, distribution)
         names += [distribution] * len(found)
         cases += found
     cells = gather_cells(names, cases, play(cases))
     summary = [
         summarize(name, mapping, cells, published_of_v(name, mapping))
-        for name in published.ALLGATHERV
+        for name in experiment.ALLGATHERV
         for mapping in (UNITED, *MAPPINGS)
     ]
     return {
@@ -232,9 +226,6 @@ def tables(result: Result) -> list[Table]:
         ]
         table.add_row(row["name"], row["mapping"], str(row["cells"]), *values)
     return [table]
-
-
-NEAR = 10  # percentage points
 
 
 def sentences(result: Result) -> list[str]:

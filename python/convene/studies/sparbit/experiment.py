@@ -1,9 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published results of the Sparbit work: Loch 2021, tables 6, 7 and 8, average time."""
+"""The Sparbit work's experiment (Loch 2021, section 6): contenders, ranks, sizes, and published results."""
 
 from dataclasses import dataclass
 
+# Section 6.1.3: Sparbit with a message a block against the algorithms of Open MPI of that time.
+SPARBIT = "sparbit"
+BASELINES = ("ring", "neighbor_exchange", "recursive_doubling", "bruck")
+BASELINES_OF_V = ("ring", "neighbor_exchange", "bruck")
+
+# Two arithmetic progressions in steps of 8, from 5 and from 8; of allgatherv in steps of 16.
+PROCS = {
+    "yahoo": sorted([*range(5, 254, 8), *range(8, 257, 8)]),
+    "cervino": sorted([*range(5, 318, 8), *range(8, 321, 8)]),
+}
+PROCS_OF_V = sorted([*range(9, 250, 16), *range(16, 257, 16)])
+
 UNITED = "united"  # both mappings together
+NEAR = 10  # percentage points within which a share counts as the published one
 
 
 @dataclass(frozen=True)
