@@ -254,7 +254,7 @@ def test_wrong_requests(convene: Convene, tmp_path: Path) -> None:
     assert "cannot be read" in convene("report", tmp_path / "none.json").complaint
     assert "different collectives: allgather and bcast" in convene("report", good, other).complaint
     assert "one or two measurements, not of 3" in convene("report", good, good, good).complaint
-    assert "'x.pdf' is none" in convene("report", good, "-o", "x.pdf").complaint
+    assert "-o x.pdf must end in .html" in convene("report", good, "-o", "x.pdf").complaint
     assert "no directory" in convene("report", good, "-o", tmp_path / "no/x.html").complaint
     assert "did you mean osu" in convene("report", good, "--metric", "oso").complaint
 

@@ -253,7 +253,7 @@ def test_trace_tells_and_exports(convene: Convene, tmp_path: Path) -> None:
     done = convene("trace", folder, "--export", chrome, "--arrivals", arrivals, "--picture", picture)
     assert done.status == 0, done.err
     assert "rank 2 (100%)" in done.out
-    assert "rank 2 came last to 4 of its 4 calls, and 100% of all waiting was for it" in done.out
+    assert "rank 2 arrived last at 4 of its 4 calls, and 100% of all waiting was for it" in done.out
     told = json.loads(chrome.read_text())
     slices = [event for event in told["traceEvents"] if event["ph"] == "X"]
     assert sum(event["name"] == "allgather" for event in slices) == 12

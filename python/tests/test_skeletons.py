@@ -139,7 +139,7 @@ def test_wrong_skeletons(convene: Convene, tmp_path: Path, change: dict[str, Any
     ("options", "sentence"),
     [
         (("--use", "bcast=chain"), "the skeleton leaves no bcast to be chosen"),
-        (("--use", "allgather=native"), "native is the MPI's own"),
+        (("--use", "allgather=native"), "Convene has no schedule of native"),
         (("--use", "allgather=recursive_doubling"), "needs a number of processes that is a power of two"),
         (("--algorithms", "ring"), "No such option: --algorithms"),
         (("--contention", "none"), "must be sharing or maxmin"),

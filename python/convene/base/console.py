@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where output goes: results to stdout, everything about them to stderr."""
+"""Console output: results on stdout, everything about them on stderr."""
 
 import json
 import sys
@@ -11,24 +11,24 @@ from rich.table import Table
 
 from convene._core import RequestError
 
-# Without a terminal there is no width to keep to, and cut lines would only be a nuisance.
+# Without a terminal there is no width to keep.
 WIDTH_IN_FILES = 200
 
 
 def make(*, error: bool = False) -> Console:
-    """A console for now: made when it is used, since streams may be replaced."""
+    """A console, made when it is used, since streams may be replaced."""
     stream = sys.stderr if error else sys.stdout
     width = None if stream.isatty() else WIDTH_IN_FILES
     return Console(stderr=error, width=width, highlight=False)
 
 
 def complain(sentence: str) -> None:
-    """Says on stderr what is wrong, as one line."""
+    """Prints one line on stderr."""
     print(f"convene: {sentence}", file=sys.stderr)
 
 
 def table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
-    """An empty table in the style of the house; the columns in `numbers` are set flush right."""
+    """An empty table; the columns in `numbers` are right-aligned."""
     result = Table(
         title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)
     )

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the dictionaries hold that convene._core returns."""
+"""Types of the dictionaries that convene._core returns."""
 
 from typing import NotRequired, TypedDict
 
 
 class Where(TypedDict):
     """Where the ranks of a plan are, and who is whose neighbour, as functions of convene._core take it; all
-    empty where nobody says."""
+    empty where unknown."""
 
     machine: str
     placement: str

@@ -33,7 +33,7 @@ MOST_ROUNDS = (1 << 31) - 1
 
 
 def parse_arrivals(text: str, procs: int) -> list[int]:
-    """A forecast: for each rank, in how many rounds after the earliest it comes."""
+    """A forecast: the arrival of each rank, in rounds after the earliest."""
     arrivals = [parse_number(part, "an arrival in --arrivals", 0, MOST_ROUNDS) for part in text.split(",")]
     if len(arrivals) != procs:
         raise RequestError(

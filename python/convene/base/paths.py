@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the parts of an installation or a checkout are."""
+"""Paths of an installation or a checkout."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one observation is worth: metrics of the benchmark suites and of the sources, by name.
+"""Metrics: the value of one observation, as benchmark suites and the sources define it, by name.
 
 An observation knows when every rank entered and left. A metric makes one number of it (seconds per call), and
 says how the numbers of all observations are summed up: by their median or their mean.
@@ -101,7 +101,7 @@ def find_metric(name: str) -> Metric:
 
 
 def default_metric(patterns: list[str]) -> Metric:
-    """Where ranks come at different times, the slowest one's time says little about the algorithm."""
+    """elapsed with late ranks, where the slowest rank's time depends little on the algorithm; else max."""
     return METRICS["elapsed" if any(pattern != "none" for pattern in patterns) else "max"]
 
 
@@ -114,7 +114,7 @@ def times(contender: Contender) -> tuple[Array, Array]:
 
 
 def valid_observations(cell: Cell) -> NDArray[np.bool_]:
-    """Which repetitions count: those in which nobody missed the deadline, whoever the contender was."""
+    """Repetitions that count: those in which no rank missed the deadline, with any contender."""
     number = len(cell["contenders"][0]["seconds"])
     valid = np.ones(number, dtype=bool)
     for contender in cell["contenders"]:
@@ -149,8 +149,7 @@ OF_RANKS = {"least": "osu_min", "mean": "osu", "greatest": "osu_max"}  # a call'
 
 
 def winners_of_ranks(cell: Cell) -> list[str]:
-    """The best algorithm by the least, by the mean and by the greatest time of all ranks: who wins
-    depends on whom one asks, the first rank to be done, all of them, or the last one."""
+    """The best algorithm by the least, by the mean and by the greatest time of all ranks."""
     names = [contender["name"] for contender in cell["contenders"]]
     means = [values(cell, METRICS[name]).mean(axis=1) for name in OF_RANKS.values()]
     return [names[int(np.argmin(own))] for own in means]
@@ -179,7 +178,7 @@ def absorbed(balanced: Contender, late: Contender) -> Absorbed:
 
 
 def arrival_errors(contender: Contender) -> Array:
-    """By how many seconds ranks came later than they should have: (observations, ranks)."""
+    """Lateness beyond the wanted delays, in seconds: (observations, ranks)."""
     late = np.array(contender["arrival"], dtype=float) - np.array(contender["wanted"], dtype=float)
     seconds: Array = late * NANOSECOND
     return seconds

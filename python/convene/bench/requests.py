@@ -9,7 +9,7 @@ DISTRIBUTIONS = ("regular", "broadcast", "spike", "half_full", "linear", "geomet
 CHECKS = ("every", "once", "never")
 SYNCS = ("barrier", "window")
 CACHES = ("hot", "cold")
-BALANCED = "none"  # the arrival pattern in which all come at once
+BALANCED = "none"  # the arrival pattern without late ranks
 
 
 @dataclass(frozen=True)

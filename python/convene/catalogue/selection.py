@@ -8,14 +8,14 @@ from convene.base import parsing
 NATIVE = "native"
 INTERCEPTED = "intercepted"
 
-# What an algorithm can be told of arrivals, behind an @.
+# Forecasts of arrivals that an algorithm can receive, written behind an @.
 FORECASTS = {
-    "truth": "the delays that come",
+    "truth": "the real delays",
     "average": "the mean of each rank's last five",
     "mirrored": "those of the opposite ranks, so a wrong one",
 }
 
-OWN = "mpi:"  # before the name of one of the MPI's own algorithms
+OWN = "mpi:"  # before the name of a native algorithm
 
 
 def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:

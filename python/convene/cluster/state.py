@@ -34,9 +34,9 @@ class Cluster:
     name: str
     shape: Shape
     first: int = 0  # the process whose end is the cluster's
-    started: int = 0  # when, in the kernel's ticks: processes' numbers come again
+    started: int = 0  # when, in the kernel's ticks: process numbers are reused
     nodes: list[int] = field(default_factory=list)  # the nodes' processes, as numbered inside
-    is_complete: bool = False  # no: it is being made, or whoever made it was ended
+    is_complete: bool = False  # False: being made, or its maker was ended
 
     @property
     def folder(self) -> Path:

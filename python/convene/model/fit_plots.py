@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of what was measured, and of what each model makes of it."""
+"""Plots of fits: observations, and the times of each model."""
 
 import json
 from pathlib import Path
@@ -114,7 +114,7 @@ def bursts(axes: Any, sample: Sample, platform: MeasuredPlatform, channel: str) 
 
 
 def overheads(axes: Any, sample: Sample, platform: MeasuredPlatform, channel: str) -> None:
-    scales(axes, f"{channel}: a send, and a receive of what has come")
+    scales(axes, f"{channel}: a send, and a receive of a message that has arrived")
     shown(axes, series(sample, "send", channel)[0], 1, "send")
     shown(axes, series(sample, "receive", channel)[0], 1, "receive")
     found = next(one for one in platform["model"]["channels"] if one["name"] == channel)["plogp"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From observations of messages to the parameters of models, each with an interval.
+"""Fits: parameters of the models from observations of messages, each with an interval.
 
 Times are seconds and sizes bytes. What the observations are, tools/measure_operations.hpp says; what the
 parameters mean, docs/models.md.

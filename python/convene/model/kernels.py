@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that say how a kernel's matrices are partitioned, and where its processes run."""
+"""Kernel files: the partition of matrices, and the nodes of processes."""
 
 import re
 from dataclasses import dataclass

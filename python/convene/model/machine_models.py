@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parameters of the models for a platform of convene simulate, from its links and processors: what each model
-would say of one message there, and of τ at a time that share a link."""
+"""Model parameters of a simulated platform, from its links and processors: the time of one message, and of τ
+messages at a time that share a link."""
 
 import json
 from typing import Any

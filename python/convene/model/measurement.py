@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measuring a platform: the MPI program that does it (tools/measure.cpp), and the file that comes of it."""
+"""Platform measurement: the MPI program that observes (tools/measure.cpp), and the platform file."""
 
 import json
 import tempfile

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Platforms of the models: those that come with Convene, by name, and files, by path. One that describes
-hardware, for convene simulate, gets its parameters from that."""
+"""Model platforms: those that come with Convene, by name, and files, by path. A platform of convene simulate
+gets its parameters from the hardware that it describes."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What collectives cost under a model: requests to the models, and their answers."""
+"""Predictions: costs of collectives under a model."""
 
 import re
 from collections import Counter
@@ -37,11 +37,12 @@ class Prediction:
 
     spec: str
     costs: list[float]
-    minds_arrivals: bool = False  # in models all come together; then such a one is another, as the ring
+    # Models have balanced arrivals, under which such an algorithm is another one, as the ring.
+    uses_arrivals: bool = False
 
     def order(self, i: int) -> tuple[float, bool, str]:
-        """By cost at one size; of equally cheap ones that which minds no arrivals, then the first by name."""
-        return (self.costs[i], self.minds_arrivals, self.spec)
+        """By cost at one size; among equals one that does not use arrivals, then the first by name."""
+        return (self.costs[i], self.uses_arrivals, self.spec)
 
 
 def machine_of(
@@ -58,7 +59,7 @@ def machine_of(
     own = platform.facts["machine"] if platform is not NONE else ""
     if not own and mapping not in ("sequential", "cyclic"):
         if not re.fullmatch(r"\s*\d{1,9}\s*(,\s*\d{1,9}\s*)*", mapping):
-            return ""  # whoever reads the mapping says what is wrong with it
+            return ""  # the reader of the mapping explains what is wrong with it
         listed = Counter(int(node) for node in mapping.split(","))
         return f"node:{max(listed) + 1} core:{max(listed.values())}"
     if not own:
@@ -81,8 +82,8 @@ def predict(setting: Setting, specs: list[str], model: str, sizes: list[int]) ->
                 *setting.placed(spec), platform.text, platform.origin, model, sizes, setting.packed
             )
 
-    minding = {known["name"] for known in _core.algorithms(setting.collective) if known["learns"] != "none"}
-    found = [Prediction(spec, cost(spec), spec.split(";")[0] in minding) for spec in specs]
+    aware = {known["name"] for known in _core.algorithms(setting.collective) if known["learns"] != "none"}
+    found = [Prediction(spec, cost(spec), spec.split(";")[0] in aware) for spec in specs]
     return sorted(found, key=lambda prediction: prediction.costs[-1])
 
 

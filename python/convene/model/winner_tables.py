@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How `convene predict` shows winners, crossover points, best parameters and mappings."""
+"""Tables of winners, crossover points, best parameters and mappings."""
 
 from collections.abc import Callable
 

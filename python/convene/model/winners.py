@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which algorithm a model takes: over processes and sizes, where it changes, with which parameters, and what
-mappings cost."""
+"""Winners under a model: by processes and size, crossover points, best parameters, mappings."""
 
 import itertools
 import os

@@ -118,7 +118,7 @@ def programs_of(arguments: list[str], values: dict[str, int]) -> list[list[str]]
 
 
 def start_of(part: list[str], values: dict[str, int]) -> int:
-    """At which word the program stands; behind the last one where there is none."""
+    """Index of the program among the words; their number where there is none."""
     position = 0
     while position < len(part):
         word = part[position]

@@ -15,7 +15,7 @@ from convene._core import RequestError
 from convene.mpi import settings
 from convene.mpi.settings import Setting
 
-# What the program and the library in it say begins with one of these.
+# Prefixes of messages of the program and of the library in it.
 VOICES = ("convene-bench: ", "convene-measure: ", "convene: ")
 PROGRESS = "progress "
 
@@ -80,7 +80,7 @@ def end_with_parent() -> None:
 
 
 def follow(process: "subprocess.Popen[str]", on_progress: Callable[[float, float], None]) -> None:
-    """Hands on what a process says about its progress, until it has ended."""
+    """Reports the progress of a process until it ends."""
     assert process.stdout is not None
     try:
         for line in process.stdout:
@@ -93,12 +93,12 @@ def follow(process: "subprocess.Popen[str]", on_progress: Callable[[float, float
 
 
 def explain(status: int, said: str) -> None:
-    """Raises what a run that failed has said. Launchers say much besides."""
+    """Raises the error message of a failed run. Launchers print much besides."""
     for line in said.splitlines():
         for voice in VOICES:
             if voice in line:
                 sentence = line.partition(voice)[2]
                 raise RequestError(sentence) if status == 2 else RunError(sentence)
     lines = [line.strip() for line in said.splitlines() if line.strip(" -")]
-    why = " ".join(lines)[:600] if lines else "it said nothing"
+    why = " ".join(lines)[:600] if lines else "no message"
     raise RunError(f"the MPI program ended with status {status}: {why}")

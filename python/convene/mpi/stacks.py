@@ -17,7 +17,7 @@ FAMILIES = {
     "Slurm": STACKS,
 }
 
-# The launcher of whoever hands out the nodes starts every MPI's programs.
+# A batch system's launcher starts programs of every MPI.
 SLURM = "Slurm"
 SAY_STACK = "say --stack " + " or --stack ".join(STACKS)
 INTERFACES = {"openmpi": "Open MPI", "mpich": "MPICH", "abi": "the MPI standard ABI"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the ranks of a program wrote down: read, put together, summed up."""
+"""Accounts: what the ranks of a program have counted and timed, summed up."""
 
 import json
 from collections.abc import Iterable

@@ -14,7 +14,7 @@ from convene.trace import files
 
 @contextmanager
 def account_directory(place: Path | None) -> Iterator[str]:
-    """Where the ranks write their accounts. One that the user has set stays."""
+    """The directory of the accounts. One that the user has set is kept."""
     own = os.environ.get("CONVENE_ACCOUNT_DIR")
     if own:
         if not Path(own).is_dir():
@@ -37,8 +37,8 @@ def account_directory(place: Path | None) -> Iterator[str]:
 
 @contextmanager
 def recording_directory(given: Path | None, wanted: bool, place: Path | None) -> Iterator[Path | None]:
-    """Where the ranks leave their recordings; nothing where nobody wants them. A directory that the user
-    names is made if need be, and stays."""
+    """The directory of the recordings; None if none are wanted. A directory that the user names is made if
+    needed, and kept."""
     named = given or (Path(os.environ["CONVENE_RECORD"]) if os.environ.get("CONVENE_RECORD") else None)
     if named is None:
         if not wanted:

@@ -50,7 +50,7 @@ def lateness_section(summary: Summary) -> Section:
             ("Ranks", tables.RANK_HEADS, ranks),
         ],
         "pictures": [
-            ("Who came late, over time", lateness_map(summary)),
+            ("Lateness over time", lateness_map(summary)),
             ("The latest calls", timeline(summary)),
         ],
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ranks wrote down of declared phases and of progress in the background."""
+"""Declared phases and background progress, from the accounts of ranks."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The process of a run: started, passed signals, waited for."""
+"""The process of a run: starts it, passes signals on, waits for it."""
 
 import signal
 import subprocess
@@ -12,7 +12,7 @@ PATIENCE = 10.0  # seconds that an interrupted program has to end by itself
 
 
 def execute(command: list[str], environment: dict[str, str]) -> int:
-    """Runs the command to its end; its exit status as a shell would tell it."""
+    """Runs the command to its end; returns its exit status as a shell reports it."""
     try:
         process = subprocess.Popen(command, env=environment)
     except OSError as error:
@@ -34,7 +34,7 @@ def execute(command: list[str], environment: dict[str, str]) -> int:
 
 
 def wait_for_interrupted(process: "subprocess.Popen[bytes]") -> None:
-    """The terminal has interrupted the program too: it gets the time to end by itself."""
+    """Waits for a program that the terminal has interrupted, too."""
     try:
         process.wait(PATIENCE)
     except subprocess.TimeoutExpired:

@@ -108,7 +108,7 @@ def remarks(run: Run) -> list[str]:
         said.append(f"the program made none of the calls that Convene knows ({known})")
     elif accounts.is_all_native:
         said.append(
-            f"every call ran the MPI's own algorithm; try --use {suggestion(accounts)} or --rules FILE "
+            f"every call ran a native algorithm; try --use {suggestion(accounts)} or --rules FILE "
             "(convene list names the algorithms)"
         )
     return said

@@ -63,7 +63,7 @@ class Case:
 
     @property
     def plays(self) -> int:
-        """How many parts of it there are that play() tells of, at most."""
+        """Number of parts that play() reports, at most."""
         return max(1, len(self.sizes) * len(self.arrivals))
 
     def play(self, on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:

@@ -29,7 +29,7 @@ class Setting:
     seed: int = 1
 
     def case(self, call: Call, spec: str) -> Case:
-        """One call, to which all come at once."""
+        """One call with balanced arrivals."""
         return Case(
             call.collective,
             spec,
@@ -147,13 +147,13 @@ class Player:
         return [first + at for at in run["exits"]], run
 
     def expected(self) -> list[int]:
-        """In how many rounds after the earliest each rank comes, by the last iterations."""
+        """The forecast by the last iterations: arrivals in rounds after the earliest."""
         means = [fmean(each) for each in zip(*self.seen, strict=True)]
         return [int((at - min(means)) / self.round) for at in means]
 
 
 def fastest(call: Call, setting: Setting, play: Callable[[list[Any]], list[Any]]) -> str:
-    """The algorithm that takes the least time where all come at once."""
+    """The algorithm that takes the least time with balanced arrivals."""
     cases = [setting.case(call, spec) for spec in able(call, setting)]
     runs = play(cases)
     best = min(range(len(cases)), key=lambda i: runs[i][0][0]["seconds"])
@@ -177,8 +177,8 @@ def programs(
     skeleton: Skeleton, uses: list[str], setting: Setting, play: Callable[[list[Any]], list[Any]]
 ) -> list[Program]:
     """One for each of `uses`, such as "allgather=ring,bcast=chain"; without any, one for each algorithm of
-    the first collective that has none. Calls of which nobody says anything take the algorithm that is the
-    fastest where all come at once."""
+    the first collective that has none. The other calls take the algorithm that is the
+    fastest with balanced arrivals."""
     for call in skeleton.calls:
         if call.root >= setting.procs:
             raise RequestError(
@@ -202,9 +202,7 @@ def programs(
         specs = tuple(call.algorithm or use.get(call.collective) or chosen[call] for call in skeleton.calls)
         for call, spec in zip(skeleton.calls, specs, strict=True):
             if spec == "native":
-                raise RequestError(
-                    f"--use {text}: native is the MPI's own, and Convene has no schedule of it"
-                )
+                raise RequestError(f"--use {text}: Convene has no schedule of native")
             if why := _core.unmet(call.collective, spec, setting.procs):
                 raise RequestError(f"{call.collective}={spec} {why}, not {setting.procs}")
         found.append(

@@ -116,7 +116,7 @@ class SmpiCase(cases.Case):
 
     @classmethod
     def run(cls, command: list[str], where: Path) -> tuple[int, str]:
-        """Its status, and what it complains of."""
+        """Its exit status, and its messages."""
         with subprocess.Popen(
             command,
             cwd=where,
@@ -182,7 +182,7 @@ def settings(case: SmpiCase) -> list[str]:
         "smpi/or": f"0:{machine['recv']:.12g}:0",
         "smpi/send-is-detached-thresh": f"{math.floor(eager) + 1}",
         "smpi/async-small-thresh": f"{math.floor(eager) + 1}",
-        # Looking whether something has come costs nothing (only algorithms that decide as they run look).
+        # Testing for messages costs nothing (only online algorithms test).
         "smpi/test": "1e-9",
         "smpi/grow-injected-times": "no",
         # Bandwidths and latencies as they are written, and shared without regard to the other direction.
@@ -206,7 +206,7 @@ def settings(case: SmpiCase) -> list[str]:
 
 
 def reason(said: str) -> str:
-    """The first line that says what was wrong, without SimGrid's marks."""
+    """The first error message, without SimGrid's marks."""
     lines = [line.rpartition("CRITICAL] ")[2].strip() for line in said.splitlines() if "CRITICAL]" in line]
     rest = [line.strip() for line in said.splitlines() if line.strip()]
-    return next(iter(lines or rest), "it says nothing")
+    return next(iter(lines or rest), "no message")

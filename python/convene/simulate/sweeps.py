@@ -14,7 +14,7 @@ from convene.simulate.journal import Journal
 
 
 class Course:
-    """How many plays of how many are done, as threads tell."""
+    """Progress of a sweep, over all threads."""
 
     def __init__(self, on_progress: Callable[[int, int], None] | None, total: int) -> None:
         self.on_progress, self.total, self.done = on_progress, total, 0

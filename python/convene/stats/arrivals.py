@@ -20,7 +20,7 @@ def call_statistics(arrivals: Array, exits: Array) -> dict[str, Array]:
 
 
 def waiting(arrivals: Array, exits: Array) -> Array:
-    """How long each rank was inside before the last one came: (observations, ranks)."""
+    """Time of each rank inside before the last arrival: (observations, ranks)."""
     last = arrivals.max(axis=1, keepdims=True)
     inside: Array = np.minimum(exits, last) - arrivals
     return inside

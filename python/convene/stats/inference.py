@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Statistical tests on observations: who is faster, and whether the samples are such that one may ask.
+"""Statistical tests on observations: which of two is faster, and whether samples are independent draws.
 
 From SciPy where it has them. The methods are those of Marendic et al. 2016, section 7: permutation test, runs
 test, Levene's test, linear trend, autocorrelation.
@@ -37,8 +37,8 @@ def p_value_of_pairs(first: Array, second: Array, seed: int = 1) -> float:
 
 
 def p_value_of_groups(first: Array, second: Array, seed: int = 1) -> float:
-    """Likewise for observations of two measurements that have nothing to do with each other: all are thrown
-    together and dealt out again. The statistic is the difference of the medians of logarithms."""
+    """The same for two independent measurements: all observations are pooled and
+    dealt out again. The statistic is the difference of the medians of logarithms."""
     if min(len(first), len(second)) < 2:
         return 1.0
     result = stats.permutation_test(

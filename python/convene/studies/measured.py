@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study is: a source's experiment on this machine, beside what was published."""
+"""Measured studies: an experiment of a source on this machine, beside what was published."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace

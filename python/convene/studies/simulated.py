@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study is: an experiment of a source, simulated in full, beside what was published."""
+"""Simulated studies: an experiment of a source, simulated in full, beside what was published."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which line of a program an address is in, as far as its debugging symbols tell."""
+"""Call sites: the source line of an address, by debugging symbols."""
 
 import shutil
 import subprocess
@@ -35,8 +35,8 @@ def plain(site: Site) -> str:
 
 
 def look_up(path: str, offsets: list[int]) -> list[str]:
-    """Function and line of each address; empty where nobody knows. The call stands before the address to
-    which it returns."""
+    """Function and line of each address; empty if unknown. The call stands before its return
+    address."""
     nothing = [""] * len(offsets)
     tool = shutil.which("addr2line")
     if not tool or not path or not Path(path).is_file():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A recording for others: Chrome's trace format, which Perfetto reads, and arrival traces for bench."""
+"""Exports of a recording: Chrome's trace format, which Perfetto reads, and arrival traces for bench."""
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def describe_call(calls: Calls, index: int) -> Json:
 
 
 def arrival_trace(calls: Calls) -> str:
-    """N lines of P values: when each rank came, in seconds after the first of them. `convene bench --arrivals
+    """N lines of P values: arrivals in seconds after the first. `convene bench run --arrivals
     trace:FILE` reads it."""
     lines = [
         f"# {calls.kind.collective} at {calls.kind.place}: {len(calls)} calls of {len(calls.kind.members)} "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who came late to the collectives of a recorded program, and what the others' waiting cost."""
+"""Lateness of ranks in the collectives of a recorded program, and the waiting that it costs."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,14 +13,14 @@ from convene.trace import call_sites
 from convene.trace.lines import Array
 from convene.trace.recordings import Communicator, Recording, Site
 
-LEAST_CALLS = 8  # of a kind: then the most balanced ones can say what a call takes when nobody is late
+LEAST_CALLS = 8  # of a kind: then the most balanced ones give the balanced run time
 BALANCED_SHARE = 0.25  # of the calls; their imbalance must be
 BALANCED_IMBALANCE = 0.5  # of their run time, at most
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Calls that are told together."""
+    """Calls that are summed up together."""
 
     place: str
     collective: str
@@ -53,20 +53,20 @@ class Calls:
 
     @cached_property
     def lateness(self) -> Array:
-        """How long after the first each rank came: (calls, members)."""
+        """Lateness of each rank after the first arrival: (calls, members)."""
         late: Array = self.arrivals - self.arrivals.min(axis=1, keepdims=True)
         return late
 
     @cached_property
     def last(self) -> NDArray[np.int64]:
-        """The member that came last to each call."""
+        """The member that arrived last at each call."""
         member: NDArray[np.int64] = np.argmax(self.arrivals, axis=1)
         return member
 
     @cached_property
     def waiting(self) -> Array:
-        """How long each rank was inside before the last one came: (calls, members). Nobody waits inside a
-        call that only starts something."""
+        """Time of each rank inside before the last arrival: (calls, members). Zero in calls that only start
+        an operation."""
         if not self.kind.blocking:
             return np.zeros_like(self.arrivals)
         exits = np.where(np.isnan(self.exits), np.inf, self.exits)
@@ -80,7 +80,7 @@ class Calls:
 
     @cached_property
     def balanced_run_time(self) -> float:
-        """What a call takes when nobody is late: the median over the most balanced quarter; NaN where too few
+        """Balanced run time of a call: the median over the most balanced quarter; NaN where too few
         calls, or none, were balanced."""
         whole = np.flatnonzero(~np.isnan(self.run_time))
         if len(whole) < LEAST_CALLS or not self.kind.blocking:
@@ -98,7 +98,7 @@ class Calls:
 
     @property
     def rank_last(self) -> NDArray[np.int64]:
-        """The program's rank that came last to each call."""
+        """The program's rank that arrived last at each call."""
         rank: NDArray[np.int64] = np.array(self.kind.members)[self.last]
         return rank
 
@@ -142,11 +142,11 @@ class RankRow:
 
     rank: int
     calls: int = 0
-    last: int = 0  # calls to which it came last, where that can be seen
+    last: int = 0  # calls at which it arrived last, where that can be seen
     lateness: float = 0.0  # seconds after the first, over all calls
     waiting: float = 0.0
     inside: float = 0.0  # in blocking calls
-    cost: float = 0.0  # seconds that others waited in the calls to which it came last
+    cost: float = 0.0  # seconds that others waited in the calls at which it arrived last
 
     def as_json(self) -> Json:
         return {

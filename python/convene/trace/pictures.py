@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of a recording, drawn by Matplotlib as SVG: the timeline, and who was late over time."""
+"""Pictures of a recording, drawn by Matplotlib as SVG: the timeline, and lateness over time."""
 
 import io
 
@@ -84,7 +84,7 @@ def spans(shown: Shown, rank: int, collective: str, waits: bool, end: float) -> 
 
 
 def lateness_map(summary: Summary) -> str:
-    """Ranks over time, darker where a rank came later than the first, in the mean of that time's calls."""
+    """Ranks over time, darker where a rank arrived later than the first, in the mean of that time's calls."""
     recording = summary.recording
     ranks = [row.rank for row in summary.ranks]
     length = max(recording.end - recording.start, 1e-9)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the ranks of a program recorded of their collectives: read, and put together on one time.
+"""Recordings: the collectives of a program as its ranks recorded them, on one common time.
 
 A rank's file has its own clock. Ranks that read one clock are known by its number; for others each
 communicator says how far the rank's clock is from that of the communicator's rank 0. From these follows the
@@ -30,11 +30,11 @@ MOST_HEAD = 1 << 28  # bytes
 class Site:
     """A place of the program that calls a collective."""
 
-    collective: str  # empty: several, which there was no more room to tell apart
+    collective: str  # empty: several, beyond the room for sites
     root: int
     blocking: bool
     object: str  # the program or library that it is in
-    offset: int  # where in it the program goes on after the call; 0: unknown
+    offset: int  # return address of the call in it; 0: unknown
     symbol: str  # a name near it, as far as the loader knows
 
 
@@ -58,7 +58,7 @@ class Communicator:
     members: list[int]  # ranks of the program
     first: int  # the number of the first of these calls on its communicator
     arrivals: Array  # (calls, members)
-    exits: Array  # likewise; NaN where a rank never left
+    exits: Array  # (calls, members); NaN where a rank never left
     sizes: NDArray[np.uint64]  # bytes per block of each call, as the first member has it
     sites: list[Site]
     site: NDArray[np.int64]  # of each call, as the first member has it
@@ -175,7 +175,7 @@ def read_file(path: Path) -> tuple[Head, list[Found]]:
                 raise _BrokenError("it ends too early")
             members = [int(member) for member in each["members"]]
             key: Key = (*each["name"], int(each["operation"]))
-            if each["name"][0] < 0:  # nobody has agreed on a name: by members, in order
+            if each["name"][0] < 0:  # no agreed name: by members, in order
                 unnamed[tuple(members)] = unnamed.get(tuple(members), -1) + 1
                 key = ("unnamed", *members, unnamed[tuple(members)])
             part = Part(

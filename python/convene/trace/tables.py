@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who was late, as tables and sentences for a person."""
+"""Lateness as tables and sentences."""
 
 import numpy as np
 from rich.table import Table
@@ -26,7 +26,15 @@ KIND_HEADS = (
     "gain",
 )
 
-RANK_HEADS = ("rank", "calls", "came last", "late, mean", "waited", "in collectives", "others waited for it")
+RANK_HEADS = (
+    "rank",
+    "calls",
+    "arrived last",
+    "late, mean",
+    "waited",
+    "in collectives",
+    "others waited for it",
+)
 
 CALL_HEADS = (
     "time",
@@ -146,20 +154,20 @@ def call_table(summary: Summary, most: int) -> Table:
 
 
 def sentences(summary: Summary) -> list[str]:
-    """What the recording comes to."""
+    """Summary of the recording."""
     recording = summary.recording
     if not recording.calls:
         return ["there is no call that several ranks recorded", *recording.messages]
     waited = summary.waiting / max(len(summary.ranks), 1)
     said = [
         f"{recording.calls} collective calls of {recording.ranks} ranks in {seconds_text(summary.seconds)}; "
-        f"a rank waited {seconds_text(waited)} in the mean for others to come "
+        f"a rank waited {seconds_text(waited)} in the mean for others "
         f"({waited / max(summary.seconds, 1e-12):.1%} of the time)"
     ]
     costliest = max(summary.ranks, key=lambda row: row.cost, default=None)
     if costliest and costliest.cost > 0 and summary.waiting > 0:
         said.append(
-            f"rank {costliest.rank} came last to {costliest.last} of its {costliest.calls} calls, and "
+            f"rank {costliest.rank} arrived last at {costliest.last} of its {costliest.calls} calls, and "
             f"{costliest.cost / summary.waiting:.0%} of all waiting was for it"
         )
     said.append(

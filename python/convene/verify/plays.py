@@ -39,7 +39,7 @@ class Result:
 
 
 def random_forecast(procs: int, number: int) -> list[int]:
-    """Forecast so many of a fixed series: spread out or dense, every fourth with ranks that never come."""
+    """Forecast so many of a fixed series: spread out or dense, every fourth with ranks that never arrive."""
     source = random.Random(f"{procs} {number}")
     spread = source.randrange(3 * procs + 1)
     arrivals = [source.randint(0, spread) for _ in range(procs)]
@@ -53,7 +53,7 @@ def play(case: Case) -> Result:
     """Plays a call both ways, and with its forecasts; the counts are those of the ordinary one."""
     call = (case.collective, case.spec, case.procs, case.root)
     where = case.mapping.as_arguments
-    # Said only where it matters: most callers stand for calls of all kinds.
+    # Passed only if it matters.
     operator: Operator = {} if case.commutative else {"commutative": False}
     verdict = _core.check(*call, **where, **operator)
     if verdict["ok"] and case.plays_in_place:
@@ -71,7 +71,7 @@ def play(case: Case) -> Result:
 
 
 def play_all(cases: list[Case]) -> Iterator[Result]:
-    """Plays them on all cores, with a bar on a terminal. The largest come first."""
+    """Plays them on all cores, with a bar on a terminal. The largest first."""
     output = console.make(error=True)
     ordered = sorted(cases, key=lambda case: -case.procs)
     with (

@@ -68,7 +68,7 @@ class Measured:
 
     @property
     def tells_every_rank(self) -> bool:
-        """Whether the file says when each rank came and left."""
+        """True if the file has the arrivals and exits of each rank."""
         return all("arrival" in each for cell in self.cells.values() for each in cell["contenders"])
 
     def different(self, name: str) -> list[Any]:

@@ -120,5 +120,5 @@ def executions(measured: Measured) -> Iterator[Sketch]:
         "execution",
         "One call with late ranks",
         f"{case.procs} ranks, {size_title(case.size)}, arrivals {case.arrivals}: each rank from arrival to "
-        "exit; grey is before the last one came (dotted line), orange after it.",
+        "exit; grey is before the last arrival (dotted line), orange after it.",
     )

@@ -86,7 +86,7 @@ def who_won(measured: Measured) -> list[str]:
 
 
 def what_native_misses(measured: Measured) -> str | None:
-    """What the best choice would save against the MPI's own."""
+    """Savings of the best choice over native."""
     if selection.NATIVE not in measured.algorithms:
         return None
     gains = []
@@ -136,7 +136,7 @@ def warnings(measured: Measured) -> list[str]:
             "intervals are too narrow."
         )
     if any(run.get("options", {}).get("check") == "never" for run in runs):
-        said.append("Nobody looked at whether the results were right (--check never).")
+        said.append("Results were not checked (--check never).")
     invalid = sum(int((~metrics.valid_observations(cell)).sum()) for cell in measured.cells.values())
     if invalid:
         said.append(f"{invalid} repetitions are left out, since a rank missed the common deadline.")

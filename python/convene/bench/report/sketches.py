@@ -38,7 +38,7 @@ class Figure:
     title: str
     caption: str
     svg: str
-    pdf: bytes  # empty where nobody wants it
+    pdf: bytes  # empty if not wanted
 
 
 def render(sketch: Sketch, prefix: str, with_pdf: bool) -> Figure:

@@ -209,7 +209,7 @@ def error_table(measured: Measured) -> Table | None:
     return (
         Table(
             "arrivals",
-            "Did ranks come when they should?",
+            "Accuracy of injected delays",
             [*CASE_HEADS, "median lateness", "99th percentile", "error of clocks"],
             rows,
             "Measured minus wanted arrival, over all ranks and observations.",

@@ -106,12 +106,12 @@ def over_imbalance(measured: Measured) -> Iterator[Sketch]:
         drawing,
         "imbalance",
         "Time against imbalance",
-        "A point is an arrival pattern; it lies where the ranks really came, balanced calls included.",
+        "A point is an arrival pattern, at its measured imbalance, balanced calls included.",
     )
 
 
 def gains(measured: Measured) -> Iterator[Sketch]:
-    """How each algorithm compares with the MPI's own, over all cases."""
+    """Ratios of each algorithm to native, over all cases."""
     for pattern in measured.different("arrivals"):
         found: dict[str, list[float]] = {}
         for row in measured.rows:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which wins go together: by the least, the mean and the greatest time of all ranks, as an UpSet plot
-(Lex et al. 2014). The Sparbit work shows the same as Venn diagrams of one algorithm."""
+"""UpSet plot of wins: by the least, the mean and the greatest time of all ranks (Lex et al. 2014).
+The Sparbit work shows the same as Venn diagrams of one algorithm."""
 
 from collections import Counter
 from collections.abc import Iterator

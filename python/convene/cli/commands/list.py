@@ -76,7 +76,7 @@ def _print(names: list[str]) -> None:
             if not algorithm["native"]:
                 _print_one(output, algorithm, served)
         output.print()
-    output.print("The MPI's own", style="bold")
+    output.print("Native algorithms", style="bold")
     for algorithm in algorithms.known_algorithms(names):
         if algorithm["native"]:
             _print_one(output, algorithm, [])

@@ -28,7 +28,7 @@ sure that is; below are figures and tables.
 
 def check_output(path: Path, files: Path | None) -> None:
     if path.suffix != ".html":
-        raise RequestError(f"a report is an .html file, and '{path.name}' is none")
+        raise RequestError(f"-o {path} must end in .html")
     if not path.parent.is_dir():
         raise RequestError(f"{path} cannot be written: there is no directory {path.parent}")
     if files and files.exists() and not files.is_dir():

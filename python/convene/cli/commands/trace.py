@@ -99,7 +99,7 @@ def show(summary: Summary, calls: int, as_json: bool) -> None:
             ((kind, index) for kind in summary.kinds for index in range(len(kind))),
             key=lambda each: float(each[0].arrivals[each[1]].min()),
         )
-        told = [
+        timeline = [
             {
                 "time": float(kind.arrivals[index].min() - summary.recording.start),
                 "collective": kind.kind.collective,
@@ -107,7 +107,7 @@ def show(summary: Summary, calls: int, as_json: bool) -> None:
             }
             for kind, index in every
         ]
-        console.print_json({**summary.as_json(), "timeline": told})
+        console.print_json({**summary.as_json(), "timeline": timeline})
         return
     output = console.make()
     if summary.kinds:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clairvoyant with forecasts: vectors that are not cut, reduced again and again while other ranks are late
-each time (Marendic et al. 2016, section 6.2, table 5)."""
+"""Clairvoyant with forecasts: vectors in one piece, reduced again and again with late ranks
+(Marendic et al. 2016, section 6.2, table 5)."""
 
 import random
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What schedules that mind arrivals gain on 4,096 nodes, by imbalance and by the forecast's error. This
+"""Gains of arrival-aware schedules on 4,096 nodes, by imbalance and by the forecast's error. This
 project's own."""
 
 import json
@@ -33,8 +33,8 @@ class Part:
 
     size: int  # bytes of a block, of the vector
     metric: str  # by the sources: in a reduction most ranks are done as soon as they have sent
-    aware: tuple[str, ...]  # who minds arrivals
-    regular: tuple[str, ...]  # and who does not
+    aware: tuple[str, ...]  # arrival-aware algorithms
+    regular: tuple[str, ...]  # and others
     is_vector: bool = False  # one that is cut into segments; else blocks
 
 
@@ -110,7 +110,7 @@ def short(spec: str) -> str:
 
 
 def uses_forecast(collective: str, spec: str) -> bool:
-    """Others that mind arrivals tell each other by messages."""
+    """Other arrival-aware algorithms exchange messages."""
     learns = {algorithm["name"]: algorithm["learns"] for algorithm in _core.algorithms(collective)}
     return learns[short(spec)] == "forecast"
 

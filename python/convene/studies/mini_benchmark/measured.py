@@ -49,7 +49,7 @@ class Row:
 
 
 def published(pattern: str) -> Published:
-    """Of the cells with this delay: how many an algorithm that minds arrivals wins, and by how much."""
+    """Of the cells with this delay: the share that arrival-aware algorithms win, and their speedup."""
     delay = 0 if pattern == requests.BALANCED else int(pattern.partition(":")[2].removesuffix("ms"))
     own = [winner for (_, _, at), winner in PUBLISHED.items() if at == delay]
     faster = [speedup for name, speedup in own if name.lower() in ("bdr", "bslb")]

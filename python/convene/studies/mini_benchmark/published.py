@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Proficz 2021 printed in table 4: the best algorithm of the mini-benchmark and, where it is one that
-minds arrivals, how many times faster it was than the best regular one. (Of table 3, P = 4 … 24, there is no
-copy in which rows and columns can be told apart.)"""
+"""Published results of the mini-benchmark (Proficz 2021, table 4): the best algorithm and, where it is
+arrival-aware, its speedup over the best regular one. (Of table 3, P = 4 … 24, there is no legible copy.)"""
 
 DELAYS_MS = (0, 1, 5, 10, 50, 100, 500)
 
