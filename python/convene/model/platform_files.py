@@ -3,6 +3,7 @@
 gets its parameters from the hardware that it describes."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from convene import _core
@@ -16,12 +17,12 @@ FOLDER = paths.PACKAGE / "platforms"
 
 @dataclass(frozen=True)
 class PlatformFile:
-    """A platform as text, with where it comes from: that is how it crosses to the models."""
+    """A platform as text, with its origin for messages: the form in which the models take it."""
 
     text: str
     origin: str
 
-    @property
+    @cached_property
     def facts(self) -> core_types.Platform:
         return _core.platform(self.text, self.origin)
 

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from convene import __version__, _core
 from convene._core import RequestError
@@ -13,7 +13,18 @@ from convene.base.result_types import Environment
 from convene.simulate.platforms import Platform
 
 SMALL = 1024  # so many processes can always be simulated
-QUIET = ("none", 0.0, 0.0, 1)
+
+
+class Noise(NamedTuple):
+    """What delays processors at each piece of work."""
+
+    kind: str = "none"
+    mean: float = 0.0  # seconds
+    shape: float = 0.0  # of Pareto's distribution, or Bernoulli's probability
+    seed: int = 1
+
+
+QUIET = Noise()
 
 
 @dataclass(frozen=True)
@@ -30,7 +41,7 @@ class Case:
     exact: bool = False
     critical_path: bool = False
     root: int = 0
-    noise: tuple[str, float, float, int] = QUIET  # kind, mean, shape, seed
+    noise: Noise = QUIET
     forecasts: tuple[tuple[int, ...], ...] = ()  # by pattern: in how many rounds each rank is expected
     begins: tuple[tuple[float, ...], ...] = ()  # by pattern: when ranks begin, if not when they arrive
     blocks: tuple[tuple[int, ...], ...] = ()  # by size: each rank's block in bytes, if they differ
@@ -73,18 +84,20 @@ class Case:
             self.spec,
             self.procs,
             self.sizes,
-            self.platform.text,
-            self.platform.file,
-            self.mapping,
-            self.arrivals,
-            self.exact,
-            self.critical_path,
-            self.root,
-            *self.noise,
-            0,
-            self.forecasts,
-            self.begins,
-            self.blocks,
+            platform=self.platform.text,
+            file=self.platform.file,
+            placement=self.mapping,
+            arrivals=self.arrivals,
+            exact=self.exact,
+            critical_path=self.critical_path,
+            root=self.root,
+            noise=self.noise.kind,
+            noise_mean=self.noise.mean,
+            noise_shape=self.noise.shape,
+            seed=self.noise.seed,
+            forecasts=self.forecasts,
+            begins=self.begins,
+            blocks=self.blocks,
             ordered=self.ordered,
             on_play=on_play,
         )

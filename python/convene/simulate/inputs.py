@@ -6,24 +6,24 @@ from pathlib import Path
 from convene import _core
 from convene._core import RequestError
 from convene.base import parsing
-from convene.simulate.cases import QUIET
+from convene.simulate.cases import QUIET, Noise
 from convene.simulate.platforms import Platform
 
 Pattern = tuple[float, ...]  # of arrivals: seconds, by rank
 
 
-def parse_noise(text: str, seed: int) -> tuple[str, float, float, int]:
+def parse_noise(text: str, seed: int) -> Noise:
     """Noise: none, exponential:SECONDS, pareto:SECONDS:SHAPE, bernoulli:PROBABILITY:SECONDS."""
     kind, *values = text.split(":")
     try:
         if text == "none":
             return QUIET
         if kind == "exponential" and len(values) == 1:
-            return kind, parsing.parse_seconds(values[0], "--noise: the mean"), 0.0, seed
+            return Noise(kind, parsing.parse_seconds(values[0], "--noise: the mean"), 0.0, seed)
         if kind == "pareto" and len(values) == 2:
-            return kind, parsing.parse_seconds(values[0], "--noise: the mean"), float(values[1]), seed
+            return Noise(kind, parsing.parse_seconds(values[0], "--noise: the mean"), float(values[1]), seed)
         if kind == "bernoulli" and len(values) == 2:
-            return kind, parsing.parse_seconds(values[1], "--noise: the delay"), float(values[0]), seed
+            return Noise(kind, parsing.parse_seconds(values[1], "--noise: the delay"), float(values[0]), seed)
     except ValueError:
         pass
     raise RequestError(

@@ -11,7 +11,7 @@ from convene import _core
 from convene._core import RequestError
 from convene.base.core_types import Simulated
 from convene.simulate import inputs, platforms
-from convene.simulate.cases import QUIET, Case, refusal_of
+from convene.simulate.cases import QUIET, Case, Noise, refusal_of
 from convene.simulate.skeletons import Call, Compute, Skeleton
 
 WINDOW = 8  # iterations whose arrivals a forecast is the mean of
@@ -25,7 +25,7 @@ class Setting:
     procs: int
     mapping: str = "sequential"
     exact: bool = False
-    noise: tuple[str, float, float, int] = QUIET
+    noise: Noise = QUIET
     seed: int = 1
 
     def case(self, call: Call, spec: str) -> Case:
@@ -120,30 +120,28 @@ class Player:
 
     def play(self, now: list[float], iteration: int) -> tuple[list[float], Simulated | None]:
         first, program = min(now), self.program
-        came = [at - first for at in now]
-        kind, mean, shape, seed = program.noise
+        arrivals = [at - first for at in now]
         (run,) = _core.simulate(
             self.call.collective,
             self.spec,
             program.procs,
             [self.call.bytes],
-            program.platform.text,
-            program.platform.file,
-            program.mapping,
-            [came],
-            program.exact,
-            False,
-            self.call.root,
-            kind,
-            mean,
-            shape,
-            seed,
-            iteration * len(program.skeleton.loop) + self.number,
-            [self.expected()] if self.seen else (),
+            platform=program.platform.text,
+            file=program.platform.file,
+            placement=program.mapping,
+            arrivals=[arrivals],
+            exact=program.exact,
+            root=self.call.root,
+            noise=program.noise.kind,
+            noise_mean=program.noise.mean,
+            noise_shape=program.noise.shape,
+            seed=program.noise.seed,
+            stream=iteration * len(program.skeleton.loop) + self.number,
+            forecasts=[self.expected()] if self.seen else (),
             exits=True,
         )
         if self.forecasts:
-            self.seen.append(came)
+            self.seen.append(arrivals)
         return [first + at for at in run["exits"]], run
 
     def expected(self) -> list[int]:
