@@ -122,6 +122,11 @@ def long_functions(module: str, source: str) -> list[str]:
 SOURCES = read(PACKAGE)
 GRAPH = graph_of(SOURCES)
 
+ROOT = PACKAGE.parents[1]
+SCRIPTS = sorted(
+    path for folder in ("benchmarks", "examples", "docs/ext") for path in (ROOT / folder).rglob("*.py")
+)
+
 
 def test_every_module_has_a_layer() -> None:
     assert {layer(module) for module in SOURCES} - {"", "_core"} == set(LAYERS)
@@ -143,6 +148,13 @@ def test_no_cycles() -> None:
 def test_functions_and_modules_are_short(module: str) -> None:
     assert long_functions(module, SOURCES[module]) == []
     assert len(SOURCES[module].splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_are_short_too(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert long_functions(path.name, text) == []
+    assert len(text.splitlines()) <= MOST_LINES
 
 
 IN_FUNCTION = "def f() -> None:\n    from convene.base import b\n"

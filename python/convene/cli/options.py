@@ -29,7 +29,7 @@ Collective = Annotated[
     str,
     typer.Argument(
         metavar="COLLECTIVE",
-        help="Such as allgather or bcast.",
+        help="Collective, such as allgather or bcast.",
         autocompletion=completion.complete_collective,
     ),
 ]
@@ -38,7 +38,7 @@ Algorithm = Annotated[
     str,
     typer.Argument(
         metavar="ALGORITHM",
-        help="Such as sparbit, or with parameters 'sparbit;send=packed'.",
+        help="Algorithm, such as sparbit, or with parameters 'sparbit;send=packed'.",
         autocompletion=completion.complete_algorithm,
     ),
 ]

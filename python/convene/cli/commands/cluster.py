@@ -13,7 +13,7 @@ from convene.cluster import launch, lifecycle, rates, tools
 from convene.cluster.state import MOST_NODES, Cluster, Shape, as_json, check_name, find, host_of, known, load
 from convene.run.processes import execute
 
-HELP = """Emulates several nodes on one Linux machine: for real runs of any MPI program over a network.
+HELP = """Emulates several nodes on one Linux machine, for real runs of MPI programs over a network.
 
 A node has its own network, host name, shared memory and semaphores; files, memory and cores are the \
 machine's. Links between nodes get a rate and a delay. Needs root.
@@ -29,7 +29,7 @@ machine's. Links between nodes get a rate and a delay. Needs root.
   convene cluster down
 """
 
-UP_HELP = """Makes a cluster: nodes n0, n1, … on one switch.
+UP_HELP = """Creates a cluster: nodes n0, n1, … on one switch.
 
 A rate limits each node's link both ways. A delay is one way, from one node to another; with groups, as \
 if racks, messages between them take --group-delay more.
@@ -45,7 +45,7 @@ if racks, messages between them take --group-delay more.
 
 RUN_HELP = """Runs a command in a node; launchers of MPI programs find all nodes by themselves.
 
-The exit status is the command's. With --nodes it makes a cluster for this one command, and ends it \
+The exit status is the command's. With --nodes it creates a cluster for this one command, and ends it \
 afterwards.
 
 [bold]Examples[/bold]
@@ -57,7 +57,7 @@ afterwards.
   convene cluster run --on 1 -- ip address
 """
 
-STATUS_HELP = """Says which clusters there are, and how many programs run in them.
+STATUS_HELP = """Lists clusters, and the number of programs that run in them.
 
 [bold]Examples[/bold]
 
@@ -83,7 +83,10 @@ def complete_name(incomplete: str) -> list[str]:
 
 
 Name = Annotated[
-    str, typer.Option(metavar="NAME", help="Which one; several may be up.", autocompletion=complete_name)
+    str,
+    typer.Option(
+        metavar="NAME", help="Name of the cluster; several may be up.", autocompletion=complete_name
+    ),
 ]
 
 Slots = Annotated[
@@ -91,16 +94,19 @@ Slots = Annotated[
 ]
 
 Rate = Annotated[
-    str | None, typer.Option(metavar="RATE", help="Of each node's link, such as 200mbit; else unlimited.")
+    str | None,
+    typer.Option(metavar="RATE", help="Rate of each node's link, such as 200mbit. Default: unlimited."),
 ]
 
-Delay = Annotated[str | None, typer.Option(metavar="TIME", help="One way, such as 500us.")]
+Delay = Annotated[str | None, typer.Option(metavar="TIME", help="Delay of one way, such as 500us.")]
 
 Groups = Annotated[
     int, typer.Option(min=1, metavar="N", help="Divide the nodes into groups, in their order.")
 ]
 
-GroupDelay = Annotated[str | None, typer.Option(metavar="TIME", help="More between groups, such as 1ms.")]
+GroupDelay = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Additional delay between groups, such as 1ms.")
+]
 
 
 def make_shape(
@@ -130,7 +136,7 @@ def links_text(shape: Shape) -> str:
 
 def up(
     nodes: Annotated[
-        int, typer.Option("-n", "--nodes", min=2, max=MOST_NODES, metavar="N", help="How many nodes.")
+        int, typer.Option("-n", "--nodes", min=2, max=MOST_NODES, metavar="N", help="Number of nodes.")
     ],
     slots: Slots = 1,
     rate: Rate = None,
@@ -148,9 +154,9 @@ def up(
 def run(
     command: Annotated[
         list[str],
-        typer.Argument(metavar="-- COMMAND...", help="Such as a launcher with its program."),
+        typer.Argument(metavar="-- COMMAND...", help="Command, such as a launcher with its program."),
     ],
-    on: Annotated[int, typer.Option(min=0, metavar="NODE", help="The node in which the command runs.")] = 0,
+    on: Annotated[int, typer.Option(min=0, metavar="NODE", help="Node in which the command runs.")] = 0,
     name: Name = "default",
     nodes: Annotated[
         int | None,
@@ -160,7 +166,7 @@ def run(
             min=2,
             max=MOST_NODES,
             metavar="N",
-            help="Make a cluster for this command alone.",
+            help="Create a cluster for this command alone.",
         ),
     ] = None,
     slots: Slots = 1,

@@ -18,7 +18,7 @@ from convene.model import kernels, platform_files
 from convene.model.kernels import Kernel
 from convene.model.platform_files import NONE, PlatformFile
 
-HELP = """Says what communication that is no plan of messages between ranks costs under τ-Lop.
+HELP = """Predicts the communication cost of computational kernels under τ-Lop.
 
 summa: a matrix multiplication, for any partition. LAYOUT has a line for each process, its node first (a \
 FuPerMod configuration); PARTITION one for each column of rectangles: its width in blocks, then process and \
@@ -27,7 +27,7 @@ height of each rectangle from the top, as in 149: 4 139, 5 117. Sizes in the exp
 shared_bcast, shared_reduce, in_situ_reduce: collectives within a node that move data through shared memory, \
 for -p processes and --segments segments.
 
-With a platform there is a time, too.
+With a platform, the output has a time.
 
 [bold]Examples[/bold]
 

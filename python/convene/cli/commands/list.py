@@ -14,7 +14,7 @@ from convene.base.core_types import Algorithm, Parameter
 from convene.catalogue import algorithms, collectives
 from convene.cli import completion, options
 
-HELP = """Lists algorithms: source, requirement, rounds, parameters.
+HELP = """Lists the catalogue: algorithms with source, requirements, rounds and parameters.
 
 [bold]Examples[/bold]
 
@@ -87,7 +87,9 @@ def list_algorithms(
     collective: Annotated[
         str | None,
         typer.Argument(
-            metavar="[COLLECTIVE]", help="Only this one's.", autocompletion=completion.complete_collective
+            metavar="[COLLECTIVE]",
+            help="List algorithms of this collective only.",
+            autocompletion=completion.complete_collective,
         ),
     ] = None,
     json: options.Json = False,

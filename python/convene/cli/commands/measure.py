@@ -18,12 +18,12 @@ from convene.model import fit_plots, measured_series, measurement
 from convene.model.platform_types import MeasuredPlatform, Observed
 from convene.mpi.processes import RunError
 
-HELP = """Measures this machine's parameters for convene predict: Hockney, LogGP, LogfP, PLogP, log_nP, τ-Lop.
+HELP = """Fits model parameters for this machine: Hockney, LogGP, LogfP, PLogP, log_nP, τ-Lop.
 
-Messages alone, in bursts and side by side, sends and delayed receives, copies and reductions, on the MPI as \
-it runs; sizes stand closer where times bend. Every parameter has a 95 % interval (bootstrap over rounds).
+It measures messages alone, in bursts and side by side, sends and delayed receives, copies and reductions; \
+sizes are denser where times bend. Every parameter has a 95 % interval (bootstrap over rounds).
 
-Take as many ranks as there are cores: beyond them, the crowd is measured and not the machine.
+Take at most as many ranks as there are cores: with more, the parameters are those of oversubscription.
 
 [bold]Examples[/bold]
 

@@ -18,7 +18,7 @@ from convene.model import platform_files, prediction
 from convene.model.platform_files import NONE, PlatformFile
 from convene.model.prediction import HOP_BYTES, Setting
 
-HELP = """Predicts what algorithms cost on a platform, from their schedules.
+HELP = """Predicts the costs of algorithms on a platform, from their schedules.
 
 The models are Hockney, LogP, LogGP (with parameters for each channel: LogGPH), LogGPS, LogfP, PLogP, \
 log_nP and τ-Lop (taulop); hop_bytes is not a time, but bytes times the distance between nodes. A platform \

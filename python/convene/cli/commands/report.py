@@ -11,10 +11,10 @@ from convene.base import console
 from convene.bench import metrics
 from convene.bench.files import read
 
-HELP = """Makes one HTML page of what convene bench has measured, or of two such measurements side by side.
+HELP = """Writes an HTML report of one measurement of convene bench, or of two side by side.
 
-The page needs no network. On top it says in plain words what was measured, what won, by how much, and how \
-sure that is; below are figures and tables.
+The page needs no network. It begins with a summary: what was measured, which algorithm was fastest, by how \
+much, and how certain that is. Figures and tables follow.
 
 [bold]Examples[/bold]
 
@@ -36,7 +36,7 @@ def check_output(path: Path, files: Path | None) -> None:
 
 
 def names_of(paths: list[Path]) -> list[str]:
-    """What the measurements are called on the page: as short as can be."""
+    """Names of the measurements on the page: the shortest that differ."""
     stems = [path.stem for path in paths]
     return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
 
@@ -44,7 +44,7 @@ def names_of(paths: list[Path]) -> list[str]:
 def run(
     measurements: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE.json [FILE2.json]", help="What convene bench -o has written."),
+        typer.Argument(metavar="FILE.json [FILE2.json]", help="Measurements of convene bench -o."),
     ],
     output: Annotated[
         Path | None,
@@ -54,8 +54,7 @@ def run(
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"What an observation is worth, other than when it was measured: "
-            f"{', '.join(metrics.METRICS)}.",
+            help=f"Value of an observation, in place of the measurement's: {', '.join(metrics.METRICS)}.",
         ),
     ] = None,
     files: Annotated[

@@ -16,7 +16,7 @@ from convene.cli import parameters
 from convene.cli.groups import grouped
 from convene.cli.options import Algorithm, Collective, check_root, complete
 
-HELP = """Shows the schedules of all ranks.
+HELP = """Shows the schedules of all ranks, as text, JSON, picture or GOAL.
 
 [bold]Examples[/bold]
 
@@ -164,7 +164,7 @@ def show(
 
 
 def _format_of(wanted: str | None, output: Path | None) -> str:
-    """What was asked for, else what the file's name says, else text."""
+    """The given format, else by the file's name, else text."""
     if wanted is None:
         suffix = output.suffix if output else ""
         if suffix and suffix not in SUFFIXES:

@@ -19,11 +19,11 @@ from convene.verify.mappings import Mapping
 from convene.verify.plays import Result
 from convene.verify.samples import MOST_SEGMENTS
 
-HELP = """Plays all schedules without MPI: delivered, deadlock-free, nothing left over, nothing unordered.
+HELP = """Verifies all schedules without MPI: delivery, deadlocks, leftover messages, hazards.
 
-Each algorithm is played with all samples of its parameters, every root, with and without MPI_IN_PLACE,
-wherever its requirement holds. Exit status 1 when any of them fails. Above 4 processes the samples take
-turns in playing the roots: each root is played, and each sample from several roots; --thorough plays all
+Each algorithm is played with all samples of its parameters, with every root, with and without MPI_IN_PLACE,
+wherever its requirement holds. The exit status is 1 if any of them fails. Above 4 processes the roots are
+divided among the samples: each root is played, and each sample from several roots; --thorough plays all
 samples with all roots.
 
 [bold]Examples[/bold]
@@ -44,10 +44,10 @@ samples with all roots.
 
   convene verify allgather 'hier(sparbit,linear;leaders=2)' --procs 8-32
 
-Algorithms that are composed of others, hier and remap, are played with each algorithm as a part, and on
-several mappings: sequential, cyclic and irregular ones, or the one of --mapping. Above 4 processes they take
-turns in playing the mappings, too, and above 16 each plays every third number of processes. Neighborhood
-collectives are played on several graphs (above 16 processes on every third), or on the one of --graph.
+Compositions, hier and remap, are played with each algorithm as a part, and on several mappings: sequential,
+cyclic and irregular ones, or the one of --mapping. Above 4 processes the mappings are divided among them, and
+above 16 each plays every third number of processes. Neighborhood collectives are played on several graphs
+(above 16 processes on every third), or on the one of --graph.
 """
 
 MOST_FORECASTS = 1_000_000
@@ -55,7 +55,7 @@ MOST_FORECASTS = 1_000_000
 
 @dataclass
 class Row:
-    """What the table says about one algorithm of one collective."""
+    """Row of the table: one algorithm of one collective."""
 
     results: list[Result] = field(default_factory=list)
 
@@ -188,7 +188,7 @@ def verify(
         list[str] | None,
         typer.Argument(
             metavar="[COLLECTIVE...] [ALGORITHM]",
-            help="Collectives (default: all), then perhaps one algorithm.",
+            help="Collectives (default: all), and one algorithm.",
             autocompletion=complete_names,
         ),
     ] = None,
