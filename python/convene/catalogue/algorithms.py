@@ -29,3 +29,12 @@ def depends_on_nodes(collective: str, spec: str) -> bool:
     name = spec.partition("(")[0].partition(";")[0]
     known = {algorithm["name"]: algorithm for algorithm in _core.algorithms(collective)}
     return is_composed(collective, spec) or known[name]["needs_whole_graph"] or known[name]["shares_memory"]
+
+
+def arrival_source(collective: str, spec: str) -> str:
+    """How an algorithm, or a part of it, gets to know arrivals: none, forecast or messages."""
+    return _core.learns(collective, spec)
+
+
+def uses_forecast(collective: str, spec: str) -> bool:
+    return arrival_source(collective, spec) == "forecast"

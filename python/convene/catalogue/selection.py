@@ -4,6 +4,7 @@
 from convene import _core
 from convene._core import RequestError
 from convene.base import parsing
+from convene.catalogue.algorithms import uses_forecast
 
 NATIVE = "native"
 INTERCEPTED = "intercepted"
@@ -57,7 +58,7 @@ def check_forecast(collective: str, spec: str, forecast: str) -> None:
         raise RequestError(
             _core.no_such("forecast", forecast, list(FORECASTS)) + f" (behind the @ of {collective}={spec}@…)"
         )
-    if _core.learns(collective, spec) != "forecast":
+    if not uses_forecast(collective, spec):
         known = _core.algorithms(collective)
         users = ", ".join(each["name"] for each in known if each["learns"] == "forecast")
         raise RequestError(

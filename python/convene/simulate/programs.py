@@ -10,6 +10,7 @@ from typing import Any
 from convene import _core
 from convene._core import RequestError
 from convene.base.core_types import Simulated
+from convene.catalogue.algorithms import uses_forecast
 from convene.simulate import inputs, platforms
 from convene.simulate.cases import QUIET, Case, Noise, refusal_of
 from convene.simulate.skeletons import Call, Compute, Skeleton
@@ -113,7 +114,7 @@ class Player:
 
     def __init__(self, program: Program, call: Call, spec: str, number: int) -> None:
         self.program, self.call, self.spec, self.number = program, call, spec, number
-        self.forecasts = _core.learns(call.collective, spec) == "forecast"
+        self.forecasts = uses_forecast(call.collective, spec)
         self.seen: deque[list[float]] = deque(maxlen=WINDOW)
         segments = int(_core.parameters(call.collective, spec).get("segments", 1))
         self.round = inputs.round_seconds(program.platform, call.bytes / segments) if self.forecasts else 0.0

@@ -115,7 +115,7 @@ def make_cases(collectives: list[str], algorithm: str | None, grid: Grid) -> lis
     for collective in collectives:
         samples = samples_of(collective, algorithm, grid.segments)
         for sample, number in product(samples, grid.procs):
-            tried = grid.forecasts if sample.learns else 0
+            tried = grid.forecasts if sample.is_aware else 0
             for root in roots_of(collective, number, grid.roots):
                 has_roots = True
                 if grid.is_left_out(sample, number, root):

@@ -8,6 +8,7 @@ from functools import cache
 from itertools import product
 
 from convene import _core
+from convene.catalogue.algorithms import arrival_source
 from convene.verify.mappings import Mapping
 
 MOST_SEGMENTS = 65536
@@ -62,7 +63,7 @@ class Sample:
     of: int
     rooted: bool
     composed: bool
-    learns: bool
+    is_aware: bool  # of arrivals
 
 
 def samples_of(collective: str, algorithm: str | None, segments: list[int]) -> list[Sample]:
@@ -78,7 +79,7 @@ def samples_of(collective: str, algorithm: str | None, segments: list[int]) -> l
             of=of[name],
             rooted=rooted,
             composed=bool(known[name]["parts"]),
-            learns=_core.learns(collective, spec) != "none",
+            is_aware=arrival_source(collective, spec) != "none",
         )
         for turn, (spec, name) in enumerate(zip(specs, names, strict=True))
     ]
