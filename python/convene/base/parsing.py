@@ -6,6 +6,9 @@ from convene._core import RequestError
 
 MOST_PROCS = 1 << 20
 MOST_SEED = 2**64 - 1
+MOST_ROUNDS = (1 << 31) - 1
+MOST_SIZE = (1 << 31) - 1  # bytes
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
 def parse_number(text: str, what: str, least: int, most: int, written: str | None = None) -> int:
@@ -29,9 +32,6 @@ def parse_numbers(text: str, what: str, least: int, most: int) -> list[int]:
     return sorted(numbers)
 
 
-MOST_ROUNDS = (1 << 31) - 1
-
-
 def parse_arrivals(text: str, procs: int) -> list[int]:
     """A forecast: the arrival of each rank, in rounds after the earliest."""
     arrivals = [parse_number(part, "an arrival in --arrivals", 0, MOST_ROUNDS) for part in text.split(",")]
@@ -41,9 +41,6 @@ def parse_arrivals(text: str, procs: int) -> list[int]:
             f"{','.join(['2', *['0'] * min(procs - 1, 3)])}; '{text}' has {len(arrivals)}"
         )
     return arrivals
-
-
-MOST_SIZE = (1 << 31) - 1
 
 
 def split_names(text: str) -> list[str]:
@@ -84,9 +81,6 @@ def parse_factor(text: str, option: str) -> int:
     if not (text.isascii() and text.isdigit()) or int(text) < 2:
         raise RequestError(f"the factor '{text}' of {option} must be a whole number above 1, as in 8:1MiB:4")
     return int(text)
-
-
-UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
 def parse_seconds(text: str, what: str) -> float:

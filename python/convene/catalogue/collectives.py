@@ -6,6 +6,14 @@ from collections.abc import Iterable
 from convene import _core
 from convene._core import RequestError
 
+# What sizes are of: a rank's block, or, of these, the whole vector. A barrier has none.
+OF_VECTORS = ("bcast", "reduce", "allreduce", "scan", "exscan")
+WITHOUT_SIZES = ("barrier",)
+
+# Which of them combine items, and which have blocks of unequal size.
+REDUCTIONS = ("reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan")
+IRREGULAR = ("allgatherv", "gatherv", "scatterv", "alltoallv", "reduce_scatter", "neighbor_allgatherv")
+
 
 def family(collective: str) -> str:
     """A collective's form with equal blocks: allgather of allgatherv. Both have the same algorithms."""
@@ -27,12 +35,3 @@ def check_collective(name: str) -> str:
     if proper not in _core.collectives():
         raise RequestError(_core.no_such("collective", name, _core.collectives()))
     return proper
-
-
-# What sizes are of: a rank's block, or, of these, the whole vector. A barrier has none.
-OF_VECTORS = ("bcast", "reduce", "allreduce", "scan", "exscan")
-WITHOUT_SIZES = ("barrier",)
-
-# Which of them combine items, and which have blocks of unequal size.
-REDUCTIONS = ("reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan")
-IRREGULAR = ("allgatherv", "gatherv", "scatterv", "alltoallv", "reduce_scatter", "neighbor_allgatherv")

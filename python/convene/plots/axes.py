@@ -3,9 +3,6 @@
 
 from collections.abc import Sequence
 
-import matplotlib as mpl
-
-mpl.use("svg")
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import LogLocator, MaxNLocator

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plot style: colours, markers, panels and legends of all figures."""
+"""Plot style: colours, markers, panels and legends of all figures; and that Matplotlib writes SVG, without a
+screen."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from convene import _core
-
-from matplotlib.axes import Axes  # isort: skip  (after bench_figures, which chooses how Matplotlib draws)
-from matplotlib.colors import to_rgb  # isort: skip
-from matplotlib.figure import Figure  # isort: skip
-from matplotlib.patches import Patch  # isort: skip
 from convene.base.text import seconds_text
 from convene.plots.axes import set_sizes
 from convene.plots.style import COLOURS, MARKERS, legend, panels, style

@@ -3,10 +3,7 @@
 
 import io
 
-import matplotlib as mpl
 import numpy as np
-
-mpl.use("svg")
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch

@@ -3,10 +3,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-import matplotlib as mpl
 import numpy as np
-
-mpl.use("svg")
 from matplotlib import pyplot as plt
 
 from convene.bench.report import sample_figures, sketches, time_figures, winner_figures

@@ -3,13 +3,10 @@
 
 from collections.abc import Iterator
 
-import matplotlib as mpl
 import numpy as np
-from scipy import stats
-
-mpl.use("svg")
 from matplotlib import pyplot as plt
 from matplotlib.ticker import MaxNLocator
+from scipy import stats
 
 from convene.base.text import seconds_text
 from convene.bench import metrics, requests

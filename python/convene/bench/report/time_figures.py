@@ -3,10 +3,7 @@
 
 from collections.abc import Iterator
 
-import matplotlib as mpl
 import numpy as np
-
-mpl.use("svg")
 from matplotlib import pyplot as plt
 
 from convene.bench import metrics, requests

@@ -3,9 +3,6 @@
 
 from collections.abc import Iterator
 
-import matplotlib as mpl
-
-mpl.use("svg")
 from matplotlib import pyplot as plt
 from matplotlib.patches import Rectangle
 
