@@ -23,7 +23,7 @@ def count(measured: Measured) -> dict[Kinds, Counter[str]]:
     found: dict[Kinds, Counter[str]] = {}
     for cell in measured.cells.values():
         winners = metrics.winners_of_ranks(cell)
-        for name in set(winners):
+        for name in dict.fromkeys(winners):  # in order: reports repeat
             found.setdefault(tuple(each == name for each in winners), Counter())[name] += 1
     return dict(sorted(found.items(), key=lambda entry: -entry[1].total()))
 
