@@ -132,7 +132,7 @@ class Race:
 
 
 def contenders(stack: str, collective: str, procs: int) -> list[str]:
-    """Pairs first, each next to its rival; then all others."""
+    """Pairs first, each next to its counterpart; then all others."""
     pairs = PAIRS[stack][collective]
     listed = [name for own, other in pairs.items() for name in (selection.OWN + other, own)]
     known = [a["name"] for a in _core.algorithms(collective) if not a["native"] and not a["parts"]]
@@ -140,9 +140,9 @@ def contenders(stack: str, collective: str, procs: int) -> list[str]:
     possible = [
         name for name in listed if name.startswith(selection.OWN) or not _core.unmet(collective, name, procs)
     ]
-    # A rival without its partner is of no use.
-    rivals = {selection.OWN + other: own for own, other in pairs.items()}
-    return [name for name in possible if rivals.get(name, name) in {*possible}] + ["native"]
+    # A counterpart without its partner is of no use.
+    counterparts = {selection.OWN + other: own for own, other in pairs.items()}
+    return [name for name in possible if counterparts.get(name, name) in {*possible}] + ["native"]
 
 
 def measure(stack: str, collective: str, procs: int, options: argparse.Namespace) -> MeasuredRun:
@@ -169,19 +169,19 @@ def evaluate(stack: str, result: MeasuredRun) -> tuple[list[Pair], list[Race]]:
     for size in result["sizes"]:
         seconds = {one["name"]: np.array(one["seconds"]) for one in size["contenders"]}
         for own, other in PAIRS[stack][collective].items():
-            rival = selection.OWN + other
-            if own not in seconds or rival not in seconds:
+            counterpart = selection.OWN + other
+            if own not in seconds or counterpart not in seconds:
                 continue
             needed = procs if own == "ring" else 1 << (procs.bit_length() - 1)
             if own in NEED_ITEMS.get(collective, ()) and size["bytes"] // ITEM < needed:
                 continue
-            ratios = seconds[own] / seconds[rival]
+            ratios = seconds[own] / seconds[counterpart]
             samples = resample_medians(ratios[np.newaxis], seed=len(pairs) + 1)[0]
             pairs.append(
                 Pair(
                     *(stack, collective, own, procs, size["bytes"]),
                     float(np.median(seconds[own])),
-                    float(np.median(seconds[rival])),
+                    float(np.median(seconds[counterpart])),
                     estimate(np.median(ratios), samples),
                 )
             )

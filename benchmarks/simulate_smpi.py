@@ -3,7 +3,7 @@
 
 Every algorithm of five collectives is simulated twice on one platform: by the player, which plays its
 schedule, and in SMPI, where the executor runs it. An error is the factor between both times, the greater over
-the smaller. In SMPI, its selectors run as rivals. Writes a summary (JSON) and tables (Markdown).
+the smaller. In SMPI, its selectors run as baselines. Writes a summary (JSON) and tables (Markdown).
 """
 
 import json
@@ -25,7 +25,7 @@ from convene.simulate.journal import Journal
 from benchmarks import common
 
 COLLECTIVES = ("allgather", "gather", "scatter", "bcast", "reduce")
-RIVALS = ("ompi", "mpich", "mvapich2")
+BASELINES = ("ompi", "mpich", "mvapich2")
 
 # Nodes on one switch, as Tryton's. Copies and asking before large messages cost nothing, since SMPI does not
 # count them, and receiving neither, which it counts for small messages only.
@@ -49,7 +49,7 @@ class Cell:
     procs: int
     bytes: int
     player: dict[str, float]
-    smpi: dict[str, float]  # those of rivals, too
+    smpi: dict[str, float]  # those of the baselines, too
 
     @property
     def errors(self) -> list[float]:
@@ -101,8 +101,9 @@ def simulate(
                 for cell, (played,) in zip(of_size, case.play(), strict=True):
                     cell.player[name] = played["seconds"]
                 cases.append(smpi.SmpiCase(*call))
-            for rival in RIVALS:
-                call = (collective, smpi.SMPI + rival, number, sizes, platform, "sequential", arrivals, True)
+            for baseline in BASELINES:
+                spec = smpi.SMPI + baseline
+                call = (collective, spec, number, sizes, platform, "sequential", arrivals, True)
                 cases.append(smpi.SmpiCase(*call))
             print(f"\rplayed: {collective}, {number} ranks   ", end="", file=sys.stderr)
     print(file=sys.stderr)
