@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from collections.abc import Callable, Sequence
 
-from convene.shapes import (
+from convene.base.core_types import (
     Algorithm,
     ArrivalKind,
     CostExpression,
