@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "simulate/kernel/event_queue.hpp"
+#include "base/event_queue.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-namespace convene::simulate {
+namespace convene::base {
 namespace {
 
 TEST(EventQueue, TakesEventsInTheOrderOfTimeAndThenOfComing) {
@@ -49,12 +49,12 @@ RC_GTEST_PROP(EventQueue, IsAStableSortWhileEventsAreAdded, ()) {
   for (int turn = 0; turn < 2000; ++turn) {
     const bool grows = turn / 500 % 2 == 0;
     if (waiting.empty() || below(4) < (grows ? 3u : 1u)) {
-      const double time = on_grid(now + static_cast<double>(below(moments)) * apart);
+      const double time = now + static_cast<double>(below(moments)) * apart;
       queue.push(time, next);
       waiting.emplace(time, next++);
     } else {
       const auto first = waiting.begin();
-      const Event event = queue.pop();
+      const TimedEvent event = queue.pop();
       RC_ASSERT(event.what == first->second);
       RC_ASSERT(event.seconds() == first->first);
       now = first->first;
@@ -66,4 +66,4 @@ RC_GTEST_PROP(EventQueue, IsAStableSortWhileEventsAreAdded, ()) {
 }
 
 }  // namespace
-}  // namespace convene::simulate
+}  // namespace convene::base

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the player remembers of every step where the critical path is asked for: when it was ready and when it was
-// finished, and who decided that.
+// Step history: the times of every step and what determined them, for the critical path. Internal to the engine.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "simulate/engine/simulator.hpp"
+#include "simulate/engine/simulation_result.hpp"
+#include "simulate/engine/workload.hpp"
 
-namespace convene::simulate {
+namespace convene::simulate::engine {
 
-class History {
+class StepHistory {
  public:
-  /// Of so many steps, or of none.
-  explicit History(std::uint64_t steps)
+  /// Records `steps` steps; 0: nothing is recorded.
+  explicit StepHistory(std::uint64_t steps)
       : ready_(steps), finished_(steps), released_by_(steps, by_arrival), other_end_(steps) {}
 
   void ready(std::uint64_t step, double now) {
@@ -23,17 +23,17 @@ class History {
   void finished(std::uint64_t step, double now) {
     if (!ready_.empty()) finished_[step] = now;
   }
-  /// Of all that this step depends on, that one was done last.
+  /// `last` is the predecessor of the step that finished last.
   void released(std::uint64_t step, StepId last) {
     if (!ready_.empty()) released_by_[step] = last;
   }
-  /// The other end of the message was not ready when this one was.
+  /// The step waited for the other end of its message.
   void decided_by_other_end(std::uint64_t step) {
     if (!ready_.empty()) other_end_[step] = 1;
   }
 
-  /// From the last exit backwards along what decided, to a rank's arrival; the steps in the order of time.
-  std::vector<CriticalStep> critical_path(const Source& source, std::span<const double> exits) const;
+  /// The steps from a rank's arrival to the last exit, each of which determined when the next could begin.
+  std::vector<CriticalStep> critical_path(const Workload& workload, std::span<const double> exits) const;
 
  private:
   static constexpr StepId by_arrival = 0xffffffffu;
@@ -43,4 +43,4 @@ class History {
   std::vector<std::uint8_t> other_end_;
 };
 
-}  // namespace convene::simulate
+}  // namespace convene::simulate::engine
