@@ -5,6 +5,7 @@
 #include <functional>
 #include <queue>
 
+#include "schedule/core/ready_walk.hpp"
 #include "schedule/core/step_set.hpp"
 
 namespace convene::schedule {
@@ -23,15 +24,12 @@ struct Awaited {
 class Compiler {
  public:
   Compiler(const Schedule& schedule, const Limits& limits)
-      : schedule_(schedule), limits_(limits), issued_(schedule.size(), false) {
-    waiting_for_.reserve(schedule.size());
-    for (const Step& step : schedule.steps()) waiting_for_.push_back(step.predecessors);
+      : schedule_(schedule), limits_(limits), walk_(schedule), issued_(schedule.size(), false) {
     order_.reserve(std::size_t{2} * schedule.size());
   }
 
   Order run() {
-    for (StepId id = 0; id < schedule_.size(); ++id)
-      if (schedule_[id].predecessors == 0) ready(id);  // not waiting_for_: a join may have been completed
+    walk_.start([this](StepId id) { ready(id); });
     while (issue_one() || wait_for_one() || open_round()) {
     }
     if (sends() > 0) order_.emplace_back(Action::wait_all, 0);
@@ -39,7 +37,7 @@ class Compiler {
   }
 
  private:
-  /// A step whose predecessors are all complete. Joins are complete at once.
+  /// A step whose predecessors are all complete.
   void ready(StepId id) {
     if (schedule_[id].is_shm_signal()) {
       schedule_[id].kind == StepKind::send ? ready_local_.insert(id) : receives_.insert(id);
@@ -60,15 +58,13 @@ class Compiler {
       case StepKind::combine:
         ready_local_.insert(id);
         break;
-      case StepKind::join:
-        complete(id);
+      case StepKind::join:  // the walk completes it
         break;
     }
   }
 
   void complete(StepId id) {
-    for (StepId next : schedule_.successors(id))
-      if (--waiting_for_[next] == 0) ready(next);
+    walk_.complete(id, [this](StepId next) { ready(next); });
   }
 
   /// Lets messages of the next round go that has any. To be called when all of the rounds before are complete.
@@ -166,9 +162,9 @@ class Compiler {
 
   const Schedule& schedule_;
   const Limits limits_;
-  std::vector<std::uint32_t> waiting_for_;  // by step: predecessors that are not complete
-  std::vector<bool> issued_;                // by step
-  StepId first_[2] = {0, 0};                // of receives, of sends: none before it has not been issued
+  ReadyWalk walk_;
+  std::vector<bool> issued_;  // by step
+  StepId first_[2] = {0, 0};  // of receives, of sends: none before it has not been issued
   StepSet ready_receives_{schedule_.size()}, ready_sends_{schedule_.size()}, ready_local_{schedule_.size()};
   // In flight. Free: nothing depends on it.
   StepSet receives_{schedule_.size()};  // and signals that are awaited
@@ -202,9 +198,9 @@ bool parts_rounds(const Schedule& schedule) {
     }
   const auto predecessors = schedule.predecessors();
   std::vector<std::uint32_t> rounds;
-  for (const auto& before : predecessors) {
+  for (StepId step = 0; step < schedule.size(); ++step) {
     rounds.clear();
-    for (const StepId id : before)
+    for (const StepId id : predecessors[step])
       if (schedule[id].kind == StepKind::recv) rounds.push_back(schedule[id].round);
     std::sort(rounds.begin(), rounds.end());
     for (auto begin = rounds.begin(); begin != rounds.end();) {

@@ -5,11 +5,15 @@
 
 namespace convene::schedule {
 
-std::vector<std::vector<StepId>> Schedule::predecessors() const {
-  std::vector<std::vector<StepId>> result(size());
-  for (StepId id = 0; id < size(); ++id)
-    for (StepId next : successors(id)) result[next].push_back(id);
-  return result;
+Predecessors::Predecessors(const Schedule& schedule) : first_(schedule.size() + 1, 0) {
+  // A counting sort of the edges by their second step. The first steps of each come in ascending order.
+  for (StepId id = 0; id < schedule.size(); ++id)
+    for (const StepId next : schedule.successors(id)) ++first_[next + 1];
+  for (StepId id = 0; id < schedule.size(); ++id) first_[id + 1] += first_[id];
+  steps_.resize(first_.back());
+  std::vector<std::uint32_t> at(first_.begin(), first_.end() - 1);
+  for (StepId id = 0; id < schedule.size(); ++id)
+    for (const StepId next : schedule.successors(id)) steps_[at[next]++] = id;
 }
 
 std::span<const Place> Schedule::sized_like(Buffer scratch_buffer) const {

@@ -67,6 +67,25 @@ inline constexpr std::uint32_t match_window = (1u << match_bits) - 1;
 /// Signals are told apart by the number of messages of their pair, which has so many bits.
 inline constexpr unsigned signal_bits = 20;
 
+class Schedule;
+
+/// The predecessors of each step of a schedule, ascending.
+class Predecessors {
+ public:
+  /// O(steps + edges).
+  explicit Predecessors(const Schedule& schedule);
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(first_.size()) - 1; }  ///< steps
+  std::span<const StepId> operator[](StepId id) const {
+    return {steps_.data() + first_[id], first_[id + 1] - first_[id]};
+  }
+  friend bool operator==(const Predecessors&, const Predecessors&) = default;
+
+ private:
+  std::vector<std::uint32_t> first_;  // by step, and one more: where its predecessors begin
+  std::vector<StepId> steps_;
+};
+
 class Schedule {
  public:
   Rank procs() const { return procs_; }
@@ -101,8 +120,8 @@ class Schedule {
   }
   std::size_t edges() const { return edges_.size(); }
 
-  /// The steps that must be complete before each step, gathered from the successors. O(steps + edges).
-  std::vector<std::vector<StepId>> predecessors() const;
+  /// The steps that must be complete before each step, collected from the successors. O(steps + edges).
+  Predecessors predecessors() const { return Predecessors(*this); }
 
   /// Bytes of memory that this schedule holds.
   std::size_t memory() const;

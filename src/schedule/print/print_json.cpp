@@ -73,7 +73,7 @@ class Writer {
     out_ += "}, ";
   }
 
-  void write(const Schedule& schedule, StepId id, const std::vector<StepId>& after) {
+  void write(const Schedule& schedule, StepId id, std::span<const StepId> after) {
     const Step& step = schedule[id];
     put("  {{\"id\": {}, \"kind\": \"{}\", ", id, name(step));
     if (step.is_message()) put("\"peer\": {}, \"match\": {}, ", step.peer, step.match);
