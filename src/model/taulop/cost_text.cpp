@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cost expressions as the thesis writes them, as plain text and for LaTeX.
+#include "model/taulop/cost_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <string_view>
-
-#include "model/taulop/cost_expression.hpp"
 
 namespace convene::model {
 
@@ -102,7 +101,9 @@ class Writer {
     return fmt::format("{} {} {}", number, options_.latex ? "\\parallel" : "∥", what);
   }
 
-  static bool is_transmission(Kind kind) { return kind == Kind::transmission || kind == Kind::send_receive; }
+  static bool is_transmission(AtomKind kind) {
+    return kind == AtomKind::transmission || kind == AtomKind::send_receive;
+  }
   static bool is_concurrent_transmission(const Atom& atom) {
     return is_transmission(atom.kind) && atom.tau > 1;
   }
@@ -112,43 +113,43 @@ class Writer {
     return options_.latex ? fmt::format("^{{{}}}", number) : superscript(number);
   }
 
-  std::string_view letter(Kind kind) const {
+  std::string_view letter(AtomKind kind) const {
     switch (kind) {
-      case Kind::overhead:
+      case AtomKind::overhead:
         return "o";
-      case Kind::transfer:
+      case AtomKind::transfer:
         return "L";
-      case Kind::copy:
+      case AtomKind::copy:
         return "c";
-      case Kind::computation:
+      case AtomKind::computation:
         return options_.latex ? "\\gamma_{op}" : "γ";
-      case Kind::packing:
+      case AtomKind::packing:
         return "p";
-      case Kind::transmission:
+      case AtomKind::transmission:
         return "T";
-      case Kind::send_receive:
+      case AtomKind::send_receive:
         return options_.latex ? "T_{sr}" : "T_sr";
     }
     return "";
   }
 
-  std::string transfer(Sort sort) const {
-    if (sort == Sort::message) return "L";
-    const std::string_view index = sort == Sort::exchange ? "sr" : "c";
+  std::string transfer(TransferKind kind) const {
+    if (kind == TransferKind::message) return "L";
+    const std::string_view index = kind == TransferKind::exchange ? "sr" : "c";
     return options_.latex ? fmt::format("L_{{{}}}", index) : fmt::format("L_{}", index);
   }
 
   std::string atom(const Atom& atom) const {
     const bool has_channel =
-        atom.kind != Kind::copy && atom.kind != Kind::computation && atom.kind != Kind::packing;
+        atom.kind != AtomKind::copy && atom.kind != AtomKind::computation && atom.kind != AtomKind::packing;
     const std::string symbol =
-        atom.kind == Kind::transfer ? transfer(atom.sort) : std::string(letter(atom.kind));
+        atom.kind == AtomKind::transfer ? transfer(atom.transfer) : std::string(letter(atom.kind));
     const std::string name = symbol + (has_channel ? channel(atom.channel) : "");
     if (is_transmission(atom.kind)) {
       const std::string one = fmt::format("{}({})", name, size(atom.size));
       return atom.tau > 1 ? concurrent(atom.tau, one) : one;
     }
-    if (atom.kind == Kind::overhead || atom.kind == Kind::packing)
+    if (atom.kind == AtomKind::overhead || atom.kind == AtomKind::packing)
       return fmt::format("{}({})", name, size(atom.size));
     return fmt::format("{}({}, {})", name, size(atom.size), atom.tau);
   }

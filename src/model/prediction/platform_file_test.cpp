@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "model/platform/model_platform.hpp"
+#include "model/prediction/platform_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "model/logp/hockney.hpp"
+#include "model/logp/logfp.hpp"
+#include "model/logp/loggp.hpp"
+#include "model/logp/lognp.hpp"
+#include "model/taulop/taulop_parameters.hpp"
 
 namespace convene::model {
 namespace {
@@ -19,41 +24,6 @@ std::string complaint(Function&& function) {
     return error.what();
   }
   return "";
-}
-
-TEST(Piecewise, IsStraightBetweenPointsAndGoesOnBehindThem) {
-  const Piecewise function({{10, 1}, {20, 3}, {40, 4}});
-  EXPECT_DOUBLE_EQ(function(0), 1);
-  EXPECT_DOUBLE_EQ(function(15), 2);
-  EXPECT_DOUBLE_EQ(function(20), 3);
-  EXPECT_DOUBLE_EQ(function(30), 3.5);
-  EXPECT_DOUBLE_EQ(function(80), 6);
-  EXPECT_DOUBLE_EQ(Piecewise(7)(1e9), 7);
-  EXPECT_DOUBLE_EQ(Piecewise::line(2, 0.5)(100), 52);
-}
-
-TEST(Piecewise, TwoPointsOfOneSizeAreAStep) {
-  const Piecewise function({{0, 1}, {100, 1}, {100, 5}});
-  EXPECT_DOUBLE_EQ(function(99), 1);
-  EXPECT_DOUBLE_EQ(function(100), 5);
-  EXPECT_DOUBLE_EQ(function(1000), 5);
-}
-
-TEST(Piecewise, RefusesWhatIsNoFunction) {
-  EXPECT_THAT(complaint([] { Piecewise(std::vector<Piecewise::Point>{}); }), HasSubstr("no points"));
-  EXPECT_THAT(complaint([] { Piecewise({{1, 1}, {0, 1}}); }), HasSubstr("sizes ascend"));
-  EXPECT_THAT(complaint([] { Piecewise({{0, -1}}); }), HasSubstr("0 or larger"));
-}
-
-TEST(TauLop, LBetweenAndBeyondTheMeasuredNumbersOfTransfers) {
-  TauLop parameters;
-  parameters.transfer = {{1, Piecewise(1)}, {4, Piecewise(2.5)}};
-  EXPECT_DOUBLE_EQ(parameters.L(8, 1), 1);
-  EXPECT_DOUBLE_EQ(parameters.L(8, 2), 1.5);
-  EXPECT_DOUBLE_EQ(parameters.L(8, 4), 2.5);
-  EXPECT_DOUBLE_EQ(parameters.L(8, 7), 4);
-  parameters.transfer.erase(4);
-  EXPECT_DOUBLE_EQ(parameters.L(8, 7), 1);
 }
 
 constexpr const char* good = R"({
@@ -72,21 +42,21 @@ constexpr const char* good = R"({
     ]}})";
 
 TEST(PlatformFile, IsReadIntoSecondsAndBytes) {
-  const Platform platform = parse_platform(good, "file");
+  const ModelPlatform platform = parse_model_platform(good, "file");
   ASSERT_EQ(platform.channels.size(), 3u);
   EXPECT_NEAR(at(platform.copy, 1000, 1), 1.5e-6, 1e-18);
-  EXPECT_DOUBLE_EQ(platform.channels[0].hockney->beta, 5e-7);
-  EXPECT_DOUBLE_EQ(platform.channels[0].taulop->L(512, 2), 2e-6);
-  EXPECT_DOUBLE_EQ(platform.channels[1].logfp->send_overhead(4), 1e-6);
-  EXPECT_DOUBLE_EQ(platform.channels[1].logfp->send_overhead(400), 1e-6);  // and no less
-  EXPECT_DOUBLE_EQ(*platform.channels[2].loggp->synchronous_from, 65536);
-  EXPECT_DOUBLE_EQ(platform.channels[2].loggp->recv_overhead, 1e-6);
-  EXPECT_EQ(platform.channels[2].lognp->transfers.size(), 3u);
-  EXPECT_FALSE(platform.channels[2].hockney);
+  EXPECT_DOUBLE_EQ(platform.channels[0].get<Hockney>().beta, 5e-7);
+  EXPECT_DOUBLE_EQ(platform.channels[0].get<TauLop>().L(512, 2), 2e-6);
+  EXPECT_DOUBLE_EQ(platform.channels[1].get<LogfP>().send_overhead(4), 1e-6);
+  EXPECT_DOUBLE_EQ(platform.channels[1].get<LogfP>().send_overhead(400), 1e-6);  // and no less
+  EXPECT_DOUBLE_EQ(*platform.channels[2].get<LogGP>().synchronous_from, 65536);
+  EXPECT_DOUBLE_EQ(platform.channels[2].get<LogGP>().recv_overhead, 1e-6);
+  EXPECT_EQ(platform.channels[2].get<LogNP>().transfers.size(), 3u);
+  EXPECT_FALSE(platform.channels[2].find<Hockney>());
 }
 
 TEST(PlatformFile, ChannelsFollowTheLevelsThatTwoRanksShare) {
-  const Platform platform = parse_platform(good, "file");
+  const ModelPlatform platform = parse_model_platform(good, "file");
   const Mapping mapping = Mapping::sequential(Machine::parse(platform.machine), 8);
   const ChannelMap channels(platform.channels, mapping);
   EXPECT_EQ(channels.between(0, 1), 0u);
@@ -107,11 +77,11 @@ std::string replaced(const std::string& what, const std::string& with) {
 }
 
 std::string refusal(const std::string& what, const std::string& with) {
-  return complaint([&] { parse_platform(replaced(what, with), "FILE"); });
+  return complaint([&] { parse_model_platform(replaced(what, with), "FILE"); });
 }
 
 TEST(PlatformFile, ChannelsBehindThatOfANodeAreNetworks) {
-  Platform platform = parse_platform(good, "file");
+  ModelPlatform platform = parse_model_platform(good, "file");
   EXPECT_EQ(network_channel(platform.channels), 2u);
   platform.channels[0].within = "node";
   platform.channels[1].within = "rack";
@@ -129,7 +99,7 @@ TEST(PlatformFile, CopiesAndReductionsMayContend) {
   const std::string line = R"("copy": {"fixed": 0.5, "per_byte": 0.001})";
   const std::string tables =
       R"("copy": {"1": 1, "3": 2}, "computation": {"1": [[0, 0], [8, 4]], "2": [[0, 0], [8, 6]]})";
-  const Platform platform = parse_platform(replaced(line, tables), "file");
+  const ModelPlatform platform = parse_model_platform(replaced(line, tables), "file");
   EXPECT_NEAR(at(platform.copy, 10, 2), 1.5e-6, 1e-18);
   EXPECT_NEAR(at(*platform.computation, 4, 2), 3e-6, 1e-18);
   EXPECT_DOUBLE_EQ(at({}, 10, 2), 0);
@@ -156,9 +126,9 @@ TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {
   EXPECT_THAT(refusal("\"1\": [[0", "\"3\": [[0"), HasSubstr("taulop.L lacks τ = 1"));
   EXPECT_THAT(refusal("\"within\": \"node\", ", ""), HasSubstr("field model.channels[1] lacks 'within'"));
   EXPECT_THAT(refusal("\"within\": \"node\"", "\"within\": \"nod\""),
-              HasSubstr("channels[1].within is 'nod', which is no level of the machine"));
+              HasSubstr("channels[1].within is 'nod', which is not a level of the machine"));
   EXPECT_THAT(refusal("\"within\": \"socket\"", "\"within\": \"node\""),
-              HasSubstr("channels[1].within is 'node', which is no level of the machine"));
+              HasSubstr("channels[1].within is 'node', which is not a level of the machine"));
   EXPECT_THAT(refusal("\"2\": [[0", "\"01\": [[0"), HasSubstr("taulop.L has τ = 1 a second time"));
   EXPECT_THAT(refusal("\"o\": 0.1,", "\"o\": 0.1, \"transport\": \"segments\","),
               HasSubstr("channels[0].taulop lacks 'segment'"));
@@ -177,8 +147,8 @@ TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {
   EXPECT_THAT(refusal("node:2 socket", "nod:2 socket"), HasSubstr("FILE: field machine is wrong"));
   EXPECT_THAT(refusal("\"o\": 0.1,", "\"o\": 0.1, \"transport\": \"rdma\","),
               HasSubstr("channels[0].taulop.transport is wrong here"));
-  EXPECT_THAT(refusal("\"alpha\": 1", "\"alpha\": 1e999"), HasSubstr("too large for any computer"));
-  EXPECT_THAT(complaint([] { load_platform("/no/such/file"); }), HasSubstr("cannot be read"));
+  EXPECT_THAT(refusal("\"alpha\": 1", "\"alpha\": 1e999"), HasSubstr("out of range"));
+  EXPECT_THAT(complaint([] { load_model_platform("/no/such/file"); }), HasSubstr("cannot be read"));
 }
 
 }  // namespace

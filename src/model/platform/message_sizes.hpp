@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many bytes the messages and copies of a plan have. Schedules speak of places; a model needs bytes.
+// Message sizes: the bytes of the messages and copies of a plan. Schedules name places; models need bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@ namespace convene::model {
 
 class MessageSizes {
  public:
-  /// Every place holds so many bytes.
+  /// Every place holds this many bytes.
   static MessageSizes uniform(double bytes_per_place);
 
-  /// Place i of the output holds bytes[i] (allgatherv); an input of one place holds the rank's own block, one of as
-  /// many places as the output the same as the output. Messages and copies of other places are refused by bytes().
+  /// Place i of the output holds bytes[i] (allgatherv). An input of one place holds the rank's own block; an input with the
+  /// output's number of places has the same sizes. bytes() refuses messages and copies of other places.
   static MessageSizes by_place(std::vector<double> bytes);
 
   bool is_uniform() const { return bytes_.empty(); }
 
-  /// Bytes that a step sends, receives, copies or combines. Throws Error where a size is not known.
+  /// The bytes that a step sends, receives, copies or combines. Throws Error if a size is not known.
   double bytes(const Schedule& schedule, StepId step) const;
-  /// Bytes of a range of places of a rank's. Throws likewise.
+  /// The bytes of a range of places of a rank. Throws Error if a size is not known.
   double of(const Schedule& schedule, const Range& range) const;
 
  private:

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 
-#include "model/logp/logp_play.hpp"
-#include "model/logp/model_plans_for_test.hpp"
+#include "model/logp/logfp.hpp"
+#include "model/logp/loggp.hpp"
+#include "model/logp/logp_evaluation.hpp"
+#include "model/platform/model_plans_for_test.hpp"
 
 namespace convene::model {
 namespace {
@@ -16,33 +18,33 @@ constexpr double s = 64;  // bytes of a block
 constexpr double close = 1e-9;
 
 /// As chapter 5 assumes: L > g > o_s > o_r. The latency is longer than any burst.
-Platform platform() {
-  Platform result;
-  Channel channel;
+ModelPlatform platform() {
+  ModelPlatform result;
+  ModelChannel channel;
   channel.name = "network";
-  channel.loggp = LogGP{.L = 3000, .send_overhead = 2, .recv_overhead = 1, .g = 3.5, .G = 0.25};
-  channel.logfp = LogfP{.L = 500,
-                        .g = 3,
-                        .free = 4,
-                        .send_overhead = Piecewise({{1, 2}, {4, 0.5}, {5, 0.5}}),
-                        .recv_overhead = Piecewise({{1, 1.5}, {4, 0.5}, {5, 0.5}})};
+  channel.add(LogGP{.L = 3000, .send_overhead = 2, .recv_overhead = 1, .g = 3.5, .G = 0.25});
+  channel.add(LogfP{.L = 500,
+                    .g = 3,
+                    .free = 4,
+                    .send_overhead = Piecewise({{1, 2}, {4, 0.5}, {5, 0.5}}),
+                    .recv_overhead = Piecewise({{1, 1.5}, {4, 0.5}, {5, 0.5}})});
   result.channels = {channel};
   return result;
 }
 
-const Platform machine = platform();
-const LogGP p = *machine.channels[0].loggp;
-const LogfP f = *machine.channels[0].logfp;
+const ModelPlatform machine = platform();
+const LogGP p = machine.channels[0].get<LogGP>();
+const LogfP f = machine.channels[0].get<LogfP>();
 
-double played(const Plan& plan, Model model) {
+double evaluated(const Plan& plan, const CostModel& model) {
   const auto procs = static_cast<Rank>(plan.size());
   const Mapping mapping =
       Mapping::sequential(Machine::parse("node:" + std::to_string(procs) + " core:1"), procs);
-  const auto done = play(plan, mapping, machine, model, MessageSizes::uniform(s));
+  const auto done = evaluate_logp_plan(plan, mapping, machine, model, MessageSizes::uniform(s));
   return *std::max_element(done.begin(), done.end());
 }
-double loggp(const Plan& plan) { return played(plan, Model::loggp); }
-double logfp(const Plan& plan) { return played(plan, Model::logfp); }
+double loggp(const Plan& plan) { return evaluated(plan, loggp_model); }
+double logfp(const Plan& plan) { return evaluated(plan, logfp_model); }
 
 double ceil_log(Rank base, Rank procs) {
   double rounds = 0;

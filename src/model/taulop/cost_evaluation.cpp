@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cost expressions as seconds.
+#include "model/taulop/cost_evaluation.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,9 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/names.hpp"
-#include "model/logp/message_cost.hpp"
-#include "model/platform/model_platform.hpp"
-#include "model/taulop/cost_expression.hpp"
+#include "model/taulop/taulop_parameters.hpp"
 
 namespace convene::model {
 
@@ -18,7 +17,7 @@ namespace {
 
 class Evaluation {
  public:
-  Evaluation(const Platform& platform, double bytes, const Transport& transport, double segment)
+  Evaluation(const ModelPlatform& platform, double bytes, const TransportModel& transport, double segment)
       : platform_(platform),
         transport_(transport),
         bytes_(bytes),
@@ -57,29 +56,28 @@ class Evaluation {
     if (channel >= platform_.channels.size())
       throw Error(fmt::format("the expression has a channel {}, and the platform {} has {}", channel,
                               in_quotes(platform_.name), platform_.channels.size()));
-    const Channel& found = platform_.channels[channel];
-    if (!found.taulop)
-      throw Error(fmt::format(
-          "the platform {} has no parameters taulop for the channel {}; take another model or platform",
-          in_quotes(platform_.name), in_quotes(found.name)));
-    return *found.taulop;
+    const ModelChannel& found = platform_.channels[channel];
+    if (const TauLop* parameters = found.find<TauLop>()) return *parameters;
+    throw Error(fmt::format(
+        "the platform {} has no parameters taulop for the channel {}; use another model or platform",
+        in_quotes(platform_.name), in_quotes(found.name)));
   }
 
   double of(const Atom& atom, std::uint32_t concurrency) const {
     const std::uint32_t tau = atom.tau * concurrency;
     switch (atom.kind) {
-      case Kind::overhead:
+      case AtomKind::overhead:
         return parameters(atom.channel).overhead(size(atom.size));
-      case Kind::transfer:
-        return parameters(atom.channel).L(size(atom.size), tau, atom.sort);
-      case Kind::copy:
+      case AtomKind::transfer:
+        return parameters(atom.channel).L(size(atom.size), tau, atom.transfer);
+      case AtomKind::copy:
         return at(platform_.copy, size(atom.size), tau);
-      case Kind::computation:
+      case AtomKind::computation:
         return computation_cost(platform_, size(atom.size), tau);
-      case Kind::packing:
+      case AtomKind::packing:
         return packing(size(atom.size));
-      case Kind::transmission:
-      case Kind::send_receive:
+      case AtomKind::transmission:
+      case AtomKind::send_receive:
         return transmission(atom, tau);
     }
     return 0;
@@ -88,8 +86,8 @@ class Evaluation {
   double packing(double bytes) const {
     if (!platform_.packing)
       throw Error(
-          fmt::format("the platform {} does not say what packing costs (model.packing); measure it anew, or "
-                      "leave out --packed",
+          fmt::format("the platform {} does not say what packing costs (model.packing); measure it again, "
+                      "or omit --packed",
                       in_quotes(platform_.name)));
     return (*platform_.packing)(bytes);
   }
@@ -97,45 +95,45 @@ class Evaluation {
   double transmission(const Atom& atom, std::uint32_t tau) const {
     const TauLop& way = parameters(atom.channel);
     const double bytes = size(atom.size);
-    const double once = way.overhead(bytes) + way.L(bytes, tau, atom.sort);
+    const double once = way.overhead(bytes) + way.L(bytes, tau, atom.transfer);
     if (atom.channel >= transport_.network_channel) {
-      if (transport_.network == Network::rdma) return once;
+      if (transport_.network == NetworkTransport::rdma) return once;
       return once + 2 * parameters(transport_.network_channel - 1).L(bytes, tau);
     }
     switch (transport_.memory) {
-      case Memory::zero_copy:
+      case MemoryTransport::zero_copy:
         return once;
-      case Memory::copy_in_copy_out:
+      case MemoryTransport::copy_in_copy_out:
         return once + way.L(bytes, tau);
-      case Memory::buffered:
+      case MemoryTransport::buffered:
         return once + 2 * way.L(bytes, tau);
-      case Memory::segments:
-      case Memory::long_segments:
+      case MemoryTransport::segments:
+      case MemoryTransport::long_segments:
         break;
     }
     return segmented(way, atom.kind, bytes, tau);
   }
 
   /// (3.2) and (3.7); in both, a message of one segment is an ordinary one.
-  double segmented(const TauLop& way, Kind kind, double bytes, std::uint32_t tau) const {
+  double segmented(const TauLop& way, AtomKind kind, double bytes, std::uint32_t tau) const {
     const double overhead = way.overhead(bytes);
     if (bytes <= longest_piece_) return overhead + 2 * way.L(bytes, tau);
     const double pieces = std::ceil(bytes / longest_piece_);
-    if (kind == Kind::send_receive) return overhead + 2 * pieces * way.L(longest_piece_, tau);
+    if (kind == AtomKind::send_receive) return overhead + 2 * pieces * way.L(longest_piece_, tau);
     return overhead + 2 * way.L(longest_piece_, tau) + (pieces - 1) * way.L(longest_piece_, 2 * tau);
   }
 
-  const Platform& platform_;
-  const Transport transport_;
+  const ModelPlatform& platform_;
+  const TransportModel transport_;
   const double bytes_;
-  const double longest_piece_;  // of a message
-  const double segment_;        // S, where an expression is written in segments of m
+  const double longest_piece_;  // a longer message is segmented
+  const double segment_;        // S
 };
 
 }  // namespace
 
-double evaluate(const Expression& expression, const Platform& platform, double bytes,
-                const Transport& transport, double segment) {
+double evaluate(const Expression& expression, const ModelPlatform& platform, double bytes,
+                const TransportModel& transport, double segment) {
   return Evaluation(platform, bytes, transport, segment).of(expression);
 }
 

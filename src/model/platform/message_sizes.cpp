@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "model/logp/message_sizes.hpp"
+#include "model/platform/message_sizes.hpp"
 
 #include <fmt/format.h>
 

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The expressions of the τ-Lop thesis, derived from plans and mappings.
-#include "model/taulop/taulop.hpp"
+#include "model/taulop/taulop_derivation.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "model/logp/model_plans_for_test.hpp"
-#include "model/taulop/cost_bounds.hpp"
+#include "model/platform/model_plans_for_test.hpp"
+#include "model/taulop/cost_comparison.hpp"
+#include "model/taulop/cost_evaluation.hpp"
+#include "model/taulop/cost_simplification.hpp"
+#include "model/taulop/cost_text.hpp"
+#include "model/taulop/taulop_parameters.hpp"
 
 namespace convene::model {
 namespace {
 
-const Platform machine = Platform::two_channels();
-constexpr Transport segments{.memory = Memory::segments};
-constexpr Transport long_segments{.memory = Memory::long_segments};
+const ModelPlatform machine = ModelPlatform::two_channels();
+constexpr TransportModel segments{.memory = MemoryTransport::segments};
+constexpr TransportModel long_segments{.memory = MemoryTransport::long_segments};
 
 Mapping sequential(Rank nodes, Rank cores) {
   return Mapping::sequential(
@@ -35,7 +39,7 @@ std::string one_channel(const Plan& plan, const Derivation& how = {}) {
 }
 
 std::string two_channels(const Plan& plan, const Mapping& mapping, const Simplification& how,
-                         const Transport& transport = {}) {
+                         const TransportModel& transport = {}) {
   return to_text(simplify(expand(derived(plan, mapping, {.transport = transport}), transport), how));
 }
 
@@ -205,10 +209,10 @@ TEST(TauLopDerived, ASmallerTransferElsewhereDoesNotShow) {
 }
 
 TEST(TauLopDerived, RanksThatSendToEachOtherExchange) {
-  const Platform plain = Platform::two_channels();
-  Platform with = plain;
-  with.channels[1].taulop = TauLop{.transfer = {{1, Piecewise(1)}}, .exchange = {{1, Piecewise(2)}}};
-  const auto sum = [](const Plan& plan, Rank nodes, Rank each, const Platform& platform) {
+  const ModelPlatform plain = ModelPlatform::two_channels();
+  ModelPlatform with = plain;
+  with.channels[1].add(TauLop{.transfer = {{1, Piecewise(1)}}, .exchange = {{1, Piecewise(2)}}});
+  const auto sum = [](const Plan& plan, Rank nodes, Rank each, const ModelPlatform& platform) {
     const Expression e = derive(plan, sequential(nodes, each), platform.channels);
     return to_text(simplify(expand(e), {.drop_overheads = true}));
   };
@@ -218,19 +222,20 @@ TEST(TauLopDerived, RanksThatSendToEachOtherExchange) {
   // A ring of more than two sends to one and receives from another.
   EXPECT_EQ(sum(ring(4), 4, 1, with), sum(ring(4), 4, 1, plain));
   EXPECT_EQ(sum(ring(2), 2, 1, with), "2L⁰(m, 1) + L_sr¹(m, 1)");
-  EXPECT_EQ(to_text(L(1, {}, 2, Sort::exchange), {.latex = true}), "L_{sr}^{1}(m, 2)");
+  EXPECT_EQ(to_text(L(1, {}, 2, TransferKind::exchange), {.latex = true}), "L_{sr}^{1}(m, 2)");
   // Nothing bounds the one by the other.
-  EXPECT_EQ(compare(L(1, {}, 1), L(1, {}, 1, Sort::exchange)), Comparison::undecided);
-  EXPECT_EQ(compare(L(1, {}, 1, Sort::exchange), L(1, {}, 2, Sort::exchange)), Comparison::at_most);
+  EXPECT_EQ(compare(L(1, {}, 1), L(1, {}, 1, TransferKind::exchange)), Comparison::undecided);
+  EXPECT_EQ(compare(L(1, {}, 1, TransferKind::exchange), L(1, {}, 2, TransferKind::exchange)),
+            Comparison::at_most);
 }
 
 TEST(TauLopDerived, WhatGoesThroughSharedPlacesHasItsOwnTransfers) {
-  Platform with = Platform::two_channels();
-  with.channels[0].taulop = TauLop{.transfer = {{1, Piecewise(1)}}, .shared = {{1, Piecewise(2)}}};
-  EXPECT_EQ(to_text(L(0, {}, 2, Sort::shared)), "L_c⁰(m, 2)");
-  EXPECT_DOUBLE_EQ(evaluate(L(0, {}, 1, Sort::shared), with, 8), 2);
-  with.channels[0].taulop->shared.clear();
-  EXPECT_DOUBLE_EQ(evaluate(L(0, {}, 1, Sort::shared), with, 8), 1);
+  ModelPlatform with = ModelPlatform::two_channels();
+  with.channels[0].add(TauLop{.transfer = {{1, Piecewise(1)}}, .shared = {{1, Piecewise(2)}}});
+  EXPECT_EQ(to_text(L(0, {}, 2, TransferKind::shared)), "L_c⁰(m, 2)");
+  EXPECT_DOUBLE_EQ(evaluate(L(0, {}, 1, TransferKind::shared), with, 8), 2);
+  with.channels[0].get<TauLop>().shared.clear();
+  EXPECT_DOUBLE_EQ(evaluate(L(0, {}, 1, TransferKind::shared), with, 8), 1);
 }
 
 TEST(TauLopDerived, WhatIsNotInOnePieceIsPackedAndUnpacked) {  // section 3.4: Θ(m) = 2p(m) + T(m)
