@@ -6,6 +6,7 @@
   X(hockney)                   \
   X(logp)                      \
   X(loggp)                     \
+  X(loggps)                    \
   X(logfp)                     \
   X(plogp)                     \
   X(lognp)                     \
