@@ -20,12 +20,16 @@ from convene._core import RequestError
 from convene.platform_files import NONE
 from convene.prediction import HOP_BYTES, Prediction, Setting
 
-HELP = """Predicts what algorithms cost on a platform, from their schedules.
+MODELS = "\n\n".join(f"  {model['name']:<8} {model['summary']}" for model in _core.cost_models())
 
-The models are Hockney, LogP, LogGP (with parameters for each channel: LogGPH), LogGPS, LogfP, PLogP, \
-log_nP and τ-Lop (taulop); hop_bytes is not a time, but bytes times the distance between nodes. A platform \
-is one that comes with Convene, or a file. Its parameters decide; those of the sources are partly assumed, \
-and then it says so.
+HELP = f"""Predicts what algorithms cost on a platform, from their schedules.
+
+The model hop_bytes is not a time, but bytes times the distance between nodes. A platform is one that comes \
+with Convene, or a file. Its parameters decide; those of the sources are partly assumed, and then it says so.
+
+[bold]Models[/bold]
+
+{MODELS}
 
 [bold]Examples[/bold]
 
@@ -90,8 +94,8 @@ def make_table(model: str, sizes: list[int], found: list[Prediction]) -> Table:
 def concerns(line: str, model: str) -> bool:
     """Whether what was assumed is about this model; lines about one model begin with its parameters' name."""
     subject = line.replace(":", ",").split(",")[0]
-    parameters = "loggp" if model in ("logp", "loggps") else model
-    return subject not in _core.models() or subject == parameters
+    parameters = {each["name"]: each["parameters"] for each in _core.cost_models()}
+    return subject not in parameters or subject == parameters.get(model, model)
 
 
 def title(setting: Setting, model: str) -> str:
