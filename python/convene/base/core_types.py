@@ -91,6 +91,19 @@ class Platform(TypedDict):
     channels: list[str]
 
 
+class CostModel(TypedDict):
+    """A cost model's descriptor."""
+
+    name: str
+    summary: str
+    source: str
+    message: str  # the cost of a message of m bytes, in the notation of the source
+    processor: str
+    port: str
+    parameters: str  # the field of a platform's channels
+    packing: bool
+
+
 class CostExpression(TypedDict):
     stages: str
     sum: str

@@ -37,8 +37,8 @@ def make_table(model: str, sizes: list[int], found: list[Prediction]) -> Table:
 def concerns(line: str, model: str) -> bool:
     """Whether what was assumed is about this model; lines about one model begin with its parameters' name."""
     subject = line.replace(":", ",").split(",")[0]
-    parameters = "loggp" if model in ("logp", "loggps") else model
-    return subject not in _core.models() or subject == parameters
+    parameters = {each["name"]: each["parameters"] for each in _core.cost_models()}
+    return subject not in parameters or subject == parameters.get(model, model)
 
 
 def title(setting: Setting, model: str) -> str:

@@ -18,12 +18,16 @@ from convene.model import platform_files, prediction
 from convene.model.platform_files import NONE, PlatformFile
 from convene.model.prediction import HOP_BYTES, Setting
 
-HELP = """Predicts the costs of algorithms on a platform, from their schedules.
+MODELS = "\n\n".join(f"  {model['name']:<8} {model['summary']}" for model in _core.cost_models())
 
-The models are Hockney, LogP, LogGP (with parameters for each channel: LogGPH), LogGPS, LogfP, PLogP, \
-log_nP and τ-Lop (taulop); hop_bytes is not a time, but bytes times the distance between nodes. A platform \
-is one that comes with Convene, or a file. Parameters of the sources are partly assumed; the output says \
-which.
+HELP = f"""Predicts the costs of algorithms on a platform, from their schedules.
+
+The model hop_bytes is not a time, but bytes times the distance between nodes. A platform is one that comes \
+with Convene, or a file. Parameters of the sources are partly assumed; the output says which.
+
+[bold]Models[/bold]
+
+{MODELS}
 
 [bold]Examples[/bold]
 
