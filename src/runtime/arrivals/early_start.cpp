@@ -42,7 +42,7 @@ int EarlyStart::run(const Arguments& call) {
   has_input_.store(true, std::memory_order_release);  // also after an error: the others wait for something
   progress::wait_until([&] { return !is_listed_.load(std::memory_order_acquire); });
   is_started_ = false;
-  if (code_ != MPI_SUCCESS) internal_->has_failed = true;
+  if (code_ != MPI_SUCCESS) internal_->note_failure(code_);
   if (packed != MPI_SUCCESS || code_ != MPI_SUCCESS) return packed != MPI_SUCCESS ? packed : code_;
   return deliver(call);
 }
@@ -80,6 +80,11 @@ bool EarlyStart::advance() {
   code_ = run_->advance(done);
   if (run_->messages() != before) progress::note_movement();
   return is_over_ = done || code_ != MPI_SUCCESS;
+}
+
+void EarlyStart::fail(int code) {
+  code_ = code;
+  is_over_ = true;
 }
 
 int EarlyStart::fetch(const Arguments& call) {

@@ -188,8 +188,10 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     return true;
   }
 
+  void fail(int code) override { code_ = code; }
+
   void complete() override {
-    if (code() != MPI_SUCCESS) internal_->has_failed = true;
+    if (code() != MPI_SUCCESS) internal_->note_failure(code());
     if (is_closed_) return;
     record_.add(ticks() - start_, block_bytes_);
     ++tally_.runs;

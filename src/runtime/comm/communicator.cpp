@@ -13,6 +13,7 @@
 #include "mpi/tags.hpp"
 #include "runtime/arrivals/arrival_autotuner.hpp"
 #include "runtime/arrivals/rounds.hpp"
+#include "runtime/call/failure.hpp"
 #include "runtime/comm/node_memory.hpp"
 #include "runtime/progress/background.hpp"
 #include "runtime/progress/progress_engine.hpp"
@@ -83,9 +84,32 @@ bool on_all_ranks(bool mine, MPI_Comm comm) {
 thread_local constinit Communicator::LastAsked Communicator::last_asked_{};
 std::atomic<std::uint64_t> Communicator::generation_{0};
 
-Communicator* Communicator::find_or_make(MPI_Comm comm) {
+Communicator* Communicator::find_or_make(MPI_Comm comm) noexcept {
+  try {
+    return obtain(comm);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+void Communicator::note_failure(int code) {
+  if (failure() == MPI_SUCCESS) failure_ = code;
+  if (internal_) internal_->failure = code;
+  fast_path_.decision = nullptr;
+}
+
+void Communicator::note_failure_on(MPI_Comm comm, int code) noexcept {
+  try {
+    if (Communicator* communicator = known(comm)) communicator->note_failure(code);
+  } catch (...) {
+    // The registry itself could not be made: there is no handle.
+  }
+}
+
+Communicator* Communicator::obtain(MPI_Comm comm) {
   const std::uint64_t now = generation_.load(std::memory_order_acquire);
   Communicator* handle = look_up(comm, true);
+  if (handle && handle->failure() != MPI_SUCCESS) handle->fast_path_.decision = nullptr;
   last_asked_ = {comm, handle, now};
   return handle;
 }
@@ -107,6 +131,10 @@ Communicator* Communicator::look_up(MPI_Comm comm, bool may_make) {
 Communicator* Communicator::make(MPI_Comm comm) {
   Registry& registry = Registry::instance();
   std::unique_ptr<Communicator> handle(new Communicator(comm));
+  {
+    const std::lock_guard lock(registry.mutex);
+    registry.live.reserve(registry.live.size() + 1);  // nothing may fail once the attribute is set
+  }
   if (pmpi.Comm_set_attr(comm, registry.key(), handle.get()) != MPI_SUCCESS) return nullptr;
   const std::lock_guard lock(registry.mutex);
   registry.live.push_back(handle.get());
@@ -125,14 +153,34 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
   if (settings().watches_arrivals && !is_inter_) autotuner_ = std::make_unique<ArrivalAutotuner>();
 }
 
-Communicator::~Communicator() { recorder::keep(std::move(recording_)); }
+/// Without memory its counts are lost: it is freed from within the MPI, where nothing can be reported.
+LiveProfile::~LiveProfile() {
+  try {
+    ProfileRegistry::instance().retire(*this);
+  } catch (...) {
+    code_of_exception();
+  }
+}
+
+Communicator::~Communicator() {
+  try {
+    recorder::keep(std::move(recording_));
+  } catch (...) {
+    code_of_exception();
+  }
+}
 
 InternalCommunicator::InternalCommunicator() { ++Registry::instance().internal_communicators; }
 
 InternalCommunicator::~InternalCommunicator() {
   Registry& registry = Registry::instance();
   --registry.internal_communicators;
-  if (is_ready && !has_failed && !registry.finalizing) pmpi.Comm_free(&comm);
+  if (is_ready && failure == MPI_SUCCESS && !registry.finalizing) pmpi.Comm_free(&comm);
+}
+
+void InternalCommunicator::note_failure(int code) {
+  failure = code;
+  Communicator::forget_lookups();
 }
 
 int InternalCommunicator::test(bool& ready) {
@@ -163,7 +211,7 @@ int Communicator::on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {
   return MPI_SUCCESS;
 }
 
-int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
+int Communicator::on_delete(MPI_Comm, int, void* value, void*) try {
   auto* handle = static_cast<Communicator*>(value);
   Registry& registry = Registry::instance();
   ++generation_;
@@ -182,9 +230,11 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) {
   }
   delete handle;
   return MPI_SUCCESS;
+} catch (...) {
+  return code_of_exception();
 }
 
-int Communicator::on_finalize(MPI_Comm, int, void*, void*) {
+int Communicator::on_finalize(MPI_Comm, int, void*, void*) try {
   Registry& registry = Registry::instance();
   background::stop();
   NativeCallWatch::stop();
@@ -203,6 +253,8 @@ int Communicator::on_finalize(MPI_Comm, int, void*, void*) {
   for (Communicator* handle : live) delete handle;
   recorder::write();
   return MPI_SUCCESS;
+} catch (...) {
+  return code_of_exception();
 }
 
 const Selection& Communicator::selection() const {

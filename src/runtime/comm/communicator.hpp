@@ -94,8 +94,8 @@ struct InternalCommunicator {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Request making = MPI_REQUEST_NULL;  ///< of a duplicate
   std::atomic<bool> is_ready = false;
-  bool has_failed =
-      false;  ///< an error has left messages over: some MPIs end a program that frees such a one
+  /// Code of an error that has left messages over: some MPIs abort a program that frees such a communicator.
+  std::atomic<int> failure = MPI_SUCCESS;
   TagWindow tag_window;
 
   InternalCommunicator();
@@ -104,11 +104,13 @@ struct InternalCommunicator {
   InternalCommunicator& operator=(const InternalCommunicator&) = delete;
   /// Looks whether it is ready by now. Returns MPI_SUCCESS or the MPI's error.
   int test(bool& ready);
+  /// An operation on it has failed: no call of Convene's runs on the program's communicator after it.
+  void note_failure(int code);
 };
 
 /// An account that is handed to the ledger when nobody adds to it any more.
 struct LiveProfile : CommProfile {
-  ~LiveProfile() { ProfileRegistry::instance().retire(*this); }
+  ~LiveProfile();
 };
 
 class ArrivalAutotuner;
@@ -116,12 +118,16 @@ class ArrivalAutotuner;
 class Communicator {
  public:
   /// The handle of a communicator; null where it cannot have one (the caller then leaves all to the MPI).
+  /// Also null where there is no memory for it: obtain() throws then.
   static Communicator* of(MPI_Comm comm) {
     const LastAsked& last = last_asked_;
     if (last.handle && last.comm == comm && last.generation == generation_.load(std::memory_order_acquire))
       return last.handle;
     return find_or_make(comm);
   }
+  static Communicator* obtain(MPI_Comm comm);
+  /// Has every thread look its handle up again. A look-up forgets the fast path of a communicator that has failed.
+  static void forget_lookups() { ++generation_; }
   /// Likewise, but null where none was made yet.
   static Communicator* known(MPI_Comm comm);
 
@@ -144,8 +150,16 @@ class Communicator {
   bool has_seen_operations() const { return has_seen_operations_; }
   /// Has the own communicator made, without waiting for other ranks. Returns MPI_SUCCESS or the MPI's error.
   int begin_internal();
-  /// To be called after an error of the MPI in a run.
-  void note_failure() { internal_->has_failed = true; }
+  /// To be called after an error in a call of Convene's: messages may be left over, and the ranks may no longer agree on the
+  /// number of the call. No call of Convene's runs here after it.
+  void note_failure(int code);
+  /// On the handle of `comm`, if it has one. Does not throw.
+  static void note_failure_on(MPI_Comm comm, int code) noexcept;
+  /// The code of the first such error, or MPI_SUCCESS.
+  int failure() const {
+    if (failure_ != MPI_SUCCESS || !internal_) return failure_;
+    return internal_->failure.load(std::memory_order_relaxed);
+  }
   Arena& arena() { return arena_; }
   /// What is known of its process topology; this rank's own lists, if it has one. Local.
   const Neighbors& neighbors();
@@ -222,7 +236,7 @@ class Communicator {
   static std::atomic<std::uint64_t> generation_;  // of the set of handles: counts the ones that were freed
 
   explicit Communicator(MPI_Comm comm);
-  static Communicator* find_or_make(MPI_Comm comm);
+  static Communicator* find_or_make(MPI_Comm comm) noexcept;
   static Communicator* look_up(MPI_Comm comm, bool may_make);
   static Communicator* make(MPI_Comm comm);
   static int on_copy(MPI_Comm comm, int keyval, void* extra, void* value, void* copy, int* copied);
@@ -252,6 +266,7 @@ class Communicator {
   std::vector<Rank> node_of_rank_;  // equal on all ranks; empty where nobody has looked
   Neighbors neighbors_;
   std::uint32_t collective_number_ = 0, persistent_number_ = 0;
+  int failure_ = MPI_SUCCESS;
   bool is_inter_ = false, is_unrecorded_ = false;
   bool topology_refused_ = false;  // the MPI could not tell it: nobody asks again
   bool has_seen_operations_ = false;

@@ -46,12 +46,17 @@ class Operation : public GeneralizedRequest {
     return true;
   }
 
+  void fail(int code) override {
+    stage_ = Stage::over;
+    end(code);
+  }
+
   bool may_progress_in_background() const override { return runs_anywhere(arguments_); }
 
   void complete() override {
     record_.add(ticks() - start_, block_bytes_);
     internal_->tag_window.end(number_);
-    if (code() != MPI_SUCCESS) internal_->has_failed = true;
+    if (code() != MPI_SUCCESS) internal_->note_failure(code());
     complete_request();
   }
 
@@ -146,8 +151,8 @@ int start_operation(const Arguments& arguments, Communicator& communicator, Deci
     delete operation;
     return code;
   }
-  *request = operation->request();
   operation->start(block);
+  *request = operation->request();
   return MPI_SUCCESS;
 }
 

@@ -60,7 +60,10 @@ class SelfRequest {
       pmpi.Group_free(&group);
       if (code != MPI_SUCCESS) return code;
     }
-    if (free_.empty()) free_.push_back(next_++);
+    if (free_.empty()) {
+      free_.reserve(static_cast<std::size_t>(next_) + 1);  // take_down() may not fail
+      free_.push_back(next_++);
+    }
     tag = free_.back();
     free_.pop_back();
     return pmpi.Recv_init(nullptr, 0, MPI_BYTE, 0, tag, comm_, request);
@@ -138,10 +141,12 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
     return true;
   }
 
+  void fail(int code) override { end(code); }
+
   void complete() override {
     record_.add(ticks() - start_, block_bytes_);
     if (code() != MPI_SUCCESS) {
-      internal_->has_failed = true;
+      internal_->note_failure(code());
       if (self_tag_ >= 0) pmpi.Comm_call_errhandler(arguments_.comm, code());
     }
     if (self_tag_ >= 0)

@@ -63,7 +63,11 @@ class Watch {
       const int procs = slot.procs.load();
       if (slot.since_ns.load() != since) continue;  // that one is over
       said_[which] = since;
-      say_that_it_waits(rank_, caller, procs);
+      try {
+        say_that_it_waits(rank_, caller, procs);
+      } catch (const std::exception&) {
+        // No memory for the sentence: nothing is printed, and the call goes on.
+      }
     }
   }
 
@@ -87,8 +91,8 @@ void start_watch() {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     watch = new Watch(rank);
-  } catch (const std::system_error&) {
-    // Then nothing is said.
+  } catch (const std::exception&) {
+    // No thread or no memory: nothing is printed.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
