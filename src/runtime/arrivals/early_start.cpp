@@ -42,7 +42,7 @@ int EarlyStart::run(const Arguments& call) {
   has_input_.store(true, std::memory_order_release);  // also after an error: the others wait for something
   progress::wait_until([&] { return !is_listed_.load(std::memory_order_acquire); });
   is_started_ = false;
-  if (code_ != MPI_SUCCESS) internal_->note_failure(code_);
+  if (code_ != MPI_SUCCESS) internal_->has_failed = true;
   if (packed != MPI_SUCCESS || code_ != MPI_SUCCESS) return packed != MPI_SUCCESS ? packed : code_;
   return deliver(call);
 }
@@ -83,6 +83,7 @@ bool EarlyStart::advance() {
 }
 
 void EarlyStart::fail(int code) {
+  internal_->note_failure(code);
   code_ = code;
   is_over_ = true;
 }

@@ -188,10 +188,13 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     return true;
   }
 
-  void fail(int code) override { code_ = code; }
+  void fail(int code) override {
+    internal_->note_failure(code);
+    code_ = code;
+  }
 
   void complete() override {
-    if (code() != MPI_SUCCESS) internal_->note_failure(code());
+    if (code() != MPI_SUCCESS) internal_->has_failed = true;
     if (is_closed_) return;
     record_.add(ticks() - start_, block_bytes_);
     ++tally_.runs;

@@ -92,15 +92,13 @@ Communicator* Communicator::find_or_make(MPI_Comm comm) noexcept {
   }
 }
 
-void Communicator::note_failure(int code) {
-  if (failure() == MPI_SUCCESS) failure_ = code;
-  if (internal_) internal_->failure = code;
-  fast_path_.decision = nullptr;
-}
-
-void Communicator::note_failure_on(MPI_Comm comm, int code) noexcept {
+void Communicator::note_failure(MPI_Comm comm, int code) noexcept {
   try {
-    if (Communicator* communicator = known(comm)) communicator->note_failure(code);
+    Communicator* communicator = known(comm);
+    if (!communicator) return;
+    if (communicator->failure() == MPI_SUCCESS) communicator->failure_ = code;
+    if (communicator->internal_) communicator->internal_->has_failed = true;
+    communicator->fast_path_.decision = nullptr;
   } catch (...) {
     // The registry itself could not be made: there is no handle.
   }
@@ -175,7 +173,7 @@ InternalCommunicator::InternalCommunicator() { ++Registry::instance().internal_c
 InternalCommunicator::~InternalCommunicator() {
   Registry& registry = Registry::instance();
   --registry.internal_communicators;
-  if (is_ready && failure == MPI_SUCCESS && !registry.finalizing) pmpi.Comm_free(&comm);
+  if (is_ready && !has_failed && failure == MPI_SUCCESS && !registry.finalizing) pmpi.Comm_free(&comm);
 }
 
 void InternalCommunicator::note_failure(int code) {

@@ -94,7 +94,9 @@ struct InternalCommunicator {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Request making = MPI_REQUEST_NULL;  ///< of a duplicate
   std::atomic<bool> is_ready = false;
-  /// Code of an error that has left messages over: some MPIs abort a program that frees such a communicator.
+  /// An error has left messages over: some MPIs abort a program that frees such a communicator.
+  bool has_failed = false;
+  /// Error code of an operation that was interrupted by an exception.
   std::atomic<int> failure = MPI_SUCCESS;
   TagWindow tag_window;
 
@@ -104,7 +106,7 @@ struct InternalCommunicator {
   InternalCommunicator& operator=(const InternalCommunicator&) = delete;
   /// Looks whether it is ready by now. Returns MPI_SUCCESS or the MPI's error.
   int test(bool& ready);
-  /// An operation on it has failed: no call of Convene's runs on the program's communicator after it.
+  /// An operation on it was interrupted: no call of Convene's runs on the program's communicator after it.
   void note_failure(int code);
 };
 
@@ -150,12 +152,12 @@ class Communicator {
   bool has_seen_operations() const { return has_seen_operations_; }
   /// Has the own communicator made, without waiting for other ranks. Returns MPI_SUCCESS or the MPI's error.
   int begin_internal();
-  /// To be called after an error in a call of Convene's: messages may be left over, and the ranks may no longer agree on the
-  /// number of the call. No call of Convene's runs here after it.
-  void note_failure(int code);
-  /// On the handle of `comm`, if it has one. Does not throw.
-  static void note_failure_on(MPI_Comm comm, int code) noexcept;
-  /// The code of the first such error, or MPI_SUCCESS.
+  /// To be called after an error of the MPI in a run.
+  void note_error() { internal_->has_failed = true; }
+  /// An exception has interrupted a call on `comm`: messages may be left over, and the ranks may no longer agree on the
+  /// number of the call. Every later call of Convene's there returns the code. Does not throw.
+  static void note_failure(MPI_Comm comm, int code) noexcept;
+  /// The code of the first such call, or MPI_SUCCESS.
   int failure() const {
     if (failure_ != MPI_SUCCESS || !internal_) return failure_;
     return internal_->failure.load(std::memory_order_relaxed);

@@ -47,6 +47,7 @@ class Operation : public GeneralizedRequest {
   }
 
   void fail(int code) override {
+    internal_->note_failure(code);
     stage_ = Stage::over;
     end(code);
   }
@@ -56,7 +57,7 @@ class Operation : public GeneralizedRequest {
   void complete() override {
     record_.add(ticks() - start_, block_bytes_);
     internal_->tag_window.end(number_);
-    if (code() != MPI_SUCCESS) internal_->note_failure(code());
+    if (code() != MPI_SUCCESS) internal_->has_failed = true;
     complete_request();
   }
 

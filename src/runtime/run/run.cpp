@@ -45,7 +45,7 @@ int execute(Decision& decision, const BoundCall& call, Arena& arena) {
 
 /// An error of the MPI goes to the program's error handler.
 void report_failure(int code, Communicator& communicator) {
-  communicator.note_failure(code);
+  communicator.note_error();
   pmpi.Comm_call_errhandler(communicator.comm(), code);
 }
 
@@ -146,7 +146,7 @@ void note_exit(ArrivalAutotuner& watch) { watch.leave(ticks()); }
 
 int report_exception_in_call(MPI_Comm comm) {
   const int code = code_of_exception();
-  Communicator::note_failure_on(comm, code);
+  Communicator::note_failure(comm, code);
   pmpi.Comm_call_errhandler(comm, code);
   return code;
 }
