@@ -202,8 +202,8 @@ function(convene_add_tools stack)
   foreach(tool IN LISTS tools)
     get_filename_component(name ${tool} NAME_WE)
     add_executable(convene-${name}-${stack} ${tool})
-    target_link_libraries(convene-${name}-${stack} PRIVATE convene-${stack} convene_clock_${stack} convene_arrival
-                                                          CLI11::CLI11)
+    target_link_libraries(convene-${name}-${stack} PRIVATE convene-${stack} convene_clock_${stack} convene_collective
+                                                          convene_arrival CLI11::CLI11)
     convene_link_mpi(convene-${name}-${stack} ${stack})
     set_target_properties(convene-${name}-${stack} PROPERTIES INSTALL_RPATH "\$ORIGIN/../${CONVENE_TOOLS_LIBDIR}")
     list(APPEND targets convene-${name}-${stack})

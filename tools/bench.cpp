@@ -45,7 +45,7 @@ void check_request(const Options& options, int procs) {
   if (options.root >= procs)
     throw RequestError("there is no rank " + std::to_string(options.root) + " to be the root among " +
                        std::to_string(procs));
-  if (reduces(collective) && options.type == "byte")
+  if (is_reduction(collective) && options.type == "byte")
     throw RequestError("bytes cannot be combined; take another type for " + options.collective);
   if (!is_irregular(collective) && options.distribution != "regular")
     throw RequestError(options.collective + " has blocks of equal size; leave out the distribution " +

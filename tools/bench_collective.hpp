@@ -1,179 +1,79 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives that can be measured, and the three doors through which each of them is called.
+// The collectives that can be measured, and the three interfaces through which each of them is called.
 #pragma once
 
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "collective/core/collective.hpp"
 #include "convene/convene.h"
+#include "mpi/collective_table.hpp"
 
 namespace convene::bench {
 
-/// Whoever is wrong about what was asked for gets one sentence and exit status 2.
+/// A wrong request: one sentence is printed, and the exit status is 2.
 struct RequestError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Collective {
-  allgather,
-  allgatherv,
-  gather,
-  gatherv,
-  scatter,
-  scatterv,
-  bcast,
-  alltoall,
-  alltoallv,
-  barrier,
-  neighbor_allgather,
-  neighbor_allgatherv,
-  reduce,
-  allreduce,
-  reduce_scatter_block,
-  reduce_scatter,
-  scan,
-  exscan
-};
-
 inline const std::vector<std::string>& collective_names() {
-  // In the order of Collective.
-  static const std::vector<std::string> names = {"allgather",
-                                                 "allgatherv",
-                                                 "gather",
-                                                 "gatherv",
-                                                 "scatter",
-                                                 "scatterv",
-                                                 "bcast",
-                                                 "alltoall",
-                                                 "alltoallv",
-                                                 "barrier",
-                                                 "neighbor_allgather",
-                                                 "neighbor_allgatherv",
-                                                 "reduce",
-                                                 "allreduce",
-                                                 "reduce_scatter_block",
-                                                 "reduce_scatter",
-                                                 "scan",
-                                                 "exscan"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> found;
+    for (const Collective collective : all_collectives) found.emplace_back(name(collective));
+    return found;
+  }();
   return names;
 }
 
-/// The name has to be one of them.
-inline Collective collective_of(const std::string& name) {
-  const auto& names = collective_names();
-  return static_cast<Collective>(std::find(names.begin(), names.end(), name) - names.begin());
-}
+/// `text` must be one of the names.
+inline Collective collective_of(const std::string& text) { return find_collective(text).value(); }
 
 inline bool is_one_of(Collective collective, std::initializer_list<Collective> these) {
   return std::find(these.begin(), these.end(), collective) != these.end();
 }
 
-/// Whether blocks may be of unequal size.
+/// Whether blocks may have different sizes: the call takes arrays of counts.
 inline bool is_irregular(Collective collective) {
-  using enum Collective;
-  return is_one_of(collective,
-                   {allgatherv, gatherv, scatterv, alltoallv, neighbor_allgatherv, reduce_scatter});
-}
-
-inline bool reduces(Collective collective) { return collective >= Collective::reduce; }
-
-/// Whether it is one of neighbours: on a periodic plane, with those that touch.
-inline bool is_neighborhood(Collective collective) {
-  using enum Collective;
-  return is_one_of(collective, {neighbor_allgather, neighbor_allgatherv});
+  switch (collective) {
+#define CONVENE_CASE(Name, name, NAME, PATTERN, ...) \
+  case Collective::name:                             \
+    return CONVENE_HAS_ARRAYS(PATTERN);
+    CONVENE_COLLECTIVES(CONVENE_CASE, CONVENE_CASE, CONVENE_CASE)
+#undef CONVENE_CASE
+  }
+  return false;
 }
 
 /// Whether a size is that of a whole vector, and not of one of P blocks.
 inline bool is_of_vectors(Collective collective) {
-  using enum Collective;
-  return is_one_of(collective, {bcast, barrier, reduce, allreduce, scan, exscan});
+  return has_one_vector(collective) || collective == Collective::barrier;
 }
 
-/// One way into all collectives.
+/// The functions of all collectives: one interface through which they can be called.
 struct CallTable {
-  decltype(&PMPI_Allgather) allgather;
-  decltype(&PMPI_Allgatherv) allgatherv;
-  decltype(&PMPI_Gather) gather;
-  decltype(&PMPI_Gatherv) gatherv;
-  decltype(&PMPI_Scatter) scatter;
-  decltype(&PMPI_Scatterv) scatterv;
-  decltype(&PMPI_Bcast) bcast;
-  decltype(&PMPI_Alltoall) alltoall;
-  decltype(&PMPI_Alltoallv) alltoallv;
-  decltype(&PMPI_Barrier) barrier;
-  decltype(&PMPI_Neighbor_allgather) neighbor_allgather;
-  decltype(&PMPI_Neighbor_allgatherv) neighbor_allgatherv;
-  decltype(&PMPI_Reduce) reduce;
-  decltype(&PMPI_Allreduce) allreduce;
-  decltype(&PMPI_Reduce_scatter_block) reduce_scatter_block;
-  decltype(&PMPI_Reduce_scatter) reduce_scatter;
-  decltype(&PMPI_Scan) scan;
-  decltype(&PMPI_Exscan) exscan;
+#define CONVENE_MEMBER(Name, name, ...) decltype(&PMPI_##Name) name;
+  CONVENE_COLLECTIVES(CONVENE_MEMBER, CONVENE_MEMBER, CONVENE_MEMBER)
+#undef CONVENE_MEMBER
 };
 
-/// The MPI's own, past any drop-in library.
-inline constexpr CallTable pmpi_calls = {PMPI_Allgather,
-                                         PMPI_Allgatherv,
-                                         PMPI_Gather,
-                                         PMPI_Gatherv,
-                                         PMPI_Scatter,
-                                         PMPI_Scatterv,
-                                         PMPI_Bcast,
-                                         PMPI_Alltoall,
-                                         PMPI_Alltoallv,
-                                         PMPI_Barrier,
-                                         PMPI_Neighbor_allgather,
-                                         PMPI_Neighbor_allgatherv,
-                                         PMPI_Reduce,
-                                         PMPI_Allreduce,
-                                         PMPI_Reduce_scatter_block,
-                                         PMPI_Reduce_scatter,
-                                         PMPI_Scan,
-                                         PMPI_Exscan};
+#define CONVENE_PMPI(Name, name, ...) PMPI_##Name,
+#define CONVENE_MPI(Name, name, ...) MPI_##Name,
+#define CONVENE_API(Name, name, ...) convene_##name,
 
+/// Native, past any drop-in library.
+inline constexpr CallTable pmpi_calls = {CONVENE_COLLECTIVES(CONVENE_PMPI, CONVENE_PMPI, CONVENE_PMPI)};
 /// As a program calls them.
-inline constexpr CallTable program_calls = {MPI_Allgather,
-                                            MPI_Allgatherv,
-                                            MPI_Gather,
-                                            MPI_Gatherv,
-                                            MPI_Scatter,
-                                            MPI_Scatterv,
-                                            MPI_Bcast,
-                                            MPI_Alltoall,
-                                            MPI_Alltoallv,
-                                            MPI_Barrier,
-                                            MPI_Neighbor_allgather,
-                                            MPI_Neighbor_allgatherv,
-                                            MPI_Reduce,
-                                            MPI_Allreduce,
-                                            MPI_Reduce_scatter_block,
-                                            MPI_Reduce_scatter,
-                                            MPI_Scan,
-                                            MPI_Exscan};
-
+inline constexpr CallTable program_calls = {CONVENE_COLLECTIVES(CONVENE_MPI, CONVENE_MPI, CONVENE_MPI)};
 /// Convene's C API.
-inline constexpr CallTable convene_calls = {convene_allgather,
-                                            convene_allgatherv,
-                                            convene_gather,
-                                            convene_gatherv,
-                                            convene_scatter,
-                                            convene_scatterv,
-                                            convene_bcast,
-                                            convene_alltoall,
-                                            convene_alltoallv,
-                                            convene_barrier,
-                                            convene_neighbor_allgather,
-                                            convene_neighbor_allgatherv,
-                                            convene_reduce,
-                                            convene_allreduce,
-                                            convene_reduce_scatter_block,
-                                            convene_reduce_scatter,
-                                            convene_scan,
-                                            convene_exscan};
+inline constexpr CallTable convene_calls = {CONVENE_COLLECTIVES(CONVENE_API, CONVENE_API, CONVENE_API)};
+
+#undef CONVENE_PMPI
+#undef CONVENE_MPI
+#undef CONVENE_API
 
 }  // namespace convene::bench

@@ -146,52 +146,26 @@ class Data {
     });
   }
 
-  /// The collective through this calls; the MPI's code.
+  /// The collective through these calls; returns the MPI's code. The variables are named as the arguments in
+  /// mpi/collective_table.hpp.
   int call(const CallTable& calls, MPI_Comm comm) {
-    const MPI_Datatype type = item_.type;
+    const Collective collective = layout_.collective;
+    const bool has_blocks_of_own = collective == Collective::alltoallv || is_neighborhood(collective);
+    const MPI_Datatype type = item_.type, sendtype = type, recvtype = type;
     const MPI_Op op = operation(layout_.op);
-    void *in = input_.data(), *out = output_.data();
-    const int n = count_, own = own_count(), root = layout_.root;
-    const int *counts = counts_.data(), *at = displacements_.data();
-    switch (layout_.collective) {
-      case Collective::allgather:
-        return calls.allgather(in, n, type, out, n, type, comm);
-      case Collective::allgatherv:
-        return calls.allgatherv(in, own, type, out, counts, at, type, comm);
-      case Collective::gather:
-        return calls.gather(in, n, type, out, n, type, root, comm);
-      case Collective::gatherv:
-        return calls.gatherv(in, own, type, out, counts, at, type, root, comm);
-      case Collective::scatter:
-        return calls.scatter(in, n, type, out, n, type, root, comm);
-      case Collective::scatterv:
-        return calls.scatterv(in, counts, at, type, out, own, type, root, comm);
-      case Collective::bcast:
-        return calls.bcast(out, n, type, root, comm);
-      case Collective::alltoall:
-        return calls.alltoall(in, n, type, out, n, type, comm);
-      case Collective::alltoallv:
-        return calls.alltoallv(in, counts, at, type, out, own_counts_.data(), own_displacements_.data(), type,
-                               comm);
-      case Collective::barrier:
-        return calls.barrier(comm);
-      case Collective::neighbor_allgather:
-        return calls.neighbor_allgather(in, n, type, out, n, type, comm);
-      case Collective::neighbor_allgatherv:
-        return calls.neighbor_allgatherv(in, own, type, out, own_counts_.data(), own_displacements_.data(),
-                                         type, comm);
-      case Collective::reduce:
-        return calls.reduce(in, out, n, type, op, root, comm);
-      case Collective::allreduce:
-        return calls.allreduce(in, out, n, type, op, comm);
-      case Collective::reduce_scatter_block:
-        return calls.reduce_scatter_block(in, out, n, type, op, comm);
-      case Collective::reduce_scatter:
-        return calls.reduce_scatter(in, out, counts, type, op, comm);
-      case Collective::scan:
-        return calls.scan(in, out, n, type, op, comm);
-      case Collective::exscan:
-        return calls.exscan(in, out, n, type, op, comm);
+    void *const sendbuf = input_.data(), *const recvbuf = output_.data(), *const buffer = recvbuf;
+    const int count = count_, root = layout_.root;
+    const int sendcount = is_irregular(collective) ? own_count() : count_, recvcount = sendcount;
+    const int *const sendcounts = counts_.data(), *const sdispls = displacements_.data();
+    const int* const recvcounts = has_blocks_of_own ? own_counts_.data() : counts_.data();
+    const int* const rdispls = has_blocks_of_own ? own_displacements_.data() : displacements_.data();
+    const int* const displs = rdispls;
+    switch (collective) {
+#define CONVENE_CASE(Name, name, NAME, PATTERN, ...) \
+  case Collective::name:                             \
+    return calls.name(CONVENE_NAMES(PATTERN));
+      CONVENE_COLLECTIVES(CONVENE_CASE, CONVENE_CASE, CONVENE_CASE)
+#undef CONVENE_CASE
     }
     return MPI_ERR_OTHER;
   }

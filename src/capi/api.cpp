@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The public C functions.
+// The public C functions apart from the collectives.
 #include "capi/api.hpp"
 
 #include <dlfcn.h>
 
 #include "base/error.hpp"
 #include "convene/convene.h"
-#include "runtime/call/collectives.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/run/persistent_operation.hpp"
 #include "runtime/settings/settings.hpp"
@@ -14,7 +13,6 @@
 namespace {
 
 using convene::capi::Communicator;
-using convene::capi::last_error;
 using convene::capi::PublicComm;
 using convene::capi::PublicType;
 
@@ -25,14 +23,40 @@ Communicator* handle_of(MPI_Comm comm) {
   convene::capi::pmpi.Initialized(&initialized);
   convene::capi::pmpi.Finalized(&finalized);
   if (!initialized || finalized) return nullptr;
-  return Communicator::of(comm);
+  return Communicator::obtain(comm);
+}
+
+/// The communicator whose error handler a failure goes to: null before there is a fitting MPI.
+MPI_Comm comm_of(PublicComm comm) { return comm; }
+
+}  // namespace
+
+namespace {
+
+std::string& error_text() noexcept {
+  thread_local std::string text;
+  return text;
 }
 
 }  // namespace
 
-std::string& convene::capi::last_error() {
-  thread_local std::string text;
-  return text;
+const char* convene::capi::last_error() noexcept { return error_text().c_str(); }
+
+void convene::capi::note_error(const std::string& text) noexcept {
+  try {
+    error_text() = text;
+  } catch (const std::bad_alloc&) {
+    error_text().clear();
+  }
+}
+
+int convene::capi::refuse_null(const char* function, const char* what) noexcept {
+  try {
+    note_error(std::string(function) + " needs " + what + ", and was given a null pointer");
+  } catch (const std::bad_alloc&) {
+    error_text().clear();
+  }
+  return MPI_ERR_ARG;
 }
 
 void* convene::capi::next_function(const char* name) {
@@ -51,60 +75,9 @@ CONVENE_API const char* convene_version(void) {
   return CONVENE_VERSION;
 }
 
-#define ALLGATHER(Count, Displacement)                                                       \
-  const void *sendbuf, Count sendcount, PublicType sendtype, void *recvbuf, Count recvcount, \
-      PublicType recvtype, PublicComm comm
-CONVENE_API_COLLECTIVE(allgather, ALLGATHER,
-                       (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
-CONVENE_API_COLLECTIVE(alltoall, ALLGATHER,
-                       (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
-
-#define ALLGATHERV(Count, Displacement)                                                               \
-  const void *sendbuf, Count sendcount, PublicType sendtype, void *recvbuf, const Count recvcounts[], \
-      const Displacement displs[], PublicType recvtype, PublicComm comm
-CONVENE_API_COLLECTIVE(allgatherv, ALLGATHERV,
-                       (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm))
-
-CONVENE_API_COLLECTIVE(neighbor_allgather, ALLGATHER,
-                       (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
-CONVENE_API_COLLECTIVE(neighbor_allgatherv, ALLGATHERV,
-                       (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm))
-
-#define GATHER(Count, Displacement)                                                          \
-  const void *sendbuf, Count sendcount, PublicType sendtype, void *recvbuf, Count recvcount, \
-      PublicType recvtype, int root, PublicComm comm
-CONVENE_API_COLLECTIVE(gather, GATHER,
-                       (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
-CONVENE_API_COLLECTIVE(scatter, GATHER,
-                       (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
-
-#define GATHERV(Count, Displacement)                                                                  \
-  const void *sendbuf, Count sendcount, PublicType sendtype, void *recvbuf, const Count recvcounts[], \
-      const Displacement displs[], PublicType recvtype, int root, PublicComm comm
-CONVENE_API_COLLECTIVE(gatherv, GATHERV,
-                       (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm))
-
-#define SCATTERV(Count, Displacement)                                                              \
-  const void *sendbuf, const Count sendcounts[], const Displacement displs[], PublicType sendtype, \
-      void *recvbuf, Count recvcount, PublicType recvtype, int root, PublicComm comm
-CONVENE_API_COLLECTIVE(scatterv, SCATTERV,
-                       (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm))
-
-#define BCAST(Count, Displacement) void *buffer, Count count, PublicType type, int root, PublicComm comm
-CONVENE_API_COLLECTIVE(bcast, BCAST, (buffer, count, type, root, comm))
-
-#define ALLTOALLV(Count, Displacement)                                                              \
-  const void *sendbuf, const Count sendcounts[], const Displacement sdispls[], PublicType sendtype, \
-      void *recvbuf, const Count recvcounts[], const Displacement rdispls[], PublicType recvtype,   \
-      PublicComm comm
-CONVENE_API_COLLECTIVE(alltoallv, ALLTOALLV,
-                       (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm))
-
-CONVENE_API_FORMS(barrier, , (comm), PublicComm comm)
-
 int convene::capi::start_operation(convene_operation operation, MPI_Request* request) {
-  if (!operation) return lacks("convene_start", "an operation, from a convene_*_init");
-  if (!request) return lacks("convene_start", "a place for a request");
+  if (!operation) return refuse_null("convene_start", "an operation, from a convene_*_init");
+  if (!request) return refuse_null("convene_start", "a place for a request");
   return guarded([&] { return start_persistent(*reinterpret_cast<Persistent*>(operation), request); });
 }
 
@@ -117,7 +90,7 @@ CONVENE_API int convene_start(convene_operation operation, MPI_Request* request)
 CONVENE_API int convene_free(convene_operation* operation) {
   CONVENE_STEP_ASIDE(convene_free, free, (operation));
   if (!operation || !*operation)
-    return convene::capi::lacks("convene_free", "an operation that has not been freed");
+    return convene::capi::refuse_null("convene_free", "an operation that has not been freed");
   return convene::capi::guarded([&] {
     convene::capi::free_persistent(reinterpret_cast<convene::capi::Persistent*>(*operation));
     *operation = nullptr;
@@ -127,23 +100,18 @@ CONVENE_API int convene_free(convene_operation* operation) {
 
 CONVENE_PUBLIC(use, (PublicComm comm, const char* uses)) {
   CONVENE_STEP_ASIDE(convene_public_use, use, (comm, uses));
-  Communicator* handle = handle_of(comm);
-  if (!handle || !uses) {
-    last_error() = "convene_use needs a communicator of an initialized MPI, and a text";
-    return MPI_ERR_ARG;
-  }
-  try {
+  return convene::capi::guarded(comm_of(comm), [&] {
+    Communicator* handle = handle_of(comm);
+    if (!handle || !uses)
+      throw convene::capi::Error("convene_use needs a communicator of an initialized MPI, and a text");
     handle->decisions().use(convene::capi::Selection::from(uses, ""));
     return MPI_SUCCESS;
-  } catch (const convene::capi::Error& error) {
-    last_error() = error.what();
-    return MPI_ERR_ARG;
-  }
+  });
 }
 
 CONVENE_PUBLIC(expect, (PublicComm comm, const double seconds[])) {
   CONVENE_STEP_ASIDE(convene_public_expect, expect, (comm, seconds));
-  return convene::capi::guarded([&] {
+  return convene::capi::guarded(comm_of(comm), [&] {
     Communicator* handle = handle_of(comm);
     if (!handle) throw convene::capi::Error("convene_expect needs a communicator of an initialized MPI");
     handle->decisions().expect(seconds ? std::span(seconds, handle->procs()) : std::span<const double>());
@@ -153,25 +121,29 @@ CONVENE_PUBLIC(expect, (PublicComm comm, const double seconds[])) {
 
 CONVENE_API const char* convene_error(void) {
   CONVENE_STEP_ASIDE(convene_error, error, ());
-  return last_error().c_str();
+  return convene::capi::last_error();
 }
 
 CONVENE_PUBLIC(last, (PublicComm comm, convene_account* account)) {
   CONVENE_STEP_ASIDE(convene_public_last, last, (comm, account));
-  const Communicator* handle = handle_of(comm);
-  if (!handle || !handle->stats().last() || !account) return MPI_ERR_ARG;
-  const convene::capi::CallStats& record = *handle->stats().last();
-  *account = {record.algorithm.c_str(), record.reason.c_str(),
-              static_cast<double>(record.last) * convene::capi::seconds_per_tick()};
-  return MPI_SUCCESS;
+  return convene::capi::guarded(comm_of(comm), [&]() -> int {
+    const Communicator* handle = handle_of(comm);
+    if (!handle || !handle->stats().last() || !account) return MPI_ERR_ARG;
+    const convene::capi::CallStats& record = *handle->stats().last();
+    *account = {record.algorithm.c_str(), record.reason.c_str(),
+                static_cast<double>(record.last) * convene::capi::seconds_per_tick()};
+    return MPI_SUCCESS;
+  });
 }
 
 CONVENE_PUBLIC(memory, (PublicComm comm, convene_footprint* footprint)) {
   CONVENE_STEP_ASIDE(convene_public_memory, memory, (comm, footprint));
-  const Communicator* handle = handle_of(comm);
-  if (!handle || !footprint) return MPI_ERR_ARG;
-  const convene::capi::ScheduleCache& schedules = convene::capi::process_schedules();
-  *footprint = {handle->memory(), handle->program_memory(), schedules.memory(), schedules.size(),
-                handle->tags().exists()};
-  return MPI_SUCCESS;
+  return convene::capi::guarded(comm_of(comm), [&]() -> int {
+    const Communicator* handle = handle_of(comm);
+    if (!handle || !footprint) return MPI_ERR_ARG;
+    const convene::capi::ScheduleCache& schedules = convene::capi::process_schedules();
+    *footprint = {handle->memory(), handle->program_memory(), schedules.memory(), schedules.size(),
+                  handle->tags().exists()};
+    return MPI_SUCCESS;
+  });
 }

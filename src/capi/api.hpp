@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "convene/convene.h"
 #include "runtime/call/arguments.hpp"
 #include "runtime/call/caller.hpp"
+#include "runtime/call/failure.hpp"
 
 #define CONVENE_API extern "C" __attribute__((visibility("default")))
 
@@ -21,18 +24,28 @@ void* next_function(const char* name);
 /// Every collective's first line: the MPI is looked up once. Without a fitting one nothing can be done.
 void need_mpi();
 
-/// What convene_error() tells this thread.
-std::string& last_error();
+/// What convene_error() returns to this thread.
+const char* last_error() noexcept;
+/// Sets it; without memory it is empty.
+void note_error(const std::string& text) noexcept;
 
-/// Runs `body`; MPI_ERR_ARG where it throws Error, whose text convene_error() tells then.
+/// Runs `body`, which returns an error code, behind an exception barrier. Error becomes MPI_ERR_ARG, which is returned only;
+/// others go to the error handler of `comm` as well (runtime/call/failure.hpp). convene_error() has the text.
 template <class Body>
-int guarded(Body&& body) {
+int guarded(MPI_Comm comm, Body&& body) {
   try {
     return body();
   } catch (const Error& error) {
-    last_error() = error.what();
+    note_error(error.what());
     return MPI_ERR_ARG;
+  } catch (const std::exception& error) {
+    note_error(error.what());
+    return report_exception(comm);
   }
+}
+template <class Body>
+int guarded(Body&& body) {
+  return guarded(MPI_COMM_NULL, std::forward<Body>(body));
 }
 
 /// convene_start, of a caller that has been noted (runtime/call/caller.hpp).
@@ -43,11 +56,8 @@ inline Form init_form(convene_operation* operation) {
   return {.operation = reinterpret_cast<Persistent**>(operation)};
 }
 
-/// What a call needs was null.
-inline int lacks(const char* function, const char* what) {
-  last_error() = std::string(function) + " needs " + what + ", and was given a null pointer";
-  return MPI_ERR_ARG;
-}
+/// An argument is null: MPI_ERR_ARG.
+int refuse_null(const char* function, const char* what) noexcept;
 
 /// A handle in the parameters of a public function, as wide as a register: where this library steps aside, the MPI's handles
 /// may be wider than its own.
@@ -59,10 +69,13 @@ struct PublicHandle {
 using PublicComm = PublicHandle<MPI_Comm>;
 using PublicType = PublicHandle<MPI_Datatype>;
 using PublicOp = PublicHandle<MPI_Op>;
+struct PublicHandles {
+  using Type = PublicType;
+  using Op = PublicOp;
+  using Comm = PublicComm;
+};
 
 }  // namespace convene::capi
-
-#define CONVENE_LIST(...) __VA_ARGS__
 
 /// Begins the definition of convene_<name>, whose handles are PublicHandles: by an assembler label, since convene.h declares that
 /// name with the MPI's own types. `parameters` in parentheses.
@@ -75,34 +88,3 @@ using PublicOp = PublicHandle<MPI_Op>;
 #define CONVENE_STEP_ASIDE(function, name, arguments)                    \
   if (void* const next = convene::capi::next_function("convene_" #name)) \
   return reinterpret_cast<decltype(&function)>(next) arguments
-
-/// Defines a collective's three functions, each with the suffix (_c or nothing): convene_<name>, convene_i<name> and
-/// convene_<name>_init. `arguments` in parentheses are the blocking one's; its parameters come last.
-#define CONVENE_API_FORMS(name, suffix, arguments, ...)                                                     \
-  CONVENE_PUBLIC(name##suffix, (__VA_ARGS__)) {                                                             \
-    CONVENE_STEP_ASIDE(convene_public_##name##suffix, name##suffix, arguments);                             \
-    convene::capi::need_mpi();                                                                              \
-    convene::runtime::recorder::note_caller(__builtin_return_address(0));                                   \
-    return convene::capi::name arguments;                                                                   \
-  }                                                                                                         \
-  CONVENE_PUBLIC(i##name##suffix, (__VA_ARGS__, MPI_Request * request)) {                                   \
-    CONVENE_STEP_ASIDE(convene_public_i##name##suffix, i##name##suffix, (CONVENE_LIST arguments, request)); \
-    convene::capi::need_mpi();                                                                              \
-    if (!request) return convene::capi::lacks("convene_i" #name #suffix, "a place for a request");          \
-    convene::runtime::recorder::note_caller(__builtin_return_address(0));                                   \
-    return convene::capi::name(CONVENE_LIST arguments, convene::capi::Form{request});                       \
-  }                                                                                                         \
-  CONVENE_PUBLIC(name##_init##suffix, (__VA_ARGS__, convene_operation * operation)) {                       \
-    CONVENE_STEP_ASIDE(convene_public_##name##_init##suffix, name##_init##suffix,                           \
-                       (CONVENE_LIST arguments, operation));                                                \
-    convene::capi::need_mpi();                                                                              \
-    if (!operation)                                                                                         \
-      return convene::capi::lacks("convene_" #name "_init" #suffix, "a place for an operation");            \
-    convene::runtime::recorder::note_caller(__builtin_return_address(0));                                   \
-    return convene::capi::name(CONVENE_LIST arguments, convene::capi::init_form(operation));                \
-  }
-
-/// Likewise in both widths; `PARAMETERS(Count, Displacement)` are the parameters.
-#define CONVENE_API_COLLECTIVE(name, PARAMETERS, arguments)  \
-  CONVENE_API_FORMS(name, , arguments, PARAMETERS(int, int)) \
-  CONVENE_API_FORMS(name, _c, arguments, PARAMETERS(MPI_Count, MPI_Aint))

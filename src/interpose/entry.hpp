@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Macros that define the functions of an MPI collective. Each carries the MPI's name by an assembler label, since mpi.h
-// declares the same name with other types (HandleWord says why they differ).
+// Macros that define the MPI functions of a collective. Each function gets its MPI name by an assembler label, since mpi.h
+// declares that name with other types (see HandleWord).
+//
+// No entry has an exception barrier of its own: the runtime's functions do not throw (runtime/call/failure.hpp), so that
+// the fast path ends in a jump.
 #pragma once
 
 #include "interpose/interposition.hpp"
+#include "mpi/collective_table.hpp"
 #include "runtime/call/arguments.hpp"
 #include "runtime/call/caller.hpp"
 
-namespace convene::interpose::entry {
+namespace convene::interpose {
 
-inline MPI_Datatype type_of(HandleWord word) { return from_word<MPI_Datatype>(word); }
-inline MPI_Op op_of(HandleWord word) { return from_word<MPI_Op>(word); }
-inline MPI_Comm comm_of(HandleWord word) { return from_word<MPI_Comm>(word); }
+/// Handles of an entry's parameters.
+struct HandleWords {
+  using Type = HandleWord;
+  using Op = HandleWord;
+  using Comm = HandleWord;
+};
 
 /// The form of a persistent call, as long as the call takes.
 class Init {
@@ -24,45 +31,62 @@ class Init {
   MPI_Request* request_;
 };
 
-}  // namespace convene::interpose::entry
+}  // namespace convene::interpose
 
-/// Defines one MPI function: its name, its parameters, its arguments as they came (for an MPI that passes by; it exists
-/// there, since the program is linked with it), and the call of Convene's.
-#define CONVENE_ENTRY(name, parameters, as_they_came, call) \
-  CONVENE_ENTRY_IF(true, name, parameters, as_they_came, call)
+// The argument of an entry as the runtime takes it.
+#define CONVENE_TAKE_INPUT(name) name
+#define CONVENE_TAKE_OUTPUT(name) name
+#define CONVENE_TAKE_COUNT(name) name
+#define CONVENE_TAKE_COUNTS(name) name
+#define CONVENE_TAKE_DISPLACEMENTS(name) name
+#define CONVENE_TAKE_ROOT_COUNT(name) name
+#define CONVENE_TAKE_ROOT_COUNTS(name) name
+#define CONVENE_TAKE_ROOT_DISPLACEMENTS(name) name
+#define CONVENE_TAKE_TYPE(name) convene::interpose::from_word<MPI_Datatype>(name)
+#define CONVENE_TAKE_OP(name) convene::interpose::from_word<MPI_Op>(name)
+#define CONVENE_TAKE_ROOT(name) name
+#define CONVENE_TAKE_COMM(name) convene::interpose::from_word<MPI_Comm>(name)
+#define CONVENE_TAKE(KIND, name) CONVENE_TAKE_##KIND(name)
 
-/// Likewise; where the condition does not hold the MPI has its own words for that.
-#define CONVENE_ENTRY_IF(condition, name, parameters, as_they_came, call)                       \
-  extern "C" int convene_entry_##name parameters __asm__("MPI_" #name)                          \
-      __attribute__((visibility("default")));                                                   \
-  extern "C" int convene_entry_##name parameters {                                              \
-    if (!convene::interpose::is_active() || !(condition))                                       \
-      return reinterpret_cast<int(*) parameters>(convene::interpose::mpi_symbol("PMPI_" #name)) \
-          as_they_came;                                                                         \
-    convene::runtime::recorder::note_caller(__builtin_return_address(0));                       \
-    return convene::interpose::call;                                                            \
+#define CONVENE_ENTRY_PARAMETER(KIND, name) \
+  CONVENE_DECLARE_##KIND(int, int, convene::interpose::HandleWords, name)
+#define CONVENE_ENTRY_LARGE_PARAMETER(KIND, name) \
+  CONVENE_DECLARE_##KIND(MPI_Count, MPI_Aint, convene::interpose::HandleWords, name)
+
+/// Defines one MPI function: its name, its parameters, their names, and the call of Convene's. If Convene is inactive the
+/// call passes through.
+#define CONVENE_ENTRY(name, parameters, names, call) CONVENE_ENTRY_IF(true, name, parameters, names, call)
+
+/// The same; if the condition does not hold, native reports the error.
+#define CONVENE_ENTRY_IF(condition, name, parameters, names, call)                       \
+  extern "C" int convene_entry_##name parameters __asm__("MPI_" #name)                   \
+      __attribute__((visibility("default")));                                            \
+  extern "C" int convene_entry_##name parameters {                                       \
+    if (!convene::interpose::is_active() || !(condition)) [[unlikely]] {                 \
+      static constinit convene::mpi::NextFunction<int(*) parameters> next("MPI_" #name); \
+      return next.get(__builtin_return_address(0)) names;                                \
+    }                                                                                    \
+    convene::runtime::recorder::note_caller(__builtin_return_address(0));                \
+    return convene::interpose::call;                                                     \
   }
 
 #define CONVENE_LIST(...) __VA_ARGS__
 
 /// Defines a collective's three forms: MPI_<Name>, MPI_I<name> and MPI_<Name>_init, each with the suffix (_c or nothing).
-/// The blocking form's arguments as they came, and as Convene takes them; the last argument are its parameters.
-#define CONVENE_FORMS(Name, name, suffix, as_they_came, arguments, ...)                       \
-  CONVENE_ENTRY(Name##suffix, (__VA_ARGS__), as_they_came, name arguments)                    \
+/// `names` and `arguments` in parentheses are the blocking form's: as they came, and as the runtime takes them.
+#define CONVENE_FORMS(Name, name, suffix, names, arguments, ...)                              \
+  CONVENE_ENTRY(Name##suffix, (__VA_ARGS__), names, name arguments)                           \
   CONVENE_ENTRY_IF(request != nullptr, I##name##suffix, (__VA_ARGS__, MPI_Request * request), \
-                   (CONVENE_LIST as_they_came, request),                                      \
+                   (CONVENE_LIST names, request),                                             \
                    name(CONVENE_LIST arguments, convene::interpose::Form{request}))           \
   CONVENE_ENTRY_IF(request != nullptr, Name##_init##suffix,                                   \
-                   (__VA_ARGS__, HandleWord info, MPI_Request * request),                     \
-                   (CONVENE_LIST as_they_came, info, request),                                \
-                   name(CONVENE_LIST arguments, convene::interpose::entry::Init(info, request).form()))
+                   (__VA_ARGS__, convene::interpose::HandleWord info, MPI_Request * request), \
+                   (CONVENE_LIST names, info, request),                                       \
+                   name(CONVENE_LIST arguments, convene::interpose::Init(info, request).form()))
 
-/// Likewise in both widths, where the stack has large counts; `PARAMETERS(Count, Displacement)` are the parameters.
-#if MPI_VERSION >= 4
-#define CONVENE_COLLECTIVE(Name, name, PARAMETERS, as_they_came, arguments)  \
-  CONVENE_FORMS(Name, name, , as_they_came, arguments, PARAMETERS(int, int)) \
-  CONVENE_FORMS(Name, name, _c, as_they_came, arguments, PARAMETERS(MPI_Count, MPI_Aint))
-#else
-#define CONVENE_COLLECTIVE(Name, name, PARAMETERS, as_they_came, arguments) \
-  CONVENE_FORMS(Name, name, , as_they_came, arguments, PARAMETERS(int, int))
-#endif
+#define CONVENE_NARROW_FORMS(Name, name, NAME, PATTERN, ...)                                         \
+  CONVENE_FORMS(Name, name, , (CONVENE_NAMES(PATTERN)), (CONVENE_ARGUMENTS_##PATTERN(CONVENE_TAKE)), \
+                CONVENE_ARGUMENTS_##PATTERN(CONVENE_ENTRY_PARAMETER))
+#define CONVENE_LARGE_FORMS(Name, name, NAME, PATTERN, ...)                                            \
+  CONVENE_FORMS(Name, name, _c, (CONVENE_NAMES(PATTERN)), (CONVENE_ARGUMENTS_##PATTERN(CONVENE_TAKE)), \
+                CONVENE_ARGUMENTS_##PATTERN(CONVENE_ENTRY_LARGE_PARAMETER))

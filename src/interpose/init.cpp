@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Init: where progress in the background was asked for, the MPI is initialised for several threads, whatever the
-// program asked for. (That has a price, so it is done only then.) A program that is told of a higher level than it asked
-// for may take no notice: MPI says that the level provided can be higher.
+// MPI_Init: if progress in the background was requested, the MPI is initialised for several threads, whatever the program
+// requested. (That costs time in every call, so it is done only then. MPI allows a higher level than the requested one.)
+//
+// The call goes to the next definition: a profiling tool behind Convene initialises itself there. So do the Fortran forms
+// of Open MPI, by the C function: Convene runs Fortran collectives by the C functions, too.
 #include <cstdlib>
 #include <cstring>
 
 #include "interpose/interposition.hpp"
 
-/// The settings themselves are read after MPI_Init: what is wrong in them is said through the MPI.
+/// The settings themselves are read after MPI_Init: errors in them are reported through the MPI.
 bool convene::interpose::wants_threads() {
   const char* value = std::getenv("CONVENE_PROGRESS_THREAD");
   return value && std::strcmp(value, "1") == 0 && find_mpi() == MpiFit::fits;
@@ -16,24 +18,18 @@ bool convene::interpose::wants_threads() {
 namespace {
 
 using convene::interpose::wants_threads;
+using convene::mpi::NextFunction;
 
-template <class Function>
-Function beyond(const char* name) {
-  return reinterpret_cast<Function>(convene::interpose::mpi_symbol(name));
+int init_thread(int* argc, char*** argv, int required, int* provided, const void* caller) {
+  static constinit NextFunction<int (*)(int*, char***, int, int*)> next("MPI_Init_thread");
+  return next.get(caller)(argc, argv, wants_threads() ? MPI_THREAD_MULTIPLE : required, provided);
 }
 
-using Init = int (*)(int*, char***);
-using InitThread = int (*)(int*, char***, int, int*);
-
-int init(int* argc, char*** argv) {
+int init(int* argc, char*** argv, const void* caller) {
+  static constinit NextFunction<int (*)(int*, char***)> next("MPI_Init");
   int provided = 0;
-  return wants_threads() ? beyond<InitThread>("PMPI_Init_thread")(argc, argv, MPI_THREAD_MULTIPLE, &provided)
-                         : beyond<Init>("PMPI_Init")(argc, argv);
-}
-
-int init_thread(int* argc, char*** argv, int required, int* provided) {
-  return beyond<InitThread>("PMPI_Init_thread")(argc, argv, wants_threads() ? MPI_THREAD_MULTIPLE : required,
-                                                provided);
+  return wants_threads() ? init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided, caller)
+                         : next.get(caller)(argc, argv);
 }
 
 }  // namespace
@@ -41,26 +37,28 @@ int init_thread(int* argc, char*** argv, int required, int* provided) {
 #define CONVENE_EXPORT __attribute__((visibility("default")))
 
 extern "C" int convene_entry_Init(int* argc, char*** argv) __asm__("MPI_Init") CONVENE_EXPORT;
-extern "C" int convene_entry_Init(int* argc, char*** argv) { return init(argc, argv); }
+extern "C" int convene_entry_Init(int* argc, char*** argv) {
+  return init(argc, argv, __builtin_return_address(0));
+}
 
 extern "C" int convene_entry_Init_thread(int* argc, char*** argv, int required,
                                          int* provided) __asm__("MPI_Init_thread") CONVENE_EXPORT;
 extern "C" int convene_entry_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return init_thread(argc, argv, required, provided);
+  return init_thread(argc, argv, required, provided, __builtin_return_address(0));
 }
 
-#ifdef OPEN_MPI  // its Fortran forms call PMPI_Init; the newest forms may come without an error argument
-#define CONVENE_FORTRAN_INIT(name)                  \
-  extern "C" CONVENE_EXPORT void name(int* error) { \
-    const int code = init(nullptr, nullptr);        \
-    if (error) *error = code;                       \
-  }                                                 \
+#ifdef OPEN_MPI  // its Fortran forms call PMPI_Init; the error argument of the f08 forms is optional
+#define CONVENE_FORTRAN_INIT(name)                                        \
+  extern "C" CONVENE_EXPORT void name(int* error) {                       \
+    const int code = init(nullptr, nullptr, __builtin_return_address(0)); \
+    if (error) *error = code;                                             \
+  }                                                                       \
   static_assert(true)
-#define CONVENE_FORTRAN_INIT_THREAD(name)                                               \
-  extern "C" CONVENE_EXPORT void name(const int* required, int* provided, int* error) { \
-    const int code = init_thread(nullptr, nullptr, *required, provided);                \
-    if (error) *error = code;                                                           \
-  }                                                                                     \
+#define CONVENE_FORTRAN_INIT_THREAD(name)                                                             \
+  extern "C" CONVENE_EXPORT void name(const int* required, int* provided, int* error) {               \
+    const int code = init_thread(nullptr, nullptr, *required, provided, __builtin_return_address(0)); \
+    if (error) *error = code;                                                                         \
+  }                                                                                                   \
   static_assert(true)
 CONVENE_FORTRAN_INIT(mpi_init_);
 CONVENE_FORTRAN_INIT(mpi_init_f08_);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "interpose/interposition.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,34 +11,21 @@
 namespace convene::interpose {
 namespace {
 
-/// Launchers tell a process its rank in the environment: with the wrong MPI at hand there is no other way to ask.
+/// Whether this is rank 0, by the launcher's environment: without a fitting MPI there is no other way to ask.
 bool is_first_process() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
     if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
   return true;
 }
 
-/// The program's waiting calls come to this library as long as it is loaded: also where its first call is a convene_*.
-[[gnu::constructor]] void say_who_sees_waiting() { progress::intercepts_waits.store(true); }
+/// The program's waiting calls pass through this library while it is loaded, also if its first call is a convene_*.
+[[gnu::constructor]] void note_interception() { progress::intercepts_waits.store(true); }
 
 }  // namespace
 
-void* symbol_seen_by(const void* caller, const char* name) {
-  Dl_info info{};
-  if (dladdr(caller, &info) == 0 || !info.dli_fname) return nullptr;
-  void* module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (!module) return nullptr;
-  void* found = dlsym(module, name);
-  dlclose(module);  // it stays: the caller is in it
-  return found;
-}
+namespace {
 
-void* symbol_beyond(const char* name, const void* caller) {
-  void* found = dlsym(RTLD_NEXT, name);
-  return found ? found : symbol_seen_by(caller, name);
-}
-
-bool decide_interposition() {
+bool decide() {
   const MpiFit fit = find_mpi();
   if (fit != MpiFit::fits) {
     if (interposition_state.exchange(2) == 0 && is_first_process())
@@ -53,10 +38,20 @@ bool decide_interposition() {
   }
   int initialized = 0;
   pmpi.Initialized(&initialized);
-  if (!initialized) return false;  // the MPI has its own words for a call before MPI_Init
+  if (!initialized) return false;  // native reports a call before MPI_Init
   settings();
   interposition_state.store(1);
   return true;
+}
+
+}  // namespace
+
+bool decide_interposition() noexcept {
+  try {
+    return decide();
+  } catch (...) {
+    return true;  // the collective fails in the same way, behind its own exception barrier
+  }
 }
 
 }  // namespace convene::interpose

@@ -1,47 +1,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a program does with persistent requests, some of which stand for operations of Convene's or are recorded.
+// MPI_Start, MPI_Startall and MPI_Request_free: a persistent request may stand for an operation of Convene's, or its starts
+// may be recorded. All else passes through.
 #include "interpose/persistent.hpp"
 
 #include "interpose/interposition.hpp"
 #include "runtime/call/caller.hpp"
+#include "runtime/call/failure.hpp"
 #include "runtime/run/persistent_operation.hpp"
 
 namespace convene::interpose {
 namespace {
 
+using Function = int (*)(MPI_Request*);
+constinit NextFunction<Function> next_start("MPI_Start");
+constinit NextFunction<int (*)(int, MPI_Request*)> next_startall("MPI_Startall");
+constinit NextFunction<Function> next_request_free("MPI_Request_free");
+
 bool may_be_ours() {
   return interposition_state.load(std::memory_order_relaxed) == 1 && has_persistent_requests();
-}
-
-template <class Function>
-Function* mpi_function(const char* name) {
-  return reinterpret_cast<Function*>(mpi_symbol(name));
 }
 
 }  // namespace
 
 int start_request(MPI_Request* request) {
-  static const auto beyond = mpi_function<int(MPI_Request*)>("PMPI_Start");
-  return may_be_ours() ? start_persistent_request(request, beyond) : beyond(request);
+  const Function native = next_start.get(recorder::caller);
+  if (!may_be_ours()) return native(request);
+  return guarded(MPI_COMM_NULL, [&] { return start_persistent_request(request, native); });
 }
 
-int free_request(MPI_Request* request) {
-  static const auto beyond = mpi_function<int(MPI_Request*)>("PMPI_Request_free");
-  if (may_be_ours() && request) forget_persistent_request(*request);
-  return beyond(request);
-}
-
-namespace {
-
-int start_all(int count, MPI_Request* requests) {
-  static const auto beyond = mpi_function<int(int, MPI_Request*)>("PMPI_Startall");
-  if (!may_be_ours()) return beyond(count, requests);
+int start_requests(int count, MPI_Request* requests) {
+  if (!may_be_ours()) return next_startall.get(recorder::caller)(count, requests);
   for (int i = 0; i < count; ++i)
     if (const int code = start_request(requests + i); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;
 }
 
-}  // namespace
+int free_request(MPI_Request* request) {
+  if (may_be_ours() && request) forget_persistent_request(*request);
+  return next_request_free.get(recorder::caller)(request);
+}
+
 }  // namespace convene::interpose
 
 /// Defines one MPI function.
@@ -54,5 +52,5 @@ int start_all(int count, MPI_Request* requests) {
   }
 
 CONVENE_REQUESTS(Start, (MPI_Request * request), start_request(request))
-CONVENE_REQUESTS(Startall, (int count, MPI_Request* requests), start_all(count, requests))
+CONVENE_REQUESTS(Startall, (int count, MPI_Request* requests), start_requests(count, requests))
 CONVENE_REQUESTS(Request_free, (MPI_Request * request), free_request(request))

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What C and Fortran programs do with persistent requests.
+// Persistent requests of C and Fortran programs.
 #pragma once
 
 #include "mpi/functions.hpp"
 
 namespace convene::interpose {
 
-/// MPI_Start, of a caller that has been noted (runtime/call/caller.hpp).
+/// MPI_Start and MPI_Startall, of a caller that has been noted (runtime/call/caller.hpp).
 int start_request(MPI_Request* request);
+int start_requests(int count, MPI_Request* requests);
 /// MPI_Request_free.
 int free_request(MPI_Request* request);
 

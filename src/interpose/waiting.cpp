@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of the MPI that may wait, or look whether something is complete. While a non-blocking collective of Convene's is
-// outstanding and the MPI has no progress hook, a blocking one becomes its non-blocking form, tested in a loop in which
-// everything goes on: a program may wait in an ordinary receive for what another rank sends after its own collective.
-// Otherwise they cost a test of one counter.
+// MPI functions that may wait, or test for completion. They pass through to the next definition, at the cost of one test.
+//
+// While a non-blocking collective of Convene's is outstanding and the MPI has no progress hook, they progress it, too: a
+// program may wait in an ordinary receive for what another rank sends after its own collective. MPI_Wait and MPI_Waitall
+// progress until the requests are complete, tests progress once; then they pass through. The others become PMPI's
+// non-blocking form, tested in a loop: these calls a profiling tool behind Convene does not see.
 #include "interpose/waiting.hpp"
 
 #ifndef OPEN_MPI  // there the hook does it
@@ -41,17 +43,37 @@ int test_until_done(Test&& test) {
   return code;
 }
 
+/// Whether a request is complete; one with an error is, too: the call that completes it reports that.
+bool is_complete(MPI_Request request) {
+  static const auto get_status = reinterpret_cast<decltype(&PMPI_Request_get_status)>(
+      convene::interpose::mpi_symbol("PMPI_Request_get_status"));
+  int done = 0;
+  return get_status(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
+}
+
+/// Progresses everything until all requests are complete.
+void complete_all(int count, const MPI_Request* requests) {
+  if (!requests) return;  // native reports it
+  int at = 0;             // those before it are complete
+  progress::wait_until([&] {
+    while (at < count && is_complete(requests[at])) ++at;
+    return at >= count;
+  });
+}
+
 }  // namespace
 
-/// Defines one MPI function: what it does where something is outstanding; else it is the MPI's own.
-#define CONVENE_WAITING(name, parameters, as_they_came, body)                               \
-  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)                    \
-      __attribute__((visibility("default")));                                               \
-  extern "C" int convene_waiting_##name parameters {                                        \
-    static const auto beyond =                                                              \
-        reinterpret_cast<int(*) parameters>(convene::interpose::mpi_symbol("PMPI_" #name)); \
-    if (convene::interpose::bypass()) return beyond as_they_came;                           \
-    body                                                                                    \
+/// Defines one MPI function: what it does first while an operation of Convene's is outstanding. In that it may return;
+/// afterwards, or if nothing is outstanding, the call passes through.
+#define CONVENE_WAITING(name, parameters, names, first)                                \
+  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)               \
+      __attribute__((visibility("default")));                                          \
+  extern "C" int convene_waiting_##name parameters {                                   \
+    static constinit convene::mpi::NextFunction<int(*) parameters> next("MPI_" #name); \
+    if (!convene::interpose::bypass()) [[unlikely]] {                                  \
+      first;                                                                           \
+    }                                                                                  \
+    return next.get(__builtin_return_address(0)) names;                                \
   }
 
 #define CONVENE_NOW(name, ...)                                                                   \
@@ -62,14 +84,10 @@ int test_until_done(Test&& test) {
   }()
 
 // Completion.
-CONVENE_WAITING(Wait, (MPI_Request * request, MPI_Status* status), (request, status), {
-  return test_until_done([&](int* done) { return CONVENE_NOW(Test, request, done, status); });
-})
+CONVENE_WAITING(Wait, (MPI_Request * request, MPI_Status* status), (request, status),
+                complete_all(1, request))
 CONVENE_WAITING(Waitall, (int count, MPI_Request* requests, MPI_Status* statuses),
-                (count, requests, statuses), {
-                  return test_until_done(
-                      [&](int* done) { return CONVENE_NOW(Testall, count, requests, done, statuses); });
-                })
+                (count, requests, statuses), complete_all(count, requests))
 CONVENE_WAITING(Waitany, (int count, MPI_Request* requests, int* index, MPI_Status* status),
                 (count, requests, index, status), {
                   return test_until_done(
@@ -84,31 +102,17 @@ CONVENE_WAITING(Waitsome,
                     return code;
                   });
                 })
-CONVENE_WAITING(Test, (MPI_Request * request, int* done, MPI_Status* status), (request, done, status), {
-  progress::advance_all();
-  return CONVENE_NOW(Test, request, done, status);
-})
+CONVENE_WAITING(Test, (MPI_Request * request, int* done, MPI_Status* status), (request, done, status),
+                progress::advance_all())
 CONVENE_WAITING(Testall, (int count, MPI_Request* requests, int* done, MPI_Status* statuses),
-                (count, requests, done, statuses), {
-                  progress::advance_all();
-                  return CONVENE_NOW(Testall, count, requests, done, statuses);
-                })
+                (count, requests, done, statuses), progress::advance_all())
 CONVENE_WAITING(Testany, (int count, MPI_Request* requests, int* index, int* done, MPI_Status* status),
-                (count, requests, index, done, status), {
-                  progress::advance_all();
-                  return CONVENE_NOW(Testany, count, requests, index, done, status);
-                })
+                (count, requests, index, done, status), progress::advance_all())
 CONVENE_WAITING(Testsome,
                 (int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses),
-                (count, requests, completed, indices, statuses), {
-                  progress::advance_all();
-                  return CONVENE_NOW(Testsome, count, requests, completed, indices, statuses);
-                })
+                (count, requests, completed, indices, statuses), progress::advance_all())
 CONVENE_WAITING(Request_get_status, (HandleWord request, int* done, MPI_Status* status),
-                (request, done, status), {
-                  progress::advance_all();
-                  return CONVENE_NOW(Request_get_status, handle<MPI_Request>(request), done, status);
-                })
+                (request, done, status), progress::advance_all())
 
 // Point-to-point.
 CONVENE_WAITING(Recv,
@@ -159,16 +163,10 @@ CONVENE_WAITING(Probe, (int source, int tag, HandleWord comm, MPI_Status* status
                   });
                 })
 CONVENE_WAITING(Iprobe, (int source, int tag, HandleWord comm, int* done, MPI_Status* status),
-                (source, tag, comm, done, status), {
-                  progress::advance_all();
-                  return CONVENE_NOW(Iprobe, source, tag, handle<MPI_Comm>(comm), done, status);
-                })
+                (source, tag, comm, done, status), progress::advance_all())
 CONVENE_WAITING(Improbe,
                 (int source, int tag, HandleWord comm, int* done, MPI_Message* message, MPI_Status* status),
-                (source, tag, comm, done, message, status), {
-                  progress::advance_all();
-                  return CONVENE_NOW(Improbe, source, tag, handle<MPI_Comm>(comm), done, message, status);
-                })
+                (source, tag, comm, done, message, status), progress::advance_all())
 CONVENE_WAITING(Mprobe, (int source, int tag, HandleWord comm, MPI_Message* message, MPI_Status* status),
                 (source, tag, comm, message, status), {
                   return test_until_done([&](int* done) {

@@ -10,9 +10,12 @@
 #include <cstring>
 #include <mutex>
 
+#include "mpi/next_symbol.hpp"
+
 namespace convene::mpi {
 
 MpiTable pmpi;
+CollectiveFunctions next_mpi;
 
 namespace {
 
@@ -59,11 +62,36 @@ bool is_the_right_one() {
 #endif
 }
 
-void fill_table() {
-#define CONVENE_FIND(name) pmpi.name = reinterpret_cast<decltype(pmpi.name)>(mpi_symbol("PMPI_" #name));
+template <class Function>
+void find(Function& function, const char* profiling_name) {
+  function = reinterpret_cast<Function>(mpi_symbol(profiling_name));
+}
+
+/// In both tables. `profiling_name`: behind its P stands the name of the next definition.
+template <class Function>
+void find(Function& function, Function& next, const char* profiling_name) {
+  find(function, profiling_name);
+  void* const found = next_symbol(profiling_name + 1, nullptr);
+  next = found ? reinterpret_cast<Function>(found) : function;
+}
+
+void fill_tables() {
+#define CONVENE_FIND(name) find(pmpi.name, "PMPI_" #name);
   CONVENE_MPI_FUNCTIONS(CONVENE_FIND)
   CONVENE_MPI_LARGE_FUNCTIONS(CONVENE_FIND)
 #undef CONVENE_FIND
+#define CONVENE_FIND_BOTH(name) find(pmpi.name, next_mpi.name, "PMPI_" #name);
+#define CONVENE_FIND_FORMS(Name, name, ...) CONVENE_FIND_BOTH(Name) CONVENE_FIND_BOTH(I##name)
+#if MPI_VERSION >= 4
+#define CONVENE_FIND_FORMS_OF_DATA(Name, name, ...) \
+  CONVENE_FIND_FORMS(Name, name) CONVENE_FIND_BOTH(Name##_c) CONVENE_FIND_BOTH(I##name##_c)
+#else
+#define CONVENE_FIND_FORMS_OF_DATA CONVENE_FIND_FORMS
+#endif
+  CONVENE_COLLECTIVES(CONVENE_FIND_FORMS_OF_DATA, CONVENE_FIND_FORMS_OF_DATA, CONVENE_FIND_FORMS)
+#undef CONVENE_FIND_FORMS_OF_DATA
+#undef CONVENE_FIND_FORMS
+#undef CONVENE_FIND_BOTH
 }
 
 }  // namespace
@@ -90,7 +118,7 @@ MpiFit find_mpi() {
   if (decided.load(std::memory_order_relaxed) >= 0) return static_cast<MpiFit>(decided.load());
   if (!library && !find_library()) return MpiFit::none;
   const MpiFit fit = is_the_right_one() ? MpiFit::fits : MpiFit::differs;
-  if (fit == MpiFit::fits) fill_table();
+  if (fit == MpiFit::fits) fill_tables();
   decided.store(static_cast<int>(fit), std::memory_order_release);
   return fit;
 }

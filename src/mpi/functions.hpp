@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/layers.hpp"
+#include "mpi/collective_table.hpp"
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
@@ -27,45 +28,60 @@ void* mpi_object(const char* name);
 
 namespace convene::mpi {
 
+/// The collectives of an MPI: blocking, non-blocking and, where the MPI has such, with large counts. A form that the MPI
+/// lacks is null. (Persistent forms are looked up by name: few programs use them.)
+struct CollectiveFunctions {
+#define CONVENE_MEMBERS(Name, name, ...) \
+  decltype(&PMPI_##Name) Name = nullptr; \
+  decltype(&PMPI_I##name) I##name = nullptr;
+#if MPI_VERSION >= 4
+#define CONVENE_MEMBERS_OF_DATA(Name, name, ...) \
+  CONVENE_MEMBERS(Name, name)                    \
+  decltype(&PMPI_##Name##_c) Name##_c = nullptr; \
+  decltype(&PMPI_I##name##_c) I##name##_c = nullptr;
+#else
+#define CONVENE_MEMBERS_OF_DATA CONVENE_MEMBERS
+#endif
+  CONVENE_COLLECTIVES(CONVENE_MEMBERS_OF_DATA, CONVENE_MEMBERS_OF_DATA, CONVENE_MEMBERS)
+#undef CONVENE_MEMBERS_OF_DATA
+#undef CONVENE_MEMBERS
+};
+
+// Everything else that Convene calls.
 // clang-format off
 #define CONVENE_MPI_FUNCTIONS(X) \
-  X(Abort) X(Allgather) X(Allgatherv) X(Allreduce) X(Alltoall) X(Alltoallv) X(Barrier) X(Bcast) X(Cancel) X(Cart_shift) X(Cartdim_get) \
+  X(Abort) X(Cancel) X(Cart_shift) X(Cartdim_get) \
   X(Comm_call_errhandler) X(Comm_create) X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) \
   X(Comm_get_errhandler) X(Comm_group) X(Comm_idup) X(Comm_rank) X(Comm_remote_group) X(Comm_remote_size) X(Comm_set_attr) \
   X(Comm_set_errhandler) X(Comm_size) X(Comm_split) X(Comm_split_type) X(Comm_test_inter) X(Dist_graph_neighbors) \
-  X(Dist_graph_neighbors_count) X(Errhandler_free) X(Exscan) X(Finalized) \
-  X(Gather) X(Gatherv) X(Get_processor_name) X(Graph_neighbors) X(Graph_neighbors_count) X(Grequest_complete) X(Grequest_start) X(Group_free) \
-  X(Group_size) X(Group_translate_ranks) \
-  X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ibarrier) X(Ibcast) X(Igather) X(Igatherv) \
-  X(Iallreduce) X(Iexscan) X(Ineighbor_allgather) X(Ineighbor_allgatherv) X(Initialized) X(Iprobe) X(Irecv) X(Ireduce) X(Ireduce_scatter) X(Ireduce_scatter_block) \
-  X(Intercomm_merge) X(Iscan) X(Iscatter) X(Iscatterv) X(Isend) X(Neighbor_allgather) X(Neighbor_allgatherv) X(Op_commutative) X(Op_free) X(Pack) X(Query_thread) X(Recv) X(Recv_init) X(Reduce) X(Reduce_local) \
-  X(Reduce_scatter) X(Reduce_scatter_block) X(Request_free) X(Scan) X(Scatter) X(Scatterv) X(Send) X(Sendrecv) X(Start) X(Status_set_cancelled) X(Status_set_elements) X(Test) X(Testsome) X(Topo_test) \
+  X(Dist_graph_neighbors_count) X(Errhandler_free) X(Finalized) \
+  X(Get_processor_name) X(Graph_neighbors) X(Graph_neighbors_count) X(Grequest_complete) X(Grequest_start) X(Group_free) \
+  X(Group_size) X(Group_translate_ranks) X(Initialized) X(Intercomm_merge) X(Iprobe) X(Irecv) X(Isend) \
+  X(Op_commutative) X(Op_free) X(Pack) X(Query_thread) X(Recv) X(Recv_init) X(Reduce_local) \
+  X(Request_free) X(Send) X(Sendrecv) X(Start) X(Status_set_cancelled) X(Status_set_elements) X(Test) X(Testsome) X(Topo_test) \
   X(Type_commit) X(Type_contiguous) X(Type_create_struct) X(Type_free) X(Type_get_contents) \
   X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size_x) X(Unpack) X(Wait) X(Waitsome)
 
 #if MPI_VERSION >= 4
-#define CONVENE_MPI_LARGE_FUNCTIONS(X) \
-  X(Allgather_c) X(Allgatherv_c) X(Alltoall_c) X(Alltoallv_c) X(Bcast_c) X(Gather_c) X(Gatherv_c) \
-  X(Iallgather_c) X(Iallgatherv_c) X(Ialltoall_c) X(Ialltoallv_c) X(Ibcast_c) X(Igather_c) X(Igatherv_c) \
-  X(Ineighbor_allgather_c) X(Ineighbor_allgatherv_c) X(Neighbor_allgather_c) X(Neighbor_allgatherv_c) \
-  X(Allreduce_c) X(Exscan_c) X(Iallreduce_c) X(Iexscan_c) X(Ireduce_c) X(Ireduce_scatter_block_c) \
-  X(Ireduce_scatter_c) X(Iscan_c) X(Iscatter_c) X(Iscatterv_c) X(Reduce_c) X(Reduce_scatter_block_c) \
-  X(Reduce_scatter_c) X(Scan_c) X(Scatter_c) X(Scatterv_c) X(Type_get_contents_c) X(Type_get_envelope_c) \
-  X(Pack_c) X(Unpack_c)
+#define CONVENE_MPI_LARGE_FUNCTIONS(X) X(Pack_c) X(Type_get_contents_c) X(Type_get_envelope_c) X(Unpack_c)
 #else
 #define CONVENE_MPI_LARGE_FUNCTIONS(X)
 #endif
 // clang-format on
 
-struct MpiTable {
+struct MpiTable : CollectiveFunctions {
 #define CONVENE_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
   CONVENE_MPI_FUNCTIONS(CONVENE_MEMBER)
   CONVENE_MPI_LARGE_FUNCTIONS(CONVENE_MEMBER)
 #undef CONVENE_MEMBER
 };
 
-/// The MPI of this process; all null before find_mpi().
+/// The PMPI functions of this process, for Convene's own calls; all null before find_mpi().
 extern MpiTable pmpi;
+
+/// The next definitions of MPI's collectives (mpi/next_symbol.hpp), for calls of the program that run natively: a profiling
+/// tool behind Convene counts them. Filled together with `pmpi`.
+extern CollectiveFunctions next_mpi;
 
 /// How the MPI that this process has loaded fits the one that this library was built for.
 enum class MpiFit { none, fits, differs };

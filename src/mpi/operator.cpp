@@ -106,7 +106,7 @@ HeldOperator::~HeldOperator() {
   if (is_freed) pmpi.Op_free(&op_);
 }
 
-int HeldOperator::free(MPI_Op* op) {
+int HeldOperator::free(MPI_Op* op, int (*native)(MPI_Op*)) {
   {
     const std::lock_guard lock(held_mutex);
     const auto found = op ? find_held(*op) : held().end();
@@ -116,7 +116,7 @@ int HeldOperator::free(MPI_Op* op) {
       return MPI_SUCCESS;
     }
   }
-  return pmpi.Op_free(op);
+  return native(op);
 }
 
 void ItemOperator::prepare(MPI_Comm comm, Arena& arena) {

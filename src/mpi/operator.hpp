@@ -25,8 +25,8 @@ class HeldOperator {
   HeldOperator(const HeldOperator&) = delete;
   HeldOperator& operator=(const HeldOperator&) = delete;
 
-  /// What MPI_Op_free is to do: frees the operator now, or when nobody holds it any more.
-  static int free(MPI_Op* op);
+  /// MPI_Op_free: frees the operator by `native`, or, while it is held, marks it; its last holder then frees it.
+  static int free(MPI_Op* op, int (*native)(MPI_Op*));
 
  private:
   MPI_Op op_;

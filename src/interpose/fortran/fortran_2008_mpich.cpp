@@ -9,13 +9,13 @@
 #ifndef OPEN_MPI
 
 #include "interpose/fortran/fortran_requests.hpp"
+#include "interpose/free_operator.hpp"
 #include "interpose/interposition.hpp"
 #include "interpose/waiting.hpp"
-#include "mpi/operator.hpp"
 #include "runtime/call/caller.hpp"
-#include "runtime/call/collectives.hpp"
 #include "runtime/progress/background.hpp"
 #include "runtime/progress/progress_engine.hpp"
+#include "runtime/run/collectives.hpp"
 
 namespace convene::interpose {
 namespace {
@@ -83,15 +83,14 @@ void give_back(int* ierror, int code) {
 }  // namespace convene::interpose
 
 /// Defines one function: what it does first, in which it may return; then the MPI's own of this name is called.
-#define CONVENE_F08(name, parameters, as_they_came, first)                    \
-  extern "C" void convene_f08_##name parameters __asm__("mpi_" #name "_f08_") \
-      __attribute__((visibility("default")));                                 \
-  extern "C" void convene_f08_##name parameters {                             \
-    using namespace convene;                                                  \
-    static const auto beyond = reinterpret_cast<void(*) parameters>(          \
-        symbol_beyond("mpi_" #name "_f08_", __builtin_return_address(0)));    \
-    first;                                                                    \
-    beyond as_they_came;                                                      \
+#define CONVENE_F08(name, parameters, names, first)                               \
+  extern "C" void convene_f08_##name parameters __asm__("mpi_" #name "_f08_")     \
+      __attribute__((visibility("default")));                                     \
+  extern "C" void convene_f08_##name parameters {                                 \
+    using namespace convene;                                                      \
+    static constinit NextFunction<void(*) parameters> next("mpi_" #name "_f08_"); \
+    first;                                                                        \
+    next.get(__builtin_return_address(0)) names;                                  \
   }
 
 // Completion. Statuses and logical values are Fortran's, and pass through.
@@ -102,7 +101,7 @@ CONVENE_F08(
     waitany, (const int* count, int* requests, int* index, void* status, int* ierror),
     (count, requests, index, status, ierror), if (!bypass()) {
       static const auto test = reinterpret_cast<void (*)(const int*, int*, int*, int*, void*, int*)>(
-          symbol_beyond("mpi_testany_f08_", __builtin_return_address(0)));
+          next_symbol("mpi_testany_f08_", __builtin_return_address(0)));
       return give_back(ierror, until_any([&](int* code) {
                          int done = 0;
                          test(count, requests, index, &done, status, code);
@@ -113,7 +112,7 @@ CONVENE_F08(
     waitsome, (const int* count, int* requests, int* completed, int* indices, void* statuses, int* ierror),
     (count, requests, completed, indices, statuses, ierror), if (!bypass()) {
       static const auto test = reinterpret_cast<void (*)(const int*, int*, int*, int*, void*, int*)>(
-          symbol_beyond("mpi_testsome_f08_", __builtin_return_address(0)));
+          next_symbol("mpi_testsome_f08_", __builtin_return_address(0)));
       return give_back(ierror, until_any([&](int* code) {
                          test(count, requests, completed, indices, statuses, code);
                          return *completed != 0;
@@ -165,7 +164,7 @@ CONVENE_F08(
       int provided = 0;
       static const int multiple = MPI_THREAD_MULTIPLE;
       static const auto for_threads = reinterpret_cast<void (*)(const int*, int*, int*)>(
-          symbol_beyond("mpi_init_thread_f08_", __builtin_return_address(0)));
+          next_symbol("mpi_init_thread_f08_", __builtin_return_address(0)));
       return for_threads(&multiple, &provided, ierror);
     })
 
@@ -187,7 +186,7 @@ CONVENE_F08(barrier_init, (const int* comm, const int* info, int* request, int* 
 CONVENE_F08(op_free, (int* op, int* ierror), (op, ierror), {
   if (is_active()) {
     MPI_Op freed = op_of(*op);
-    const int code = HeldOperator::free(&freed);
+    const int code = free_operator(&freed, __builtin_return_address(0));
     *op = integer_of(freed);
     return give_back(ierror, code);
   }

@@ -5,70 +5,60 @@
 #ifdef OPEN_MPI
 
 #include "interpose/fortran/fortran_openmpi.hpp"
-#include "runtime/call/collectives.hpp"
+#include "interpose/free_operator.hpp"
+#include "mpi/collective_table.hpp"
+#include "runtime/run/collectives.hpp"
 
 namespace convene::interpose {
 using namespace fortran;
 
-// What several collectives have alike.
-#define CONVENE_OF_ALL(name, NAME)                                                                      \
-  CONVENE_FORTRAN_FORMS(name, NAME, (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), \
-                        (translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf),       \
-                         *recvcount, type_of(recvtype), comm_of(comm)),                                 \
-                        const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype,       \
-                        void* recvbuf, const MPI_Fint* recvcount, const MPI_Fint* recvtype,             \
-                        const MPI_Fint* comm)
-#define CONVENE_OF_ALL_V(name, NAME)                                                                \
-  CONVENE_FORTRAN_FORMS(                                                                            \
-      name, NAME, (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm),      \
-      (translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf), recvcounts, displs, \
-       type_of(recvtype), comm_of(comm)),                                                           \
-      const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,      \
-      const MPI_Fint* recvcounts, const MPI_Fint* displs, const MPI_Fint* recvtype, const MPI_Fint* comm)
-#define CONVENE_ROOTED(name, NAME)                                                             \
-  CONVENE_FORTRAN_FORMS(                                                                       \
-      name, NAME, (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),    \
-      (translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf), *recvcount,    \
-       type_of(recvtype), *root, comm_of(comm)),                                               \
-      const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf, \
-      const MPI_Fint* recvcount, const MPI_Fint* recvtype, const MPI_Fint* root, const MPI_Fint* comm)
+// The declaration of an argument in Fortran, and the argument as the runtime takes it.
+#define CONVENE_FORTRAN_INPUT(name) const void* name
+#define CONVENE_FORTRAN_OUTPUT(name) void* name
+#define CONVENE_FORTRAN_COUNT(name) const MPI_Fint* name
+#define CONVENE_FORTRAN_COUNTS CONVENE_FORTRAN_COUNT
+#define CONVENE_FORTRAN_DISPLACEMENTS CONVENE_FORTRAN_COUNT
+#define CONVENE_FORTRAN_ROOT_COUNT CONVENE_FORTRAN_COUNT
+#define CONVENE_FORTRAN_ROOT_COUNTS CONVENE_FORTRAN_COUNT
+#define CONVENE_FORTRAN_ROOT_DISPLACEMENTS CONVENE_FORTRAN_COUNT
+#define CONVENE_FORTRAN_TYPE CONVENE_FORTRAN_COUNT
+#define CONVENE_FORTRAN_OP CONVENE_FORTRAN_COUNT
+#define CONVENE_FORTRAN_ROOT CONVENE_FORTRAN_COUNT
+#define CONVENE_FORTRAN_COMM CONVENE_FORTRAN_COUNT
+#define CONVENE_FORTRAN_PARAMETER(KIND, name) CONVENE_FORTRAN_##KIND(name)
 
-CONVENE_OF_ALL(allgather, ALLGATHER)
-CONVENE_OF_ALL_V(allgatherv, ALLGATHERV)
-CONVENE_ROOTED(gather, GATHER)
-CONVENE_FORTRAN_FORMS(gatherv, GATHERV,
-                      (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm),
-                      (translated(sendbuf), *sendcount, type_of(sendtype), translated(recvbuf), recvcounts,
-                       displs, type_of(recvtype), *root, comm_of(comm)),
-                      const void* sendbuf, const MPI_Fint* sendcount, const MPI_Fint* sendtype, void* recvbuf,
-                      const MPI_Fint* recvcounts, const MPI_Fint* displs, const MPI_Fint* recvtype,
-                      const MPI_Fint* root, const MPI_Fint* comm)
-CONVENE_ROOTED(scatter, SCATTER)
-CONVENE_FORTRAN_FORMS(scatterv, SCATTERV,
-                      (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm),
-                      (translated(sendbuf), sendcounts, displs, type_of(sendtype), translated(recvbuf),
-                       *recvcount, type_of(recvtype), *root, comm_of(comm)),
-                      const void* sendbuf, const MPI_Fint* sendcounts, const MPI_Fint* displs,
-                      const MPI_Fint* sendtype, void* recvbuf, const MPI_Fint* recvcount,
-                      const MPI_Fint* recvtype, const MPI_Fint* root, const MPI_Fint* comm)
-CONVENE_FORTRAN_FORMS(bcast, BCAST, (buffer, count, type, root, comm),
-                      (translated(buffer), *count, type_of(type), *root, comm_of(comm)), void* buffer,
-                      const MPI_Fint* count, const MPI_Fint* type, const MPI_Fint* root, const MPI_Fint* comm)
-CONVENE_OF_ALL(alltoall, ALLTOALL)
-CONVENE_FORTRAN_FORMS(alltoallv, ALLTOALLV,
-                      (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm),
-                      (translated(sendbuf), sendcounts, sdispls, type_of(sendtype), translated(recvbuf),
-                       recvcounts, rdispls, type_of(recvtype), comm_of(comm)),
-                      const void* sendbuf, const MPI_Fint* sendcounts, const MPI_Fint* sdispls,
-                      const MPI_Fint* sendtype, void* recvbuf, const MPI_Fint* recvcounts,
-                      const MPI_Fint* rdispls, const MPI_Fint* recvtype, const MPI_Fint* comm)
-CONVENE_OF_ALL(neighbor_allgather, NEIGHBOR_ALLGATHER)
-CONVENE_OF_ALL_V(neighbor_allgatherv, NEIGHBOR_ALLGATHERV)
-CONVENE_FORTRAN_FORMS(barrier, BARRIER, (comm), (comm_of(comm)), const MPI_Fint* comm)
+#define CONVENE_TRANSLATE_INPUT(name) translated(name)
+#define CONVENE_TRANSLATE_OUTPUT(name) translated(name)
+#define CONVENE_TRANSLATE_COUNT(name) *name
+#define CONVENE_TRANSLATE_COUNTS(name) name
+#define CONVENE_TRANSLATE_DISPLACEMENTS(name) name
+#define CONVENE_TRANSLATE_ROOT_COUNT(name) *name
+#define CONVENE_TRANSLATE_ROOT_COUNTS(name) name
+#define CONVENE_TRANSLATE_ROOT_DISPLACEMENTS(name) name
+#define CONVENE_TRANSLATE_TYPE(name) type_of(name)
+#define CONVENE_TRANSLATE_OP(name) op_of(name)
+#define CONVENE_TRANSLATE_ROOT(name) *name
+#define CONVENE_TRANSLATE_COMM(name) comm_of(name)
+#define CONVENE_TRANSLATE(KIND, name) CONVENE_TRANSLATE_##KIND(name)
 
-#undef CONVENE_OF_ALL
-#undef CONVENE_OF_ALL_V
-#undef CONVENE_ROOTED
+#define CONVENE_FORTRAN_COLLECTIVE(Name, name, NAME, PATTERN, ...)        \
+  CONVENE_FORTRAN_FORMS(name, NAME, (CONVENE_NAMES(PATTERN)),             \
+                        (CONVENE_ARGUMENTS_##PATTERN(CONVENE_TRANSLATE)), \
+                        CONVENE_ARGUMENTS_##PATTERN(CONVENE_FORTRAN_PARAMETER))
+CONVENE_COLLECTIVES(CONVENE_FORTRAN_COLLECTIVE, CONVENE_FORTRAN_COLLECTIVE, CONVENE_FORTRAN_COLLECTIVE)
+
+namespace {
+
+int free_operator(MPI_Fint* index) {
+  MPI_Op op = op_of(index);
+  const int code = convene::interpose::free_operator(&op, recorder::caller);
+  if (code == MPI_SUCCESS) *index = reinterpret_cast<MPI_Fint (*)(MPI_Op)>(mpi_symbol("PMPI_Op_c2f"))(op);
+  return code;
+}
+
+}  // namespace
+
+CONVENE_FORTRAN(op_free, OP_FREE, (MPI_Fint * op, MPI_Fint* ierror), (op, ierror), free_operator(op))
 
 }  // namespace convene::interpose
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fortran under Open MPI. Its bindings call PMPI_ functions directly, so a Fortran program never reaches the C names
-// and its own ones are wrapped: mpif.h and `use mpi` call mpi_x_ (in four spellings, by compiler), `use mpi_f08`
-// calls mpi_x_f08_. Both pass everything by address; handles are integers, and MPI_IN_PLACE and MPI_BOTTOM are the
-// addresses of two common blocks. (For MPICH's bindings see interpose/fortran/fortran_2008_mpich.cpp.)
+// Fortran under Open MPI. Its bindings call PMPI_ functions directly, so a Fortran program never reaches the C names, and
+// the Fortran names are wrapped: mpif.h and `use mpi` call mpi_x_ (in four spellings, by compiler), `use mpi_f08` calls
+// mpi_x_f08_. Both pass everything by address; handles are integers, and MPI_IN_PLACE and MPI_BOTTOM are the addresses of
+// two common blocks. (For MPICH's bindings see interpose/fortran/fortran_2008_mpich.cpp.)
 #pragma once
 
 #include <dlfcn.h>
@@ -47,14 +47,6 @@ inline void* translated(const void* buffer) {
   return const_cast<void*>(buffer);
 }
 
-/// Where a call goes that does not concern Convene: to the profiling name, else to what stands behind this library.
-template <class Function>
-Function passed_by(const char* profiling_name, const char* name, const void* caller) {
-  void* found = dlsym(RTLD_DEFAULT, profiling_name);
-  if (!found) found = mpi_symbol(profiling_name);
-  return reinterpret_cast<Function>(found ? found : symbol_beyond(name, caller));
-}
-
 /// Handles as C has them; Open MPI's integers are indices into its tables.
 template <class Handle>
 Handle translated_handle(const char* function, MPI_Fint index) {
@@ -79,43 +71,36 @@ inline void give_back(MPI_Fint* ierror, int code) {
 
 static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on as C's");
 
-/// Defines one spelling of a function: parameters all by address, the arguments as they came, and the call of Convene's.
-#define CONVENE_SPELLING(id, name, parameters, as_they_came, call)                                      \
-  extern "C" void convene_fortran_##id parameters __asm__(name) __attribute__((visibility("default"))); \
-  extern "C" void convene_fortran_##id parameters {                                                     \
-    if (!is_active())                                                                                   \
-      return fortran::passed_by<void(*) parameters>("p" name, name, __builtin_return_address(0))        \
-          as_they_came;                                                                                 \
-    recorder::note_caller(__builtin_return_address(0));                                                 \
-    give_back(ierror, call);                                                                            \
+/// Defines one spelling of a function: parameters all by address, their names, and the call of Convene's. If Convene is
+/// inactive the call passes through.
+#define CONVENE_SPELLING(id, spelling, parameters, names, call)                                             \
+  extern "C" void convene_fortran_##id parameters __asm__(spelling) __attribute__((visibility("default"))); \
+  extern "C" void convene_fortran_##id parameters {                                                         \
+    if (!is_active()) [[unlikely]] {                                                                        \
+      static constinit NextFunction<void(*) parameters> next(spelling);                                     \
+      return next.get(__builtin_return_address(0)) names;                                                   \
+    }                                                                                                       \
+    recorder::note_caller(__builtin_return_address(0));                                                     \
+    give_back(ierror, call);                                                                                \
   }
-#define CONVENE_CAPITALS(id, name, parameters, as_they_came, call)                                      \
-  extern "C" void convene_fortran_##id parameters __asm__(name) __attribute__((visibility("default"))); \
-  extern "C" void convene_fortran_##id parameters {                                                     \
-    if (!is_active())                                                                                   \
-      return fortran::passed_by<void(*) parameters>("P" name, name, __builtin_return_address(0))        \
-          as_they_came;                                                                                 \
-    recorder::note_caller(__builtin_return_address(0));                                                 \
-    give_back(ierror, call);                                                                            \
-  }
-#define CONVENE_FORTRAN(name, capitals, parameters, as_they_came, call)               \
-  CONVENE_SPELLING(name##_plain, "mpi_" #name, parameters, as_they_came, call)        \
-  CONVENE_SPELLING(name##_one, "mpi_" #name "_", parameters, as_they_came, call)      \
-  CONVENE_SPELLING(name##_two, "mpi_" #name "__", parameters, as_they_came, call)     \
-  CONVENE_CAPITALS(name##_capitals, "MPI_" #capitals, parameters, as_they_came, call) \
-  CONVENE_SPELLING(name##_f08, "mpi_" #name "_f08_", parameters, as_they_came, call)
+#define CONVENE_FORTRAN(name, capitals, parameters, names, call)               \
+  CONVENE_SPELLING(name##_plain, "mpi_" #name, parameters, names, call)        \
+  CONVENE_SPELLING(name##_one, "mpi_" #name "_", parameters, names, call)      \
+  CONVENE_SPELLING(name##_two, "mpi_" #name "__", parameters, names, call)     \
+  CONVENE_SPELLING(name##_capitals, "MPI_" #capitals, parameters, names, call) \
+  CONVENE_SPELLING(name##_f08, "mpi_" #name "_f08_", parameters, names, call)
 
 #define CONVENE_FORTRAN_LIST(...) __VA_ARGS__
 
-/// Defines a collective's three forms: mpi_<name>, mpi_i<name> and mpi_<name>_init. The blocking form's arguments as they
-/// came, and as Convene takes them, both in parentheses; the last argument are its parameters, all without ierror.
-#define CONVENE_FORTRAN_FORMS(name, capitals, as_they_came, arguments, ...)                   \
-  CONVENE_FORTRAN(name, capitals, (__VA_ARGS__, MPI_Fint * ierror),                           \
-                  (CONVENE_FORTRAN_LIST as_they_came, ierror), name arguments)                \
-  CONVENE_FORTRAN(i##name, I##capitals, (__VA_ARGS__, MPI_Fint * request, MPI_Fint * ierror), \
-                  (CONVENE_FORTRAN_LIST as_they_came, request, ierror),                       \
-                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form()))            \
-  CONVENE_FORTRAN(name##_init, capitals##_INIT,                                               \
-                  (__VA_ARGS__, const MPI_Fint* info, MPI_Fint* request, MPI_Fint* ierror),   \
-                  (CONVENE_FORTRAN_LIST as_they_came, info, request, ierror),                 \
+/// Defines a collective's three forms: mpi_<name>, mpi_i<name> and mpi_<name>_init. `names` and `arguments` in parentheses
+/// are the blocking form's: as they came, and as the runtime takes them; then its parameters, all without ierror.
+#define CONVENE_FORTRAN_FORMS(name, capitals, names, arguments, ...)                                      \
+  CONVENE_FORTRAN(name, capitals, (__VA_ARGS__, MPI_Fint * ierror), (CONVENE_FORTRAN_LIST names, ierror), \
+                  name arguments)                                                                         \
+  CONVENE_FORTRAN(i##name, I##capitals, (__VA_ARGS__, MPI_Fint * request, MPI_Fint * ierror),             \
+                  (CONVENE_FORTRAN_LIST names, request, ierror),                                          \
+                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form()))                        \
+  CONVENE_FORTRAN(name##_init, capitals##_INIT,                                                           \
+                  (__VA_ARGS__, const MPI_Fint* info, MPI_Fint* request, MPI_Fint* ierror),               \
+                  (CONVENE_FORTRAN_LIST names, info, request, ierror),                                    \
                   name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form(info_of(info))))

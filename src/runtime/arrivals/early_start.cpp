@@ -82,6 +82,12 @@ bool EarlyStart::advance() {
   return is_over_ = done || code_ != MPI_SUCCESS;
 }
 
+void EarlyStart::fail(int code) {
+  internal_->note_failure(code);
+  code_ = code;
+  is_over_ = true;
+}
+
 int EarlyStart::pack(const Arguments& call) {
   const BufferArgument& side = call.in_place ? call.recv : call.send;
   const TypeFacts facts = facts_of(side.type);

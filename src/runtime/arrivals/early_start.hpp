@@ -53,6 +53,7 @@ class EarlyStart final : public Progressing {
   std::uint64_t early_messages() const { return run_ ? run_->early_messages() : 0; }
 
   bool advance() override;
+  void fail(int code) override;
   void complete() override;
   bool close() override;
 

@@ -138,6 +138,11 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     return true;
   }
 
+  void fail(int code) override {
+    internal_->note_failure(code);
+    code_ = code;
+  }
+
   void complete() override {
     if (code() != MPI_SUCCESS) internal_->has_failed = true;
     if (is_closed_) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/call/arguments.hpp"
 
+#include "mpi/collective_table.hpp"
 #include "mpi/operator.hpp"
 
 namespace convene::runtime {
@@ -36,9 +37,14 @@ std::uint64_t item_bytes(const BufferArgument& side) { return facts_of(side.type
 bool runs_anywhere(const Arguments& call) { return !is_reduction(call.collective) || is_predefined(call.op); }
 
 bool has_equal_blocks(Collective collective) {
-  return collective != Collective::allgatherv && collective != Collective::gatherv &&
-         collective != Collective::scatterv && collective != Collective::alltoallv &&
-         collective != Collective::reduce_scatter && collective != Collective::neighbor_allgatherv;
+  switch (collective) {
+#define CONVENE_CASE(Name, name, NAME, PATTERN, ...) \
+  case Collective::name:                             \
+    return !CONVENE_HAS_ARRAYS(PATTERN);
+    CONVENE_COLLECTIVES(CONVENE_CASE, CONVENE_CASE, CONVENE_CASE)
+#undef CONVENE_CASE
+  }
+  return true;
 }
 
 bool may_have_equal_blocks(Collective collective) {
@@ -46,7 +52,7 @@ bool may_have_equal_blocks(Collective collective) {
 }
 
 bool Arguments::are_sound() const {
-  return is_sound(send, collective) && is_sound(recv, collective) &&
+  return !is_refused && is_sound(send, collective) && is_sound(recv, collective) &&
          (!is_rooted(collective) || (root >= 0 && static_cast<Rank>(root) < procs)) &&
          (!is_reduction(collective) || is_sound_reduction(*this));
 }

@@ -26,8 +26,9 @@ struct Arguments {
   MPI_Comm comm = MPI_COMM_NULL;
   Rank procs = 1, rank = 0;
   int root = 0;
-  bool in_place = false;  ///< MPI_IN_PLACE for the send side; in scatter for the root's receive side
-  Shape shape = {};       ///< where all blocks are equal
+  bool in_place = false;    ///< MPI_IN_PLACE for the send side; in scatter for the root's receive side
+  bool is_refused = false;  ///< arrays are missing, or there is no process topology: native reports it
+  Shape shape = {};         ///< where all blocks are equal
   BufferArgument send = {},
                  recv = {};  ///< what this rank uses of them; a bcast's vector is `recv`, at the root too
   MPI_Op op = {};            ///< of a reduction
@@ -61,7 +62,7 @@ bool runs_anywhere(const Arguments& call);
 
 /// Whether equal blocks stand on both sides, by a count and a type: no arrays.
 bool has_equal_blocks(Collective collective);
-/// Likewise, or equal counts are given as one (see reduce_scatter() in runtime/call/reductions.cpp).
+/// Likewise, or equal counts are given as one (see reduce_scatter() in runtime/run/reductions.cpp).
 bool may_have_equal_blocks(Collective collective);
 
 class Persistent;
@@ -72,6 +73,8 @@ struct Form {
   MPI_Request* request = nullptr;
   const MPI_Info* info = nullptr;
   Persistent** operation = nullptr;
+  /// A blocking call of the program that Convene makes as a non-blocking native one: it completes the request itself.
+  bool is_internal = false;
 
   bool is_blocking() const { return !request && !operation; }
   bool is_persistent() const { return info || operation; }

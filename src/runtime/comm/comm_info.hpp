@@ -2,10 +2,16 @@
 // Communicator facts: what the MPI says of the program's communicator when its handle is made.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 #include "mpi/functions.hpp"
 #include "schedule/core/slots.hpp"
 
 namespace convene::runtime {
+
+/// Generation of the set of handles: grows when a handle is freed or fails. Threads then look handles up again.
+inline std::atomic<std::uint64_t> handle_generation{0};
 
 struct CommInfo {
   MPI_Comm comm = MPI_COMM_NULL;

@@ -3,7 +3,18 @@
 
 #include <bit>
 
+#include "runtime/call/failure.hpp"
+
 namespace convene::runtime {
+
+/// Without memory its counts are lost: it is freed from within the MPI, where nothing can be reported.
+LiveProfile::~LiveProfile() {
+  try {
+    ProfileRegistry::instance().retire(*this);
+  } catch (...) {
+    code_of_exception();
+  }
+}
 
 CallStats& CommStats::of(Decision& decision, std::uint64_t block_bytes, bool ends_later) {
   const auto size_class = static_cast<unsigned>(std::bit_width(block_bytes));

@@ -12,7 +12,7 @@ namespace convene::runtime {
 
 /// Profile that is merged into the process's when nothing adds to it any more.
 struct LiveProfile : CommProfile {
-  ~LiveProfile() { ProfileRegistry::instance().retire(*this); }
+  ~LiveProfile();
 };
 
 class CommStats {

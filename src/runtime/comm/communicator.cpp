@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/comm/communicator.hpp"
 
+#include "runtime/call/failure.hpp"
+
 namespace convene::runtime {
 
 Communicator::Communicator(MPI_Comm comm) : info_(info_of(comm)) {}
 
 Communicator::~Communicator() {
-  if (recording_) recording_->close();
+  try {
+    if (recording_) recording_->close();
+  } catch (...) {
+    code_of_exception();
+  }
 }
 
 Decision& Communicator::decide(const CallSignature& call) {

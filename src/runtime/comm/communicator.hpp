@@ -37,10 +37,12 @@ class Communicator {
   /// The handle of a communicator, made where there is none yet; null where it cannot have one (all is native then).
   static Communicator* of(MPI_Comm comm) {
     const LastLookup& last = last_lookup_;
-    if (last.handle && last.comm == comm && last.generation == generation_.load(std::memory_order_acquire))
+    if (last.handle && last.comm == comm && last.generation == handle_generation.load(std::memory_order_acquire))
       return last.handle;
     return find_or_make(comm);
   }
+  /// The same, but throws where there is no memory for a handle.
+  static Communicator* obtain(MPI_Comm comm);
   /// The handle of a communicator; null where there is none yet.
   static Communicator* known(MPI_Comm comm);
 
@@ -53,6 +55,12 @@ class Communicator {
   Rank rank() const { return info_.rank; }
   Rank procs() const { return info_.procs; }
   bool is_inter() const { return info_.is_inter; }
+
+  /// An exception has interrupted a call on `comm`: messages may be left over, and the ranks may no longer agree on the
+  /// number of the call. Every later call of Convene's there returns the code.
+  static void note_failure(MPI_Comm comm, int code) noexcept;
+  /// The code of the first such call, or MPI_SUCCESS.
+  int failure() const { return failure_ != MPI_SUCCESS ? failure_ : tags_.failure(); }
 
   TagSpace& tags() { return tags_; }
   const TagSpace& tags() const { return tags_; }
@@ -101,10 +109,9 @@ class Communicator {
     std::uint64_t generation;
   };
   [[gnu::tls_model("initial-exec")]] static thread_local constinit LastLookup last_lookup_;
-  static std::atomic<std::uint64_t> generation_;  // of the set of handles: counts the freed ones
 
   explicit Communicator(MPI_Comm comm);
-  static Communicator* find_or_make(MPI_Comm comm);
+  static Communicator* find_or_make(MPI_Comm comm) noexcept;
   friend struct Registry;
 
   const CommInfo info_;
@@ -114,6 +121,7 @@ class Communicator {
   CommStats stats_{info_.procs};
   NodeSharedMemory shared_memory_{info_, nodes_};
   Decisions decisions_{info_, tags_, nodes_, neighbors_};
+  int failure_ = MPI_SUCCESS;
   bool is_unrecorded_ = false, has_seen_operations_ = false;
   std::shared_ptr<Recording> recording_;
   std::unique_ptr<Attachment> attachment_;

@@ -5,10 +5,13 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/call/failure.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/progress/background.hpp"
 #include "runtime/progress/progress_engine.hpp"
+#include "runtime/settings/settings.hpp"
+#include "runtime/stall/wait_warning.hpp"
 
 namespace convene::runtime {
 
@@ -44,6 +47,8 @@ int Registry::make_key() {
   pmpi.Comm_create_keyval(on_copy, on_delete, &keyval, nullptr);
   ProfileRegistry::instance();
   background::install();
+  if (settings().wait_warning > 0)
+    wait_warning = {static_cast<std::uint64_t>(settings().wait_warning), say_who_is_missing};
   process::at_end(process::EndStage::drain, progress::drain);
   process::at_end(process::EndStage::close, close);
   return keyval;
@@ -55,9 +60,9 @@ int Registry::on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {
   return MPI_SUCCESS;
 }
 
-int Registry::on_delete(MPI_Comm, int, void* value, void*) {
+int Registry::on_delete(MPI_Comm, int, void* value, void*) try {
   auto* handle = static_cast<Communicator*>(value);
-  ++Communicator::generation_;
+  ++handle_generation;
 #ifdef OPEN_MPI
   // Open MPI does not tolerate that a communicator goes while a duplicate of it is in the making; MPICH keeps it until then,
   // and comes here from there. (Freeing it is collective, and all ranks have begun the duplicate before.) At the start of
@@ -67,6 +72,8 @@ int Registry::on_delete(MPI_Comm, int, void* value, void*) {
 #endif
   if (instance().remove(handle)) delete handle;
   return MPI_SUCCESS;
+} catch (...) {
+  return code_of_exception();
 }
 
 bool Registry::remove(Communicator* handle) {
@@ -81,7 +88,7 @@ bool Registry::remove(Communicator* handle) {
 /// Stage `close` of the end: no handle is given out any more.
 void Registry::close() {
   progress::delete_deferred();
-  ++Communicator::generation_;
+  ++handle_generation;
   std::vector<Communicator*> handles;
   {
     Registry& registry = instance();
@@ -106,6 +113,10 @@ Communicator* Registry::find(MPI_Comm comm, bool may_make) {
 
 Communicator* Registry::make(MPI_Comm comm) {
   std::unique_ptr<Communicator> handle(new Communicator(comm));
+  {
+    const std::lock_guard lock(mutex);
+    live.reserve(live.size() + 1);  // nothing may fail once the attribute is set
+  }
   if (pmpi.Comm_set_attr(comm, key(), handle.get()) != MPI_SUCCESS) return nullptr;
   const std::lock_guard lock(mutex);
   live.push_back(handle.get());
@@ -113,13 +124,33 @@ Communicator* Registry::make(MPI_Comm comm) {
 }
 
 thread_local constinit Communicator::LastLookup Communicator::last_lookup_{};
-std::atomic<std::uint64_t> Communicator::generation_{0};
 
-Communicator* Communicator::find_or_make(MPI_Comm comm) {
-  const std::uint64_t now = generation_.load(std::memory_order_acquire);
+Communicator* Communicator::find_or_make(MPI_Comm comm) noexcept {
+  try {
+    return obtain(comm);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+Communicator* Communicator::obtain(MPI_Comm comm) {
+  const std::uint64_t now = handle_generation.load(std::memory_order_acquire);
   Communicator* handle = Registry::instance().find(comm, true);
+  if (handle && handle->failure() != MPI_SUCCESS) handle->fast_path().forget();
   last_lookup_ = {comm, handle, now};
   return handle;
+}
+
+void Communicator::note_failure(MPI_Comm comm, int code) noexcept {
+  try {
+    Communicator* communicator = known(comm);
+    if (!communicator) return;
+    if (communicator->failure() == MPI_SUCCESS) communicator->failure_ = code;
+    communicator->tags_.note_error();
+    communicator->fast_path().forget();
+  } catch (...) {
+    // The registry itself could not be made: there is no handle.
+  }
 }
 
 Communicator* Communicator::known(MPI_Comm comm) { return Registry::instance().find(comm, false); }

@@ -22,7 +22,12 @@ InternalCommunicator::InternalCommunicator() { ++internal_communicators; }
 
 InternalCommunicator::~InternalCommunicator() {
   --internal_communicators;
-  if (is_ready && !has_failed && !process::is_finalizing()) pmpi.Comm_free(&comm);
+  if (is_ready && !has_failed && failure == MPI_SUCCESS && !process::is_finalizing()) pmpi.Comm_free(&comm);
+}
+
+void InternalCommunicator::note_failure(int code) {
+  failure = code;
+  ++handle_generation;
 }
 
 int InternalCommunicator::test(bool& ready) {

@@ -28,6 +28,8 @@ struct InternalCommunicator {
   MPI_Request making = MPI_REQUEST_NULL;  ///< of a duplicate
   std::atomic<bool> is_ready = false;
   bool has_failed = false;  ///< an error has left messages over: some MPIs abort if such a one is freed
+  /// Error code of an operation that was interrupted by an exception.
+  std::atomic<int> failure = MPI_SUCCESS;
   TagWindow tag_window;
 
   InternalCommunicator();
@@ -36,6 +38,8 @@ struct InternalCommunicator {
   InternalCommunicator& operator=(const InternalCommunicator&) = delete;
   /// Tests whether it is ready. Returns MPI_SUCCESS or the MPI's error.
   int test(bool& ready);
+  /// An operation was interrupted: no call of Convene's runs on the program's communicator after it.
+  void note_failure(int code);
 };
 
 class TagSpace {
@@ -54,8 +58,14 @@ class TagSpace {
   /// Likewise, made if need be: MPI_COMM_NULL where there is none to be had. Collective, may wait.
   MPI_Comm comm_if_possible() { return ensure() ? comm() : MPI_COMM_NULL; }
   const std::shared_ptr<InternalCommunicator>& shared() const { return internal_; }
-  /// After an error of the MPI in a run.
-  void note_failure() { internal_->has_failed = true; }
+  /// To be called after an error of the MPI in a run.
+  void note_error() {
+    if (internal_) internal_->has_failed = true;
+  }
+  /// The error code of an operation that was interrupted, or MPI_SUCCESS.
+  int failure() const {
+    return internal_ ? internal_->failure.load(std::memory_order_relaxed) : static_cast<int>(MPI_SUCCESS);
+  }
 
   /// The number of the next collective, equal on all ranks.
   std::uint32_t next_collective() { return collectives_++; }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpi/functions.hpp"
+#include "runtime/call/failure.hpp"
 
 namespace convene::runtime::process {
 namespace {
@@ -50,13 +51,15 @@ void stop_threads() {
 
 namespace {
 
-int on_finalize(MPI_Comm, int, void*, void*) {
+int on_finalize(MPI_Comm, int, void*, void*) try {
   stop_threads();
   run_stage(EndStage::drain);
   Ends::instance().is_finalizing = true;
   run_stage(EndStage::close);
   run_stage(EndStage::write_recordings);
   return MPI_SUCCESS;
+} catch (...) {
+  return code_of_exception();
 }
 
 void watch_end() {

@@ -5,24 +5,40 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "execute/stall_detector.hpp"
-#include "runtime/process/process.hpp"
+#include "runtime/call/failure.hpp"
 
-namespace convene::runtime::progress {
+namespace convene::runtime {
+
+bool Progressing::advance_guarded() noexcept {
+  try {
+    return advance();
+  } catch (...) {
+    fail(code_of_exception());
+    return false;
+  }
+}
+
+namespace progress {
 namespace {
 
 std::mutex mutex;
-std::vector<Progressing*>& operations() {
-  static auto* list = new std::vector<Progressing*>;  // never freed: programs finalize in odd orders
-  return *list;
+/// Never destroyed: programs finalize in odd orders. Made without an allocation: the lists are looked at within the MPI.
+struct Lists {
+  std::vector<Progressing*> operations, deferred;
+};
+Lists& lists() {
+  alignas(Lists) static std::byte memory[sizeof(Lists)];
+  static Lists* const only = new (memory) Lists;
+  return *only;
 }
-std::vector<Progressing*>& deferred() {
-  static auto* list = new std::vector<Progressing*>;  // likewise
-  return *list;
-}
+std::vector<Progressing*>& operations() { return lists().operations; }
+std::vector<Progressing*>& deferred() { return lists().deferred; }
 std::atomic<bool> has_deferred{false};
 std::atomic_flag driver = ATOMIC_FLAG_INIT;
 std::atomic<std::uint64_t> movements{0};
@@ -85,8 +101,12 @@ void add(Progressing* operation) {
 
 void defer_delete(Progressing* operation) {
   const std::lock_guard lock(mutex);
-  deferred().push_back(operation);
-  has_deferred.store(true, std::memory_order_relaxed);
+  try {
+    deferred().push_back(operation);
+    has_deferred.store(true, std::memory_order_relaxed);
+  } catch (const std::bad_alloc&) {
+    // The operation is never deleted. Called from within the MPI: there is nobody to report it to.
+  }
 }
 
 void delete_deferred() {
@@ -108,7 +128,7 @@ bool advance_in_background() {
   if (driver.test_and_set(std::memory_order_acquire)) return false;
   const std::uint64_t before = movements.load(std::memory_order_relaxed);
   for (std::size_t i = 0; Progressing* operation = at(i); ++i)
-    if (operation->may_progress_in_background()) operation->advance();
+    if (operation->may_progress_in_background()) operation->advance_guarded();
   const bool moved = movements.load(std::memory_order_relaxed) != before;
   driver.clear(std::memory_order_release);
   return moved;
@@ -133,7 +153,7 @@ void advance_all() {
   for (std::size_t i = 0;;) {
     Progressing* operation = at(i);
     if (!operation) break;
-    if (!operation->advance()) {
+    if (!operation->advance_guarded()) {
       ++i;
       continue;
     }
@@ -159,4 +179,5 @@ void Patience::lose() {
   if (++polls_ % most == 0) sched_yield();
 }
 
-}  // namespace convene::runtime::progress
+}  // namespace progress
+}  // namespace convene::runtime

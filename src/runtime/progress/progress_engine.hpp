@@ -27,6 +27,10 @@ class Progressing {
   virtual ~Progressing() = default;
   /// Takes it further without waiting; true when it is over, and whenever it is asked after that.
   virtual bool advance() = 0;
+  /// advance() has thrown: this ends with an error. advance() may be called again.
+  virtual void fail(int code) = 0;
+  /// advance() behind an exception barrier: it may be called from within the MPI.
+  bool advance_guarded() noexcept;
   /// Whether any thread may take it further.
   virtual bool may_progress_in_background() const { return true; }
   /// Called once after that; the object may be gone afterwards.

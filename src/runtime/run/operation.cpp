@@ -40,6 +40,11 @@ class Operation : public GeneralizedRequest {
     return true;
   }
 
+  void fail(int code) override {
+    internal_->note_failure(code);
+    end(code);
+  }
+
   bool may_progress_in_background() const override { return runs_anywhere(arguments_); }
 
   void complete() override {
@@ -128,8 +133,9 @@ int start_operation(const Arguments& arguments, Communicator& communicator, Deci
   auto operation = std::make_unique<Operation>(arguments, communicator, decision,
                                                communicator.stats().of(decision, block, true));
   if (const int code = operation->make_request(); code != MPI_SUCCESS) return code;
-  *request = operation->request();
-  operation.release()->start(block);  // deleted when the MPI is done with the request
+  Operation* const made = operation.release();  // deleted when the MPI is done with the request
+  made->start(block);
+  *request = made->request();
   return MPI_SUCCESS;
 }
 

@@ -61,7 +61,10 @@ class SelfRequest {
       pmpi.Group_free(&group);
       if (code != MPI_SUCCESS) return code;
     }
-    if (free_.empty()) free_.push_back(next_++);
+    if (free_.empty()) {
+      free_.reserve(static_cast<std::size_t>(next_) + 1);  // take_down() may not fail
+      free_.push_back(next_++);
+    }
     tag = free_.back();
     free_.pop_back();
     return pmpi.Recv_init(nullptr, 0, MPI_BYTE, 0, tag, comm_, request);
@@ -118,11 +121,11 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
   int start(MPI_Request* request) override {
     if (const int code = make_request(); code != MPI_SUCCESS) return code;
     *request = GeneralizedRequest::request();
-    return go();
+    return go_guarded();
   }
   int start_hung(MPI_Request* request) {
     const int code = pmpi.Start(request);
-    return code == MPI_SUCCESS ? go() : code;
+    return code == MPI_SUCCESS ? go_guarded() : code;
   }
 
   bool may_progress_in_background() const override { return runs_anywhere(arguments_); }
@@ -137,20 +140,41 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
     return true;
   }
 
+  void fail(int code) override {
+    internal_->note_failure(code);
+    end(code);
+  }
+
   void complete() override {
     record_.add(ticks() - start_, block_bytes_);
     if (code() != MPI_SUCCESS) {
       internal_->has_failed = true;
       if (self_tag_ >= 0) pmpi.Comm_call_errhandler(arguments_.comm, code());
     }
+    signal_end();
+  }
+
+ private:
+  void on_request_gone() override {}  // the next start makes another one
+
+  /// After an exception the request is complete: a program may wait for it.
+  int go_guarded() {
+    try {
+      return go();
+    } catch (...) {
+      const int code = report_exception_in_call(arguments_.comm);
+      end(code);
+      signal_end();
+      return code;
+    }
+  }
+
+  void signal_end() {
     if (self_tag_ >= 0)
       SelfRequest::instance().complete_self(self_tag_);
     else
       complete_request();
   }
-
- private:
-  void on_request_gone() override {}  // the next start makes another one
 
   int go() {
     start_ = ticks();

@@ -6,6 +6,7 @@
 #include "execute/zero_byte_messages.hpp"
 #include "runtime/arrivals/arrival_autotuner.hpp"
 #include "runtime/call/bound_call.hpp"
+#include "runtime/call/failure.hpp"
 #include "runtime/run/operation.hpp"
 #include "runtime/settings/settings.hpp"
 #include "runtime/stall/native_call_watch.hpp"
@@ -23,7 +24,7 @@ int run_native(NativeCall native, const Communicator& communicator) {
   const NativeCallWatch inside(communicator.is_inter() ? 0 : static_cast<int>(communicator.procs()));
   if (is_left_as_it_is(communicator)) return native();
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = native({.request = &request});
+  const int code = native({.request = &request, .is_internal = true});
   return code == MPI_SUCCESS ? progress::await(&request) : code;
 }
 
@@ -44,7 +45,7 @@ int execute(Decision& decision, const BoundCall& call, Arena& arena) {
 
 /// An error of the MPI goes to the program's error handler.
 void report_failure(int code, Communicator& communicator) {
-  communicator.tags().note_failure();
+  communicator.tags().note_error();
   pmpi.Comm_call_errhandler(communicator.comm(), code);
 }
 
@@ -141,7 +142,19 @@ int agree(BoundCall& call, TagWindow& tag_window) {
   return code == MPI_SUCCESS ? progress::await(&request) : code;
 }
 
-int rerun_barrier(Communicator& communicator) {
+int report_exception_in_call(MPI_Comm comm) {
+  const int code = code_of_exception();
+  Communicator::note_failure(comm, code);
+  pmpi.Comm_call_errhandler(comm, code);
+  return code;
+}
+
+int refuse_call(const Communicator& communicator) {
+  pmpi.Comm_call_errhandler(communicator.comm(), communicator.failure());
+  return communicator.failure();
+}
+
+int rerun_barrier(Communicator& communicator) try {
   const FastPath& last = communicator.fast_path();
   CallStats& record = *last.record;
   communicator.stats().note_last(record, 0);
@@ -154,9 +167,11 @@ int rerun_barrier(Communicator& communicator) {
   if (code != MPI_SUCCESS) report_failure(code, communicator);
   if (is_timed) record.add(ticks() - start, 0);
   return code;
+} catch (...) {
+  return report_exception_in_call(communicator.comm());
 }
 
-int rerun_program(const void* input, void* output, Communicator& communicator) {
+int rerun_program(const void* input, void* output, Communicator& communicator) try {
   FastPath& last = communicator.fast_path();
   Arena& arena = communicator.arena();
   last.binding.buffers.input.rebase(const_cast<void*>(input));
@@ -171,6 +186,8 @@ int rerun_program(const void* input, void* output, Communicator& communicator) {
   const int code = run_program(last.binding, last.decision->program, arena);
   if (code != MPI_SUCCESS) report_failure(code, communicator);
   return code;
+} catch (...) {
+  return report_exception_in_call(communicator.comm());
 }
 
 int run_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native) {

@@ -36,7 +36,13 @@ class NativeCall {
   std::function<int(const Form&)> (*keep_)(const void*);
 };
 
-/// The program of the last call on other buffers. Errors of the MPI go to the communicator's error handler.
+/// To be called in a catch block, where a call on `comm` was interrupted: no later one can run there. Returns the error code,
+/// which has gone to the communicator's error handler.
+int report_exception_in_call(MPI_Comm comm);
+/// A call on a communicator on which an earlier one has failed: the ranks may no longer agree on the number of the call.
+int refuse_call(const Communicator& communicator);
+
+/// The program of the last call on other buffers. Errors of the MPI go to the communicator's error handler. Does not throw.
 int rerun_program(const void* input, void* output, Communicator& communicator);
 
 /// Whether a blocking call may take the short way: it is the last one again, on any buffers.

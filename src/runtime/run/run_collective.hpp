@@ -2,18 +2,19 @@
 // How every collective begins: from MPI's arguments to the one form, and on to a run.
 #pragma once
 
+#include "runtime/call/failure.hpp"
 #include "runtime/record/recorder.hpp"
 #include "runtime/run/persistent_operation.hpp"
 #include "runtime/run/run.hpp"
 
 namespace convene::runtime {
 
-/// The way of a call that cannot take the short one. (Not inline, and with a shape of its own: the short way is to be short.)
-template <class Complete, class Function>
-[[gnu::noinline]] int run_in_full(Shape shape, MPI_Comm comm, const Form& form, const Complete& complete,
-                                  const Function& native) {
-  Communicator* communicator = Communicator::of(comm);
-  const NativeCall to_native(native);
+/// A call that cannot take the fast path. May throw.
+template <class Complete>
+int run_any(const Shape& shape, MPI_Comm comm, const Form& form, const Complete& complete,
+            NativeCall to_native) {
+  Communicator* communicator = Communicator::obtain(comm);
+  if (communicator && communicator->failure() != MPI_SUCCESS) return refuse_call(*communicator);
   if (!communicator || (communicator->is_inter() && !form.is_blocking()))
     return leave_to_mpi(to_native, form);
   if (communicator->is_inter()) return run_inter(shape.collective, *communicator, to_native);
@@ -29,8 +30,20 @@ template <class Complete, class Function>
                       : run_blocking(arguments, *communicator, to_native);
 }
 
-/// Finds the communicator's handle, takes the short way or completes the arguments, and runs the call in its form. (Inline
-/// in any case: after a wait that has given way to others each return from a call is slow, which short calls show.)
+/// The same behind the exception barrier. (Not inline, and everything by value: on the fast path nothing of it is in memory.
+/// The fast path itself has no barrier: rerun_program() and rerun_barrier() have one each.)
+template <class Complete, class Function>
+[[gnu::noinline]] int run_in_full(Shape shape, MPI_Comm comm, const Form& form, Complete complete,
+                                  Function native) {
+  try {
+    return run_any(shape, comm, form, complete, NativeCall(native));
+  } catch (...) {
+    return report_exception_in_call(comm);
+  }
+}
+
+/// Finds the communicator's handle, takes the fast path or completes the arguments, and runs the call in its form. (Always
+/// inline: after a wait that has yielded to other processes each return from a call is slow, which short calls show.)
 template <class Complete, class Function>
 [[gnu::always_inline]] inline int run_unrecorded(const Shape& shape, const void* sendbuf, void* recvbuf,
                                                  MPI_Comm comm, const Form& form, const Complete& complete,
@@ -43,24 +56,26 @@ template <class Complete, class Function>
 
 template <class Complete, class Function>
 [[gnu::noinline]] int run_recorded(Shape shape, const void* sendbuf, void* recvbuf, MPI_Comm comm,
-                                   const Form& form, const Complete& complete, const Function& native) {
-  RecordedScope scope(shape, comm, form, record_starts);
-  return scope.end(run_unrecorded(shape, sendbuf, recvbuf, comm, form, complete, native));
+                                   const Form& form, Complete complete, Function native) {
+  return guarded(comm, [&] {
+    RecordedScope scope(shape, comm, form, record_starts);
+    return scope.end(run_unrecorded(shape, sendbuf, recvbuf, comm, form, complete, native));
+  });
 }
 
-/// Does a call. `complete(arguments)` fills in the sides; rank, procs, root and communicator are there already.
+/// Runs a call. `complete(arguments)` fills in the sides; rank, procs, root and communicator are set before.
 template <class Complete, class Function>
-int run(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm, const Form& form,
-        const Complete& complete, const Function& native) {
+[[gnu::always_inline]] inline int run(const Shape& shape, const void* sendbuf, void* recvbuf, MPI_Comm comm,
+                                      const Form& form, const Complete& complete, const Function& native) {
   if (recorder::may_be_on()) [[unlikely]]
     return run_recorded(shape, sendbuf, recvbuf, comm, form, complete, native);
   return run_unrecorded(shape, sendbuf, recvbuf, comm, form, complete, native);
 }
 
-/// Likewise, where blocks may differ: then no call is known to be the last one again.
+/// The same if blocks may differ: such a call is never known to be a repeated one.
 template <class Complete, class Function>
-int run(Collective collective, MPI_Comm comm, int root, const Form& form, const Complete& complete,
-        const Function& native) {
+[[gnu::always_inline]] inline int run(Collective collective, MPI_Comm comm, int root, const Form& form,
+                                      const Complete& complete, const Function& native) {
   return run(Shape{.collective = collective, .root = root}, nullptr, nullptr, comm, form, complete, native);
 }
 

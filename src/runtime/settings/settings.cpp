@@ -13,7 +13,6 @@
 #include "base/sizes.hpp"
 #include "execute/stall_detector.hpp"
 #include "mpi/functions.hpp"
-#include "runtime/stall/wait_warning.hpp"
 #include "topology/mapping.hpp"
 
 namespace convene::runtime {
@@ -121,10 +120,7 @@ const Settings& settings() {
   // Never freed: MPI_Finalize may come after static destructors.
   static const Settings& once = *[] {
     try {
-      auto* made = new Settings(read_settings());
-      if (made->wait_warning > 0)
-        wait_warning = {static_cast<std::uint64_t>(made->wait_warning), say_who_is_missing};
-      return made;
+      return new Settings(read_settings());
     } catch (const Error& error) {
       refuse(error.what(), is_first_of_world());
     }

@@ -64,7 +64,11 @@ class Watch {
       const int procs = slot.procs.load();
       if (slot.since_ns.load() != since) continue;  // that one is over
       said_[which] = since;
-      say_that_it_waits(rank_, caller, procs);
+      try {
+        say_that_it_waits(rank_, caller, procs);
+      } catch (const std::exception&) {
+        // No memory for the sentence: nothing is printed, and the call goes on.
+      }
     }
   }
 
@@ -94,8 +98,8 @@ void start_watch() {
   try {
     watch = new Watch(rank);
     process::at_end(process::EndStage::stop_threads, stop_watch);
-  } catch (const std::system_error&) {
-    // Then nothing is said.
+  } catch (const std::exception&) {
+    // No thread or no memory: nothing is printed.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

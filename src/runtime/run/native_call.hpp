@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The MPI's own collectives, by width of their counts and by form of the call.
+// Native collectives, by width of their counts and by form of the call.
 //
-// CONVENE_NATIVE(Allgather, Iallgather, comm, ARGUMENTS…) calls MPI_Allgather, MPI_Allgather_c, or, by the form,
-// MPI_Iallgather(_c) or MPI_Allgather_init(_c). Where the counts are large and the MPI has no such form, they are narrowed
-// as far as an int reaches; else the call is MPI_ERR_COUNT.
+// CONVENE_NATIVE(Allgather, allgather, ALL) calls MPI_Allgather(_c), or, by the form, MPI_Iallgather(_c) or
+// MPI_Allgather_init(_c). Large counts are narrowed if the MPI lacks the form; a count above INT_MAX is then MPI_ERR_COUNT.
+// A call of the program goes to the next definition, one of Convene's own to PMPI.
 #pragma once
 
 #include <climits>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "mpi/collective_table.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/next_symbol.hpp"
 #include "runtime/call/arguments.hpp"
+#include "runtime/call/failure.hpp"
 #include "runtime/call/neighbors.hpp"
 
 namespace convene::runtime::native_calls {
@@ -89,57 +93,81 @@ class Narrowing {
   unsigned used_ = 0;
 };
 
-/// Calls the narrow form with narrowed arguments. A request's arrays must outlive the call: there they are kept until the
-/// MPI is finalized, since nobody tells when it is complete.
+/// Calls the narrow form with narrowed arguments. A request's arrays must outlive the call: they are kept until the end of
+/// the process, since the MPI does not report when it is done with them.
 template <class Function, class... Arguments>
-int narrowed(MPI_Comm comm, Entries entries, bool kept, Function&& function, Arguments... arguments) {
-  Narrowing* narrowing = new Narrowing(comm, entries);
-  const auto call = [&](auto... narrow) {
+int narrowed(MPI_Comm comm, Entries entries, bool is_kept, Function&& function, Arguments... arguments) {
+  std::unique_ptr<Narrowing> narrowing;
+  const auto narrow_all = [&](auto... narrow) {
     if (narrowing->fits()) return function(narrow...);
     pmpi.Comm_call_errhandler(comm, MPI_ERR_COUNT);
     return static_cast<int>(MPI_ERR_COUNT);
   };
-  const int code = call((*narrowing)(arguments)...);
-  if (!kept || !narrowing->has_arrays()) delete narrowing;
-  return code;
+  return guarded(comm, [&] {
+    narrowing = std::make_unique<Narrowing>(comm, entries);
+    const int code = narrow_all((*narrowing)(arguments)...);
+    if (is_kept && narrowing->has_arrays()) static_cast<void>(narrowing.release());
+    return code;
+  });
 }
 
-/// The MPI's own persistent operation, where it has such.
+/// The native persistent operation. `name` is the MPI_ name.
 template <class... Arguments>
 int persistent(const char* name, MPI_Comm comm, const Form& form, Arguments... arguments) {
-  using Function = int (*)(Arguments..., MPI_Comm, MPI_Info, MPI_Request*);
-  if (const auto function = reinterpret_cast<Function>(mpi_symbol(name)))
-    return function(arguments..., comm, *form.info, form.request);
+  using Function = int (*)(Arguments..., MPI_Info, MPI_Request*);
+  if (const auto function = reinterpret_cast<Function>(next_symbol(name, nullptr)))
+    return function(arguments..., *form.info, form.request);
   pmpi.Comm_call_errhandler(comm, MPI_ERR_UNSUPPORTED_OPERATION);
   return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+/// Where a call in that form goes.
+inline const CollectiveFunctions& functions(const Form& form) {
+  return form.is_internal ? static_cast<const CollectiveFunctions&>(pmpi) : next_mpi;
 }
 
 }  // namespace convene::runtime::native_calls
 
 #if MPI_VERSION >= 4
-#define CONVENE_NATIVE_LARGE(function, ...) \
-  if (pmpi.function##_c) return pmpi.function##_c(__VA_ARGS__)
+#define CONVENE_NATIVE_LARGE(functions, function, ...) \
+  if ((functions).function##_c) return (functions).function##_c(__VA_ARGS__)
 #else
-#define CONVENE_NATIVE_LARGE(function, ...) static_cast<void>(0)
+#define CONVENE_NATIVE_LARGE(functions, function, ...) static_cast<void>(0)
 #endif
 
-/// A function of a form that hands a call with counts of type `Count` to the MPI. The arguments are those before the
-/// communicator. (An operation of Convene's own is started in the non-blocking form.)
-#define CONVENE_NATIVE(blocking, nonblocking, comm, ...)                                                 \
+// Arguments that are significant at the root only are not narrowed elsewhere.
+#define CONVENE_NATIVE_INPUT(name) name
+#define CONVENE_NATIVE_OUTPUT(name) name
+#define CONVENE_NATIVE_COUNT(name) name
+#define CONVENE_NATIVE_COUNTS(name) name
+#define CONVENE_NATIVE_DISPLACEMENTS(name) name
+#define CONVENE_NATIVE_ROOT_COUNT(name) native_calls::at_root<Count>(comm, root, name)
+#define CONVENE_NATIVE_ROOT_COUNTS(name) native_calls::at_root<Count>(comm, root, name)
+#define CONVENE_NATIVE_ROOT_DISPLACEMENTS(name) native_calls::at_root<Count>(comm, root, name)
+#define CONVENE_NATIVE_TYPE(name) name
+#define CONVENE_NATIVE_OP(name) name
+#define CONVENE_NATIVE_ROOT(name) name
+#define CONVENE_NATIVE_COMM(name) name
+#define CONVENE_NATIVE_ARGUMENT(KIND, name) CONVENE_NATIVE_##KIND(name)
+
+/// A function of a form that makes the native call with counts of type `Count`.
+#define CONVENE_NATIVE(Name, name, PATTERN) \
+  CONVENE_NATIVE_CALL(Name, I##name, CONVENE_ARGUMENTS_##PATTERN(CONVENE_NATIVE_ARGUMENT))
+#define CONVENE_NATIVE_CALL(blocking, nonblocking, ...)                                                  \
   [=](const Form& as) -> int {                                                                           \
     if constexpr (std::is_same_v<Count, int>) {                                                          \
-      if (as.info) return native_calls::persistent("PMPI_" #blocking "_init", comm, as, __VA_ARGS__);    \
-      return as.request ? pmpi.nonblocking(__VA_ARGS__, comm, as.request)                                \
-                        : pmpi.blocking(__VA_ARGS__, comm);                                              \
+      if (as.info) return native_calls::persistent("MPI_" #blocking "_init", comm, as, __VA_ARGS__);     \
+      return as.request ? native_calls::functions(as).nonblocking(__VA_ARGS__, as.request)               \
+                        : next_mpi.blocking(__VA_ARGS__);                                                \
     } else {                                                                                             \
-      if (as.info) return native_calls::persistent("PMPI_" #blocking "_init_c", comm, as, __VA_ARGS__);  \
+      if (as.info) return native_calls::persistent("MPI_" #blocking "_init_c", comm, as, __VA_ARGS__);   \
       if (as.request) {                                                                                  \
-        CONVENE_NATIVE_LARGE(nonblocking, __VA_ARGS__, comm, as.request);                                \
-        return native_calls::narrowed(comm, native_calls::entries_of(#blocking), true, pmpi.nonblocking, \
-                                      __VA_ARGS__, comm, as.request);                                    \
+        CONVENE_NATIVE_LARGE(native_calls::functions(as), nonblocking, __VA_ARGS__, as.request);         \
+        return native_calls::narrowed(comm, native_calls::entries_of(#blocking), true,                   \
+                                      native_calls::functions(as).nonblocking, __VA_ARGS__, as.request); \
       }                                                                                                  \
-      CONVENE_NATIVE_LARGE(blocking, __VA_ARGS__, comm);                                                 \
-      return native_calls::narrowed(comm, native_calls::entries_of(#blocking), false, pmpi.blocking,     \
-                                    __VA_ARGS__, comm);                                                  \
+      CONVENE_NATIVE_LARGE(next_mpi, blocking, __VA_ARGS__);                                             \
+      return native_calls::narrowed(comm, native_calls::entries_of(#blocking), false, next_mpi.blocking, \
+                                    __VA_ARGS__);                                                        \
     }                                                                                                    \
   }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The walls between the rooms of src/, and what the libraries show to the programs that they enter."""
+"""The layers of src/, and what the libraries show to the programs that they enter."""
 
 import re
 import subprocess
@@ -7,55 +7,30 @@ from pathlib import Path
 
 import pytest
 
+from source_layers import INCLUDE, Layers, cycles, modules, names_defined, names_in_two_folders, sources
+
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = sorted(p for p in (ROOT / "src").rglob("*") if p.suffix in {".hpp", ".cpp", ".h", ".c"})
-INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+SRC = ROOT / "src"
+SOURCES = sorted(p for p in SRC.rglob("*") if p.suffix in {".hpp", ".cpp", ".h", ".c"})
 MPI_FUNCTION = re.compile(r"P?MPI_[A-Z]\w*")
 
 
-class Rooms:
-    """src/ROOMS, read."""
-
-    def __init__(self, text: str) -> None:
-        self.sees: dict[str, set[str]] = {}
-        self.mpi: set[str] = set()
-        for line in text.splitlines():
-            if not line or line.startswith("#"):
-                continue
-            head, _, rest = line.partition(":")
-            room, *kind = head.split()
-            self.sees[room] = set(rest.split())
-            if kind:
-                self.mpi.add(room)
-
-    def reach(self, room: str) -> set[str]:
-        """The rooms that a room may look at: itself, those of its line, and theirs."""
-        found: set[str] = set()
-        waiting = [room]
-        while waiting:
-            current = waiting.pop()
-            if current not in found:
-                found.add(current)
-                waiting += self.sees[current]
-        return found
+LAYERS = Layers((ROOT / "src" / "ROOMS").read_text())
 
 
-ROOMS = Rooms((ROOT / "src" / "ROOMS").read_text())
-
-
-def room_of(source: Path) -> str:
+def layer_of(source: Path) -> str:
     return source.relative_to(ROOT / "src").parts[0]
 
 
-def forbidden_includes(room: str, text: str) -> list[str]:
-    """What a source of this room includes although it must not."""
+def forbidden_includes(layer: str, text: str) -> list[str]:
+    """What a source of this layer includes although it must not."""
     found = []
     for quote, target in INCLUDE.findall(text):
         folder = target.partition("/")[0]
         if target == "mpi.h" or folder == "convene":
-            allowed = room in ROOMS.mpi
-        elif folder in ROOMS.sees:
-            allowed = quote == '"' and folder in ROOMS.reach(room)
+            allowed = layer in LAYERS.mpi
+        elif folder in LAYERS.sees:
+            allowed = quote == '"' and folder in LAYERS.reach(layer)
         else:
             allowed = quote == "<"
         if not allowed:
@@ -87,13 +62,13 @@ def api_libraries() -> list[Path]:
     return [path for path in libraries("libconvene-*.so") if "preload" not in path.name]
 
 
-def test_every_folder_is_a_room() -> None:
+def test_every_folder_is_a_layer() -> None:
     folders = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
-    assert folders <= set(ROOMS.sees)
+    assert folders <= set(LAYERS.sees)
 
 
 @pytest.mark.parametrize(
-    ("room", "never"),
+    ("layer", "never"),
     [
         ("collective", {"execute", "model"}),
         ("execute", {"collective", "select"}),
@@ -101,16 +76,16 @@ def test_every_folder_is_a_room() -> None:
         ("simulate", {"collective"}),
     ],
 )
-def test_the_list_of_rooms_keeps_to_the_design(room: str, never: set[str]) -> None:
-    assert not ROOMS.reach(room) & never
+def test_the_list_of_layers_keeps_to_the_design(layer: str, never: set[str]) -> None:
+    assert not LAYERS.reach(layer) & never
 
 
 def test_nobody_looks_at_interpose() -> None:
-    assert [room for room in ROOMS.sees if room != "interpose" and "interpose" in ROOMS.reach(room)] == []
+    assert [layer for layer in LAYERS.sees if layer != "interpose" and "interpose" in LAYERS.reach(layer)] == []
 
 
-def test_pure_rooms_look_at_pure_rooms_only() -> None:
-    assert [room for room in ROOMS.sees if room not in ROOMS.mpi and ROOMS.reach(room) & ROOMS.mpi] == []
+def test_pure_layers_look_at_pure_layers_only() -> None:
+    assert [layer for layer in LAYERS.sees if layer not in LAYERS.mpi and LAYERS.reach(layer) & LAYERS.mpi] == []
 
 
 def test_includes_stay_within_the_walls() -> None:
@@ -118,13 +93,13 @@ def test_includes_stay_within_the_walls() -> None:
     breaches = [
         f"{source.relative_to(ROOT)} includes {target}"
         for source in SOURCES
-        for target in forbidden_includes(room_of(source), source.read_text())
+        for target in forbidden_includes(layer_of(source), source.read_text())
     ]
     assert breaches == []
 
 
 @pytest.mark.parametrize(
-    ("room", "line"),
+    ("layer", "line"),
     [
         ("schedule", '#include "collective/core/algorithm.hpp"'),
         ("collective", "#include <mpi.h>"),
@@ -136,24 +111,88 @@ def test_includes_stay_within_the_walls() -> None:
         ("schedule", "#include <schedule/core/slots.hpp>"),
     ],
 )
-def test_a_breach_is_noticed(room: str, line: str) -> None:
-    assert forbidden_includes(room, f"#pragma once\n{line}\n")
+def test_a_breach_is_noticed(layer: str, line: str) -> None:
+    assert forbidden_includes(layer, f"#pragma once\n{line}\n")
+
+
+def test_folders_of_a_layer_keep_their_order() -> None:
+    breaches = [
+        f"{source.relative_to(SRC)}: {breach}"
+        for source in sources(SRC)
+        for breach in LAYERS.folder_breaches(source.relative_to(SRC), source.read_text())
+    ]
+    assert breaches == []
+
+
+def test_a_breach_between_folders_is_noticed() -> None:
+    upward = '#include "schedule/check/checker.hpp"\n'
+    assert LAYERS.folder_breaches(Path("schedule/core/slots.hpp"), upward) == ["check"]
+    assert LAYERS.folder_breaches(Path("schedule/elsewhere/slots.hpp"), "") != []
+
+
+def test_namespaces_see_what_layers_may_include() -> None:
+    """src/base/layers.hpp says the same as src/ROOMS."""
+    text = (SRC / "base" / "layers.hpp").read_text()
+    found = {
+        name: set(re.findall(r"using namespace (\w+);", body))
+        for name, body in re.findall(r"^namespace convene::(\w+) \{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
+    }
+    for layer in LAYERS.sees:
+        assert found.get(layer, set()) == LAYERS.reach(layer) - {layer}, layer
+
+
+def test_no_module_includes_itself_by_way_of_others() -> None:
+    assert cycles(modules(SRC)) == []
+
+
+def test_a_ring_is_noticed() -> None:
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [("a", "b", "c")]
+
+
+def test_no_name_is_defined_in_two_folders() -> None:
+    assert names_in_two_folders(SRC) == []
+
+
+def test_definitions_are_found() -> None:
+    text = """namespace convene::x {
+struct Found {
+};
+int function(int a) {
+}
+namespace {
+struct Hidden {
+};
+}  // namespace
+}  // namespace convene::x
+"""
+    assert names_defined(text) == {"convene::x::Found", "convene::x::function"}
+
+
+def test_no_source_is_longer_than_400_lines() -> None:
+    lengths = {str(path.relative_to(SRC)): len(path.read_text().splitlines()) for path in sources(SRC)}
+    assert {path: lines for path, lines in lengths.items() if lines > 400} == {}
+
+
+def test_file_names_are_unique() -> None:
+    """But for a header and its source."""
+    names = [path.name for path in sources(SRC)]
+    assert [name for name in set(names) if names.count(name) > 1] == []
 
 
 def test_pure_archives_know_no_mpi() -> None:
     archives = [
-        ROOT / "build" / "lib" / f"libconvene_{room}.a" for room in ROOMS.sees if room not in ROOMS.mpi
+        ROOT / "build" / "lib" / f"libconvene_{layer}.a" for layer in LAYERS.sees if layer not in LAYERS.mpi
     ]
     present = [archive for archive in archives if archive.exists()]
-    assert present, "no archive of a pure room in build/lib; run ./dev build"
+    assert present, "no archive of a pure layer in build/lib; run ./dev build"
     for archive in present:
         assert [name for _, name in symbols(archive) if MPI_FUNCTION.fullmatch(name)] == [], archive.name
 
 
-@pytest.mark.parametrize("room", sorted(ROOMS.mpi - {"interpose"}))
-def test_mpi_rooms_are_linked_against_no_mpi(room: str) -> None:
+@pytest.mark.parametrize("layer", sorted(LAYERS.mpi - {"interpose"}))
+def test_mpi_layers_are_linked_against_no_mpi(layer: str) -> None:
     """MPI's functions come from the table, as PMPI_ ones: MPI_ ones would come back to interpose."""
-    for archive in sorted((ROOT / "build" / "lib").glob(f"libconvene_{room}_*.a")):
+    for archive in sorted((ROOT / "build" / "lib").glob(f"libconvene_{layer}_*.a")):
         needed = [name for _, name in symbols(archive, "--undefined-only") if MPI_FUNCTION.fullmatch(name)]
         assert needed == [], archive.name
 

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A PMPI tool before and behind Convene: it is initialised, and counts every call that reaches it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.stacks import ROOT, Done, Stack
+from tests.test_mpi_runtime import EVERY_BUILD, present
+
+# What tests/mpi/tool_counts.c calls on each rank.
+COUNTS = {
+    "Init": 1,
+    "Allgather": 5,
+    "Iallgather": 4,
+    "Allreduce": 3,
+    "Bcast": 1,
+    "Barrier": 3,
+    "Send": 1,
+    "Recv": 1,
+    "Isend": 2,
+    "Irecv": 2,
+    "Sendrecv": 1,
+    "Probe": 1,
+    "Wait": 3,
+    "Waitall": 3,
+    "Test": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def tool(tmp_path_factory: pytest.TempPathFactory):
+    """By stack: the tool's library."""
+    folder = tmp_path_factory.mktemp("tool")
+
+    def build(stack: Stack) -> Path:
+        library = folder / f"libcount-{stack.name}.so"
+        if not library.exists():
+            source = ROOT / "tests" / "mpi" / "libraries" / "count_calls.c"
+            stack.compile(source, library, "-shared", "-fPIC")
+        return library
+
+    return build
+
+
+def counted(done: Done) -> list[dict[str, int]]:
+    """By rank."""
+    lines = re.findall(r"counted by rank \d+: (.*)", done.output)
+    return [{name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", line)} for line in lines]
+
+
+def run(stack: Stack, *libraries: Path, use: str = "", **variables: str) -> Done:
+    preload = Path(":".join(map(str, libraries)))
+    own = {**({"CONVENE_USE": use} if use else {}), **variables}
+    done = stack.run(2, [stack.program("tool_counts")], own, preload=preload, timeout=60)
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    return done
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+@pytest.mark.parametrize("use", ["", "allgather=ring,allreduce=recursive_doubling"])
+def test_a_tool_before_convene_counts_the_programs_calls(name: str, use: str, tool) -> None:
+    stack = present(name)
+    assert counted(run(stack, tool(stack), stack.preload, use=use)) == [COUNTS] * 2
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_a_tool_behind_convene_counts_native_calls(name: str, tool) -> None:
+    stack = present(name)
+    assert counted(run(stack, stack.preload, tool(stack))) == [COUNTS] * 2
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_a_tool_behind_convene_does_not_count_convenes_calls(name: str, tool) -> None:
+    """Also what Convene itself sends, tests and waits for is not the program's."""
+    stack = present(name)
+    done = run(stack, stack.preload, tool(stack), use="allgather=ring,allreduce=recursive_doubling")
+    gone = {"Allgather": 0, "Iallgather": 0, "Allreduce": 0}
+    if name != "openmpi4":  # where Convene runs non-blocking calls, barriers run in that form there
+        gone["Barrier"] = 0
+    assert counted(done) == [{**COUNTS, **gone}] * 2
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "mpich4"])
+def test_a_tool_behind_a_library_for_another_mpi(name: str, tool) -> None:
+    stack = present(name)
+    wrong = stack.preload.with_name(f"libconvene-preload-{'mpich' if name == 'openmpi4' else 'openmpi'}.so")
+    if not wrong.exists():
+        pytest.skip(f"{wrong.name} is not built here")
+    assert counted(run(stack, wrong, tool(stack))) == [COUNTS] * 2
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_a_tool_behind_convene_is_initialised_with_a_progress_thread(name: str, tool) -> None:
+    stack = present(name)
+    done = run(stack, stack.preload, tool(stack), CONVENE_PROGRESS_THREAD="1")
+    assert [counts["Init"] for counts in counted(done)] == [1, 1]
