@@ -217,7 +217,12 @@ int Communicator::on_delete(MPI_Comm, int, void* value, void*) try {
   // It does not bear that a communicator goes while a duplicate of it is in the making; MPICH keeps it until then, and
   // comes here from there. (Freeing it is collective, and all ranks have begun the duplicate before.)
   if (!registry.finalizing && handle->internal_)  // it is gone after the start of MPI_Finalize
-    progress::wait_until([&] { return handle->internal_->is_ready.load(); });
+    progress::wait_until([&] {
+      bool ready = handle->internal_->is_ready;
+      // Operations test it; one that failed may have left it untested.
+      if (!ready && progress::outstanding == 0 && handle->internal_->test(ready) != MPI_SUCCESS) return true;
+      return ready;
+    });
 #endif
   {
     const std::lock_guard lock(registry.mutex);
