@@ -2,6 +2,7 @@
 """A PMPI tool before and behind Convene: it is initialised, and counts every call that reaches it."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,8 +30,11 @@ COUNTS = {
 }
 
 
+Tool = Callable[[Stack], Path]
+
+
 @pytest.fixture(scope="module")
-def tool(tmp_path_factory: pytest.TempPathFactory):
+def tool(tmp_path_factory: pytest.TempPathFactory) -> Tool:
     """By stack: the tool's library."""
     folder = tmp_path_factory.mktemp("tool")
 
@@ -61,19 +65,19 @@ def run(stack: Stack, *libraries: Path, use: str = "", **variables: str) -> Done
 
 @pytest.mark.parametrize("name", EVERY_BUILD)
 @pytest.mark.parametrize("use", ["", "allgather=ring,allreduce=recursive_doubling"])
-def test_a_tool_before_convene_counts_the_programs_calls(name: str, use: str, tool) -> None:
+def test_a_tool_before_convene_counts_the_programs_calls(name: str, use: str, tool: Tool) -> None:
     stack = present(name)
     assert counted(run(stack, tool(stack), stack.preload, use=use)) == [COUNTS] * 2
 
 
 @pytest.mark.parametrize("name", EVERY_BUILD)
-def test_a_tool_behind_convene_counts_native_calls(name: str, tool) -> None:
+def test_a_tool_behind_convene_counts_native_calls(name: str, tool: Tool) -> None:
     stack = present(name)
     assert counted(run(stack, stack.preload, tool(stack))) == [COUNTS] * 2
 
 
 @pytest.mark.parametrize("name", EVERY_BUILD)
-def test_a_tool_behind_convene_does_not_count_convenes_calls(name: str, tool) -> None:
+def test_a_tool_behind_convene_does_not_count_convenes_calls(name: str, tool: Tool) -> None:
     """Also what Convene itself sends, tests and waits for is not the program's."""
     stack = present(name)
     done = run(stack, stack.preload, tool(stack), use="allgather=ring,allreduce=recursive_doubling")
@@ -84,7 +88,7 @@ def test_a_tool_behind_convene_does_not_count_convenes_calls(name: str, tool) ->
 
 
 @pytest.mark.parametrize("name", ["openmpi4", "mpich4"])
-def test_a_tool_behind_a_library_for_another_mpi(name: str, tool) -> None:
+def test_a_tool_behind_a_library_for_another_mpi(name: str, tool: Tool) -> None:
     stack = present(name)
     wrong = stack.preload.with_name(f"libconvene-preload-{'mpich' if name == 'openmpi4' else 'openmpi'}.so")
     if not wrong.exists():
@@ -93,7 +97,7 @@ def test_a_tool_behind_a_library_for_another_mpi(name: str, tool) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY_BUILD)
-def test_a_tool_behind_convene_is_initialised_with_a_progress_thread(name: str, tool) -> None:
+def test_a_tool_behind_convene_is_initialised_with_a_progress_thread(name: str, tool: Tool) -> None:
     stack = present(name)
     done = run(stack, stack.preload, tool(stack), CONVENE_PROGRESS_THREAD="1")
     assert [counts["Init"] for counts in counted(done)] == [1, 1]

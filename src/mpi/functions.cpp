@@ -2,11 +2,8 @@
 #include "mpi/functions.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -18,34 +15,6 @@ MpiTable pmpi;
 CollectiveFunctions next_mpi;
 
 namespace {
-
-/// Where symbols are looked up: everything global, or one library that was loaded privately.
-void* library = nullptr;
-
-int visit_object(dl_phdr_info* info, std::size_t, void* found) {
-  const char* slash = std::strrchr(info->dlpi_name, '/');
-  const char* base = slash ? slash + 1 : info->dlpi_name;
-  if (std::strncmp(base, "libmpi", 6) != 0) return 0;
-  void* handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-  if (!handle) return 0;
-  if (!dlsym(handle, "PMPI_Init")) {
-    dlclose(handle);
-    return 0;
-  }
-  *static_cast<void**>(found) = handle;
-  return 1;
-}
-
-bool find_library() {
-  if (dlsym(RTLD_DEFAULT, "PMPI_Init")) {
-    library = RTLD_DEFAULT;
-    return true;
-  }
-  void* found = nullptr;
-  dl_iterate_phdr(visit_object, &found);
-  if (found) library = found;
-  return found != nullptr;
-}
 
 /// Whether the MPI that is loaded has the binary interface that this library was compiled for.
 bool is_the_right_one() {
@@ -96,19 +65,6 @@ void fill_tables() {
 
 }  // namespace
 
-void* mpi_symbol(const char* name) { return library || find_library() ? dlsym(library, name) : nullptr; }
-
-#ifdef OPEN_MPI
-void* mpi_object(const char* name) {
-  void* object = mpi_symbol(name);
-  if (!object) {
-    std::fprintf(stderr, "convene: this Open MPI has no %s; is it complete?\n", name);
-    std::abort();
-  }
-  return object;
-}
-#endif
-
 MpiFit find_mpi() {
   static std::mutex once;
   static std::atomic<int> decided{-1};
@@ -116,7 +72,7 @@ MpiFit find_mpi() {
   if (known >= 0) return static_cast<MpiFit>(known);
   const std::lock_guard lock(once);
   if (decided.load(std::memory_order_relaxed) >= 0) return static_cast<MpiFit>(decided.load());
-  if (!library && !find_library()) return MpiFit::none;
+  if (!is_mpi_loaded()) return MpiFit::none;
   const MpiFit fit = is_the_right_one() ? MpiFit::fits : MpiFit::differs;
   if (fit == MpiFit::fits) fill_tables();
   decided.store(static_cast<int>(fit), std::memory_order_release);

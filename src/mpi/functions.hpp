@@ -8,6 +8,7 @@
 
 #include "base/layers.hpp"
 #include "mpi/collective_table.hpp"
+#include "mpi/symbols.hpp"
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
@@ -15,9 +16,6 @@
 
 #ifdef OPEN_MPI
 // Open MPI's predefined handles are addresses of its objects: look these up by name, too.
-namespace convene::mpi {
-void* mpi_object(const char* name);
-}
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, global)                         \
   (reinterpret_cast<type>([]() -> void* {                            \
@@ -89,9 +87,6 @@ enum class MpiFit { none, fits, differs };
 /// Looks for the MPI that is loaded, and fills the table if it is the one that this library was built for. Any thread
 /// may call it, any number of times: the first call that finds an MPI decides.
 MpiFit find_mpi();
-
-/// The address of a function or object of the loaded MPI, or null. For what is not in the table.
-void* mpi_symbol(const char* name);
 
 /// What the MPI says of itself, first line; empty where none is loaded.
 const char* mpi_library_version();

@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-#include "mpi/functions.hpp"
+#include "mpi/symbols.hpp"
 
 namespace convene::mpi {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Failing allocations of Convene's: failing_allocations COLLECTIVE [FIRST]. In every form of the collective (blocking,
-// non-blocking and persistent, of MPI and of the C API, with large counts) one allocation after the other fails, each on a
-// communicator of its own. The call must return MPI_SUCCESS or MPI_ERR_NO_MEM, and so must a later one there.
+// Failing allocations of Convene's: failing_allocations COLLECTIVE... In every form of a collective (blocking, non-blocking
+// and persistent, of MPI and of the C API, with large counts) one allocation after the other fails, each on a communicator
+// of its own. The call must return MPI_SUCCESS or MPI_ERR_NO_MEM, and so must a later one there.
 //
-// With FIRST, the allocation of that number fails in the first blocking call of the process, when everything is new.
+// failing_allocations COLLECTIVE first NUMBER: the allocation of that number fails in the first call of the process.
 //
 // The program's own malloc fails for calls from Convene's library (its operator new is in there: it has its own C++ runtime).
 #include <dlfcn.h>
@@ -195,7 +195,8 @@ bool fail(const char* collective, const Form& form, long number) {
   const int code = form.run(comm);
   left = 0;
   check(collective, form, number, "the call", code);
-  if (failed != before && code != MPI_SUCCESS) {
+  const bool has_failed = failed != before;
+  if (has_failed && code != MPI_SUCCESS) {
     const int again = form.run(comm);
     check(collective, form, number, "the next call", again);
     if (form.run(comm) != again) {
@@ -206,7 +207,19 @@ bool fail(const char* collective, const Form& form, long number) {
   left = 1;  // while the handle is freed
   MPI_Comm_free(&comm);
   left = 0;
-  return failed != before;
+  return has_failed;
+}
+
+void fail_one_after_the_other(const Forms& collective) {
+  for (const Form& form : collective.forms) {
+    long number = 0;  // first without a failure: what is made once in a process is made then
+    constexpr long most = 5000;
+    fail(collective.name, form, number);
+    do {
+      number += 1 + number / 16;
+    } while (number < most && fail(collective.name, form, number));
+    if (rank == 0) std::printf("%s %s: %ld allocations\n", collective.name, form.name, number - 1);
+  }
 }
 
 }  // namespace
@@ -217,19 +230,12 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  const long first = argc > 2 ? std::atol(argv[2]) : 0;
+  const bool is_first = argc == 4 && std::strcmp(argv[2], "first") == 0;
   for (const Forms& each : collectives) {
-    if (argc < 2 || std::strcmp(argv[1], each.name) != 0) continue;
-    if (first > 0) {
-      fail(each.name, each.forms.front(), first);
-      continue;
-    }
-    for (const Form& form : each.forms) {
-      long number = 1;
-      constexpr long most = 200;
-      while (number < most && fail(each.name, form, number)) number += number < 24 ? 1 : 3;
-      if (rank == 0) std::printf("%s %s: %ld allocations\n", each.name, form.name, number - 1);
-    }
+    if (is_first && std::strcmp(argv[1], each.name) == 0)
+      fail(each.name, each.forms.front(), std::atol(argv[3]));
+    for (int i = 1; i < argc && !is_first; ++i)
+      if (std::strcmp(argv[i], each.name) == 0) fail_one_after_the_other(each);
   }
   MPI_Finalize();
   if (rank == 0) std::printf("%ld failed, %d wrong\n", failed.load(), wrong);

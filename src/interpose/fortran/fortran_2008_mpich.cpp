@@ -87,7 +87,7 @@ void give_back(int* ierror, int code) {
   extern "C" void convene_f08_##name parameters __asm__("mpi_" #name "_f08_")     \
       __attribute__((visibility("default")));                                     \
   extern "C" void convene_f08_##name parameters {                                 \
-    using namespace convene;                                                      \
+    using namespace convene::interpose;                                           \
     static constinit NextFunction<void(*) parameters> next("mpi_" #name "_f08_"); \
     first;                                                                        \
     next.get(__builtin_return_address(0)) names;                                  \

@@ -65,6 +65,13 @@ bool has_equal_blocks(Collective collective);
 /// Likewise, or equal counts are given as one (see reduce_scatter() in runtime/run/reductions.cpp).
 bool may_have_equal_blocks(Collective collective);
 
+/// The handles in the runtime's parameters (mpi/collective_table.hpp).
+struct MpiHandles {
+  using Type = MPI_Datatype;
+  using Op = MPI_Op;
+  using Comm = MPI_Comm;
+};
+
 class Persistent;
 
 /// How a call is made: blocking (nothing given); non-blocking (a request); as a persistent operation, with a request of

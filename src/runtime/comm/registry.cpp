@@ -68,7 +68,13 @@ int Registry::on_delete(MPI_Comm, int, void* value, void*) try {
   // and comes here from there. (Freeing it is collective, and all ranks have begun the duplicate before.) At the start of
   // MPI_Finalize the handle is gone.
   if (!process::is_finalizing() && handle->tags().shared())
-    progress::wait_until([&] { return handle->tags().exists(); });
+    progress::wait_until([&] {
+      InternalCommunicator& internal = *handle->tags().shared();
+      bool ready = internal.is_ready;
+      // Operations test it; one that failed may have left it untested.
+      if (!ready && progress::outstanding == 0 && internal.test(ready) != MPI_SUCCESS) return true;
+      return ready;
+    });
 #endif
   if (instance().remove(handle)) delete handle;
   return MPI_SUCCESS;

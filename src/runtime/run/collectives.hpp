@@ -11,12 +11,6 @@
 
 namespace convene::runtime {
 
-struct MpiHandles {
-  using Type = MPI_Datatype;
-  using Op = MPI_Op;
-  using Comm = MPI_Comm;
-};
-
 #define CONVENE_PARAMETER(KIND, name) CONVENE_DECLARE_##KIND(Count, DisplacementOf<Count>, MpiHandles, name)
 #define CONVENE_FUNCTION(Name, name, NAME, PATTERN, ...) \
   template <class Count>                                 \

@@ -3,7 +3,7 @@
 // CONVENE_RUN_<PATTERN>(name, SEND, RECV) for its patterns, which runs a call of that pattern.
 #pragma once
 
-#include "runtime/run/collectives.hpp"
+#include "runtime/call/arguments.hpp"
 #include "runtime/run/native_call.hpp"
 #include "runtime/run/run_collective.hpp"
 

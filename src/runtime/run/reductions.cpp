@@ -2,6 +2,7 @@
 // The collectives that combine data.
 #include <algorithm>
 
+#include "runtime/run/collectives.hpp"
 #include "runtime/run/define_collectives.hpp"
 
 namespace convene::runtime {
