@@ -35,8 +35,8 @@ std::string_view word(Symmetry symmetry) {
   return "";
 }
 
-std::string_view word(ArrivalSource arrival_source) {
-  switch (learns) {
+std::string_view word(ArrivalSource source) {
+  switch (source) {
     case ArrivalSource::none:
       return "none";
     case ArrivalSource::forecast:
