@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many messages the player simulates in a second, and how long and in how much memory it plays a million ranks.
-// (simulate_speed.py makes a table of it.)
+// Speed of the simulator: messages per second, and the time and memory of a simulation of a million ranks.
+// (simulate_speed.py makes a table of the results.)
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -48,7 +48,7 @@ std::vector<double> arrivals_of(const Case& c) {
   return arrivals;
 }
 
-void play_plan(benchmark::State& state, const Case& c) {
+void simulate_plan(benchmark::State& state, const Case& c) {
   const Spec spec = parse_spec(Collective::allgather, c.spec);
   const Plan plan =
       build_plan(*spec.algorithm,
@@ -65,7 +65,7 @@ void play_plan(benchmark::State& state, const Case& c) {
 }
 
 /// The schedule of rank 0, relabelled; building it is part of the time.
-void play_symmetry(benchmark::State& state, const Case& c) {
+void simulate_symmetry(benchmark::State& state, const Case& c) {
   const Spec spec = parse_spec(Collective::allgather, c.spec);
   std::uint64_t messages = 0;
   for (auto _ : state) {
@@ -86,7 +86,7 @@ void play_symmetry(benchmark::State& state, const Case& c) {
 }
 
 /// All ranks' schedules of a tree; building them is part of the time.
-void play_tree(benchmark::State& state, Collective collective, Rank procs, bool scattered) {
+void simulate_tree(benchmark::State& state, Collective collective, Rank procs, bool scattered) {
   const Spec spec = parse_spec(collective, "binomial");
   const Case c{"binomial", procs, 16, 8, scattered, Contention::equal_share};
   std::uint64_t messages = 0;
@@ -115,7 +115,7 @@ void add_all() {
                 (mode + "/" + spec + "/" + std::to_string(c.procs) + "/" + std::to_string(cores) + "/" +
                  (scattered ? "scattered" : "together"))
                     .c_str(),
-                [c](benchmark::State& state) { play_plan(state, c); })
+                [c](benchmark::State& state) { simulate_plan(state, c); })
                 ->Unit(benchmark::kMillisecond);
           }
   }
@@ -125,7 +125,7 @@ void add_all() {
       benchmark::RegisterBenchmark(
           ("million/" + spec.substr(0, spec.find(';')) + "/" + (scattered ? "scattered" : "together"))
               .c_str(),
-          [c](benchmark::State& state) { play_symmetry(state, c); })
+          [c](benchmark::State& state) { simulate_symmetry(state, c); })
           ->Unit(benchmark::kSecond)
           ->Iterations(1);
     }
@@ -135,7 +135,7 @@ void add_all() {
       const std::string which = std::string(name(collective)) + (scattered ? "/scattered" : "/together");
       benchmark::RegisterBenchmark(
           ("million/binomial-" + which).c_str(),
-          [=](benchmark::State& state) { play_tree(state, collective, 1u << 20, scattered); })
+          [=](benchmark::State& state) { simulate_tree(state, collective, 1u << 20, scattered); })
           ->Unit(benchmark::kSecond)
           ->Iterations(1);
     }

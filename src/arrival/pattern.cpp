@@ -34,7 +34,7 @@ const std::vector<PatternKind>& pattern_kinds() {
   return kinds;
 }
 
-/// Takes the text of a pattern apart.
+/// Parser of the text of a pattern.
 class PatternParser {
  public:
   explicit PatternParser(std::string_view text) : text_(trimmed(text)) {}
@@ -149,13 +149,13 @@ Pattern Pattern::parse(std::string_view text) { return PatternParser(text).parse
 
 namespace {
 
-/// A whole number of nanoseconds, so that the last bits of a logarithm, which differ between machines, do not matter.
+/// A whole number of nanoseconds: the last bits of a logarithm differ between machines.
 Nanoseconds to_duration(double nanoseconds) {
   if (!(nanoseconds > 0)) return 0;
   return std::llround(std::min(nanoseconds, static_cast<double>(longest_duration)));
 }
 
-/// Rank i of n gets i/(n − 1) of the maximum.
+/// Rank i of n has i/(n − 1) of the maximum.
 std::vector<Nanoseconds> linear_delays(std::uint32_t procs, Nanoseconds most) {
   std::vector<Nanoseconds> result(procs, 0);
   for (std::uint32_t i = 1; i < procs; ++i)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrival patterns as values: how much later than the earliest possible moment each rank comes, call by call. Written as
-// text, such as "uniform:5ms", and the same on every machine for the same seed.
+// Arrival patterns: the delay of each rank after the earliest possible arrival, call by call. A pattern is written as text,
+// such as "uniform:5ms", and is the same on every machine for the same seed.
 //
 // Source: Marendic et al. 2016, section 7 (one late, alternating, uniform, normal, gamma, Bernoulli, traces), and Proficz
-// 2021, section 4 (uniform). The others are this project's own.
+// 2021, section 4 (uniform). The others are extensions.
 #pragma once
 
 #include <cstdint>
@@ -17,32 +17,32 @@
 
 namespace convene::arrival {
 
-/// What a pattern's text may begin with, and what follows.
+/// The name of a kind of pattern, and its parameters.
 struct PatternKind {
   std::string_view name;
-  std::string_view parameters;  ///< as in "MEAN:DEVIATION"; empty where there are none
+  std::string_view parameters;  ///< as in "MEAN:DEVIATION"; may be empty
   std::string_view summary;
 };
 
-/// All kinds of patterns, in the order in which people should read them.
+/// All kinds of patterns, in the order of help.
 const std::vector<PatternKind>& pattern_kinds();
 
 class Pattern {
  public:
-  /// Everybody at once.
+  /// No delays.
   Pattern() = default;
 
-  /// Throws Error where the text is not a pattern; reads the file of "trace:FILE".
+  /// Throws Error if the text is not a pattern. Reads the file of "trace:FILE".
   static Pattern parse(std::string_view text);
 
   /// Each rank's delay at call number `call`, in nanoseconds. Equal seeds give equal delays, on all ranks and machines.
-  /// Throws Error where the pattern does not fit so many processes (a rank that is not there, a trace of others).
+  /// Throws Error if the pattern does not fit the number of processes.
   std::vector<Nanoseconds> delays(std::uint32_t procs, std::uint64_t seed = 0, std::uint64_t call = 0) const;
 
-  /// After how many calls the delays come again: 1 where all calls are alike, the lines of a trace; 0: never, by chance.
+  /// The number of calls after which the delays repeat: 1 if all calls are equal, the lines of a trace; 0 for random delays.
   std::uint64_t period() const;
 
-  /// What parse() makes this pattern of.
+  /// The pattern in the form of parse().
   std::string text() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predictors: from the values of a call site so far (how late a rank was at each call, in any one unit) the next one.
+// Predictors: the next value of a series, such as the delays of a rank at a call site, in any one unit.
 //
 // Source: Proficz 2021, section 3 (extrapolation, averages over iterations); Marendic et al. 2016,
 // section 6: a moving average of 5), Durbin 1960 for the autoregressive one.
@@ -16,7 +16,7 @@
 
 namespace convene::arrival {
 
-/// The last so many values, the newest last.
+/// The last values of a series, the newest last.
 class History {
  public:
   explicit History(std::size_t most) : most_(most) {}
@@ -31,17 +31,16 @@ class History {
   std::deque<double> values_;
 };
 
-/// One way to foretell the next value of a series.
+/// Base class of predictors of a series.
 class Predictor {
  public:
   virtual ~Predictor() = default;
   virtual std::string_view name() const = 0;
-  /// A value that has come. Throws std::invalid_argument where it is not a finite number, and then forgets it.
+  /// Adds a value. Throws std::invalid_argument if it is not finite, and ignores it.
   void observe(double value);
-  /// The next value; nothing while too little is known.
+  /// The next value; nothing if there are too few values.
   virtual std::optional<double> predict() const = 0;
-  /// The next values, after which they begin again: one where all to come are taken to be alike, none while too little is
-  /// known.
+  /// The next values, which then repeat: one if the predictor expects a constant, none if there are too few values.
   virtual std::vector<double> season() const;
 
  protected:
@@ -50,14 +49,14 @@ class Predictor {
 
 using PredictorList = std::vector<std::unique_ptr<Predictor>>;
 
-/// The value before.
+/// The previous value.
 std::unique_ptr<Predictor> make_last_value();
-/// The mean of the last `window` values (at least 1), or of as many as there are.
+/// The mean of the last `window` values (at least 1), or of all if there are fewer.
 std::unique_ptr<Predictor> make_moving_average(std::size_t window = 5);
 /// s ← s + weight·(x − s), 0 < weight ≤ 1.
 std::unique_ptr<Predictor> make_exponential_average(double weight = 0.25);
-/// The value one period ago, of the period from 2 to `longest` under which the values so far repeat best. Needs two
-/// periods.
+/// The value one period ago. The period, from 2 to `longest`, is the one with which the values repeat best; two periods are
+/// needed.
 std::unique_ptr<Predictor> make_seasonal(std::size_t longest = 32);
 /// AR(order): mean and order coefficients fitted to the last `window` values by the Levinson-Durbin recursion.
 std::unique_ptr<Predictor> make_autoregressive(std::size_t order = 3, std::size_t window = 64);
@@ -66,25 +65,24 @@ std::unique_ptr<Predictor> make_autoregressive(std::size_t order = 3, std::size_
 PredictorList all_predictors();
 
 /// Coefficients c of x(t) = c[0]·x(t−1) + c[1]·x(t−2) + … that fit the autocovariances best, by the Levinson-Durbin
-/// recursion. `covariance[k]` is that of lag k. Fewer than asked for where the series is already explained.
+/// recursion. `covariance[k]` is that of lag k. Fewer coefficients if these explain the series.
 std::vector<double> levinson_durbin(const std::vector<double>& covariance);
 
-/// Foretells the next value by whichever of the predictors had the smallest error lately, and keeps account of how well
-/// that went.
+/// Predicts the next value with the predictor that had the smallest recent error, and records the errors.
 class BestPredictor {
  public:
   explicit BestPredictor(PredictorList predictors = all_predictors());
 
-  /// A value that has come. Throws as Predictor::observe.
+  /// Adds a value. Throws as Predictor::observe.
   void observe(double value);
   std::optional<double> predict() const;
-  /// The next values, after which they begin again. Values are taken for a season only where that was right to within
-  /// less than half of the error of whoever takes them to be alike.
+  /// The next values, which then repeat. A period is used only if its error was less than half of that of the predictors of a
+  /// constant.
   std::vector<double> season() const;
 
-  /// The predictor whose word counts now; empty while none can say anything.
+  /// The name of the current predictor; empty if none can predict.
   std::string_view chosen() const;
-  /// The exponential average of the absolute errors of what predict() said; nothing before the first.
+  /// The exponential average of the absolute errors of predict(); nothing before the first.
   std::optional<double> error() const { return error_; }
   std::size_t observations() const { return observations_; }
 
@@ -93,7 +91,7 @@ class BestPredictor {
     std::unique_ptr<Predictor> predictor;
     std::optional<double> error;
 
-    /// Those that were never put to the test come after all others.
+    /// Predictors that were never tested rank last.
     double rank() const;
   };
   const Candidate* best() const;
@@ -103,17 +101,16 @@ class BestPredictor {
   std::size_t observations_ = 0;
 };
 
-/// What one rank expects of itself at one call site: how late it will be after the earliest. A site that cannot be
-/// forecast is treated as balanced: then the answer is 0.
+/// The forecast of a rank's delay after the earliest rank at one call site. A site that cannot be forecast is treated as
+/// balanced: the forecast is 0.
 class SiteForecast {
  public:
-  /// How late the rank was at a call, 0 for the earliest. Throws as Predictor::observe.
+  /// Adds the rank's delay at a call, 0 for the earliest. Throws as Predictor::observe.
   void observe(double delay);
 
-  /// Whether enough calls were seen, and the error of what was foretold is less than half of what foretelling 0 would
-  /// have cost.
+  /// There were enough calls, and the error of the forecasts is less than half of that of the forecast 0.
   bool is_forecastable() const;
-  /// The next delay, not below 0; 0 where the site is not forecastable.
+  /// The next delay, at least 0; 0 if the site is not forecastable.
   double delay() const;
   const BestPredictor& predictor() const { return predictor_; }
 
@@ -124,14 +121,13 @@ class SiteForecast {
   std::optional<double> lateness_;  // exponential average of the absolute delays
 };
 
-/// Extrapolation from declared progress: a phase that has done the part `fraction` of its work at `now` ends when it goes
-/// on like that. Source: Proficz 2021, Listing 1.
+/// Linear extrapolation from declared progress: the phase has done the part `fraction` of its work at `now`. Source: Proficz 2021, Listing 1.
 class Progress {
  public:
   explicit Progress(double start) : start_(start) {}
   /// 0 < fraction ≤ 1, `now` not before the start; throws std::invalid_argument otherwise. The newest edge counts.
   void edge(double fraction, double now);
-  /// When the phase ends; nothing before the first edge.
+  /// The forecast end of the phase; nothing before the first edge.
   std::optional<double> end() const { return end_; }
 
  private:

@@ -21,8 +21,7 @@ Random::Random(std::uint64_t seed, std::uint64_t stream) : engine_(spread(spread
 double Random::uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
 
 std::uint32_t Random::below(std::uint32_t end) {
-  const std::uint64_t rest =
-      (UINT64_MAX % end + 1) % end;  // so many numbers at the top would favour the small ones
+  const std::uint64_t rest = (UINT64_MAX % end + 1) % end;  // the highest numbers would favour small results
   std::uint64_t drawn = engine_();
   while (drawn > UINT64_MAX - rest) drawn = engine_();
   return static_cast<std::uint32_t>(drawn % end);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random numbers that are the same on every machine: the standard fixes what std::mt19937_64 yields, but not what its
-// distributions make of it.
+// Random numbers that are equal on every machine: the standard specifies std::mt19937_64, but not the algorithms of its
+// distributions.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace convene::arrival {
 
 class Random {
  public:
-  /// Streams of different numbers are independent for all that matters here.
+  /// Streams of different numbers are practically independent.
   Random(std::uint64_t seed, std::uint64_t stream);
 
   double uniform();                        ///< in [0, 1), a multiple of 2^-53

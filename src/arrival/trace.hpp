@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces of arrivals: N lines of P values, one line a call, one value a process. A value is a duration after some moment
-// that is common to the line; a bare number is in seconds. Values are separated by blanks or commas; what stands behind
-// '#' is a comment.
+// Traces of arrivals: N lines of P values, one line a call, one value a process. A value is a duration after a time that
+// is common to the line; a number without a unit is in seconds. Values are separated by blanks or commas; a comment follows
+// '#'.
 #pragma once
 
 #include <string>
@@ -14,20 +14,20 @@ namespace convene::arrival {
 
 class Trace {
  public:
-  /// Throws Error with `name`, line and value where the text is not a trace (also where it has no line at all).
+  /// Throws Error with `name`, line and value if the text is not a trace, or is empty.
   static Trace parse(std::string_view text, std::string_view name = "the trace");
-  /// Throws Error where the file cannot be read or is not a trace.
+  /// Throws Error if the file cannot be read or is not a trace.
   static Trace read(const std::string& path);
 
-  /// `calls`: equally many values each.
+  /// `calls`: vectors of equal length.
   explicit Trace(std::vector<std::vector<Nanoseconds>> calls);
 
   std::size_t procs() const { return calls_[0].size(); }
   const std::vector<std::vector<Nanoseconds>>& calls() const { return calls_; }
 
-  /// The text that parse() makes this trace of: seconds with nine decimals.
+  /// The trace in the form of parse(): seconds with nine decimals.
   std::string text() const;
-  /// Throws Error where the file cannot be written.
+  /// Throws Error if the file cannot be written.
   void write(const std::string& path) const;
 
  private:

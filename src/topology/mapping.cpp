@@ -11,7 +11,7 @@
 namespace convene::topology {
 namespace {
 
-// More seats than any machine has; keeps every product of counts within 32 bits.
+// A limit above all real machines, for which every product of counts fits 32 bits.
 constexpr std::uint64_t most_seats = 1u << 28;
 
 std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
@@ -23,7 +23,7 @@ std::optional<std::uint32_t> whole_number(std::string_view text) {
   return value;
 }
 
-/// The parts of a text between any of these characters; empty parts are left out.
+/// The nonempty parts of a text between any of these characters.
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
@@ -65,7 +65,7 @@ std::vector<std::uint32_t> parse_nodes(std::string_view text) {
   return nodes;
 }
 
-/// The smallest machine of nodes and cores on which these nodes hold their ranks.
+/// The smallest machine of nodes and cores whose nodes hold these ranks.
 Machine just_large_enough(std::span<const std::uint32_t> nodes) {
   std::uint32_t last = 0, cores = 1;
   for (std::uint32_t node : nodes) {

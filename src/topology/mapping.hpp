@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine as a tree of levels, and which rank sits where in it.
+// Machines as trees of levels, and mappings of ranks to their seats.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace convene::topology {
 
-/// A level of the machine: its name and how many of its units each unit of the level above has.
+/// A level of the machine: its name, and the number of its units in each unit of the level above.
 struct Level {
   std::string name;
   std::uint32_t count = 1;
@@ -30,7 +30,7 @@ class Machine {
   std::uint32_t seats() const;  ///< of the whole machine
   std::uint32_t nodes() const;  ///< of the whole machine
   std::uint32_t seats_per_node() const { return seats() / nodes(); }
-  std::string text() const;  ///< what parse() reads
+  std::string text() const;  ///< in the form of parse()
 
  private:
   std::vector<Level> levels_;
@@ -43,18 +43,17 @@ struct Traffic {
   std::uint64_t bytes;
 };
 
-/// Which rank sits on which seat. Seats are numbered through the machine, so that neighbours in number are neighbours
-/// in the machine.
+/// The seat of each rank. Seats are numbered through the machine, so that consecutive seats are neighbours.
 class Mapping {
  public:
-  /// Fills one node after the other. Throws Error where the processes do not fit; so do the next three.
+  /// Fills one node after the other. Throws Error if the processes do not fit, as do the next three.
   static Mapping sequential(const Machine& machine, std::uint32_t procs);
-  /// Deals the ranks out to the nodes in turn.
+  /// Assigns ranks to nodes round-robin.
   static Mapping cyclic(const Machine& machine, std::uint32_t procs);
-  /// Rank i sits on the first free seat of node nodes[i].
+  /// Assigns rank i to the first free seat of node nodes[i].
   static Mapping on_nodes(const Machine& machine, std::span<const std::uint32_t> nodes);
-  /// `placement` is "sequential", "cyclic" or a list of one node per rank, "0,0,1,1". Where `machine` is empty, a list
-  /// makes a machine that is just large enough.
+  /// `placement` is "sequential", "cyclic" or a list of one node per rank, "0,0,1,1". If `machine` is empty, a list
+  /// implies the smallest machine that holds it.
   static Mapping parse(std::string_view machine, std::string_view placement, std::uint32_t procs);
 
   const Machine& machine() const { return machine_; }
@@ -65,15 +64,15 @@ class Mapping {
   std::uint32_t node_of(std::uint32_t rank) const { return seats_[rank] / machine_.seats_per_node(); }
   std::vector<std::uint32_t> node_of_rank() const;
 
-  /// How many levels must be climbed from the seats until both ranks are below one unit: 0 for a rank and itself,
-  /// 1 for neighbours in the innermost level, levels() for ranks that have only the whole machine in common.
+  /// The number of levels from the seats up to the innermost unit that contains both ranks: 0 for a rank and itself, 1 for
+  /// neighbours in the innermost level, levels() for ranks that share only the whole machine.
   std::uint32_t distance(std::uint32_t a, std::uint32_t b) const;
   bool crosses_node(std::uint32_t a, std::uint32_t b) const { return node_of(a) != node_of(b); }
 
-  /// Σ bytes × |node(from) − node(to)|: the communication cost of the Sparbit work, section 5.3.
+  /// Σ bytes × |node(from) − node(to)|: the communication cost in the work on Sparbit, section 5.3.
   std::uint64_t hop_bytes(std::span<const Traffic> traffic) const;
 
-  /// One line for the machine, then one a node with the ranks that sit there.
+  /// One line for the machine, then one per node with its ranks.
   std::string text() const;
 
  private:

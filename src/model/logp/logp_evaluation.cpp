@@ -39,7 +39,7 @@ struct Later {
 using Tasks = std::priority_queue<Task, std::vector<Task>, Later>;
 
 /// The kind of an event, in the upper bits of its stamp; the lower bits are the phase.
-enum Kind : std::uint32_t { wake = 0u << 2, complete = 1u << 2, arrive = 2u << 2 };
+enum EventKind : std::uint32_t { wake = 0u << 2, complete = 1u << 2, arrive = 2u << 2 };
 constexpr std::uint32_t phase_bits = 3;
 
 struct LogPRank {
@@ -101,7 +101,7 @@ class LogPEvaluation {
     work(rank, now);
   }
 
-  void push(double time, Rank rank, Kind kind, Task task) {
+  void push(double time, Rank rank, EventKind kind, Task task) {
     events_.push(time, links_.at(rank, task.step), kind | static_cast<std::uint32_t>(task.phase));
   }
 

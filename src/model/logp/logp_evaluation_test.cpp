@@ -123,14 +123,14 @@ TEST(LogGPEvaluation, BruckWithOneToFourPorts) {
   machine.channels[0].get<LogGP>().L = 1000;
   for (Rank ports = 1; ports <= 4; ++ports)
     for (Rank procs = 2; procs <= most; ++procs) {
-      const double played = makespan(bruck(procs, ports), machine, loggp_model, 10);
+      const double evaluated = makespan(bruck(procs, ports), machine, loggp_model, 10);
       const double by_hand = bruck_by_hand(machine.channels[0].get<LogGP>(), procs, ports, 10);
       SCOPED_TRACE(std::to_string(procs) + " processes, " + std::to_string(ports) + " ports");
       // Where the last round is not full, a rank may have what it sends there before the round before it ends.
       if (is_power_of(ports + 1, procs))
-        EXPECT_NEAR(played, by_hand, close);
+        EXPECT_NEAR(evaluated, by_hand, close);
       else
-        EXPECT_LE(played, by_hand + close);
+        EXPECT_LE(evaluated, by_hand + close);
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formulas that the InfiniBand work on scatter, gather and allgather prints in its chapter 5, beside plans played
+// The formulas that the InfiniBand work on scatter, gather and allgather prints in its chapter 5, beside plans evaluated
 // under the literal models. Where they differ, the test says by how much: the work charges (s − 1)G for each block and
 // not for each message, has one g too many in the linear scatter, and forgets that Bruck's messages grow.
 #include <gtest/gtest.h>

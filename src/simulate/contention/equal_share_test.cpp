@@ -24,7 +24,7 @@ struct Message {
   double bytes, enters;
 };
 
-/// When one channel has carried its messages: whoever is in it has an equal share until the next one enters or leaves.
+/// When one channel has carried its messages: each has an equal share until the next enters or leaves.
 std::map<std::size_t, double> departures(const std::vector<std::pair<std::size_t, Message>>& messages,
                                          double seconds_a_byte) {
   std::map<std::size_t, double> left, done;

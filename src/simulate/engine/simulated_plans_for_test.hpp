@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests only: small plans and platforms, so that this room can be tested without the algorithms.
+// For tests only: small plans and platforms, so that this layer can be tested without the algorithms.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,7 @@ Plan make_plan(Rank procs, std::uint32_t places, Write&& write) {
   return plan;
 }
 
-/// Everybody in `senders` sends one place to rank `to`.
+/// Every rank in `senders` sends one place to rank `to`.
 inline Plan all_to_one(Rank procs, const std::vector<Rank>& senders, Rank to) {
   return make_plan(procs, procs, [&](Rank rank, Builder& builder) {
     for (const Rank from : senders) {
@@ -34,7 +34,7 @@ inline Plan all_to_one(Rank procs, const std::vector<Rank>& senders, Rank to) {
   });
 }
 
-/// Allgather: everybody passes on to the right what came from the left.
+/// Allgather: a ring.
 inline Plan ring(Rank procs) {
   return make_plan(procs, procs, [&](Rank rank, Builder& builder) {
     for (Rank round = 0; round + 1 < procs; ++round) {
@@ -75,7 +75,7 @@ inline SimulatedPlatform cluster(std::uint32_t nodes, std::uint32_t cores = 1) {
                  {.latency = 1e-7, .bandwidth = 1e10, .shared = Shared::both_ways});
 }
 
-/// Plays a plan with this many bytes in each place.
+/// Simulates a plan with this many bytes in each place.
 inline SimulationResult run_simulation(const Plan& plan, const SimulatedPlatform& platform, double bytes,
                                        std::vector<double> arrivals = {},
                                        const SimulationOptions& options = {},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What holds for every play, over random platforms, arrivals and messages.
+// Invariants of every simulation, over random platforms, arrivals and messages.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

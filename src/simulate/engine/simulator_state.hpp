@@ -12,7 +12,7 @@
 namespace convene::simulate::engine {
 
 /// The kind of an event: the upper 4 bits of its number. The lower bits are a rank, a message or a channel.
-enum Kind : std::uint32_t {
+enum EventKind : std::uint32_t {
   rank_starts = 0u << 28,          // rank: begins its steps, in general on entering the collective
   work_done = 1u << 28,            // core: has finished its current job
   cts_received = 2u << 28,         // message: the receiver's clear-to-send is at the sender

@@ -298,7 +298,7 @@ TEST_P(BothModes, TheCriticalPathLeadsFromAnArrivalToTheEnd) {
   options.critical_path = true;
   const SimulationResult result = run_simulation(ring(5), cluster(5), 1000, {0, 0, 2e-5, 0, 0}, options);
   ASSERT_FALSE(result.critical_path.empty());
-  EXPECT_EQ(result.critical_path.front().rank, 2u);  // who came late
+  EXPECT_EQ(result.critical_path.front().rank, 2u);  // the late rank
   EXPECT_NEAR(result.critical_path.front().ready, 2e-5, tiny);
   EXPECT_EQ(result.critical_path.back().finished, result.end);
   for (std::size_t i = 1; i < result.critical_path.size(); ++i)
