@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "schedule/check/checker.hpp"
 #include "schedule/core/builder.hpp"
 #include "schedule/print/frames.hpp"
 #include "schedule/print/print.hpp"
