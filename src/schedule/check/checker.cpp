@@ -24,7 +24,7 @@ std::uint8_t touched(std::span<const Range> ranges) {
 
 std::string find_malformed_range(const Schedule& schedule, const Range& range) {
   const std::uint32_t places = schedule.places(range.buffer());
-  if (places == 0) return "a range in a buffer that is not there";
+  if (places == 0) return "a range in an undeclared buffer";
   if (range.first >= places || (range.stride >= places && places > 1)) return "a range beyond its buffer";
   return "";
 }
@@ -40,7 +40,7 @@ std::string find_malformed_step(const Schedule& schedule, StepId id) {
     return fmt::format("{} {} blocks {} {} places", step.kind == StepKind::copy ? "copies" : "combines",
                        places(schedule.from(id)), step.kind == StepKind::copy ? "to" : "with",
                        places(schedule.to(id)));
-  if (touched(schedule.ranges(id)) != step.touches) return "does not say truly which buffers it touches";
+  if (touched(schedule.ranges(id)) != step.touches) return "has a wrong set of touched buffers";
   for (StepId next : schedule.successors(id))
     if (next <= id || next >= schedule.size())
       return fmt::format("step {} depends on it, but numbers must grow along dependencies", next);
@@ -57,7 +57,7 @@ std::string find_malformed(const Schedule& schedule) {
   }
   for (StepId id = 0; id < schedule.size(); ++id)
     if (predecessors[id] != schedule[id].predecessors)
-      return fmt::format("{}: counts {} steps before it where there are {}", describe(schedule, id),
+      return fmt::format("{}: counts {} predecessors, but has {}", describe(schedule, id),
                          schedule[id].predecessors, predecessors[id]);
   return "";
 }

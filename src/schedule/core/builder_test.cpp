@@ -135,7 +135,7 @@ RC_GTEST_PROP(Builder, OrdersNothingElse, ()) {
   for (StepId id = 0; id < schedule.size(); ++id)
     for (StepId before : predecessors[id]) {
       if (schedule[id].kind == StepKind::join) continue;
-      // Through a join, each of the steps that it stands for.
+      // Through a join: each of its predecessors.
       const bool joined = schedule[before].kind == StepKind::join;
       for (StepId cause : joined ? predecessors[before] : std::span<const StepId>(&before, 1))
         RC_ASSERT(conflicts.contains({cause, id}));
@@ -203,7 +203,7 @@ RC_GTEST_PROP(Order, IssuesEveryStepOnceAndInOrder, ()) {
   const Limits limits{*rc::gen::inRange(1u, 5u), *rc::gen::inRange(1u, 5u)};
   const auto before = schedule.predecessors();
   std::vector<bool> issued(schedule.size(), false), complete(schedule.size(), false);
-  // A join is complete as soon as all that it stands for is; ids grow, so one look back is enough.
+  // A join is complete when all its predecessors are; ids grow, so one look back is enough.
   const auto is_complete = [&](auto& self, StepId id) -> bool {
     if (schedule[id].kind != StepKind::join) return complete[id];
     return std::all_of(before[id].begin(), before[id].end(), [&](StepId b) { return self(self, b); });
