@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedule/print/svg/svg_canvas.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace convene::schedule::svg {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+TEST(SvgCanvas, NumbersHaveAtMostOneDecimal) {
+  EXPECT_EQ(number(0), "0");
+  EXPECT_EQ(number(3), "3");
+  EXPECT_EQ(number(2.25), "2.3");
+  EXPECT_EQ(number(-0.04), "0");
+  EXPECT_EQ(number(-1.26), "-1.3");
+}
+
+TEST(SvgCanvas, EscapesReservedCharacters) {
+  EXPECT_EQ(escaped("a<b & \"c\">d"), "a&lt;b &amp; &quot;c&quot;&gt;d");
+}
+
+TEST(SvgCanvas, WidthGrowsWithTextAndSize) {
+  EXPECT_EQ(text_width("", 10), 0);
+  EXPECT_GT(text_width("round 10", 10), text_width("round 1", 10));
+  EXPECT_DOUBLE_EQ(text_width("abc", 20), 2 * text_width("abc", 10));
+  EXPECT_DOUBLE_EQ(text_width("Σ", 10), text_width("S", 10));  // one character of two bytes
+}
+
+TEST(SvgCanvas, HuesDiffer) {
+  std::set<std::string> colours;
+  for (unsigned i = 0; i < 16; ++i) {
+    const Hue one = hue(i, 16);
+    for (const std::string& colour : {one.full, one.light, one.line}) {
+      EXPECT_THAT(colour, MatchesRegex("#[0-9a-f]{6}"));
+      colours.insert(colour);
+    }
+  }
+  EXPECT_EQ(colours.size(), 48u);
+}
+
+TEST(SvgCanvas, OverlapIsTheCommonArea) {
+  const Box box{0, 0, 4, 3};
+  EXPECT_EQ(box.overlap({2, 1, 10, 10}), 4);
+  EXPECT_EQ(box.overlap({4, 0, 1, 1}), 0);
+  EXPECT_EQ(box.overlap({-1, -1, 1, 1}), 0);
+}
+
+TEST(SvgCanvas, WritesElementsInOrder) {
+  Canvas canvas;
+  canvas.rectangle({1, 2, 3, 4}, "red", {.colour = "blue", .width = 2, .dashes = "1 2"}, 5);
+  canvas.text(1, 2, "a & b", {.size = 8, .anchor = "end", .bold = true});
+  const std::string document = canvas.document(10, 20, "title", "<description>");
+  EXPECT_THAT(document, HasSubstr("<rect x=\"1\" y=\"2\" width=\"3\" height=\"4\" rx=\"5\" fill=\"red\" "
+                                  "stroke=\"blue\" stroke-width=\"2\" stroke-dasharray=\"1 2\"/>\n<text"));
+  EXPECT_THAT(document, HasSubstr("text-anchor=\"end\" font-weight=\"bold\">a &amp; b</text>"));
+  EXPECT_THAT(document, HasSubstr("viewBox=\"0 0 10 20\""));
+  EXPECT_THAT(document, HasSubstr("<desc>&lt;description&gt;</desc>"));
+}
+
+}  // namespace
+}  // namespace convene::schedule::svg
