@@ -8,7 +8,7 @@
 #include "schedule/check/contract.hpp"
 #include "schedule/core/order.hpp"
 #include "schedule/core/schedule.hpp"
-#include "schedule/core/statistics.hpp"
+#include "schedule/core/schedule_statistics.hpp"
 
 namespace convene::schedule {
 

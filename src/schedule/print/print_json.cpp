@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "schedule/core/describe.hpp"
-#include "schedule/core/statistics.hpp"
+#include "schedule/core/schedule_statistics.hpp"
 #include "schedule/print/print.hpp"
 
 namespace convene::schedule {

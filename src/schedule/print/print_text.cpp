@@ -6,7 +6,7 @@
 #include "schedule/check/dataflow.hpp"
 #include "schedule/check/matching.hpp"
 #include "schedule/core/describe.hpp"
-#include "schedule/core/statistics.hpp"
+#include "schedule/core/schedule_statistics.hpp"
 #include "schedule/print/print.hpp"
 
 namespace convene::schedule {

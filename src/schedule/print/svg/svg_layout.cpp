@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "schedule/core/describe.hpp"
-#include "schedule/core/statistics.hpp"
+#include "schedule/core/schedule_statistics.hpp"
 
 namespace convene::schedule::svg {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "schedule/core/statistics.hpp"
+#include "schedule/core/schedule_statistics.hpp"
 
 #include <algorithm>
 
