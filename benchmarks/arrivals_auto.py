@@ -18,8 +18,9 @@ import sys
 from typing import Any
 
 import numpy as np
-from convene import cluster, paths
-from convene.bench_statistics import Estimate, estimate, resample_medians
+from convene.base import paths
+from convene.cluster import launch, lifecycle, rates, state
+from convene.stats.bootstrap import Estimate, estimate, resample_medians
 
 from benchmarks import common
 
@@ -55,7 +56,7 @@ def variables(contender: str, collective: str) -> dict[str, str]:
     return {"CONVENE_USE": f"{collective}={contender}"}
 
 
-def run_once(where: cluster.Cluster, contender: str, extra: float, options: argparse.Namespace) -> float:
+def run_once(where: state.Cluster, contender: str, extra: float, options: argparse.Namespace) -> float:
     """Seconds of the loop."""
     own = variables(contender, options.collective)
     passed = [word for name in own for word in ("-x", name)]
@@ -68,13 +69,13 @@ def run_once(where: cluster.Cluster, contender: str, extra: float, options: argp
         *(str(options.calls), str(options.floats), str(extra), str(options.compute)),
         *(options.collective, *(["rotating"] if options.rotating else [])),
     ]
-    environment = {**os.environ, **own, **cluster.variables(where)}
+    environment = {**os.environ, **own, **launch.variables(where)}
     # With this one, Open MPI 5 puts all ranks on the first node.
     environment.pop("PRTE_MCA_rmaps_default_mapping_policy", None)
     if libraries:
         environment["LD_LIBRARY_PATH"] = libraries
     done = subprocess.run(
-        cluster.command_line(where, 0, words), env=environment, stdout=subprocess.PIPE, text=True, check=False
+        launch.command_line(where, 0, words), env=environment, stdout=subprocess.PIPE, text=True, check=False
     )
     found = LOOP.search(done.stdout)
     if done.returncode != 0 or not found:
@@ -90,8 +91,8 @@ def measure(options: argparse.Namespace) -> dict[float, dict[str, list[float]]]:
         extra: {name: [] for name in contenders} for extra in imbalances
     }
     shuffle = random.Random(options.seed).shuffle
-    shape = cluster.Shape(options.procs, rate=cluster.parse_rate(options.rate) if options.rate else 0)
-    with cluster.temporary(f"auto-{os.getpid()}", shape) as where:
+    shape = state.Shape(options.procs, rate=rates.parse_rate(options.rate) if options.rate else 0)
+    with lifecycle.temporary(f"auto-{os.getpid()}", shape) as where:
         for _ in range(options.repetitions):
             order = [(extra, name) for extra in imbalances for name in contenders]
             shuffle(order)

@@ -15,8 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from convene import _core, arguments, bench, console
-from convene.bench_statistics import Estimate, estimate, resample_medians
+from convene import _core
+from convene.base import console, parsing
+from convene.base.result_types import MeasuredRun
+from convene.bench import program, requests
+from convene.catalogue import selection
+from convene.mpi import settings
+from convene.stats.bootstrap import Estimate, estimate, resample_medians
 from rich.progress import Progress
 
 from benchmarks import common
@@ -127,26 +132,26 @@ class Race:
 
 
 def contenders(stack: str, collective: str, procs: int) -> list[str]:
-    """Pairs first, each next to its rival; then all others."""
+    """Pairs first, each next to its counterpart; then all others."""
     pairs = PAIRS[stack][collective]
-    listed = [name for own, other in pairs.items() for name in (bench.OWN + other, own)]
+    listed = [name for own, other in pairs.items() for name in (selection.OWN + other, own)]
     known = [a["name"] for a in _core.algorithms(collective) if not a["native"] and not a["parts"]]
     listed += [name for name in known if name not in pairs]
     possible = [
-        name for name in listed if name.startswith(bench.OWN) or not _core.unmet(collective, name, procs)
+        name for name in listed if name.startswith(selection.OWN) or not _core.unmet(collective, name, procs)
     ]
-    # A rival without its partner is of no use.
-    rivals = {bench.OWN + other: own for own, other in pairs.items()}
-    return [name for name in possible if rivals.get(name, name) in {*possible}] + ["native"]
+    # A counterpart without its partner is of no use.
+    counterparts = {selection.OWN + other: own for own, other in pairs.items()}
+    return [name for name in possible if counterparts.get(name, name) in {*possible}] + ["native"]
 
 
-def measure(stack: str, collective: str, procs: int, options: argparse.Namespace) -> dict[str, Any]:
+def measure(stack: str, collective: str, procs: int, options: argparse.Namespace) -> MeasuredRun:
     launcher, library = LAUNCHERS[stack]
-    setting = bench.find_setting(str(common.ROOT / launcher), library)
-    request = bench.Request(
+    setting = settings.find_setting(str(common.ROOT / launcher), library)
+    request = requests.Request(
         collective,
         procs,
-        [0] if collective == "barrier" else bench.parse_sizes(options.sizes),
+        [0] if collective == "barrier" else parsing.parse_sizes(options.sizes),
         contenders(stack, collective, procs),
         repetitions=options.repetitions,
         seconds=options.seconds,
@@ -154,34 +159,34 @@ def measure(stack: str, collective: str, procs: int, options: argparse.Namespace
         group=2,
         type="int" if _core.is_reduction(collective) else "byte",
     )
-    return bench.measure(setting, request, lambda _done, _total: None)
+    return program.measure(setting, request, lambda _done, _total: None)
 
 
-def evaluate(stack: str, result: dict[str, Any]) -> tuple[list[Pair], list[Race]]:
+def evaluate(stack: str, result: MeasuredRun) -> tuple[list[Pair], list[Race]]:
     pairs: list[Pair] = []
     races: list[Race] = []
     collective, procs = result["collective"], result["procs"]
     for size in result["sizes"]:
         seconds = {one["name"]: np.array(one["seconds"]) for one in size["contenders"]}
         for own, other in PAIRS[stack][collective].items():
-            rival = bench.OWN + other
-            if own not in seconds or rival not in seconds:
+            counterpart = selection.OWN + other
+            if own not in seconds or counterpart not in seconds:
                 continue
             needed = procs if own == "ring" else 1 << (procs.bit_length() - 1)
             if own in NEED_ITEMS.get(collective, ()) and size["bytes"] // ITEM < needed:
                 continue
-            ratios = seconds[own] / seconds[rival]
+            ratios = seconds[own] / seconds[counterpart]
             samples = resample_medians(ratios[np.newaxis], seed=len(pairs) + 1)[0]
             pairs.append(
                 Pair(
                     *(stack, collective, own, procs, size["bytes"]),
                     float(np.median(seconds[own])),
-                    float(np.median(seconds[rival])),
+                    float(np.median(seconds[counterpart])),
                     estimate(np.median(ratios), samples),
                 )
             )
         medians = {
-            name: float(np.median(each[::2])) for name, each in seconds.items() if bench.OWN not in name
+            name: float(np.median(each[::2])) for name, each in seconds.items() if selection.OWN not in name
         }
         best = min((name for name in medians if name != "native"), key=lambda name: medians[name])
         races.append(
@@ -286,7 +291,7 @@ def plan(options: argparse.Namespace) -> list[tuple[str, str, int]]:
     for stack in stacks:
         if stack not in PAIRS:
             raise _core.RequestError(_core.no_such("stack", stack, list(PAIRS)))
-    procs = arguments.parse_numbers(options.procs, "--procs", 2, 1024)
+    procs = parsing.parse_numbers(options.procs, "--procs", 2, 1024)
     return [
         (stack, collective, number)
         for stack in stacks
@@ -298,7 +303,7 @@ def plan(options: argparse.Namespace) -> list[tuple[str, str, int]]:
 
 def main() -> None:
     options = parse_arguments()
-    for name in bench.OVERSUBSCRIBED:  # whoever starts this
+    for name in settings.OVERSUBSCRIBED:  # whoever starts this
         os.environ.pop(name, None)
     pairs: list[Pair] = []
     races: list[Race] = []

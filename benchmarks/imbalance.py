@@ -22,9 +22,15 @@ import matplotlib as mpl
 
 mpl.use("svg")
 import numpy as np
-from convene import _core, bench, bench_inference, bench_metrics, cluster, console
-from convene.bench_statistics import Array, Estimate, estimate, resample_medians
-from convene.studies import atomic
+from convene import _core
+from convene.base import console, parsing
+from convene.bench import metrics, program, requests
+from convene.catalogue import selection
+from convene.cluster import launch, lifecycle, rates, state
+from convene.mpi import settings
+from convene.stats import inference
+from convene.stats.bootstrap import Array, Estimate, estimate, resample_medians
+from convene.studies.clairvoyant import atomic as clairvoyant_atomic
 from matplotlib import pyplot as plt
 from rich.progress import Progress
 
@@ -43,7 +49,7 @@ RIVALS = (
 )
 COMPARED = ("binomial", "butterfly", "ring", "radix_k")  # by the source
 TRACED = ("native", "binomial", "local_redirect", UNTOLD, AVERAGE, TOLD, MISLED)
-METRIC = bench_metrics.METRICS["run_time"]  # first arrival to last exit
+METRIC = metrics.METRICS["run_time"]  # first arrival to last exit
 DELAYS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0)  # in run times
 
 
@@ -84,46 +90,46 @@ class Cell:
             "late_by_run_times": self.times,
             "best_of_others": best,
             **self.gain_over(best).as_json("gain"),
-            "p": bench_inference.p_value_of_pairs(self.observed[best], self.observed[TOLD]),
+            "p": inference.p_value_of_pairs(self.observed[best], self.observed[TOLD]),
             "medians": {name: self.median(name) for name in self.observed},
             "observed": {name: list(map(float, seconds)) for name, seconds in self.observed.items()},
         }
 
 
-def observe(setting: bench.Setting, request: bench.Request) -> list[dict[str, Array]]:
+def observe(setting: settings.Setting, request: requests.Request) -> list[dict[str, Array]]:
     """By pattern, in the request's order: seconds of each contender."""
-    result = bench.measure(setting, request)
+    result = program.measure(setting, request)
     found = []
     for cell in result["sizes"]:
-        values = bench_metrics.values(cell, METRIC)
+        values = metrics.values(cell, METRIC)
         names = [contender["name"] for contender in cell["contenders"]]
         found.append(dict(zip(names, values, strict=True)))
     return found
 
 
-def request_of(options: argparse.Namespace, size: int, names: Iterable[str], **more: Any) -> bench.Request:
-    contenders = [bench.check_contender("reduce", options.procs, name) for name in names]
+def request_of(options: argparse.Namespace, size: int, names: Iterable[str], **more: Any) -> requests.Request:
+    contenders = [selection.check_contender("reduce", options.procs, name) for name in names]
     course = {"repetitions": options.repetitions, "batch": 1e-6, "type": "int", **more}
-    return bench.Request("reduce", options.procs, [size], contenders, **course)
+    return requests.Request("reduce", options.procs, [size], contenders, **course)
 
 
-def measure_late(setting: bench.Setting, options: argparse.Namespace, size: int) -> list[Cell]:
+def measure_late(setting: settings.Setting, options: argparse.Namespace, size: int) -> list[Cell]:
     (alone,) = observe(setting, request_of(options, size, [UNTOLD], repetitions=10))
     run_time = float(np.median(alone[UNTOLD]))
     late = [f"late:{options.procs - 1}:{each * run_time * 1e6:.0f}us" for each in DELAYS if each > 0]
     names = (TOLD, UNTOLD, MISLED, *([BY_NODES] if options.within else []), *RIVALS)
-    found = observe(setting, request_of(options, size, names, arrivals=(bench.BALANCED, *late)))
+    found = observe(setting, request_of(options, size, names, arrivals=(requests.BALANCED, *late)))
     return [Cell(size, run_time, times, each) for times, each in zip(DELAYS, found, strict=True)]
 
 
-def measure_trace(setting: bench.Setting, options: argparse.Namespace) -> dict[str, Any]:
+def measure_trace(setting: settings.Setting, options: argparse.Namespace) -> dict[str, Any]:
     """Sums of run times over all iterations, of vectors in one piece."""
-    size = bench.parse_sizes(options.traced)[0]
+    size = parsing.parse_sizes(options.traced)[0]
     told = (*TRACED, BY_NODES) if options.within else TRACED
     names = [name.replace(UNTOLD, f"{UNTOLD};segments=1") for name in told]
     (alone,) = observe(setting, request_of(options, size, ["binomial"], repetitions=10))
     binomial = float(np.median(alone["binomial"]))
-    rows = atomic.trace(options.procs, options.iterations, binomial)
+    rows = clairvoyant_atomic.trace(options.procs, options.iterations, binomial)
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write("\n".join(" ".join(f"{at:.9f}" for at in row) for row in rows) + "\n")
         file.flush()
@@ -134,7 +140,7 @@ def measure_trace(setting: bench.Setting, options: argparse.Namespace) -> dict[s
         name: {
             "seconds": float(np.sum(values)),
             "of_binomial": float(np.sum(values) / np.sum(reference)),
-            "p": bench_inference.p_value_of_pairs(values, reference) if name != "binomial" else None,
+            "p": inference.p_value_of_pairs(values, reference) if name != "binomial" else None,
         }
         for name, values in found.items()
     }
@@ -164,7 +170,7 @@ def late_table(cells: list[Cell]) -> str:
         gain = cell.gain_over(best)
         others = max(cell.absorbs(name, even) for name in RIVALS if name in cell.observed)
         hidden = f"{cell.absorbs(TOLD, even):.0%} | {others:.0%}" if cell.times else " | "
-        p = bench_inference.p_value_of_pairs(cell.observed[best], cell.observed[TOLD])
+        p = inference.p_value_of_pairs(cell.observed[best], cell.observed[TOLD])
         lines.append(
             f"| {_core.format_size(cell.size)} | {cell.times:g} of {as_time(cell.run_time)} "
             f"| {as_time(cell.median(TOLD))} | {best}, {as_time(cell.median(best))} "
@@ -216,12 +222,14 @@ def trace_table(found: dict[str, Any]) -> str:
     ]
     published = {
         "local_redirect": "local_redirect",
-        f"{UNTOLD};segments=1@average": atomic.AVERAGE,
-        f"{UNTOLD};segments=1@truth": atomic.TRUTH,
+        f"{UNTOLD};segments=1@average": clairvoyant_atomic.AVERAGE,
+        f"{UNTOLD};segments=1@truth": clairvoyant_atomic.TRUTH,
     }
     for name, row in found["contenders"].items():
         there = (
-            atomic.PUBLISHED[published[name]] / atomic.PUBLISHED["binomial"] if name in published else None
+            clairvoyant_atomic.PUBLISHED[published[name]] / clairvoyant_atomic.PUBLISHED["binomial"]
+            if name in published
+            else None
         )
         lines.append(
             f"| {name} | {row['seconds']:.3f} | {row['of_binomial']:.3f} "
@@ -287,10 +295,10 @@ def parse_arguments() -> argparse.Namespace:
 
 def within_cluster(options: argparse.Namespace) -> None:
     """This program again, on the first of the emulated nodes."""
-    shape = cluster.Shape(
-        options.nodes, slots=-(-options.procs // options.nodes), rate=cluster.parse_rate(options.rate)
+    shape = state.Shape(
+        options.nodes, slots=-(-options.procs // options.nodes), rate=rates.parse_rate(options.rate)
     )
-    with cluster.temporary(f"imbalance-{os.getpid()}", shape) as where:
+    with lifecycle.temporary(f"imbalance-{os.getpid()}", shape) as where:
         command = [
             sys.executable,
             "-m",
@@ -301,8 +309,8 @@ def within_cluster(options: argparse.Namespace) -> None:
             "--within",
             str(options.nodes),
         ]
-        environment = {**os.environ, **cluster.variables(where)}
-        done = subprocess.run(cluster.command_line(where, 0, command), env=environment, check=False)
+        environment = {**os.environ, **launch.variables(where)}
+        done = subprocess.run(launch.command_line(where, 0, command), env=environment, check=False)
     sys.exit(done.returncode)
 
 
@@ -310,10 +318,10 @@ def main() -> None:
     options = parse_arguments()
     if options.nodes:
         within_cluster(options)
-    setting = bench.find_setting(options.launcher, None)
+    setting = settings.find_setting(options.launcher, None)
     cells: list[Cell] = []
     output = console.make(error=True)
-    sizes = bench.parse_sizes(options.sizes)
+    sizes = parsing.parse_sizes(options.sizes)
     with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
         for size in progress.track(sizes, description="measuring"):
             cells += measure_late(setting, options, size)

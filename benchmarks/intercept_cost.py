@@ -15,8 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from convene import _core, arguments, bench, console, paths
-from convene.bench_statistics import estimate, resample_medians
+from convene import _core
+from convene.base import console, parsing, paths
+from convene.bench import program, requests
+from convene.catalogue import selection
+from convene.mpi import processes, settings
+from convene.stats.bootstrap import estimate, resample_medians
 from numpy.typing import NDArray
 
 from benchmarks import common
@@ -28,11 +32,11 @@ def observe(
     launcher: str, stack: str, procs: int, options: argparse.Namespace, *, recording: bool
 ) -> tuple[NDArray[np.float64], str]:
     """Nanoseconds of a call, intercepted ones in the first row, the MPI's own in the second; which MPI."""
-    request = bench.Request(
+    request = requests.Request(
         "allgather",
         procs,
         [8],
-        [bench.NATIVE, bench.INTERCEPTED],
+        [selection.NATIVE, selection.INTERCEPTED],
         repetitions=options.repetitions,
         batch=options.batch * 1e-6,
         group=2,
@@ -40,22 +44,22 @@ def observe(
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
         # The account is written as under `convene run`.
         setting = replace(
-            bench.find_setting(launcher, stack),
+            settings.find_setting(launcher, stack),
             preload=paths.preload_library(stack),
             variables={
                 "CONVENE_ACCOUNT_DIR": folder,
                 **({"CONVENE_RECORD": folder} if recording else {}),
             },
         )
-        result = bench.measure(setting, request)
+        result = program.measure(setting, request)
         calls = count_intercepted(Path(folder))
         recorded = len(list(Path(folder).glob("recording-*.bin")))
     if calls < options.repetitions * procs:
-        raise bench.RunError(f"{launcher}: only {calls} calls were intercepted; was the library loaded?")
+        raise processes.RunError(f"{launcher}: only {calls} calls were intercepted; was the library loaded?")
     if recorded != (procs if recording else 0):
-        raise bench.RunError(f"{launcher}: {recorded} of {procs} ranks have left a recording")
+        raise processes.RunError(f"{launcher}: {recorded} of {procs} ranks have left a recording")
     seconds = {row["name"]: row["seconds"] for row in result["sizes"][0]["contenders"]}
-    pair = np.array([seconds[bench.INTERCEPTED], seconds[bench.NATIVE]]) * 1e9
+    pair = np.array([seconds[selection.INTERCEPTED], seconds[selection.NATIVE]]) * 1e9
     return pair, result["environment"]["mpi"].split(",")[0]
 
 
@@ -119,9 +123,9 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> None:
     options = parse_arguments()
-    numbers = arguments.parse_numbers(options.procs, "--procs", 1, 1024)
+    numbers = parsing.parse_numbers(options.procs, "--procs", 1, 1024)
     rows = []
-    for launcher, stack in bench.MPIS:
+    for launcher, stack in settings.MPIS:
         for procs in numbers:
             try:
                 rows.append(measure(launcher, stack, procs, options))

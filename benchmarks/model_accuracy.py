@@ -13,8 +13,12 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from convene import _core, bench, measurement
-from convene.measurement import Effort, Request
+from convene import _core
+from convene.base import parsing
+from convene.model import measurement
+from convene.model.measurement import Effort, Request
+from convene.model.platform_types import MeasuredPlatform, Observed
+from convene.mpi import settings
 
 from benchmarks import common
 
@@ -41,7 +45,7 @@ def proportional(measured: float, predicted: float) -> float:
 
 
 def predict(
-    platform: dict[str, Any], nodes: list[int], use: str, model: str, sizes: list[int]
+    platform: MeasuredPlatform, nodes: list[int], use: str, model: str, sizes: list[int]
 ) -> list[float]:
     collective, _, algorithm = use.partition("=")
     spec = _core.spec(collective, algorithm)
@@ -51,7 +55,7 @@ def predict(
     )
 
 
-def compare(raw: dict[str, Any], platform: dict[str, Any]) -> list[dict[str, Any]]:
+def compare(raw: Observed, platform: MeasuredPlatform) -> list[dict[str, Any]]:
     """One row for each algorithm: what was measured, and under each model what was predicted."""
     models = [
         model for model in MODELS if model in _core.platform(json.dumps(platform), "measured")["models"]
@@ -161,7 +165,7 @@ def together(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def run_of(
-    setting: bench.Setting, procs: int, effort: Effort, sizes: list[int], algorithms: tuple[str, ...]
+    setting: settings.Setting, procs: int, effort: Effort, sizes: list[int], algorithms: tuple[str, ...]
 ) -> dict[str, Any]:
     request = Request(
         procs,
@@ -204,7 +208,7 @@ def main() -> None:
     options = parser.parse_args()
     effort = Effort(rounds=options.rounds, seconds=0, points=28, largest=_core.size(options.largest))
     setting = measurement.find_setting(options.launcher, options.stack)
-    sizes = bench.parse_sizes(options.sizes)
+    sizes = parsing.parse_sizes(options.sizes)
     algorithms = (*ALGORITHMS, *options.also)
     if options.repeat < 1:
         parser.error(f"--repeat {options.repeat}: there must be at least one run")

@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from convene import _core, bench, cluster, console, paths
-from convene.bench_statistics import Array, Estimate, estimate, resample_medians
+from convene import _core
+from convene.base import console, parsing, paths
+from convene.cluster import launch, lifecycle, rates, state
+from convene.stats.bootstrap import Array, Estimate, estimate, resample_medians
 from rich.progress import Progress
 
 from benchmarks import common
@@ -79,7 +81,7 @@ def median(starts: list[Array], seed: int) -> Estimate:
 
 
 def run(
-    setup: Setup, where: cluster.Cluster | None, options: argparse.Namespace
+    setup: Setup, where: state.Cluster | None, options: argparse.Namespace
 ) -> dict[int, dict[str, dict[str, Array]]]:
     """Seconds alone and behind computation, by size and door, of one start."""
     folder, launcher = FOLDERS[setup.stack]
@@ -95,14 +97,14 @@ def run(
         words += ["-genv", "LD_PRELOAD", preload]
         words += [word for name, value in own.items() for word in ("-genv", name, value)]
     words.append(str(common.ROOT / "build/benchmarks" / folder / "overlap"))
-    sizes = ",".join(map(str, bench.parse_sizes(options.sizes)))
+    sizes = ",".join(map(str, parsing.parse_sizes(options.sizes)))
     words += [setup.collective, sizes, str(options.tests), str(options.repetitions)]
     environment = {**os.environ, **own, "LD_LIBRARY_PATH": str(common.ROOT / ".stacks" / setup.stack / "lib")}
     if where:
         # With this one, Open MPI 5 puts all ranks on the first node.
         environment.pop("PRTE_MCA_rmaps_default_mapping_policy", None)
-        environment |= cluster.variables(where)
-        words = cluster.command_line(where, 0, words)
+        environment |= launch.variables(where)
+        words = launch.command_line(where, 0, words)
     done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True, check=False, timeout=600)
     if done.returncode != 0:
         raise RuntimeError(f"{setup}: status {done.returncode}")
@@ -188,10 +190,10 @@ def main() -> None:
     with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
         task = progress.add_task("measuring", total=len(measured) * options.starts)
         for procs, nodes in dict.fromkeys((setup.procs, setup.nodes) for setup in measured):
-            shape = cluster.Shape(
-                max(nodes, 1), slots=-(-procs // max(nodes, 1)), rate=cluster.parse_rate(options.rate)
+            shape = state.Shape(
+                max(nodes, 1), slots=-(-procs // max(nodes, 1)), rate=rates.parse_rate(options.rate)
             )
-            scope = cluster.temporary(f"overlap-{os.getpid()}", shape) if nodes else nullcontext()
+            scope = lifecycle.temporary(f"overlap-{os.getpid()}", shape) if nodes else nullcontext()
             here = [setup for setup in measured if (setup.procs, setup.nodes) == (procs, nodes)]
             with scope as where:
                 for setup in here * options.starts:

@@ -19,13 +19,18 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from convene import _core, arguments, bench, console
-from convene.bench_statistics import Array, Estimate, estimate, resample_medians
+from convene import _core
 from rich.progress import Progress
 
 from benchmarks import common
 
 mpl.use("svg")
+from convene.base import console, parsing
+from convene.base.result_types import MeasuredRun
+from convene.bench import program, requests
+from convene.catalogue import selection
+from convene.mpi import settings
+from convene.stats.bootstrap import Array, Estimate, estimate, resample_medians
 from matplotlib import pyplot as plt
 
 # Convene's name and Open MPI's.
@@ -81,19 +86,19 @@ class Cell:
 
 
 def contenders() -> list[str]:
-    return [name for own, other in PAIRS.items() for name in (bench.OWN + other, own)]
+    return [name for own, other in PAIRS.items() for name in (selection.OWN + other, own)]
 
 
-def measure(setting: bench.Setting, procs: list[int], options: argparse.Namespace) -> list[dict[str, Any]]:
+def measure(setting: settings.Setting, procs: list[int], options: argparse.Namespace) -> list[MeasuredRun]:
     """One result for each run; the numbers of ranks take turns."""
     output = console.make(error=True)
-    results: list[dict[str, Any]] = []
+    results: list[MeasuredRun] = []
     with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
-        sizes = bench.parse_sizes(options.sizes)
+        sizes = parsing.parse_sizes(options.sizes)
         task = progress.add_task("measuring", total=options.runs * len(procs) * len(sizes))
         for run in range(options.runs):
             for number in procs:
-                request = bench.Request(
+                request = requests.Request(
                     "allgather",
                     number,
                     sizes,
@@ -106,7 +111,7 @@ def measure(setting: bench.Setting, procs: list[int], options: argparse.Namespac
                 )
                 start = len(results) * len(sizes)
                 results.append(
-                    bench.measure(
+                    program.measure(
                         setting,
                         request,
                         lambda done, _, start=start: progress.update(task, completed=start + done),  # type: ignore[misc]
@@ -115,7 +120,7 @@ def measure(setting: bench.Setting, procs: list[int], options: argparse.Namespac
     return results
 
 
-def observations(results: Iterable[dict[str, Any]]) -> dict[tuple[int, int], dict[str, list[float]]]:
+def observations(results: Iterable[MeasuredRun]) -> dict[tuple[int, int], dict[str, list[float]]]:
     """Seconds per call by contender, for each number of ranks and size; those of several runs together."""
     found: dict[tuple[int, int], dict[str, list[float]]] = {}
     for result in results:
@@ -126,11 +131,11 @@ def observations(results: Iterable[dict[str, Any]]) -> dict[tuple[int, int], dic
     return found
 
 
-def evaluate(results: Iterable[dict[str, Any]]) -> list[Cell]:
+def evaluate(results: Iterable[MeasuredRun]) -> list[Cell]:
     cells: list[Cell] = []
     for (procs, size), seconds in sorted(observations(results).items()):
         for algorithm, other in PAIRS.items():
-            pair = np.array([seconds[algorithm], seconds[bench.OWN + other]])
+            pair = np.array([seconds[algorithm], seconds[selection.OWN + other]])
             medians, ratios = np.median(pair, axis=1), pair[0] / pair[1]
             samples = resample_medians(ratios[np.newaxis], seed=len(cells) + 1)[0]
             cells.append(
@@ -185,7 +190,7 @@ def number(ratio: dict[str, float]) -> str:
     return f"{ratio['ratio']:.3f} ({ratio['low']:.3f} … {ratio['high']:.3f})"
 
 
-def circumstances(results: list[dict[str, Any]]) -> str:
+def circumstances(results: list[MeasuredRun]) -> str:
     environment = results[0]["environment"]
     loads = [float(size["load"][0].split()[0]) for result in results for size in result["sizes"]]
     counts = [len(c["seconds"]) for result in results for size in result["sizes"] for c in size["contenders"]]
@@ -197,7 +202,7 @@ def circumstances(results: list[dict[str, Any]]) -> str:
     )
 
 
-def markdown(cells: list[Cell], verdict: dict[str, Any], results: list[dict[str, Any]]) -> str:
+def markdown(cells: list[Cell], verdict: dict[str, Any], results: list[MeasuredRun]) -> str:
     worst = verdict["worst"]
     lines = [
         circumstances(results),
@@ -298,13 +303,13 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> None:
     options = parse_arguments()
     # Idle ranks give way where there are more of them than cores, and only there, whoever starts this.
-    for name in bench.OVERSUBSCRIBED:
+    for name in settings.OVERSUBSCRIBED:
         os.environ.pop(name, None)
     if options.source:
         results = json.loads(Path(options.source).read_text())
     else:
-        procs = arguments.parse_numbers(options.procs, "--procs", 2, 1024)
-        results = measure(bench.find_setting(options.launcher, "openmpi"), procs, options)
+        procs = parsing.parse_numbers(options.procs, "--procs", 2, 1024)
+        results = measure(settings.find_setting(options.launcher, "openmpi"), procs, options)
     raw = common.ROOT / "build/benchmarks/own_algorithms_observations.json"
     raw.parent.mkdir(parents=True, exist_ok=True)
     if not options.source:

@@ -7,7 +7,10 @@ program how much memory a communicator takes. Writes a summary (JSON) and tables
 
 from typing import Any
 
-from convene import _core, bench, console
+from convene import _core
+from convene.base import console
+from convene.bench import program, requests
+from convene.mpi import settings
 
 from benchmarks import common
 
@@ -35,13 +38,13 @@ def measure_schedules(repetitions: int) -> list[dict[str, Any]]:
 
 def measure_communicators() -> list[dict[str, Any]]:
     rows = []
-    for launcher, stack in bench.MPIS:
+    for launcher, stack in settings.MPIS:
         try:
-            setting = bench.find_setting(launcher, stack)
+            setting = settings.find_setting(launcher, stack)
         except _core.RequestError as error:
             console.complain(f"left out: {error}")
             continue
-        result = bench.measure(setting, bench.Request("allgather", 2, [], [], footprint=True))
+        result = program.measure(setting, requests.Request("allgather", 2, [], [], footprint=True))
         rows.append({"mpi": result["environment"]["mpi"].split(",")[0], **result["footprint"]})
     return rows
 

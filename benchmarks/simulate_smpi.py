@@ -3,7 +3,7 @@
 
 Every algorithm of five collectives is simulated twice on one platform: by the player, which plays its
 schedule, and in SMPI, where the executor runs it. An error is the factor between both times, the greater over
-the smaller. In SMPI, its selectors run as rivals. Writes a summary (JSON) and tables (Markdown).
+the smaller. In SMPI, its selectors run as baselines. Writes a summary (JSON) and tables (Markdown).
 """
 
 import json
@@ -15,12 +15,17 @@ from datetime import UTC, datetime
 from statistics import fmean, median
 from typing import Any
 
-from convene import _core, arguments, bench, simulation, smpi
+from convene import _core
+from convene.base import parsing
+from convene.catalogue import collectives
+from convene.simulate import platforms, smpi, sweeps
+from convene.simulate.cases import Case
+from convene.simulate.journal import Journal
 
 from benchmarks import common
 
 COLLECTIVES = ("allgather", "gather", "scatter", "bcast", "reduce")
-RIVALS = ("ompi", "mpich", "mvapich2")
+BASELINES = ("ompi", "mpich", "mvapich2")
 
 # Nodes on one switch, as Tryton's. Copies and asking before large messages cost nothing, since SMPI does not
 # count them, and receiving neither, which it counts for small messages only.
@@ -44,7 +49,7 @@ class Cell:
     procs: int
     bytes: int
     player: dict[str, float]
-    smpi: dict[str, float]  # those of rivals, too
+    smpi: dict[str, float]  # those of the baselines, too
 
     @property
     def errors(self) -> list[float]:
@@ -61,7 +66,7 @@ class Cell:
     def gain(self) -> float:
         """1 - t/t2, Convene's best against the best of SMPI's selectors; below 0 where that is better."""
         own = min(self.smpi[name] for name in self.player)
-        other = min(seconds for name, seconds in self.smpi.items() if name.startswith(smpi.RIVAL))
+        other = min(seconds for name, seconds in self.smpi.items() if name.startswith(smpi.SMPI))
         return 1 - own / other
 
 
@@ -77,14 +82,14 @@ def names_of(collective: str, procs: int) -> list[str]:
 
 
 def simulate(
-    platform: simulation.Platform,
+    platform: platforms.Platform,
     procs: Iterable[int],
     sizes: tuple[int, ...],
     only: list[str],
-    journal: simulation.Journal,
+    journal: Journal,
 ) -> list[Cell]:
     cells: dict[tuple[str, int, int], Cell] = {}
-    cases: list[simulation.Case] = []
+    cases: list[Case] = []
     for collective in only:
         for number in procs:
             of_size = [Cell(collective, number, size, {}, {}) for size in sizes]
@@ -92,16 +97,17 @@ def simulate(
             arrivals = ((0.0,) * number,)
             for name in names_of(collective, number):
                 call = (collective, name, number, sizes, platform, "sequential", arrivals, True)
-                case = simulation.Case(*call, ordered=True)
+                case = Case(*call, ordered=True)
                 for cell, (played,) in zip(of_size, case.play(), strict=True):
                     cell.player[name] = played["seconds"]
                 cases.append(smpi.SmpiCase(*call))
-            for rival in RIVALS:
-                call = (collective, smpi.RIVAL + rival, number, sizes, platform, "sequential", arrivals, True)
+            for baseline in BASELINES:
+                spec = smpi.SMPI + baseline
+                call = (collective, spec, number, sizes, platform, "sequential", arrivals, True)
                 cases.append(smpi.SmpiCase(*call))
             print(f"\rplayed: {collective}, {number} ranks   ", end="", file=sys.stderr)
     print(file=sys.stderr)
-    simulated = simulation.play_all(cases, show_progress, journal)
+    simulated = sweeps.play_all(cases, show_progress, journal)
     for case, of_case in zip(cases, simulated, strict=True):
         for size, (in_smpi,) in zip(case.sizes, of_case, strict=True):
             cells[case.collective, case.procs, size].smpi[case.spec] = in_smpi["seconds"]
@@ -197,13 +203,13 @@ def main() -> None:
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
     options = parser.parse_args()
     smpi.find_launcher()
-    procs = arguments.parse_numbers(options.procs, "--procs", 2, 256)
-    sizes = tuple(bench.parse_sizes(options.sizes))
-    only = [arguments.check_collective(name) for name in options.collectives.split(",")]
+    procs = parsing.parse_numbers(options.procs, "--procs", 2, 256)
+    sizes = tuple(parsing.parse_sizes(options.sizes))
+    only = [collectives.check_collective(name) for name in options.collectives.split(",")]
     text = json.dumps(PLATFORM)
-    platform = simulation.Platform(text, "the benchmark's platform")
+    platform = platforms.Platform(text, "the benchmark's platform")
     options.output.mkdir(parents=True, exist_ok=True)
-    journal = simulation.Journal(options.output / "simulate_smpi.journal")
+    journal = Journal(options.output / "simulate_smpi.journal")
     if options.resume:
         journal.read()
     cells = simulate(platform, procs, sizes, only, journal)

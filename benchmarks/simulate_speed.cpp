@@ -14,8 +14,8 @@ namespace convene::bench {
 namespace {
 
 /// Nodes of 16 cores on one switch, with costs of the order of InfiniBand's.
-Platform cluster(Rank procs, Rank cores) {
-  Platform platform;
+SimulatedPlatform cluster(Rank procs, Rank cores) {
+  SimulatedPlatform platform;
   platform.machine = Machine::parse("node:" + std::to_string((procs + cores - 1) / cores) +
                                     " core:" + std::to_string(cores));
   platform.within = {{.latency = 3e-7, .bandwidth = 1e10, .shared = Shared::both_ways}};
@@ -50,18 +50,17 @@ std::vector<double> arrivals_of(const Case& c) {
 
 void play_plan(benchmark::State& state, const Case& c) {
   const Spec spec = parse_spec(Collective::allgather, c.spec);
-  const Plan plan = build_plan(*spec.algorithm, {.collective = Collective::allgather,
-                                                 .procs = c.procs,
-                                                 .parameters = spec.parameters,
-                                                 .parts = spec.parts});
-  Source source = Source::of(plan);
-  source.set_bytes(c.bytes);
-  const Platform platform = cluster(c.procs, c.cores);
+  const Plan plan =
+      build_plan(*spec.algorithm,
+                 {.collective = Collective::allgather, .procs = c.procs, .parameters = spec.parameters, .parts = spec.parts});
+  Workload workload = Workload::of(plan);
+  workload.set_bytes(c.bytes);
+  const SimulatedPlatform platform = cluster(c.procs, c.cores);
   const Seating seating = seat(platform, "sequential", c.procs);
   const std::vector<double> arrivals = arrivals_of(c);
   std::uint64_t messages = 0;
   for (auto _ : state)
-    messages = play(source, platform, seating, arrivals, {.contention = c.contention}).messages;
+    messages = run_simulation(workload, platform, seating, arrivals, {.contention = c.contention}).messages;
   report(state, messages);
 }
 
@@ -71,19 +70,17 @@ void play_symmetry(benchmark::State& state, const Case& c) {
   std::uint64_t messages = 0;
   for (auto _ : state) {
     Builder builder;
-    const Schedule schedule = build_schedule(*spec.algorithm,
-                                             {.collective = Collective::allgather,
-                                              .procs = c.procs,
-                                              .parameters = spec.parameters,
-                                              .parts = spec.parts},
-                                             builder);
-    Source source =
-        Source::relabelled(schedule, spec.algorithm->symmetry == Symmetry::exchange ? Relabelling::exchange
-                                                                                    : Relabelling::rotation);
-    source.set_bytes(c.bytes);
-    const Platform platform = cluster(c.procs, c.cores);
+    const Schedule schedule = build_schedule(
+        *spec.algorithm,
+        {.collective = Collective::allgather, .procs = c.procs, .parameters = spec.parameters, .parts = spec.parts}, builder);
+    Workload workload = Workload::relabelled(schedule, spec.algorithm->symmetry == Symmetry::exchange
+                                                           ? Relabelling::exchange
+                                                           : Relabelling::rotation);
+    workload.set_bytes(c.bytes);
+    const SimulatedPlatform platform = cluster(c.procs, c.cores);
     const Seating seating = seat(platform, "sequential", c.procs);
-    messages = play(source, platform, seating, arrivals_of(c), {.contention = c.contention}).messages;
+    messages =
+        run_simulation(workload, platform, seating, arrivals_of(c), {.contention = c.contention}).messages;
   }
   report(state, messages);
 }
@@ -91,23 +88,23 @@ void play_symmetry(benchmark::State& state, const Case& c) {
 /// All ranks' schedules of a tree; building them is part of the time.
 void play_tree(benchmark::State& state, Collective collective, Rank procs, bool scattered) {
   const Spec spec = parse_spec(collective, "binomial");
-  const Case c{"binomial", procs, 16, 8, scattered, Contention::sharing};
+  const Case c{"binomial", procs, 16, 8, scattered, Contention::equal_share};
   std::uint64_t messages = 0;
   for (auto _ : state) {
-    const Plan plan = build_plan(
-        *spec.algorithm,
-        {.collective = collective, .procs = procs, .parameters = spec.parameters, .parts = spec.parts});
-    Source source = Source::of(plan);
-    source.set_bytes(c.bytes);
-    const Platform platform = cluster(procs, c.cores);
-    messages = play(source, platform, seat(platform, "sequential", procs), arrivals_of(c), {}).messages;
+    const Plan plan = build_plan(*spec.algorithm,
+                                 {.collective = collective, .procs = procs, .parameters = spec.parameters, .parts = spec.parts});
+    Workload workload = Workload::of(plan);
+    workload.set_bytes(c.bytes);
+    const SimulatedPlatform platform = cluster(procs, c.cores);
+    messages =
+        run_simulation(workload, platform, seat(platform, "sequential", procs), arrivals_of(c), {}).messages;
   }
   report(state, messages);
 }
 
 void add_all() {
-  for (const Contention contention : {Contention::sharing, Contention::maxmin}) {
-    const std::string mode = contention == Contention::sharing ? "sharing" : "maxmin";
+  for (const Contention contention : {Contention::equal_share, Contention::max_min_fair}) {
+    const std::string mode = contention == Contention::equal_share ? "sharing" : "maxmin";
     for (const bool scattered : {false, true})
       for (const Rank cores : {1u, 16u})
         for (const bool large : {false, true})
@@ -124,7 +121,7 @@ void add_all() {
   }
   for (const std::string spec : {"recursive_doubling", "bruck", "sparbit;send=packed"})
     for (const bool scattered : {false, true}) {
-      const Case c{spec, 1u << 20, 16, 8, scattered, Contention::sharing};
+      const Case c{spec, 1u << 20, 16, 8, scattered, Contention::equal_share};
       benchmark::RegisterBenchmark(
           ("million/" + spec.substr(0, spec.find(';')) + "/" + (scattered ? "scattered" : "together"))
               .c_str(),

@@ -18,8 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from convene import _core, accounts, bench, console, paths
-from convene.bench_statistics import Estimate, estimate, resample_medians
+from convene import _core
+from convene.base import console, paths
+from convene.mpi.settings import MPIS, Setting, command_line, find_setting, mpi_variables
+from convene.run import accounts
+from convene.stats.bootstrap import Estimate, estimate, resample_medians
 from rich.progress import Progress
 
 from benchmarks import common
@@ -47,7 +50,7 @@ class Runs:
         return {"mpi": self.mpi, "runs": self.measured}
 
 
-def run_once(setting: bench.Setting, kind: str, options: argparse.Namespace) -> tuple[dict[str, float], str]:
+def run_once(setting: Setting, kind: str, options: argparse.Namespace) -> tuple[dict[str, float], str]:
     """What one run measured, and which MPI it had."""
     level = "single" if kind == "single" else "multiple"
     arguments = [level, str(options.calls), str(options.seconds)]
@@ -57,10 +60,10 @@ def run_once(setting: bench.Setting, kind: str, options: argparse.Namespace) -> 
             "CONVENE_PROGRESS_THREAD": "1" if kind == "thread" else "0",
             "CONVENE_USE": "alltoall=linear",  # of one call; the others are the MPI's own
         }
-        variables = {**bench.mpi_variables(setting.launcher, options.procs), **own}
+        variables = {**mpi_variables(setting.launcher, options.procs), **own}
         passed = {name: variables[name] for name in variables if name in {*own, "LD_LIBRARY_PATH"}}
         done = subprocess.run(
-            bench.command_line(setting, options.procs, arguments, passed),
+            command_line(setting, options.procs, arguments, passed),
             env={**os.environ, **variables},
             stdout=subprocess.PIPE,
             text=True,
@@ -113,11 +116,11 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> None:
     options = parse_arguments()
     shuffle = random.Random(options.seed).shuffle
-    settings: dict[str, bench.Setting] = {}
-    for launcher, stack in bench.MPIS:
+    settings: dict[str, Setting] = {}
+    for launcher, stack in MPIS:
         try:
             settings[launcher] = replace(
-                bench.find_setting(launcher, stack),
+                find_setting(launcher, stack),
                 program=common.built(f"benchmarks/{stack}/thread_cost"),
                 preload=paths.preload_library(stack),
             )

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import cluster
 from convene._core import RequestError
+from convene.cluster import lifecycle, state
 
 from tests.conformance import random_calls
 from tests.conformance.stacks import ROOT, Done, Stack, all_stacks, read_accounts
@@ -26,13 +26,13 @@ STACKS = [name for name in all_stacks() if name != "mpich4"]
 
 
 @pytest.fixture(scope="module")
-def nodes() -> Iterator[cluster.Cluster]:
+def nodes() -> Iterator[state.Cluster]:
     try:
-        made = cluster.up(f"test-{os.getpid()}", cluster.Shape(NODES, SLOTS))
+        made = lifecycle.up(f"test-{os.getpid()}", state.Shape(NODES, SLOTS))
     except RequestError as error:
         pytest.skip(f"no emulated cluster here: {error}")
     yield made
-    cluster.remove(made)
+    lifecycle.remove(made)
     assert not made.is_up
     assert not made.folder.exists()
 
@@ -42,11 +42,11 @@ def convene(*words: object) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
-def run_in(where: cluster.Cluster, *words: object) -> "subprocess.CompletedProcess[str]":
+def run_in(where: state.Cluster, *words: object) -> "subprocess.CompletedProcess[str]":
     return convene("cluster", "run", "--name", where.name, "--", *words)
 
 
-def test_nodes_have_their_own_names_and_memory(nodes: cluster.Cluster) -> None:
+def test_nodes_have_their_own_names_and_memory(nodes: state.Cluster) -> None:
     assert run_in(nodes, "hostname").stdout == "n0\n"
     there = convene(
         "cluster", "run", "--name", nodes.name, "--on", 2, "--", "sh", "-c", "hostname; ls -A /dev/shm"
@@ -57,7 +57,7 @@ def test_nodes_have_their_own_names_and_memory(nodes: cluster.Cluster) -> None:
 
 def run_on_all_nodes(
     stack: Stack,
-    nodes: cluster.Cluster,
+    nodes: state.Cluster,
     program: Sequence[str | Path],
     variables: dict[str, str],
     folder: Path,
@@ -78,7 +78,7 @@ def run_on_all_nodes(
 
 @pytest.mark.parametrize("name", STACKS)
 def test_ranks_are_on_all_nodes_and_rules_see_them(
-    name: str, nodes: cluster.Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, nodes: state.Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules: list[dict[str, Any]] = [
         {"collective": "allgather", "nodes": {"max": NODES - 1}, "use": "ring"},
@@ -105,7 +105,7 @@ def test_ranks_are_on_all_nodes_and_rules_see_them(
 @pytest.mark.parametrize("uses", [HIERARCHICAL, REMAPPED], ids=["hier", "remap"])
 @pytest.mark.parametrize("name", STACKS)
 def test_hierarchies_over_the_nodes(
-    name: str, uses: tuple[str, ...], nodes: cluster.Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, uses: tuple[str, ...], nodes: state.Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Random calls, compared with what the MPI itself says; the nodes are those that the MPI finds."""
     stack = present(name)
@@ -151,7 +151,7 @@ def programs(name: str) -> int:
     return next((one["processes"] for one in known if one["name"] == name), -1)
 
 
-def test_a_command_that_is_ended_leaves_nothing_in_the_cluster(nodes: cluster.Cluster) -> None:
+def test_a_command_that_is_ended_leaves_nothing_in_the_cluster(nodes: state.Cluster) -> None:
     command = [CONVENE, "cluster", "run", "--name", nodes.name, "--", "sleep", "60"]
     running = subprocess.Popen(command)
     while programs(nodes.name) < 1:
@@ -180,9 +180,9 @@ link.sendall(b"there")
 assert link.recv(9) == b"there"
 print(time.monotonic() - before)
 """
-    shape = cluster.Shape(4, delay=2e-3, groups=2, group_delay=3e-3)
+    shape = state.Shape(4, delay=2e-3, groups=2, group_delay=3e-3)
     try:
-        made = cluster.up(f"test-delay-{os.getpid()}", shape)
+        made = lifecycle.up(f"test-delay-{os.getpid()}", shape)
     except RequestError as error:
         pytest.skip(f"no emulated cluster here: {error}")
     try:
@@ -193,4 +193,4 @@ print(time.monotonic() - before)
         assert float(done.stdout) >= 2 * 5e-3
         assert server.wait(20) == 0
     finally:
-        cluster.remove(made)
+        lifecycle.remove(made)

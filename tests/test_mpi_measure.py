@@ -4,18 +4,20 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from convene import bench, measurement, paths, stacks
 from convene._core import RequestError
+from convene.base import paths
+from convene.model import measurement
+from convene.model.platform_types import Observed
+from convene.mpi import launchers, settings
 
 BRIEF = measurement.Effort(rounds=3, seconds=0, points=8, largest=16384)
-IDS = [Path(launcher).parent.parent.name + launcher[-7:] for launcher, _ in bench.MPIS]
+IDS = [Path(launcher).parent.parent.name + launcher[-7:] for launcher, _ in settings.MPIS]
 
 
-def setting_of(launcher: str, stack: str, *options: str) -> bench.Setting:
-    if stacks.find_program(launcher) is None:
+def setting_of(launcher: str, stack: str, *options: str) -> settings.Setting:
+    if launchers.find_program(launcher) is None:
         pytest.skip(f"there is no {Path(launcher).name} here")
     try:
         setting = measurement.find_setting(" ".join([launcher, *options]), stack)
@@ -25,7 +27,7 @@ def setting_of(launcher: str, stack: str, *options: str) -> bench.Setting:
     return setting
 
 
-@pytest.mark.parametrize(("launcher", "stack"), bench.MPIS, ids=IDS)
+@pytest.mark.parametrize(("launcher", "stack"), settings.MPIS, ids=IDS)
 def test_a_node(launcher: str, stack: str) -> None:
     request = measurement.Request(3, BRIEF)
     raw = measurement.run(setting_of(launcher, stack), request)
@@ -37,12 +39,12 @@ def test_a_node(launcher: str, stack: str) -> None:
     platform = measurement.platform(raw, request, "node", resamples=5)
     assert platform["machine"] == "node:1 core:3"
     assert [channel["name"] for channel in platform["model"]["channels"]] == ["memory"]
-    packed, copied = (platform["model"][what] for what in ("packing", "copy"))
+    packed, copied = platform["model"]["packing"], platform["model"]["copy"]
     assert packed[-1][1] > 0
     assert {size for size, _ in packed} <= {size for size, _ in copied["1"]}
 
 
-def run_as_nodes(setting: bench.Setting, nodes: str, request: measurement.Request) -> dict[str, Any]:
+def run_as_nodes(setting: settings.Setting, nodes: str, request: measurement.Request) -> Observed:
     """The program with nodes that are none."""
 
     class Pretended(measurement.Request):
@@ -54,7 +56,7 @@ def run_as_nodes(setting: bench.Setting, nodes: str, request: measurement.Reques
 
 def test_two_nodes(tmp_path: Path) -> None:
     request = measurement.Request(4, BRIEF, out_of_cache=1 << 20)
-    raw = run_as_nodes(setting_of(*bench.MPIS[0]), "0,1,0,1", request)
+    raw = run_as_nodes(setting_of(*settings.MPIS[0]), "0,1,0,1", request)
     assert {one["channel"] for one in raw["series"]} == {"memory", "network", "local"}
     platform = measurement.platform(raw, request, "nodes", resamples=5)
     assert platform["machine"] == "node:2 core:2"
@@ -65,7 +67,7 @@ def test_two_nodes(tmp_path: Path) -> None:
 
 def test_nodes_with_one_rank_each() -> None:
     request = measurement.Request(2, BRIEF)
-    raw = run_as_nodes(setting_of(*bench.MPIS[0]), "0,1", request)
+    raw = run_as_nodes(setting_of(*settings.MPIS[0]), "0,1", request)
     platform = measurement.platform(raw, request, "far", resamples=5)
     memory, network = platform["model"]["channels"]
     # Nothing was measured within a node: what stands there is the network's, and the file says so.
@@ -85,7 +87,7 @@ def test_collectives_are_timed_where_they_can_run() -> None:
         collective_sizes=(64, 4096),
         only_collectives=True,
     )
-    raw = measurement.run(setting_of(*bench.MPIS[0]), request)
+    raw = measurement.run(setting_of(*settings.MPIS[0]), request)
     found = {(one["algorithm"], one["tau"]) for one in raw["series"]}
     assert found >= {("bcast=binomial", 2), ("bcast=binomial", 3), ("allgather=recursive_doubling", 2)}
     assert ("allgather=recursive_doubling", 3) not in found
@@ -93,7 +95,7 @@ def test_collectives_are_timed_where_they_can_run() -> None:
 
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
-    setting = setting_of(*bench.MPIS[0])
+    setting = setting_of(*settings.MPIS[0])
     with pytest.raises(RequestError, match="--node-of needs one number for each of the 3 ranks, not 2"):
         run_as_nodes(setting, "0,1", measurement.Request(3, BRIEF))
     crowd = measurement.Request(3, BRIEF, 0, ("bcast=binomial",), (4,), (8,))

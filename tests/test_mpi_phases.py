@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from convene import _core, shapes
+from convene import _core
+from convene.base import core_types
 
 from tests.conformance import mpi4py_suite
 from tests.conformance.stacks import BUILD, ROOT, Done, Stack, all_stacks
@@ -111,7 +112,7 @@ def test_every_collective_with_such_algorithms_has_forecasts() -> None:
     assert all(tally["runs"] == tally["forecasts"] > 0 for tally in tallies)
 
 
-def learns(algorithm: shapes.Algorithm) -> bool:
+def learns(algorithm: core_types.Algorithm) -> bool:
     return algorithm["learns"] == "forecast"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from convene import lateness, recordings
+from convene.trace import files, lateness, recordings
 
 from tests.conformance.stacks import ENVIRONMENT, ROOT, Stack, all_stacks, run_with_timeout
 
@@ -239,12 +239,12 @@ def test_report_says_who_was_late(tmp_path: Path) -> None:
         done = convene("run", *extra, "--report", path, "--", stack.launcher, "-n", 3, *late(stack))
         assert done.returncode == 0, done.stderr
     text = page.read_text()
-    assert "Who came late" in text
-    assert f"rank {LATE} came last to" in text
+    assert "Late ranks" in text
+    assert f"rank {LATE} arrived last at" in text
     assert "http" not in text.replace("http://www.w3.org", "")
     late_rank = json.loads(told.read_text())["lateness"]["by_rank"][LATE]
     assert late_rank["last"] >= CALLS // 2
-    assert len(recordings.files_in(folder)) == 3
+    assert len(files.files_in(folder)) == 3
     assert "rank 1" in convene("trace", folder).stdout
 
 

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from convene import _core, bench, console
+from convene import _core
+from convene.base import console
+from convene.mpi import processes
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -65,7 +67,7 @@ def run(main: Callable[[], None]) -> NoReturn:
     except _core.RequestError as error:
         console.complain(str(error))
         sys.exit(2)
-    except (bench.RunError, RuntimeError, subprocess.CalledProcessError) as error:
+    except (processes.RunError, RuntimeError, subprocess.CalledProcessError) as error:
         console.complain(f"the benchmark failed: {error}")
         sys.exit(1)
     except KeyboardInterrupt:

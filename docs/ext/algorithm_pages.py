@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import cast
 
 import pages
-from convene import _core, arguments
-from convene.shapes import Algorithm, Parameter
+from convene import _core
+from convene.base.core_types import Algorithm, Parameter
+from convene.catalogue import collectives
+from convene.catalogue.algorithms import known_algorithms
 
 NEEDS = {
     "none": "any number of processes",
@@ -49,7 +51,7 @@ def algorithms_of(served: list[str]) -> list[Algorithm]:
     """The algorithms that have schedules for a family of collectives, with those of it alone."""
     return [
         cast(Algorithm, {**a, "collectives": [name for name in a["collectives"] if name in served]})
-        for a in arguments.known_algorithms(served)
+        for a in known_algorithms(served)
         if not a["native"]
     ]
 
@@ -60,7 +62,7 @@ def native() -> Algorithm:
 
 def home(algorithm: Algorithm) -> str:
     """The folder of its page."""
-    return arguments.family(algorithm["collectives"][0])
+    return collectives.family(algorithm["collectives"][0])
 
 
 def runs_with(algorithm: Algorithm, procs: int) -> bool:
@@ -270,7 +272,7 @@ def index(families: dict[str, list[str]]) -> str:
 
 
 def write(directory: Path) -> None:
-    families = arguments.families(_core.collectives())
+    families = collectives.families(_core.collectives())
     for folder, served in families.items():
         algorithms = algorithms_of(served)
         for algorithm in algorithms:

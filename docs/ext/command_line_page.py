@@ -8,7 +8,7 @@ from typing import Any
 
 import pages
 import typer
-from convene.cli import app
+from convene.cli.app import app
 
 
 def prose(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import algorithm_pages
 import c_api_page
 import command_line_page
+import cost_model_table
 import environment_check
 import pages
 from sphinx.application import Sphinx
@@ -36,6 +37,7 @@ def write_all(app: Sphinx) -> None:
             docs / "pictures" / f"{name}.svg", pages.picture(**{"collective": "allgather"} | arguments)
         )
     algorithm_pages.write(docs / "algorithms")
+    cost_model_table.write(docs / "reference" / "cost-models.inc")
     command_line_page.write(docs / "reference" / "command-line.md")
     header = docs.parent / "include" / "convene" / "convene.h"
     c_api_page.write(header, docs / "reference" / "c-api.md")

@@ -8,11 +8,17 @@
 
 #include "base/error.hpp"
 #include "binding.hpp"
+#include "model/prediction/model_catalogue.hpp"
+#include "model/prediction/platform_file.hpp"
 #include "model/prediction/prediction.hpp"
-#include "model/taulop/cost_bounds.hpp"
+#include "model/taulop/cost_comparison.hpp"
+#include "model/taulop/cost_evaluation.hpp"
+#include "model/taulop/cost_simplification.hpp"
+#include "model/taulop/cost_text.hpp"
 #include "model/taulop/shared_memory_cost.hpp"
 #include "model/taulop/summa.hpp"
-#include "model/taulop/taulop.hpp"
+#include "model/taulop/taulop_derivation.hpp"
+#include "model/taulop/taulop_parameters.hpp"
 #include "topology/mapping.hpp"
 
 namespace nb = nanobind;
@@ -22,7 +28,7 @@ namespace convene::binding {
 namespace {
 
 using model::Expression;
-using model::Platform;
+using model::ModelPlatform;
 
 /// A plan and where its ranks sit.
 struct Placed {
@@ -48,8 +54,26 @@ nb::list names(const std::vector<std::string_view>& texts) {
   return list;
 }
 
+/// The descriptors of all models.
+nb::list cost_models() {
+  nb::list list;
+  for (const model::CostModel* each : model::cost_models()) {
+    nb::dict dict;
+    dict["name"] = str(each->name);
+    dict["summary"] = str(each->summary);
+    dict["source"] = str(each->source);
+    dict["message"] = str(each->message);
+    dict["processor"] = str(each->processor);
+    dict["port"] = str(each->port);
+    dict["parameters"] = str(each->parameters->field);
+    dict["packing"] = each->has_packing;
+    list.append(dict);
+  }
+  return list;
+}
+
 nb::dict platform(const std::string& text, const std::string& origin) {
-  const Platform found = model::parse_platform(text, origin);
+  const ModelPlatform found = model::parse_model_platform(text, origin);
   nb::dict dict;
   dict["name"] = found.name;
   dict["description"] = found.description;
@@ -58,7 +82,7 @@ nb::dict platform(const std::string& text, const std::string& origin) {
   dict["assumed"] = found.assumed;
   dict["models"] = names(model::model_names(found));
   nb::list channels;
-  for (const model::Channel& channel : found.channels) channels.append(channel.name);
+  for (const model::ModelChannel& channel : found.channels) channels.append(channel.name);
   dict["channels"] = channels;
   return dict;
 }
@@ -69,10 +93,14 @@ std::vector<double> predict(const std::string& collective, const std::string& sp
                             const std::vector<std::uint64_t>& sizes, bool packed) {
   const nb::gil_scoped_release others_may_run;
   const Placed placed(collective, spec, procs, root, machine, placement);
-  const Platform found = model::parse_platform(text, origin);
-  const model::Predictor predictor(placed.built.plan, placed.mapping, found, name, placed.place(), packed);
+  const ModelPlatform found = model::parse_model_platform(text, origin);
+  const auto cost = model::prepare_prediction(model::find_model(name), {.plan = placed.built.plan,
+                                                                        .mapping = placed.mapping,
+                                                                        .platform = found,
+                                                                        .place = placed.place(),
+                                                                        .packed = packed});
   std::vector<double> seconds;
-  for (std::uint64_t bytes : sizes) seconds.push_back(predictor.seconds(static_cast<double>(bytes)));
+  for (std::uint64_t bytes : sizes) seconds.push_back(cost->seconds(static_cast<double>(bytes)));
   return seconds;
 }
 
@@ -89,22 +117,24 @@ std::vector<double> hop_bytes(const std::string& collective, const std::string& 
 
 /// τ-Lop's cost; on memory within nodes and a network between them where no platform is given.
 Expression cost(const Placed& placed, const std::string& text, const std::string& origin,
-                const model::Transport& transport, bool packed = false, bool tells_apart = true) {
-  Platform found = text.empty() ? Platform::two_channels() : model::parse_platform(text, origin);
-  for (model::Channel& channel : found.channels)
-    if (channel.taulop && !tells_apart) channel.taulop->exchange = channel.taulop->shared = {};
+                const model::TransportModel& transport, bool packed = false, bool has_kinds = true) {
+  ModelPlatform found =
+      text.empty() ? ModelPlatform::two_channels() : model::parse_model_platform(text, origin);
+  for (model::ModelChannel& channel : found.channels)
+    if (model::TauLop* const taulop = channel.find<model::TauLop>(); taulop && !has_kinds)
+      taulop->exchange = taulop->shared = {};
   const model::Derivation how{.transport = transport, .place = placed.place(), .packed = packed};
   return model::derive(placed.built.plan, placed.mapping, found.channels, how);
 }
 
 /// The transport of these names, in a platform of so many channels.
-model::Transport transport(const std::string& memory, const std::string& network, const std::string& text,
-                           const std::string& origin) {
-  model::Transport result;
+model::TransportModel transport(const std::string& memory, const std::string& network,
+                                const std::string& text, const std::string& origin) {
+  model::TransportModel result;
   if (!text.empty())
-    result.network_channel = model::network_channel(model::parse_platform(text, origin).channels);
-  result.memory = model::parse_memory(memory);
-  result.network = model::parse_network(network);
+    result.network_channel = model::network_channel(model::parse_model_platform(text, origin).channels);
+  result.memory = model::parse_memory_transport(memory);
+  result.network = model::parse_network_transport(network);
   return result;
 }
 
@@ -114,7 +144,7 @@ nb::dict expression(const std::string& collective, const std::string& spec, Rank
                     const std::string& origin, const std::string& memory, const std::string& network,
                     bool latex, bool packed) {
   const Placed placed(collective, spec, procs, root, machine, placement);
-  const model::Transport way = transport(memory, network, text, origin);
+  const model::TransportModel way = transport(memory, network, text, origin);
   const Expression stages = cost(placed, text, origin, way, packed);
   const Expression sum = model::simplify(model::expand(stages, way), {.merge_overheads = true});
   nb::dict dict;
@@ -129,7 +159,7 @@ nb::list terms(const std::string& collective, const std::string& spec, Rank proc
                const std::string& machine, const std::string& placement, const std::string& text,
                const std::string& origin) {
   const Placed placed(collective, spec, procs, root, machine, placement);
-  const model::Transport way = transport("copy_in_copy_out", "copies", text, origin);
+  const model::TransportModel way = transport("copy_in_copy_out", "copies", text, origin);
   const Expression sum =
       model::simplify(model::expand(cost(placed, text, origin, way), way), {.merge_overheads = true});
   nb::list list;
@@ -160,7 +190,7 @@ nb::str compare(const std::string& collective, const std::string& first, const s
                 Rank procs, Rank root, const std::string& machine, const std::string& placement,
                 const std::string& text, const std::string& origin, const std::string& memory,
                 const std::string& network, bool farther_is_slower) {
-  const model::Transport way = transport(memory, network, text, origin);
+  const model::TransportModel way = transport(memory, network, text, origin);
   const auto transfers = [&](const std::string& spec) {
     const Expression e = cost(Placed(collective, spec, procs, root, machine, placement), text, origin, way,
                               false, false);  // L_sr and L_c bound nothing: one L, as the source has it
@@ -182,8 +212,8 @@ std::vector<model::PartitionColumn> partition_of(const Columns& columns) {
 }
 
 /// A platform as kernels see it, which know two channels: the memory of a node, and the network.
-Platform platform_of_kernels(const std::string& text, const std::string& origin) {
-  Platform found = model::parse_platform(text, origin);
+ModelPlatform platform_of_kernels(const std::string& text, const std::string& origin) {
+  ModelPlatform found = model::parse_model_platform(text, origin);
   const std::uint32_t inner = model::network_channel(found.channels) - 1;  // those of sockets, say
   found.channels.erase(found.channels.begin(), found.channels.begin() + inner);
   return found;
@@ -199,11 +229,11 @@ nb::dict summa(const Columns& columns, const std::vector<std::uint32_t>& nodes, 
   dict["columns"] = model::to_text(cost.columns, {.latex = latex});
   dict["total"] = model::to_text(cost.total, {.latex = latex});
   if (text.empty()) return dict;
-  const Platform found = platform_of_kernels(text, origin);
+  const ModelPlatform found = platform_of_kernels(text, origin);
   const Expression total = model::summa(partition, nodes, block_bytes).total;
   // A message has many blocks: it goes as large ones do.
   dict["seconds"] = model::evaluate(total, found, static_cast<double>(block_bytes),
-                                    model::transport(found, INFINITY), model::segment(found));
+                                    model::transport_of(found, INFINITY), model::segment_of(found));
   return dict;
 }
 
@@ -218,9 +248,10 @@ nb::dict shared_memory(const std::string& name, std::uint32_t procs, std::uint32
   dict["total"] = model::to_text(model::simplify(cost), {.latex = latex});
   if (text.empty()) return dict;
   const double bytes = static_cast<double>(segment) * segments;
-  Platform found = platform_of_kernels(text, origin);
+  ModelPlatform found = platform_of_kernels(text, origin);
   // The source writes L for transfers through shared memory, too.
-  if (std::optional<model::TauLop>& memory = found.channels.front().taulop; memory && !memory->shared.empty())
+  if (model::TauLop* const memory = found.channels.front().find<model::TauLop>();
+      memory && !memory->shared.empty())
     memory->transfer = memory->shared;
   dict["seconds"] = model::evaluate(cost, found, bytes, {}, segment);
   return dict;
@@ -243,6 +274,7 @@ nb::str compare_summa(const Columns& first, const std::vector<std::uint32_t>& fi
 void add_models(nb::module_& module) {
   module.def(
       "models", [] { return names(model::model_names()); }, "The names of the models that predict times.");
+  module.def("cost_models", &cost_models, "The descriptors of the cost models, in the order of models().");
   module.def("platform", &platform, nb::arg("text"), nb::arg("origin"),
              "Reads a platform file: what it says about itself, and which models it has parameters for.");
   module.def("predict", &predict, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"), nb::arg("root"),

@@ -78,11 +78,11 @@ bool is_alike(const Algorithm& algorithm, const Call& call, SharedWork& work) {
   return steps(call.procs - 1) == steps(0);
 }
 
-/// What must not be too much: the steps or, before anything is played, the time to build schedules as well. (That is not asked
+/// What must not be too much: the steps or, before anything is simulated, the time to build schedules as well. (That is not asked
 /// again with each play: it differs, and hours of work would be lost.)
 enum class Asks : std::uint8_t { for_steps, for_time_too };
 
-/// Why something is too much to be played; empty where it is not.
+/// Why something is too much to be simulated; empty where it is not.
 std::string refusal_of(const Spec& spec, const Call& call, bool is_one_for_all, Asks asks, SharedWork& work,
                        const std::stop_token& stop) {
   const std::uint64_t most = is_one_for_all ? most_played : most_steps;
@@ -92,11 +92,11 @@ std::string refusal_of(const Spec& spec, const Call& call, bool is_one_for_all, 
                         most);
 }
 
-/// What is played: all ranks' schedules or, where there are many ranks and the algorithm has a symmetry, rank 0's.
-class Played {
+/// What is simulated: all ranks' schedules or, where there are many ranks and the algorithm has a symmetry, rank 0's.
+class PreparedPlan {
  public:
   /// `apart`: blocks have sizes of their own.
-  Played(const Spec& spec, Call call, bool apart, const std::stop_token& stop)
+  PreparedPlan(const Spec& spec, Call call, bool apart, const std::stop_token& stop)
       : collective_(call.collective) {
     const Algorithm& algorithm = *spec.algorithm;
     SharedWork work;
@@ -110,19 +110,19 @@ class Played {
     if (!is_one_for_all) {
       plan_ = std::make_unique<Plan>(build_plan(algorithm, call, work, stop));
       if (stop.stop_requested()) throw Interrupted();
-      source_ = std::make_unique<Source>(Source::of(*plan_));
+      workload_ = std::make_unique<Workload>(Workload::of(*plan_));
       return;
     }
-    source_ = std::make_unique<Source>(Source::relabelled(
+    workload_ = std::make_unique<Workload>(Workload::relabelled(
         *one_, algorithm.symmetry == Symmetry::exchange ? Relabelling::exchange : Relabelling::rotation));
   }
 
   /// Blocks of equal size.
   void set_bytes(double per_block, std::uint32_t segments) {
     const double item = item_bytes(per_block), items = per_block / item;
-    if (items >= segments || items != std::floor(items)) return source_->set_bytes(per_block / segments);
+    if (items >= segments || items != std::floor(items)) return workload_->set_bytes(per_block / segments);
     // Fewer items than segments: some of these are empty, and no messages of theirs are sent.
-    source_->set_bytes(
+    workload_->set_bytes(
         [&](const Schedule& schedule, std::span<const Range> ranges) {
           double sum = 0;
           for (const Range& range : ranges) {
@@ -133,15 +133,15 @@ class Played {
           }
           return sum;
         },
-        Source::Empty::left_out);
+        Workload::Empty::omitted);
   }
 
   /// Blocks of these sizes, by rank; messages without bytes are left out, as when the schedule is executed.
   void set_blocks(const std::vector<double>& blocks, const Algorithm& algorithm, std::uint32_t segments) {
     const BlockSizes sizes(blocks, algorithm.cut, segments);
-    source_->set_bytes(
+    workload_->set_bytes(
         [&](const Schedule& schedule, std::span<const Range> ranges) { return sizes.of(schedule, ranges); },
-        Source::Empty::left_out);
+        Workload::Empty::omitted);
   }
 
   /// What the executor goes through on each rank, where it does not take what comes first.
@@ -156,7 +156,7 @@ class Played {
       compile(*one_);
   }
 
-  const Source& source() const { return *source_; }
+  const Workload& workload() const { return *workload_; }
   std::span<const Order> orders() const { return orders_; }
   std::uint32_t rounds() const { return std::max(one_->rounds(), 1u); }
 
@@ -175,7 +175,7 @@ class Played {
   const Collective collective_;
   std::unique_ptr<Schedule> one_;
   std::unique_ptr<Plan> plan_;
-  std::unique_ptr<Source> source_;
+  std::unique_ptr<Workload> workload_;
   std::vector<Order> orders_;
 };
 
@@ -189,23 +189,23 @@ struct Summary {
   std::vector<double> exits;  // where they are asked for
 };
 
-Summary summarize(const Outcome& outcome, const std::vector<double>& arrivals, const Network& network,
-                  bool exits) {
+Summary summarize(const SimulationResult& result, const std::vector<double>& arrivals,
+                  const SimulatedNetwork& network, bool exits) {
   Summary summary;
-  if (exits) summary.exits = outcome.exits;
+  if (exits) summary.exits = result.exits;
   const auto procs = static_cast<double>(arrivals.size());
   const double first = *std::min_element(arrivals.begin(), arrivals.end());
-  summary.slowest = outcome.end - first;
+  summary.slowest = result.end - first;
   for (std::size_t rank = 0; rank < arrivals.size(); ++rank)
-    summary.mean += (outcome.exits[rank] - arrivals[rank]) / procs;
-  summary.waiting = std::accumulate(outcome.waiting.begin(), outcome.waiting.end(), 0.0) / procs;
-  summary.messages = outcome.messages;
-  summary.bytes = outcome.bytes;
-  for (const ChannelUse& use : outcome.channels) {
+    summary.mean += (result.exits[rank] - arrivals[rank]) / procs;
+  summary.waiting = std::accumulate(result.waiting.begin(), result.waiting.end(), 0.0) / procs;
+  summary.messages = result.messages;
+  summary.bytes = result.bytes;
+  for (const ChannelUse& use : result.channels) {
     double& busiest = summary.busiest[network.kind(use.channel)];
     busiest = std::max(busiest, summary.slowest > 0 ? use.seconds / summary.slowest : 0);
   }
-  summary.path = outcome.critical_path;
+  summary.path = result.critical_path;
   return summary;
 }
 
@@ -241,9 +241,9 @@ using Forecasts = std::vector<std::vector<std::int32_t>>;
 struct Simulation {
   Spec spec;
   Call call;
-  Platform platform;
+  SimulatedPlatform platform;
   std::string placement;
-  PlayOptions options;
+  SimulationOptions options;
   Rows arrivals;                          // patterns
   Forecasts forecasts;                    // none, or one for each pattern
   Rows begins;                            // none, or one for each pattern
@@ -263,10 +263,10 @@ struct Simulation {
 
   /// Seconds that a round of a balanced call takes.
   double balanced_round(double bytes, const Seating& seating) const {
-    Played balanced(spec, call, false, options.stop);
+    PreparedPlan balanced(spec, call, false, options.stop);
     balanced.set_bytes(bytes, segments(*spec.algorithm, call));
     const std::vector<double> together(call.procs, 0.0);
-    const double end = play(balanced.source(), platform, seating, together, options).end;
+    const double end = run_simulation(balanced.workload(), platform, seating, together, options).end;
     return std::max(end / balanced.rounds(), 1e-12);  // one rank alone needs none
   }
 
@@ -274,15 +274,15 @@ struct Simulation {
   /// rounds as long as those of a balanced call.
   std::vector<Summary> run(const std::vector<double>& sizes) const {
     const Seating seating = seat(platform, placement, call.procs);
-    const Network network(platform, seating);
+    const SimulatedNetwork network(platform, seating);
     const std::uint32_t pieces = segments(*spec.algorithm, call);
-    std::unique_ptr<Played> played;
+    std::unique_ptr<PreparedPlan> prepared;
     Call current = call;
     std::vector<Summary> result;
     const bool decides = spec.algorithm->is_online();
     for (std::size_t size = 0; size < sizes.size(); ++size) {
       bool is_sized = false;
-      PlayOptions each = options;
+      SimulationOptions each = options;
       double round = 0;  // seconds, of an algorithm that decides as it runs
       for (std::size_t i = 0; i < arrivals.size(); ++i, ++each.noise.stream) {
         std::vector<std::int32_t> expected = forecasts.empty() ? current.arrivals : forecasts[i];
@@ -290,21 +290,21 @@ struct Simulation {
           if (round == 0) round = balanced_round(sizes[size], seating);
           expected = in_rounds(arrivals[i], round);
         }
-        if (!played || expected != current.arrivals) {
+        if (!prepared || expected != current.arrivals) {
           current.arrivals = std::move(expected);
-          played.reset();  // before the next one takes memory
-          played = std::make_unique<Played>(spec, current, !blocks.empty(), options.stop);
-          if (ordered && !decides) played->compile_orders();
+          prepared.reset();  // before the next one takes memory
+          prepared = std::make_unique<PreparedPlan>(spec, current, !blocks.empty(), options.stop);
+          if (ordered && !decides) prepared->compile_orders();
           is_sized = false;
         }
-        if (!is_sized && blocks.empty()) played->set_bytes(sizes[size], pieces);
-        if (!is_sized && !blocks.empty()) played->set_blocks(blocks[size], *spec.algorithm, pieces);
+        if (!is_sized && blocks.empty()) prepared->set_bytes(sizes[size], pieces);
+        if (!is_sized && !blocks.empty()) prepared->set_blocks(blocks[size], *spec.algorithm, pieces);
         is_sized = true;
         if (!begins.empty()) each.begins = begins[i];
         if (each.stop.stop_requested()) throw Interrupted();
-        each.orders = played->orders();
-        result.push_back(summarize(play(played->source(), platform, seating, arrivals[i], each), arrivals[i],
-                                   network, exits));
+        each.orders = prepared->orders();
+        result.push_back(summarize(run_simulation(prepared->workload(), platform, seating, arrivals[i], each),
+                                   arrivals[i], network, exits));
         on_play();
       }
     }
@@ -347,7 +347,7 @@ Simulation make_simulation(const std::string& collective, const std::string& tex
   simulation.call.procs = procs;
   simulation.call.parameters = simulation.spec.parameters;
   simulation.call.parts = simulation.spec.parts;
-  simulation.platform = parse_platform(platform, file);
+  simulation.platform = parse_simulated_platform(platform, file);
   simulation.placement = placement;
   simulation.call.nodes =
       nodes_of(*simulation.spec.algorithm, procs, simulation.platform.machine.text(), placement);
@@ -398,7 +398,7 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
   Simulation simulation = make_simulation(collective, spec, procs, platform, file, placement);
   require_root(root, procs);
   simulation.call.root = root;
-  simulation.options = {.contention = exact ? Contention::maxmin : Contention::sharing,
+  simulation.options = {.contention = exact ? Contention::max_min_fair : Contention::equal_share,
                         .critical_path = critical_path,
                         .noise = {parse_noise(noise), mean, shape, seed, stream},
                         .stop = Interruption::token()};
@@ -442,7 +442,7 @@ std::string refusal(const std::string& collective, const std::string& spec, Rank
 
 /// A platform's name and machine; throws where the file is wrong.
 nb::dict platform(const std::string& text, const std::string& file) {
-  const Platform parsed = parse_platform(text, file);
+  const SimulatedPlatform parsed = parse_simulated_platform(text, file);
   nb::dict dict;
   dict["name"] = parsed.name;
   dict["machine"] = parsed.machine.text();
@@ -458,12 +458,12 @@ nb::dict platform(const std::string& text, const std::string& file) {
 /// The node of each rank.
 std::vector<Rank> simulated_nodes(const std::string& text, const std::string& file,
                                   const std::string& placement, Rank procs) {
-  return seat(parse_platform(text, file), placement, procs).mapping.node_of_rank();
+  return seat(parse_simulated_platform(text, file), placement, procs).mapping.node_of_rank();
 }
 
 std::string simgrid(const std::string& text, const std::string& file, const std::string& placement,
                     Rank procs) {
-  const Platform parsed = parse_platform(text, file);
+  const SimulatedPlatform parsed = parse_simulated_platform(text, file);
   return simgrid_platform(parsed, seat(parsed, placement, procs));
 }
 

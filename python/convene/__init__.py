@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Convene: MPI collectives as schedules. The `convene` command, and the pure rooms as `convene._core`."""
+"""Convene: MPI collectives as schedules. The `convene` command, and the pure layers as `convene._core`."""
 
 from convene._core import version as __version__
 

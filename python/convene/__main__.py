@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The entry: runs the command line and turns what went wrong into one sentence and an exit status."""
+"""Entry point: runs the command line; turns errors into one sentence and an exit status."""
 
 import errno
 import io
@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 import typer
 
-from convene import console
 from convene._core import RequestError
-from convene.cli import app
+from convene.base import console
+from convene.cli.app import app
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -29,7 +29,7 @@ def run(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except BrokenPipeError:
-        give_up_output()  # whoever read it has seen enough
+        give_up_output()  # the reader has closed the pipe
         return 0
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF) and not error.filename:
@@ -47,7 +47,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def give_up_output() -> None:
-    """Else Python would complain once more when it closes the stream."""
+    """Avoids a second error when Python closes the stream."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -57,7 +57,7 @@ def one_sentence(text: str) -> str:
 
 
 def end_orderly(number: int, _frame: Any) -> NoReturn:
-    """What a signal ends removes what it has made, as everything else that ends."""
+    """Ends by an exception, so that temporary files are removed."""
     sys.exit(128 + number)
 
 

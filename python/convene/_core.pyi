@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from collections.abc import Callable, Sequence
 
-from convene.shapes import (
+from convene.base.core_types import (
     Algorithm,
     ArrivalKind,
     CostExpression,
+    CostModel,
     Counts,
     Platform,
     Rule,
@@ -125,6 +126,7 @@ def svg(
 def shares_memory(collective: str, spec: str) -> bool: ...
 def is_neighborhood(collective: str) -> bool: ...
 def models() -> list[str]: ...
+def cost_models() -> list[CostModel]: ...
 def platform(text: str, origin: str) -> Platform: ...
 def predict(
     collective: str,

@@ -27,8 +27,8 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from convene import paths
 from convene._core import RequestError
+from convene.base import paths
 
 Array = NDArray[Any]
 
@@ -111,7 +111,7 @@ class Operation:
 
 def expect(comm: MPI.Comm, seconds: Sequence[float] | None) -> None:
     """When each rank is expected in the blocking collectives that follow on `comm`: seconds after a moment
-    that is the same for all, one number for each rank, equal on all of them; None: nobody knows."""
+    that is the same for all, one number for each rank, equal on all of them; None: unknown."""
     if seconds is None:
         check(library().convene_expect(_handle(comm), None))
         return

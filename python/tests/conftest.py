@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import paths
 from convene.__main__ import run
+from convene.base import paths
 
 
 @dataclass(frozen=True)

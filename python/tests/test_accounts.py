@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import accounts, report
+from convene.base.text import bytes_text, seconds_text
+from convene.run import accounts, pages, report
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
@@ -101,7 +102,7 @@ def run_of(found: accounts.Accounts) -> report.Run:
 
 def test_pages_escape_what_they_show(tmp_path: Path) -> None:
     write(tmp_path, 0, 1, (1, [record("<ring>", 8, 1, 1)]))
-    page = report.page(run_of(accounts.read(tmp_path)))
+    page = pages.page(run_of(accounts.read(tmp_path)))
     assert "&lt;ring&gt;" in page
     assert "<ring>" not in page
     assert "a &lt;b&gt;" in page
@@ -120,11 +121,11 @@ def test_long_tables_say_what_they_leave_out(tmp_path: Path) -> None:
     [(2.5, "2.5 s"), (0.0123, "12.3 ms"), (4.2e-6, "4.2 µs"), (80e-9, "80 ns"), (0.0, "0 ns")],
 )
 def test_seconds(seconds: float, text: str) -> None:
-    assert report.seconds_text(seconds) == text
+    assert seconds_text(seconds) == text
 
 
 @pytest.mark.parametrize(
     ("number", "text"), [(8, "8"), (4096, "4096"), (65536, "64.0 Ki"), (1 << 20, "1.0 Mi")]
 )
 def test_bytes(number: float, text: str) -> None:
-    assert report.bytes_text(number) == text
+    assert bytes_text(number) == text

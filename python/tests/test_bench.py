@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import _core, bench, bench_files, paths
+from convene import _core
+from convene.base import parsing, paths
+from convene.bench import files, requests
 
 Convene = Any
 MakeLauncher = Callable[[str], Any]
@@ -90,7 +92,7 @@ def test_a_table_with_ratios(
     make_program()
     launcher = make_launcher(OPEN_MPI)
     done = convene(
-        *("bench", "allgather", "-n", 2, "--launcher", launcher, "--sizes", "8,4KiB"),
+        *("bench", "run", "allgather", "-n", 2, "--launcher", launcher, "--sizes", "8,4KiB"),
         *("--algorithms", "ring,sparbit;send=packed", "--against", "native"),
     )
     assert done.status == 0, done
@@ -110,7 +112,17 @@ def test_what_the_ranks_are_told(
     make_program()
     launcher = make_launcher(OPEN_MPI)
     done = convene(
-        *("bench", "allgatherv", "-n", 3, "--launcher", f"{launcher} --bind-to-nothing", "--sizes", "16:64"),
+        *(
+            "bench",
+            "run",
+            "allgatherv",
+            "-n",
+            3,
+            "--launcher",
+            f"{launcher} --bind-to-nothing",
+            "--sizes",
+            "16:64",
+        ),
         *("--algorithms", "ring", "--against", "mpi:ring,native", "--repetitions", 7, "--check", "once"),
     )
     assert done.status == 0, done
@@ -129,7 +141,7 @@ def test_all_are_those_that_can_run(
 ) -> None:
     make_program()
     launcher = make_launcher(OPEN_MPI)
-    done = convene("bench", "allgather", "-n", 3, "--launcher", launcher, "--sizes", 8, "--json")
+    done = convene("bench", "run", "allgather", "-n", 3, "--launcher", launcher, "--sizes", 8, "--json")
     names = {row["algorithm"] for row in done.json["summary"]}
     assert {"native", "ring", "sparbit", "bruck"} <= names
     assert not {"recursive_doubling", "neighbor_exchange"} & names
@@ -142,7 +154,7 @@ def test_files_have_every_observation(
     path = tmp_path / "out.json"
     launcher = make_launcher(OPEN_MPI)
     done = convene(
-        "bench", "allgather", "-n", 2, "--launcher", launcher, "--sizes", "8", "-o", path, "--json"
+        "bench", "run", "allgather", "-n", 2, "--launcher", launcher, "--sizes", "8", "-o", path, "--json"
     )
     assert done.status == 0, done
     written = json.loads(path.read_text())
@@ -158,7 +170,7 @@ def test_it_says_when_the_machine_was_busy(
 ) -> None:
     make_program(load="7.5")
     done = convene(
-        *("bench", "allgather", "-n", 3, "--launcher", make_launcher(OPEN_MPI), "--sizes", 8),
+        *("bench", "run", "allgather", "-n", 3, "--launcher", make_launcher(OPEN_MPI), "--sizes", 8),
         *("--algorithms", "ring"),
     )
     assert done.status == 0
@@ -171,7 +183,7 @@ def test_several_numbers_of_ranks(
 ) -> None:
     make_program()
     done = convene(
-        *("bench", "bcast", "-n", "2,3", "--launcher", make_launcher(OPEN_MPI), "--sizes", "8,16"),
+        *("bench", "run", "bcast", "-n", "2,3", "--launcher", make_launcher(OPEN_MPI), "--sizes", "8,16"),
         *("--algorithms", "binomial", "--json"),
     )
     assert done.status == 0, done
@@ -194,7 +206,7 @@ def test_what_is_measured_survives(
     make_program(lines=2, end="\n" if lines == 2 else "\n" + end, late_status=9)
     path = tmp_path / "out.json"
     launcher = make_launcher(OPEN_MPI)
-    command = ("bench", "bcast", "-n", 2, "--launcher", launcher, "--algorithms", "", "-o", path)
+    command = ("bench", "run", "bcast", "-n", 2, "--launcher", launcher, "--algorithms", "", "-o", path)
     sizes = ("--sizes", "8,16,32")
     died = convene(*command, *sizes)
     assert died.status == 1
@@ -207,7 +219,7 @@ def test_what_is_measured_survives(
     assert convene(*command, *sizes, "--resume").status == 0
     words = launcher.told["arguments"]
     assert words[words.index("--sizes") + 1] == "16,32"
-    written = bench_files.read(path)
+    written = files.read(path)
     assert [cell["bytes"] for cell in written["runs"][0]["sizes"]] == [8, 16, 32]
     assert "nothing to resume" in convene(*command, *sizes, "--resume").complaint
 
@@ -223,7 +235,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     ):
         path.write_text(text)
         with pytest.raises(_core.RequestError, match=words):
-            bench_files.read(path)
+            files.read(path)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +255,7 @@ def test_runs_that_fail(
     expected: str,
 ) -> None:
     make_program(status=status, said=said)
-    done = convene("bench", "allgather", "-n", 2, "--launcher", make_launcher(OPEN_MPI), "--sizes", 8)
+    done = convene("bench", "run", "allgather", "-n", 2, "--launcher", make_launcher(OPEN_MPI), "--sizes", 8)
     assert done.status == (2 if status == 2 else 1)
     assert done.err == f"convene: {expected}\n"
     assert done.out == ""
@@ -253,11 +265,9 @@ def test_runs_that_fail(
     ("arguments", "words"),
     [
         (("alltoal", "-n", "2"), "there is no collective 'alltoal'"),
-        (("allgather",), "say how many ranks, as in -n 8"),
-        ((), "name a collective"),
-        (("allgather", "--study", "sparbit"), "is of allgather; leave out 'allgather'"),
-        (("--study", "sparbyt"), "did you mean sparbit?"),
-        (("allgather", "-n", "2", "--full"), "--full needs a --study"),
+        (("allgather",), "Missing option '-n' / '--procs'; see --help"),
+        ((), "Missing argument 'COLLECTIVE'; see --help"),
+        (("allgather", "-n", "2", "--full"), "No such option: --full"),
         (("allgather", "-n", "0"), "-n must be a whole number from 1"),
         (("allgather", "-n", "2", "--distributions", "spike"), "allgather has blocks of equal size"),
         (("allgatherv", "-n", "2", "--distributions", "spyke"), "a distribution is one of regular"),
@@ -273,7 +283,7 @@ def test_runs_that_fail(
         (("allgather", "-n", "2", "--arrivals", "late:2:5ms"), "makes rank 2 late, but there are 2"),
         (("allgather", "-n", "2", "--metric", "oso"), "did you mean osu?"),
         (("allreduce", "-n", "2", "--type", "byte"), "does not combine bytes"),
-        (("bcast", "-n", "2,4", "--root", "2"), "there is no rank 2 to be the root among 2 ranks"),
+        (("bcast", "-n", "2,4", "--root", "2"), "--root 2 is out of range (2 ranks)"),
         (("bcast", "-n", "2", "--sync", "clock"), "--sync is one of barrier, window"),
         (("bcast", "-n", "2", "--resume"), "--resume needs -o"),
         (("allgather", "-n", "3", "--algorithms", "recursive_doubling"), "power of two, not 3"),
@@ -288,19 +298,21 @@ def test_runs_that_fail(
         (("allgather", "-n", "2", "--launcher", "no-such-mpirun"), "'no-such-mpirun' cannot be found"),
         (("allgather", "-n", "2", "--launcher", ""), "--launcher needs the name"),
         (("allgather", "-n", "2", "--stack", "lam"), "there is no stack 'lam'"),
-        (("allgather", "-n", "2", "-o", "out.txt"), "'out.txt' is none"),
+        (("allgather", "-n", "2", "-o", "out.txt"), "-o out.txt must end in .json"),
         (("allgather", "-n", "2", "-o", "no/such/place/out.json"), "there is no directory"),
     ],
 )
 def test_wrong_requests(convene: Convene, arguments: tuple[str, ...], words: str) -> None:
-    assert words in convene("bench", *arguments).complaint
+    assert words in convene("bench", "run", *arguments).complaint
 
 
 def test_stacks_that_do_not_fit(
     convene: Convene, make_launcher: MakeLauncher, make_program: Callable[..., None]
 ) -> None:
     make_program()
-    done = convene("bench", "allgather", "-n", 2, "--launcher", make_launcher(OPEN_MPI), "--stack", "mpich")
+    done = convene(
+        "bench", "run", "allgather", "-n", 2, "--launcher", make_launcher(OPEN_MPI), "--stack", "mpich"
+    )
     assert "--stack mpich does not fit" in done.complaint
 
 
@@ -308,7 +320,7 @@ def test_a_program_that_is_not_built(
     convene: Convene, make_launcher: MakeLauncher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(paths, "PROGRAMS", (tmp_path,))
-    done = convene("bench", "allgather", "-n", 2, "--launcher", make_launcher(OPEN_MPI))
+    done = convene("bench", "run", "allgather", "-n", 2, "--launcher", make_launcher(OPEN_MPI))
     assert "there is no convene-bench-openmpi" in done.complaint
 
 
@@ -324,11 +336,11 @@ def test_a_program_that_is_not_built(
     ],
 )
 def test_sizes(text: str, sizes: list[int]) -> None:
-    assert bench.parse_sizes(text) == sizes
+    assert parsing.parse_sizes(text) == sizes
 
 
 def test_names_are_split_outside_of_parentheses() -> None:
-    assert bench.split_names("ring, hier(sparbit,linear;leaders=2),ring") == [
+    assert parsing.split_names("ring, hier(sparbit,linear;leaders=2),ring") == [
         "ring",
         "hier(sparbit,linear;leaders=2)",
     ]
@@ -340,23 +352,23 @@ def test_a_study_beside_its_source(
     """In the stand-in Sparbit comes first, and each further one is twice as slow."""
     make_program(with_times=True)
     done = convene(
-        *("bench", "--study", "allgatherv", "-n", "3,4", "--launcher", make_launcher(OPEN_MPI)),
+        *("bench", "study", "allgatherv", "-n", "3,4", "--launcher", make_launcher(OPEN_MPI)),
         *("--repetitions", 5, "-o", tmp_path / "out.json", "--json"),
     )
     assert done.status == 0, done
     rows = done.json["study"]["rows"]
-    assert [row["distribution"] for row in rows] == [*bench.DISTRIBUTIONS[1:]]
+    assert [row["distribution"] for row in rows] == [*requests.DISTRIBUTIONS[1:]]
     assert {row["cases"] for row in rows} == {2 * 4}
     assert {(row["best"], round(row["gain"]), round(row["highest"])) for row in rows} == {(100, 50, 50)}
     assert rows[0]["published"]["best"] == 78.57
-    told = convene("bench", "--study", "allgatherv", "-n", "3", "--launcher", make_launcher(OPEN_MPI))
+    told = convene("bench", "study", "allgatherv", "-n", "3", "--launcher", make_launcher(OPEN_MPI))
     assert "Sparbit is the best here in 100 % (broadcast)" in told.out
     assert "nowhere within 10 points" in told.out
 
 
 def test_forecasts_that_nobody_can_be_given(convene: Convene) -> None:
     def complaint(collective: str, algorithms: str) -> str:
-        done = convene("bench", collective, "-n", 2, "--algorithms", algorithms)
+        done = convene("bench", "run", collective, "-n", 2, "--algorithms", algorithms)
         assert done.status == 2
         return str(done.complaint)
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from convene import bench_inference
-from convene.bench_inference import Array
-from convene.bench_statistics import resample
+from convene.stats import inference
+from convene.stats.bootstrap import resample
+from convene.stats.inference import Array
 from scipy import stats
 
 
@@ -24,7 +24,7 @@ def rejected(p_values: list[float], level: float) -> float:
 
 @pytest.mark.parametrize(
     "test",
-    [bench_inference.runs_test, lambda sample: bench_inference.trend(sample).p_value],
+    [inference.runs_test, lambda sample: inference.trend(sample).p_value],
     ids=["runs", "trend"],
 )
 def test_independent_samples_are_rarely_suspected(test: Callable[[Array], float]) -> None:
@@ -35,36 +35,36 @@ def test_independent_samples_are_rarely_suspected(test: Callable[[Array], float]
 def test_runs_that_are_not_independent_are_found() -> None:
     random = np.random.default_rng(5)
     walks = [10 + np.cumsum(random.normal(0, 1, 60)) * 0.1 for _ in range(50)]
-    assert rejected([bench_inference.runs_test(walk) for walk in walks], 0.01) > 0.9
-    assert all(bench_inference.autocorrelation(walk)[0] > 0.3 for walk in walks)
+    assert rejected([inference.runs_test(walk) for walk in walks], 0.01) > 0.9
+    assert all(inference.autocorrelation(walk)[0] > 0.3 for walk in walks)
     alternating = np.array([1.0, 2.0] * 30)
-    assert bench_inference.runs_test(alternating) < 1e-6
-    assert bench_inference.runs_test(np.ones(30)) == 1.0
+    assert inference.runs_test(alternating) < 1e-6
+    assert inference.runs_test(np.ones(30)) == 1.0
 
 
 def test_the_runs_test_by_hand() -> None:
     """10 above, 10 below, 6 runs: mean 11, variance 90/19, z = (5 - 0.5)/sqrt(90/19)."""
     sample = np.array([2.0] * 4 + [1.0] * 3 + [2.0] * 3 + [1.0] * 3 + [2.0] * 3 + [1.0] * 4)
     expected = 2 * stats.norm.sf(4.5 / np.sqrt(90 / 19))
-    assert bench_inference.runs_test(sample) == pytest.approx(expected)
+    assert inference.runs_test(sample) == pytest.approx(expected)
 
 
 def test_trends_are_found_and_measured() -> None:
     for sample in samples(20, 60):
         drifting = sample * 0.05 + np.linspace(1, 1.5, 60)
-        found = bench_inference.trend(drifting)
+        found = inference.trend(drifting)
         assert found.p_value < 1e-6
         assert 0.3 < found.change < 0.5  # of the median, 1.25 or so
 
 
 def test_pairs_that_do_not_differ_keep_the_level(monkeypatch: pytest.MonkeyPatch) -> None:
     """A disturbance that both share must not matter."""
-    monkeypatch.setattr(bench_inference, "RESAMPLES", 400)
+    monkeypatch.setattr(inference, "RESAMPLES", 400)
     random = np.random.default_rng(3)
     p_values = []
     for one, other in zip(samples(300, seed=1), samples(300, seed=2), strict=True):
         shared = 1 + 5 * (random.random(40) < 0.2)
-        p_values.append(bench_inference.p_value_of_pairs(one * shared, other * shared))
+        p_values.append(inference.p_value_of_pairs(one * shared, other * shared))
     assert 0.02 < rejected(p_values, 0.05) < 0.08
 
 
@@ -73,23 +73,23 @@ def test_pairs_that_differ_are_found() -> None:
     shared = np.exp(random.normal(0, 1, 40))
     one = shared * np.exp(random.normal(0, 0.05, 40))
     other = shared * 1.05 * np.exp(random.normal(0, 0.05, 40))
-    assert bench_inference.p_value_of_pairs(one, other) < 0.01
+    assert inference.p_value_of_pairs(one, other) < 0.01
     # The same without pairs: what they share hides it.
-    assert bench_inference.p_value_of_groups(one, random.permutation(other)) > 0.1
-    assert bench_inference.p_value_of_pairs(one, one) == 1.0
+    assert inference.p_value_of_groups(one, random.permutation(other)) > 0.1
+    assert inference.p_value_of_pairs(one, one) == 1.0
 
 
 def test_groups_that_do_not_differ_keep_the_level(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_inference, "RESAMPLES", 400)
+    monkeypatch.setattr(inference, "RESAMPLES", 400)
     pairs = zip(samples(300, seed=1), samples(300, 25, seed=2), strict=True)
-    p_values = [bench_inference.p_value_of_groups(one, other) for one, other in pairs]
+    p_values = [inference.p_value_of_groups(one, other) for one, other in pairs]
     assert 0.02 < rejected(p_values, 0.05) < 0.08
 
 
 def test_intervals_of_ratios_cover() -> None:
     held = 0
     for one, other in zip(samples(150, seed=1), samples(150, 25, seed=2), strict=True):
-        low, high = bench_inference.ratio_interval(one * 1.3, other)
+        low, high = inference.ratio_interval(one * 1.3, other)
         held += low <= 1.3 <= high
     assert 0.89 < held / 150 <= 1.0
 
@@ -108,24 +108,24 @@ def test_intervals_of_medians_and_means_cover(by: str) -> None:
 
 def test_levene() -> None:
     one, other = samples(2, 200)
-    assert bench_inference.same_spread(one, other) > 0.01
-    assert bench_inference.same_spread(one, other * 3) < 1e-6
+    assert inference.same_spread(one, other) > 0.01
+    assert inference.same_spread(one, other * 3) < 1e-6
 
 
 def test_outliers() -> None:
     sample = np.concatenate([np.linspace(1, 1.1, 30), [5.0]])
-    assert bench_inference.is_outlier(sample).tolist() == [False] * 30 + [True]
-    assert not bench_inference.is_outlier(np.ones(5)).any()
-    assert bench_inference.is_outlier(np.array([1.0, 1.0, 1.0, 1.0, 2.0])).tolist() == [False] * 4 + [True]
+    assert inference.is_outlier(sample).tolist() == [False] * 30 + [True]
+    assert not inference.is_outlier(np.ones(5)).any()
+    assert inference.is_outlier(np.array([1.0, 1.0, 1.0, 1.0, 2.0])).tolist() == [False] * 4 + [True]
 
 
 def test_quality_of_a_sample() -> None:
     (sample,) = samples(1)
-    found = bench_inference.quality(sample)
+    found = inference.quality(sample)
     assert found.is_independent
     assert found.is_stationary
     assert found.variation == pytest.approx(np.std(sample, ddof=1) / np.mean(sample))
-    drifting = bench_inference.quality(np.linspace(1, 2, 40))
+    drifting = inference.quality(np.linspace(1, 2, 40))
     assert not drifting.is_independent
     assert not drifting.is_stationary
-    assert bench_inference.quality(np.ones(5)).normal == 1.0
+    assert inference.quality(np.ones(5)).normal == 1.0

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What convene bench reckons from observations: ratios with their intervals, metrics by name, absorption."""
 
-from typing import Any
-
 import numpy as np
-from convene import bench_metrics
-from convene.bench_statistics import resample_medians, summarize
+from convene.base.result_types import Cell, Contender
+from convene.bench import metrics
+from convene.bench.summary import summarize
+from convene.stats.bootstrap import resample_medians
 
 
-def observations(*factors: float, number: int = 60) -> dict[str, Any]:
+def observations(*factors: float, number: int = 60) -> Cell:
     """Contenders that differ by a factor, under a disturbance that meets all of them in a repetition."""
     random = np.random.default_rng(7)
     disturbance = 1 + 3 * (random.random(number) < 0.3)
@@ -41,13 +41,13 @@ def test_intervals_contain_the_truth_about_as_often_as_they_say() -> None:
 
 def test_metrics_by_their_definitions() -> None:
     """Two calls of three ranks, by hand, in nanoseconds."""
-    contender = {
+    contender: Contender = {
         "name": "ring",
         "seconds": [40e-9, 12e-9],
         "arrival": [[0, 10, 20], [0, 0, 0]],
         "exit": [[40, 40, 50], [6, 9, 12]],
     }
-    cell = {"bytes": 8, "calls": 1, "contenders": [contender]}
+    cell: Cell = {"bytes": 8, "calls": 1, "contenders": [contender]}
     expected = {
         "max": [40, 12],
         "nbcbench": [40, 12],
@@ -60,29 +60,29 @@ def test_metrics_by_their_definitions() -> None:
         "last_exit": [30, 12],
         "waiting": [10, 0],
     }
-    assert set(expected) == set(bench_metrics.METRICS)
+    assert set(expected) == set(metrics.METRICS)
     for name, numbers in expected.items():
-        found = bench_metrics.values(cell, bench_metrics.METRICS[name])[0]
+        found = metrics.values(cell, metrics.METRICS[name])[0]
         np.testing.assert_allclose(found, np.array(numbers) * 1e-9, err_msg=name)
 
 
 def test_absorption_by_hand() -> None:
     """Balanced 12 ns, 50 ns with the last rank 20 ns late: 12 - 50 + 20."""
-    balanced = {"arrival": [[0, 0, 0]], "exit": [[6, 9, 12]]}
-    late = {"arrival": [[0, 10, 20]], "exit": [[40, 40, 50]]}
-    found = bench_metrics.absorbed(balanced, late)
+    balanced: Contender = {"name": "a", "seconds": [], "arrival": [[0, 0, 0]], "exit": [[6, 9, 12]]}
+    late: Contender = {"name": "a", "seconds": [], "arrival": [[0, 10, 20]], "exit": [[40, 40, 50]]}
+    found = metrics.absorbed(balanced, late)
     np.testing.assert_allclose(found.absorption, [-18e-9])
     np.testing.assert_allclose(found.normalised, [-1.5])
     np.testing.assert_allclose(found.imbalance, [20e-9])
 
 
 def test_missed_deadlines_do_not_count() -> None:
-    cell = {
+    cell: Cell = {
         "bytes": 8,
         "contenders": [
             {"name": "a", "seconds": [1.0, 2.0, 3.0], "valid": [1, 0, 1]},
             {"name": "b", "seconds": [4.0, 5.0, 6.0], "valid": [1, 1, 1]},
         ],
     }
-    found = bench_metrics.values(cell, bench_metrics.METRICS["max"])
+    found = metrics.values(cell, metrics.METRICS["max"])
     assert found.tolist() == [[1.0, 3.0], [4.0, 6.0]]

@@ -13,7 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from convene import _core, bench, bench_files, bench_metrics, paths, stacks
+from convene import _core
+from convene.base import paths
+from convene.bench import files, metrics, program, requests
+from convene.catalogue import collectives, selection
+from convene.mpi import launchers, processes, settings
 
 Convene = Any
 MakeLauncher = Callable[[str], Any]
@@ -26,21 +30,21 @@ def real_program(stack: str) -> None:
 
 def launcher_of(name: str) -> str:
     """A launcher that is there: one of the checkout's own, or the system's."""
-    found = stacks.find_program(name)
+    found = launchers.find_program(name)
     if found is None:
         pytest.skip(f"there is no {name}")
     return str(found)
 
 
 @pytest.mark.parametrize(
-    ("launcher", "stack"), bench.MPIS, ids=lambda text: Path(text).parent.parent.name + text[-7:]
+    ("launcher", "stack"), settings.MPIS, ids=lambda text: Path(text).parent.parent.name + text[-7:]
 )
 def test_a_real_measurement(convene: Convene, launcher: str, stack: str) -> None:
     """On every MPI: all that can run, results checked after every observation, with one of the MPI's own."""
     real_program(stack)
     own = {"openmpi": ",mpi:ring", "mpich": ",mpi:ring", "abi": ""}[stack]
     done = convene(
-        *("bench", "allgather", "-n", 3, "--launcher", launcher_of(launcher), "--stack", stack),
+        *("bench", "run", "allgather", "-n", 3, "--launcher", launcher_of(launcher), "--stack", stack),
         *("--sizes", "0,8,1KiB", "--against", f"native{own}", "--repetitions", 3, "--json"),
     )
     assert done.status == 0, done
@@ -48,12 +52,12 @@ def test_a_real_measurement(convene: Convene, launcher: str, stack: str) -> None
     assert all(row["median"] > 0 for row in done.json["summary"])
 
 
-@pytest.mark.parametrize(("launcher", "stack"), bench.MPIS[:2], ids=["4", "5"])
+@pytest.mark.parametrize(("launcher", "stack"), settings.MPIS[:2], ids=["4", "5"])
 def test_the_mpi_really_takes_what_is_chosen(convene: Convene, launcher: str, stack: str) -> None:
     """Open MPI's algorithm for two processes refuses three: so it must have been taken, and for its own
     contender alone."""
     real_program(stack)
-    arguments = ("bench", "allgather", "-n", 3, "--launcher", launcher_of(launcher), "--sizes", 8)
+    arguments = ("bench", "run", "allgather", "-n", 3, "--launcher", launcher_of(launcher), "--sizes", 8)
     shared = ("--repetitions", 2, "--algorithms", "ring")
     refused = convene(*arguments, *shared, "--against", "native,mpi:two_proc")
     assert refused.status == 1
@@ -70,7 +74,7 @@ def test_algorithms_with_a_forecast(convene: Convene, tmp_path: Path) -> None:
     file = tmp_path / "told.json"
     kinds = [f"clairvoyant{told}" for told in ("", "@truth", "@average", "@mirrored")]
     done = convene(
-        *("bench", "reduce", "-n", 3, "--launcher", launcher_of("mpirun.openmpi"), "--sizes", "64KiB"),
+        *("bench", "run", "reduce", "-n", 3, "--launcher", launcher_of("mpirun.openmpi"), "--sizes", "64KiB"),
         *("--arrivals", "late:2:3ms,uniform:2ms", "--algorithms", ",".join(kinds), "--repetitions", 8),
         *("--type", "int", "-o", file, "--json"),
     )
@@ -107,16 +111,26 @@ def test_every_collective(convene: Convene, collective: str) -> None:
     """By the MPI and by an algorithm of Convene's, with unequal blocks and a root where there are any."""
     real_program("openmpi")
     done = convene(
-        *("bench", collective, "-n", 3, "--launcher", launcher_of("mpirun.openmpi"), "--repetitions", 2),
+        *(
+            "bench",
+            "run",
+            collective,
+            "-n",
+            3,
+            "--launcher",
+            launcher_of("mpirun.openmpi"),
+            "--repetitions",
+            2,
+        ),
         *("--algorithms", ALL_IN_ONE[collective], "--json"),
         *(("--root", 2) if _core.is_rooted(collective) else ()),
-        *(("--sizes", "0,8,4000") if collective not in bench.WITHOUT_SIZES else ()),
-        *(("--distributions", "regular,spike,half_full") if collective in bench.IRREGULAR else ()),
+        *(("--sizes", "0,8,4000") if collective not in collectives.WITHOUT_SIZES else ()),
+        *(("--distributions", "regular,spike,half_full") if collective in collectives.IRREGULAR else ()),
     )
     assert done.status == 0, done
     assert {"native", ALL_IN_ONE[collective]} == {row["algorithm"] for row in done.json["summary"]}
     sizes = 1 if collective == "barrier" else 3
-    cases = sizes * (3 if collective in bench.IRREGULAR else 1)
+    cases = sizes * (3 if collective in collectives.IRREGULAR else 1)
     assert len({(row["bytes"], row["distribution"]) for row in done.json["summary"]}) == cases
 
 
@@ -126,21 +140,19 @@ def test_delays_arrive(convene: Convene, tmp_path: Path, sync: str) -> None:
     real_program("openmpi")
     path = tmp_path / "out.json"
     done = convene(
-        *("bench", "allgather", "-n", 2, "--launcher", launcher_of("mpirun.openmpi"), "--sizes", 8),
+        *("bench", "run", "allgather", "-n", 2, "--launcher", launcher_of("mpirun.openmpi"), "--sizes", 8),
         *("--algorithms", "ring", "--arrivals", "late:1:20ms", "--sync", sync, "--repetitions", 5),
         *("-o", path, "--metric", "elapsed", "--json"),
     )
     assert done.status == 0, done
     assert {row["arrivals"] for row in done.json["summary"]} == {"none", "late:1:20ms"}
-    (run,) = bench_files.read(path)["runs"]
+    (run,) = files.read(path)["runs"]
     late = next(cell for cell in run["sizes"] if cell["arrivals"] != "none")
     for contender in late["contenders"]:
         wanted = np.array(contender["wanted"])
-        assert (bench_metrics.arrival_errors(contender)[bench_metrics.valid_observations(late)] >= 0).all()
+        assert (metrics.arrival_errors(contender)[metrics.valid_observations(late)] >= 0).all()
         assert (wanted[:, 1] - wanted[:, 0] > 15e6).all()
-    assert all(
-        np.median(bench_metrics.values(late, bench_metrics.METRICS["waiting"])[i]) > 1e-3 for i in range(2)
-    )
+    assert all(np.median(metrics.values(late, metrics.METRICS["waiting"])[i]) > 1e-3 for i in range(2))
 
 
 def processes_with(word: str) -> dict[int, str]:
@@ -175,6 +187,7 @@ def test_interruptions(tmp_path: Path, victim: str) -> None:
             "-m",
             "convene",
             "bench",
+            "run",
             "bcast",
             "-n",
             "2",
@@ -202,7 +215,7 @@ def test_interruptions(tmp_path: Path, victim: str) -> None:
 
     measured = lines.read_text().count("\n") - 1
     subprocess.run([*command, "--resume"], check=True, stderr=subprocess.DEVNULL, timeout=60)
-    (run,) = bench_files.read(output)["runs"]
+    (run,) = files.read(output)["runs"]
     assert [cell["bytes"] for cell in run["sizes"]] == [8, 16, 32, 64]
     assert 1 <= measured < 4
     assert len(run["resumed"]) == 1
@@ -211,17 +224,17 @@ def test_interruptions(tmp_path: Path, victim: str) -> None:
 def test_wrong_results_are_found(convene: Convene, tmp_path: Path) -> None:
     """A drop-in library that swaps two bytes of every result: the program has to notice."""
     real_program("openmpi")
-    compiler = stacks.find_program("mpicc.openmpi")
+    compiler = launchers.find_program("mpicc.openmpi")
     if compiler is None:
         pytest.skip("there is no mpicc.openmpi")
     source = tmp_path / "wrong.c"
     source.write_text(WRONG)
     library = tmp_path / "wrong.so"
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
-    found = bench.find_setting(launcher_of("mpirun.openmpi"), "openmpi")
-    request = bench.Request("allgather", 2, [64], [bench.INTERCEPTED], repetitions=2, check="every")
-    with pytest.raises(bench.RunError, match="intercepted delivered wrong data for 64 bytes per block"):
-        bench.measure(replace(found, preload=library), request)
+    found = settings.find_setting(launcher_of("mpirun.openmpi"), "openmpi")
+    request = requests.Request("allgather", 2, [64], [selection.INTERCEPTED], repetitions=2, check="every")
+    with pytest.raises(processes.RunError, match="intercepted delivered wrong data for 64 bytes per block"):
+        program.measure(replace(found, preload=library), request)
 
 
 WRONG = """

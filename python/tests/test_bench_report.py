@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from convene import bench_inference
+from convene.stats import inference
 
 Convene = Any
 
@@ -80,7 +80,7 @@ def save(path: Path, result: dict[str, Any]) -> Path:
 
 @pytest.fixture(autouse=True)
 def _fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_inference, "RESAMPLES", 999)
+    monkeypatch.setattr(inference, "RESAMPLES", 999)
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
@@ -135,7 +135,7 @@ def test_simulations_have_pages_too(
 ) -> None:
     path = tmp_path / "run.json"
     names = ("--platform", "yahoo", "-p", 8, "--sizes", "8,4KiB", "--algorithms", "ring,sparbit")
-    assert convene("simulate", "allgather", *names, *words, "-o", path).status == 0
+    assert convene("simulate", "sweep", "allgather", *names, *words, "-o", path).status == 0
     done = convene("report", path)
     assert done.status == 0, done
     assert done.err == ""
@@ -254,7 +254,7 @@ def test_wrong_requests(convene: Convene, tmp_path: Path) -> None:
     assert "cannot be read" in convene("report", tmp_path / "none.json").complaint
     assert "different collectives: allgather and bcast" in convene("report", good, other).complaint
     assert "one or two measurements, not of 3" in convene("report", good, good, good).complaint
-    assert "'x.pdf' is none" in convene("report", good, "-o", "x.pdf").complaint
+    assert "-o x.pdf must end in .html" in convene("report", good, "-o", "x.pdf").complaint
     assert "no directory" in convene("report", good, "-o", tmp_path / "no/x.html").complaint
     assert "did you mean osu" in convene("report", good, "--metric", "oso").complaint
 

@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import cluster
+from convene.cluster import rates, state, tools
 
 Convene = Any
 
 
 @pytest.fixture(autouse=True)
 def _own_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "RUNS", tmp_path / "clusters")
+    monkeypatch.setattr(state, "RUNS", tmp_path / "clusters")
 
 
 def test_only_root_may(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
     assert "only root may" in convene("cluster", "up", "--nodes", 2).complaint
-    assert not cluster.RUNS.exists()
+    assert not state.RUNS.exists()
 
 
 def test_a_tool_that_is_missing_is_named(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ def test_a_tool_that_is_missing_is_named(convene: Convene, monkeypatch: pytest.M
     ],
 )
 def test_what_the_kernel_lacks_is_said(said: str, advice: str) -> None:
-    sentence = cluster.explain("making a bridge", said)
+    sentence = tools.explain("making a bridge", said)
     assert sentence.startswith("making a bridge failed: ")
     assert advice in sentence
 
@@ -62,7 +62,7 @@ def test_what_the_kernel_lacks_is_said(said: str, advice: str) -> None:
 )
 def test_wrong_requests(convene: Convene, words: tuple[object, ...], part: str) -> None:
     assert part in convene("cluster", *words).complaint
-    assert not cluster.RUNS.exists()
+    assert not state.RUNS.exists()
 
 
 def test_without_a_cluster_there_is_nothing_to_do(convene: Convene) -> None:
@@ -74,7 +74,7 @@ def test_without_a_cluster_there_is_nothing_to_do(convene: Convene) -> None:
 
 
 def test_one_whose_machine_was_restarted_is_cleared_away(convene: Convene) -> None:
-    left = cluster.Cluster("default", cluster.Shape(2), first=os.getpid(), started=1, nodes=[7, 12])
+    left = state.Cluster("default", state.Shape(2), first=os.getpid(), started=1, nodes=[7, 12])
     left.folder.mkdir(parents=True)
     left.save()
     assert not left.is_up  # this test's own process has that number now
@@ -84,5 +84,5 @@ def test_one_whose_machine_was_restarted_is_cleared_away(convene: Convene) -> No
 
 
 def test_rates() -> None:
-    assert cluster.parse_rate("200mbit") == 2e8
-    assert cluster.parse_rate("1.5Gbit/s") == 1.5e9
+    assert rates.parse_rate("200mbit") == 2e8
+    assert rates.parse_rate("1.5Gbit/s") == 1.5e9

@@ -98,8 +98,12 @@ def test_exit_status_reaches_the_shell() -> None:
         ("convene verify allgather bru", "bruck"),
         ("convene show gather bin", "binomial"),
         ("convene predict bcast -a bino", "binomial"),
-        ("convene bench bcast --algorithms chain,bino", "chain,binomial"),
+        ("convene bench run bcast --algorithms chain,bino", "chain,binomial"),
+        ("convene simulate sweep bcast --arrivals unif", "uniform:"),
         ("convene simulate bcast --arrivals unif", "uniform:"),
+        ("convene simulate st", "study"),
+        ("convene simulate study mini", "mini-benchmark"),
+        ("convene bench study spa", "sparbit"),
         ("convene run --use bcast=bin", "bcast=binomial"),
         ("convene run --use allgather=spa", "allgather=sparbit"),
         ("convene run --use allgather=ring,allgatherv=spa", "allgather=ring,allgatherv=sparbit"),
@@ -117,6 +121,8 @@ def test_completion_minds_the_collective() -> None:
 
 
 def test_the_command_starts_without_what_takes_long_to_load() -> None:
-    program = "import sys, convene.cli; print(*sorted({'scipy', 'matplotlib', 'pandas'} & {*sys.modules}))"
+    program = (
+        "import sys, convene.cli.app; print(*sorted({'scipy', 'matplotlib', 'pandas'} & {*sys.modules}))"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from convene import _core, fits, measurement, paths
-from convene.fits import Curve, Observations
+from convene import _core
+from convene.base import paths
+from convene.model import curves, fit_checks, fit_taulop, fits, measured_series, measurement
+from convene.model.measured_series import Curve, Observations
+from convene.model.platform_types import Observed, SeriesJson
 
 Convene = Any
 MakeLauncher = Callable[[str], Any]
@@ -52,16 +55,15 @@ class Machine:
 
     def series(
         self, operation: str, channel: str, time: Callable[[float], float], **facts: Any
-    ) -> dict[str, Any]:
+    ) -> SeriesJson:
         sizes = facts.pop("sizes", SIZES)
         delay = facts.pop("delay", 0.0)
         return {
             "operation": operation,
             "channel": channel,
-            "tau": 1,
-            "messages": 1,
-            "algorithm": "",
-            **facts,
+            "tau": facts.get("tau", 1),
+            "messages": facts.get("messages", 1),
+            "algorithm": facts.get("algorithm", ""),
             "points": [
                 {
                     "bytes": size,
@@ -75,13 +77,13 @@ class Machine:
             ],
         }
 
-    def exchange(self, name: str, tau: int) -> dict[str, Any]:
+    def exchange(self, name: str, tau: int) -> SeriesJson:
         return self.series("exchange", name, lambda size: 1.5 * self.ring(size, tau), tau=tau)
 
-    def shared(self, tau: int) -> dict[str, Any]:
+    def shared(self, tau: int) -> SeriesJson:
         return self.series("shared", "memory", lambda size: 2 * contended(tau, size), tau=tau)
 
-    def channel(self, name: str) -> list[dict[str, Any]]:
+    def channel(self, name: str) -> list[SeriesJson]:
         side = "ring" if name == "memory" else "cross"
         found = [
             self.series("round_trip", name, lambda size: 2 * self.single(size)),
@@ -105,7 +107,7 @@ class Machine:
             ]
         return found
 
-    def raw(self) -> dict[str, Any]:
+    def raw(self) -> Observed:
         names = ["memory", "network"][: self.nodes] if self.ranks > 1 else ["network"]
         local = [
             self.series(what, "local", functools.partial(contended, tau), tau=tau)
@@ -126,13 +128,14 @@ class Machine:
                 "started": "2026-01-01T00:00:00Z",
             },
             "command": ["mpirun"],
+            "variables": {},
             "protocols": dict.fromkeys(names, self.threshold),
             "series": [one for name in names for one in self.channel(name)] + local,
         }
 
 
 def fitted(machine: Machine) -> Any:
-    return fits.fit(fits.whole(Observations.read(machine.raw())))["channels"]
+    return fits.fit(measured_series.whole(Observations.read(machine.raw())))["channels"]
 
 
 def test_the_issue_cost_is_what_one_more_message_takes() -> None:
@@ -143,7 +146,7 @@ def test_the_issue_cost_is_what_one_more_message_takes() -> None:
             for point in one["points"]:
                 point["seconds"] = [(2 * US + 0.5 * US * number) / number] * len(point["seconds"])
     observations = Observations.read(raw)
-    assert fits.issue_cost(fits.whole(observations), "memory") == pytest.approx(0.5 * US)
+    assert curves.issue_cost(measured_series.whole(observations), "memory") == pytest.approx(0.5 * US)
     low, high = fits.intervals(observations, resamples=5)["issue_cost.memory"]
     assert low == high == pytest.approx(0.5 * US)
 
@@ -216,10 +219,10 @@ def test_exchanges_are_told_apart_where_each_node_has_one_rank() -> None:
 def test_free_messages_are_found() -> None:
     n = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32], dtype=float)
     times = 5 + np.maximum((n - 1) * 0.1, (n - 4) * 0.9)
-    free, g = fits.free_messages(Curve(n, times * US), 0.1 * US)
+    free, g = curves.free_messages(Curve(n, times * US), 0.1 * US)
     assert free == 4
     assert g == pytest.approx(0.9 * US, rel=1e-3)
-    assert fits.free_messages(Curve(n, (5 + (n - 1) * 0.3) * US), 0.1 * US)[0] == 1
+    assert curves.free_messages(Curve(n, (5 + (n - 1) * 0.3) * US), 0.1 * US)[0] == 1
 
 
 def test_collectives_are_equations_for_the_transfers() -> None:
@@ -239,7 +242,7 @@ def test_collectives_are_equations_for_the_transfers() -> None:
         facts: dict[str, Any] = {"tau": 4, "algorithm": "bcast=binomial", "sizes": sizes}
         raw["series"].append(machine.series("collective", "all", time, **facts))
         observations = Observations.read(raw, {("bcast=binomial", 4): terms})
-        return fits.fit(fits.whole(observations))["channels"]["memory"]["taulop"]["L"]
+        return fits.fit(measured_series.whole(observations))["channels"]["memory"]["taulop"]["L"]
 
     for tau in (1, 2):
         assert found(1.0)[tau].times == pytest.approx(plain["L"][tau].times)
@@ -248,17 +251,17 @@ def test_collectives_are_equations_for_the_transfers() -> None:
 
 
 def test_combinations_of_known_transfers() -> None:
-    assert fits.shares([1, 2, 4], 2) == {2: 1}
-    assert fits.shares([1, 2, 4], 3) == {2: 0.5, 4: 0.5}
-    assert fits.shares([1, 2, 4], 7) == {1: -1, 4: 2}
-    assert fits.shares([1], 3) == {1: 1}
+    assert fit_taulop.shares([1, 2, 4], 2) == {2: 1}
+    assert fit_taulop.shares([1, 2, 4], 3) == {2: 0.5, 4: 0.5}
+    assert fit_taulop.shares([1, 2, 4], 7) == {1: -1, 4: 2}
+    assert fit_taulop.shares([1], 3) == {1: 1}
 
 
 def test_curves_never_fall() -> None:
-    curve = fits.growing(Curve(np.array([0.0, 1, 2, 3]), np.array([1.0, 3, 2, 4])))
+    curve = curves.growing(Curve(np.array([0.0, 1, 2, 3]), np.array([1.0, 3, 2, 4])))
     assert np.all(np.diff(curve.times) >= 0)
     assert curve.times[[0, 3]] == pytest.approx([1, 4])
-    table = fits.ordered({1: curve, 2: Curve(curve.bytes, curve.times - 0.5)})
+    table = curves.ordered({1: curve, 2: Curve(curve.bytes, curve.times - 0.5)})
     assert np.all(table[2].times >= table[1].times)
 
 
@@ -266,14 +269,16 @@ def test_a_difference_near_nothing_does_not_spoil_its_neighbours() -> None:
     whole = np.array([10, 10.1, 11, 14, 17, 24, 60, 800]) * 1e-6
     spent = np.array([10, 10, 10, 10, 18, 18, 18, 18]) * 1e-6
     curve = Curve(np.geomspace(256.0, 32768.0, 8), whole - spent - 0.1e-6)
-    found = fits.growing(curve, whole)
+    found = curves.growing(curve, whole)
     assert np.all(np.diff(found.times) >= 0)
     assert np.all(np.abs(found.times - curve.times) < 0.3 * whole)
 
 
 def test_kinks_are_found_where_the_protocol_changes() -> None:
     raw = Machine(noise=0.02).raw()
-    (kink,) = [one for one in fits.kinks(Observations.read(raw), "memory") if one.operation == "round_trip"]
+    (kink,) = [
+        one for one in fit_checks.kinks(Observations.read(raw), "memory") if one.operation == "round_trip"
+    ]
     assert (kink.below, kink.above) == (4096, 4608)
 
 
@@ -282,7 +287,7 @@ def test_intervals_hold_the_truth_and_narrow_with_more_rounds() -> None:
     for rounds in (8, 128):
         observations = Observations.read(Machine(noise=0.05, rounds=rounds).raw())
         low, high = fits.intervals(observations, resamples=60)["channels.memory.hockney.beta"]
-        value = fits.fit(fits.whole(observations))["channels"]["memory"]["hockney"]["beta"]
+        value = fits.fit(measured_series.whole(observations))["channels"]["memory"]["hockney"]["beta"]
         assert low[0] <= value <= high[0]
         widths.append(high[0] - low[0])
     assert 0 < widths[1] < widths[0]
@@ -326,10 +331,10 @@ sys.exit({status})
 def make_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Puts a program that has measured before where the command looks for it."""
 
-    def make(raw: dict[str, Any] | None = None, status: int = 0, said: str = "") -> None:
+    def make(raw: Observed | None = None, status: int = 0, said: str = "") -> None:
         file = tmp_path / "raw.json"
         file.write_text(json.dumps(raw or Machine(noise=0.05).raw()))
-        for tool in ("bench", "measure"):
+        for tool in ("bench", "run", "measure"):
             program = tmp_path / f"convene-{tool}-openmpi"
             program.write_text(PROGRAM.format(python=sys.executable, raw=str(file), status=status, said=said))
             program.chmod(0o755)
@@ -386,7 +391,7 @@ def test_what_the_program_says(
     ("words", "sentence"),
     [
         (["-n", 1], "-n must be from 2 to 4096, not 1: a message has two ends"),
-        (["-n", 2, "-o", "here.txt"], "measurements are written as .json, and 'here.txt' is none"),
+        (["-n", 2, "-o", "here.txt"], "-o here.txt must end in .json"),
         (
             ["-n", 2, "--plots", "/no/such"],
             "there is no directory /no/such for --plots: No such file or directory",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import accounts, report
+from convene.run import accounts, report
 
 
 def tally(**changes: Any) -> dict[str, Any]:
@@ -63,7 +63,8 @@ def test_forecasts_of_all_ranks_are_put_together(tmp_path: Path) -> None:
     assert "a thread in 2 ranks used 10 ms" in said[2]
     assert "0.5 % of the run" in said[2]
     assert run.as_json()["progress_thread"] == {"ranks": 2, "ran": 2, "cpu_seconds": pytest.approx(0.02)}
-    assert run.as_json()["phases"][0]["early_messages"] == 50
+    (first, *_) = run.accounts.phases
+    assert first.as_json()["early_messages"] == 50
 
 
 def test_without_phases_nothing_is_said(tmp_path: Path) -> None:
@@ -77,4 +78,4 @@ def test_a_thread_that_could_not_run_is_not_counted(tmp_path: Path) -> None:
     write(tmp_path, 0, [], {"ran": False, "cpu_seconds": 0.0, "polls": 0})
     run = run_of(tmp_path)
     assert report.forecast_sentences(run) == []
-    assert run.as_json()["progress_thread"]["ran"] == 0
+    assert run.accounts.background.as_json()["ran"] == 0

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import _core, platform_files, simulation
-from convene.machine_models import model_platform
+from convene import _core
+from convene.model import platform_files
+from convene.model.machine_models import model_platform
+from convene.simulate import platforms
 
 Convene = Any
 
@@ -235,7 +237,7 @@ def test_models_are_named(convene: Convene) -> None:
         (("--platform", "curie", "-m", "hockney", "--bytes", "4KB"), "'4KB' is not a size"),
         (("--platform", "curie", "-m", "hockney", "--mapping", "spiral"), "spiral"),
         (("--platform", "curie", "-m", "hockney", "--root", 1), "allgather has no root; leave out --root 1"),
-        (("--platform", "curie", "-a", "native"), "native is the MPI library's own algorithm"),
+        (("--platform", "curie", "-a", "native"), "Convene has no schedule of native"),
         (("--platform", "metropolis", "--machine", "node:2 core:2"), "8 processes do not fit"),
         (("--machine", "node:2 core:4", "--nodes", 2), "--machine says how many nodes there are"),
         (("--expression",), "say on how many nodes"),
@@ -458,7 +460,7 @@ def test_a_message_costs_what_its_links_and_processors_say(
 ) -> None:
     """One message between the nodes that are farthest from each other, of a platform of convene simulate."""
     machine = json.loads(
-        (simulation.PLATFORMS / f"{'yahoo' if name == 'dragonfly' else name}.json").read_text()
+        (platforms.PLATFORMS / f"{'yahoo' if name == 'dragonfly' else name}.json").read_text()
     )
     if name == "dragonfly":
         near, far = {"latency": 1e-6, "bandwidth": 2e9}, {"latency": 3e-6, "bandwidth": 1e9}

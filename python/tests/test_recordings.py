@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from convene import _core, call_sites, lateness, recordings
+from convene import _core
 from convene._core import RequestError
-from convene.recordings import ROW, Line, Site
+from convene.trace import call_sites, lateness, recordings
+from convene.trace.lines import Line, ways
+from convene.trace.recordings import ROW, Site
 
 Convene = Any
 
@@ -140,9 +142,9 @@ def test_lines_go_both_ways() -> None:
     line = Line(at=5e9, offset=-3e9, drift=1e-4, error=7)
     times = np.array([0.0, 5e9, 9e12])
     assert line.inverse().apply(line.apply(times)) == pytest.approx(times, rel=1e-12, abs=1)
-    found = recordings.ways([(2, 1, Line(offset=10)), (3, 2, Line(offset=100))], 1)
+    found = ways([(2, 1, Line(offset=10)), (3, 2, Line(offset=100))], 1)
     assert [line.offset for line in found[3]] == [100, 10]
-    backwards = recordings.ways([(1, 2, Line(offset=10))], 1)
+    backwards = ways([(1, 2, Line(offset=10))], 1)
     assert [line.offset for line in backwards[2]] == [-10]
     assert 9 not in found
 
@@ -225,8 +227,8 @@ def test_two_runs_in_one_directory(tmp_path: Path) -> None:
     [
         (["nowhere"], "neither a directory with a recording nor a program"),
         (["."], "has no recording"),
-        (["--export", "t.txt", "."], "--export writes a .json file"),
-        (["--picture", "t.png", "."], "--picture writes a .svg file"),
+        (["--export", "t.txt", "."], "--export t.txt must end in .json"),
+        (["--picture", "t.png", "."], "--picture t.png must end in .svg"),
         (["--arrivals", "nowhere/t.txt", "."], "there is no directory nowhere"),
         (["--site", "1", "."], "add --arrivals FILE"),
         (["--use", "allgather=ring", "."], "for a program that is run"),
@@ -251,7 +253,7 @@ def test_trace_tells_and_exports(convene: Convene, tmp_path: Path) -> None:
     done = convene("trace", folder, "--export", chrome, "--arrivals", arrivals, "--picture", picture)
     assert done.status == 0, done.err
     assert "rank 2 (100%)" in done.out
-    assert "rank 2 came last to 4 of its 4 calls, and 100% of all waiting was for it" in done.out
+    assert "rank 2 arrived last at 4 of its 4 calls, and 100% of all waiting was for it" in done.out
     told = json.loads(chrome.read_text())
     slices = [event for event in told["traceEvents"] if event["ph"] == "X"]
     assert sum(event["name"] == "allgather" for event in slices) == 12

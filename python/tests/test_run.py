@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import _core, paths
+from convene import _core
+from convene.base import paths
 
 Convene = Any
 MakeLauncher = Callable[[str], Any]

@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import _core, platform_files, simulation
+from convene import _core
+from convene.model import platform_files
+from convene.simulate import cases, platforms, sweeps
+from convene.simulate.cases import Case
+from convene.simulate.journal import Journal
 
 Convene = Any
 
@@ -26,6 +30,9 @@ PLATFORM = {
 }
 
 
+YAHOO = ("--platform", "yahoo", "-p", 4)
+
+
 @pytest.fixture
 def platform(tmp_path: Path) -> Path:
     path = tmp_path / "small.json"
@@ -34,7 +41,7 @@ def platform(tmp_path: Path) -> Path:
 
 
 def simulate(convene: Convene, platform: Path, *more: object, collective: str = "allgather") -> Any:
-    done = convene("simulate", collective, "--platform", platform, *more, "--json")
+    done = convene("simulate", "sweep", collective, "--platform", platform, *more, "--json")
     assert done.status == 0, done.err
     return done.json
 
@@ -52,7 +59,9 @@ def test_a_ring_takes_its_latencies_and_its_bytes(convene: Convene, platform: Pa
 
 def test_the_result_has_the_shape_of_a_measurement(convene: Convene, platform: Path, tmp_path: Path) -> None:
     output = tmp_path / "run.json"
-    done = convene("simulate", "allgather", "--platform", platform, "-p", 6, "--sizes", "8,64", "-o", output)
+    done = convene(
+        "simulate", "sweep", "allgather", "--platform", platform, "-p", 6, "--sizes", "8,64", "-o", output
+    )
     assert done.status == 0
     result = json.loads(output.read_text())
     assert result["collective"] == "allgather"
@@ -99,7 +108,7 @@ def test_arrivals_are_those_of_measurements(convene: Convene, platform: Path) ->
 
 def test_a_platform_of_the_models_is_another_kind(convene: Convene) -> None:
     path = platform_files.FOLDER / "metropolis.json"
-    done = convene("simulate", "allgather", "--platform", path, "-p", 4)
+    done = convene("simulate", "sweep", "allgather", "--platform", path, "-p", 4)
     assert "is a platform for convene predict" in done.complaint
 
 
@@ -125,24 +134,22 @@ def test_an_order_that_was_compiled_waits_for_certain_messages(convene: Convene,
 @pytest.mark.parametrize("procs", [1, 2, 7, 8])
 def test_every_algorithm_plays_to_its_end_in_its_order(collective: str, procs: int) -> None:
     cores = {**PLATFORM, "machine": "node:1 core:8"}
-    machine = simulation.Platform(json.dumps(cores), "one node")
+    machine = platforms.Platform(json.dumps(cores), "one node")
     for known in _core.algorithms(collective):
         name = known["name"]
         if known["native"] or known["parts"] or _core.unmet(collective, name, procs):
             continue
         arrivals = (tuple(1e-6 * (rank % 3) for rank in range(procs)),)
-        case = simulation.Case(
-            collective, name, procs, (0, 8, 4096), machine, ",".join("0" * procs), arrivals
-        )
+        case = Case(collective, name, procs, (0, 8, 4096), machine, ",".join("0" * procs), arrivals)
         free = case.play()
         ordered = replace(case, ordered=True).play()
         assert [run["messages"] for (run,) in ordered] == [run["messages"] for (run,) in free]
 
 
 def test_platforms_that_come_along_are_read() -> None:
-    assert set(simulation.known_platforms()) >= {"yahoo", "cervino", "tryton", "curie", "chic"}
-    for name in simulation.known_platforms():
-        platform = simulation.load_platform(name)
+    assert set(platforms.known_platforms()) >= {"yahoo", "cervino", "tryton", "curie", "chic"}
+    for name in platforms.known_platforms():
+        platform = platforms.load_platform(name)
         assert platform.name == name
         assert json.loads(platform.text)["assumed"]
         assert _core.simulate("allgather", "sparbit", 8, [64], platform.text, name, "cyclic", [[0.0] * 8])
@@ -155,13 +162,24 @@ def test_platforms_that_come_along_are_read() -> None:
 def test_blocks_of_any_few_bytes_are_played(convene: Convene, platform: Path, collective: str) -> None:
     """Fewer bytes than segments, in scratch too: what is not sent at one end is not awaited at the other."""
     done = convene(
-        "simulate", collective, "--platform", platform, "-p", 10, "--sizes", "1,3,8,16,63,64,65", "--json"
+        "simulate",
+        "sweep",
+        collective,
+        "--platform",
+        platform,
+        "-p",
+        10,
+        "--sizes",
+        "1,3,8,16,63,64,65",
+        "--json",
     )
     assert done.status == 0, done.err
 
 
 def test_a_root_can_be_chosen(convene: Convene, platform: Path) -> None:
-    done = convene("simulate", "bcast", "--platform", platform, "-p", 5, "--root", 3, "--sizes", 64, "--json")
+    done = convene(
+        "simulate", "sweep", "bcast", "--platform", platform, "-p", 5, "--root", 3, "--sizes", 64, "--json"
+    )
     assert done.status == 0, done.err
     assert done.json["root"] == 3
     assert all(contender["seconds"][0] > 0 for contender in done.json["sizes"][0]["contenders"])
@@ -176,36 +194,62 @@ def test_more_ranks_than_cores_share_them(convene: Convene, platform: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("allgather",), "a simulation needs COLLECTIVE, --platform and -p (or --study NAME)"),
-        (("allgather", "--platform", "yaho", "-p", 4), "there is no platform 'yaho'; did you mean yahoo"),
-        (("allgather", "--platform", "none.json", "-p", 4), "none.json cannot be read"),
-        (("allgathr", "--platform", "yahoo", "-p", 4), "there is no collective 'allgathr'"),
-        (("allgather", "--platform", "yahoo", "-p", 0), "-p must be from 1 to"),
+        (("sweep", "allgather", "-p", 4), "Missing option '--platform'; see --help"),
+        (("sweep", "allgather", "--platform", "yahoo"), "Missing option '-p' / '--procs'; see --help"),
         (
-            ("allgather", "--platform", "yahoo", "-p", 6, "--algorithms", "recursive_doubling"),
+            ("sweep", "allgather", "--platform", "yaho", "-p", 4),
+            "there is no platform 'yaho'; did you mean yahoo",
+        ),
+        (("sweep", "allgather", "--platform", "none.json", "-p", 4), "none.json cannot be read"),
+        (("sweep", "allgathr", *YAHOO), "there is no collective 'allgathr'"),
+        (("sweep", "allgather", "--platform", "yahoo", "-p", 0), "-p must be from 1 to"),
+        (
+            ("sweep", "allgather", "--platform", "yahoo", "-p", 6, "--algorithms", "recursive_doubling"),
             "needs a number of processes that is a power of two, not 6",
         ),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--algorithms", "native"), "native is the MPI's own"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "late:4:1s"), "rank 4"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "uniform:x"), "uniform:x"),
         (
-            ("allgather", "--platform", "yahoo", "-p", 4, "--arrivals", "poisson:1"),
+            ("sweep", "allgather", *YAHOO, "--algorithms", "native"),
+            "Convene has no schedule of native",
+        ),
+        (("sweep", "allgather", *YAHOO, "--arrivals", "late:4:1s"), "rank 4"),
+        (("sweep", "allgather", *YAHOO, "--arrivals", "uniform:x"), "uniform:x"),
+        (
+            ("sweep", "allgather", *YAHOO, "--arrivals", "poisson:1"),
             "there is no arrival pattern 'poisson'",
         ),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--contention", "none"), "must be sharing or maxmin"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--order", "compield"), "did you mean compiled"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--mapping", "spiral"), 'the placement "spiral"'),
-        (("allgather", "--platform", "yahoo", "-p", 4, "-o", "run.txt"), "measurements are written as .json"),
-        (("bcast", "--platform", "yahoo", "-p", 4, "--root", 4), "the root must be below"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--root", 0), "--root does not go with allgather"),
-        (("barrier", "--platform", "yahoo", "-p", 4, "--sizes", 8), "--sizes does not go with barrier"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--critical-path"), "goes into the JSON"),
-        (("--platform", "yahoo", "-p", 4, "--export", "a.xml", "--json"), "--json does not go with --export"),
-        (("--study", "sparbit", "--skeleton", "a.json"), "--skeleton does not go with --study"),
-        (("allgather", "--platform", "yahoo", "-p", 4, "--seed", 2**64), "--seed"),
-        (("--study", "sparbitt"), "there is no study 'sparbitt'"),
-        (("--study", "sparbit", "--figure", "maps.png"), "--figure maps.png must end in .svg"),
-        (("allgather", "--figure", "maps.svg"), "--figure needs a --study"),
+        (
+            ("sweep", "allgather", *YAHOO, "--contention", "none"),
+            "must be sharing or maxmin",
+        ),
+        (
+            ("sweep", "allgather", *YAHOO, "--order", "compield"),
+            "did you mean compiled",
+        ),
+        (
+            ("sweep", "allgather", *YAHOO, "--mapping", "spiral"),
+            'the placement "spiral"',
+        ),
+        (
+            ("sweep", "allgather", *YAHOO, "-o", "run.txt"),
+            "-o run.txt must end in .json",
+        ),
+        (("sweep", "bcast", *YAHOO, "--root", 4), "the root must be below"),
+        (
+            ("sweep", "allgather", *YAHOO, "--root", 0),
+            "--root does not go with allgather",
+        ),
+        (
+            ("sweep", "barrier", *YAHOO, "--sizes", 8),
+            "--sizes does not go with barrier",
+        ),
+        (("sweep", "allgather", *YAHOO, "--critical-path"), "goes into the JSON"),
+        (("export", "yahoo", "-p", 4, "-o", "no/such/a.xml"), "there is no directory no/such"),
+        (("export", "yaho", "-p", 4, "-o", "a.xml"), "did you mean yahoo"),
+        (("platforms", "yaho"), "did you mean yahoo"),
+        (("sweeep", "allgather"), "No such command 'sweeep'"),
+        (("sweep", "allgather", *YAHOO, "--seed", 2**64), "--seed"),
+        (("study", "sparbitt"), "there is no study 'sparbitt'"),
+        (("study", "sparbit", "--figure", "maps.png"), "--figure maps.png must end in .svg"),
     ],
 )
 def test_wrong_requests(convene: Convene, arguments: tuple[object, ...], sentence: str) -> None:
@@ -216,7 +260,7 @@ def test_a_wrong_platform_is_named_with_its_field(convene: Convene, platform: Pa
     wrong = json.loads(platform.read_text())
     wrong["network"]["node"]["bandwidth"] = -1
     platform.write_text(json.dumps(wrong))
-    complaint = convene("simulate", "allgather", "--platform", platform, "-p", 4).complaint
+    complaint = convene("simulate", "sweep", "allgather", "--platform", platform, "-p", 4).complaint
     assert complaint == f'{platform}: "network.node.bandwidth" must be a number above 0, not -1'
 
 
@@ -225,18 +269,30 @@ def test_an_interrupted_sweep_goes_on(
 ) -> None:
     output = tmp_path / "run.json"
     part = tmp_path / "run.json.part"
-    words = ("simulate", "allgather", "--platform", platform, "-p", 8, "--sizes", "8,64", "-o", output)
+    words = (
+        "simulate",
+        "sweep",
+        "allgather",
+        "--platform",
+        platform,
+        "-p",
+        8,
+        "--sizes",
+        "8,64",
+        "-o",
+        output,
+    )
     played: list[str] = []
-    play = simulation.Case.play
+    play = Case.play
 
-    def play_some(case: simulation.Case, _on_play: object) -> Any:
+    def play_some(case: Case, _on_play: object) -> Any:
         if case.spec == "sparbit" and not played.count("sparbit"):
             played.append(case.spec)
             raise KeyboardInterrupt
         played.append(case.spec)
         return play(case)
 
-    monkeypatch.setattr(simulation.Case, "play", play_some)
+    monkeypatch.setattr(Case, "play", play_some)
     assert convene(*words, "--algorithms", "ring,bruck,sparbit").status == 130
     assert not output.exists()
     done = [json.loads(line)[0] for line in part.read_text().splitlines()]
@@ -244,7 +300,7 @@ def test_an_interrupted_sweep_goes_on(
     part.write_text(part.read_text() + '["cut o')
     played.clear()
     played.append("sparbit")
-    assert "add --resume to go on with it" in convene(*words, "--algorithms", "ring").complaint
+    assert "add --resume to complete it" in convene(*words, "--algorithms", "ring").complaint
     assert convene(*words, "--algorithms", "ring,bruck,sparbit", "--resume").status == 0
     assert not part.exists()
     assert len(played) - 1 == 3 - len(done)
@@ -274,19 +330,19 @@ def test_a_simulation_can_be_interrupted(platform: Path) -> None:
     assert len(play(2)) == 2
 
 
-class ManySimulations(simulation.Case):
+class ManySimulations(Case):
     """Of which each ends soon, as in a skeleton or some studies."""
 
     def play(self, on_play: Callable[[], None] | None = None) -> list[list[Any]]:
         one = replace(self, arrivals=self.arrivals[:1])
         for _ in range(self.plays):
-            simulation.Case.play(one, on_play)
+            Case.play(one, on_play)
         return []
 
 
-@pytest.mark.parametrize("kind", [simulation.Case, ManySimulations])
-def test_who_ends_a_sweep_ends_what_is_played(platform: Path, kind: type[simulation.Case]) -> None:
-    machine = simulation.Platform(platform.read_text(), str(platform))
+@pytest.mark.parametrize("kind", [Case, ManySimulations])
+def test_who_ends_a_sweep_ends_what_is_played(platform: Path, kind: type[Case]) -> None:
+    machine = platforms.Platform(platform.read_text(), str(platform))
     endless = ((0.0,) * 16,) * 1_000_000
     cases = [kind("allgather", "ring", 16, (8,), machine, "sequential", endless)]
     told: list[tuple[int, int]] = []
@@ -299,18 +355,18 @@ def test_who_ends_a_sweep_ends_what_is_played(platform: Path, kind: type[simulat
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background
     try:
         with pytest.raises(KeyboardInterrupt):
-            simulation.play_all(cases, stop)
+            sweeps.play_all(cases, stop)
     finally:
         signal.signal(signal.SIGINT, before)
     assert told[:3] == [(1, 1_000_000), (2, 1_000_000), (3, 1_000_000)]
     assert len(told) < 1_000_000
-    assert simulation.Case.play(replace(cases[0], arrivals=endless[:1]))  # others are not stopped
+    assert Case.play(replace(cases[0], arrivals=endless[:1]))  # others are not stopped
 
 
 def test_a_refused_request_is_not_in_the_way_of_the_right_one(
     convene: Convene, platform: Path, tmp_path: Path
 ) -> None:
-    words = ("simulate", "allgather", "--platform", platform, "-p", 4, "-o", tmp_path / "run.json")
+    words = ("simulate", "sweep", "allgather", "--platform", platform, "-p", 4, "-o", tmp_path / "run.json")
     assert convene(*words, "--mapping", "spiral").status == 2
     assert convene(*words).status == 0
 
@@ -318,29 +374,29 @@ def test_a_refused_request_is_not_in_the_way_of_the_right_one(
 def test_what_was_done_counts_for_the_same_question_only(
     convene: Convene, platform: Path, tmp_path: Path
 ) -> None:
-    case = simulation.Case(
-        "allgather", "ring", 4, (8,), simulation.load_platform(str(platform)), "sequential", ((0.0,) * 4,)
+    case = Case(
+        "allgather", "ring", 4, (8,), platforms.load_platform(str(platform)), "sequential", ((0.0,) * 4,)
     )
-    journal = simulation.Journal(tmp_path / "run.json.part")
+    journal = Journal(tmp_path / "run.json.part")
     journal.begin()
     journal.add(case, case.play())
-    again = simulation.Journal(journal.path)
+    again = Journal(journal.path)
     again.read()
-    assert simulation.Journal.key(case) in again.known
+    assert Journal.key(case) in again.known
     for other in (replace(case, procs=5), replace(case, sizes=(9,)), replace(case, exact=True)):
-        assert simulation.Journal.key(other) not in again.known
+        assert Journal.key(other) not in again.known
 
 
 def test_too_many_processes_are_refused_before_anything_is_played(convene: Convene, tmp_path: Path) -> None:
     kept = tmp_path / "kept.json"
     words = ("--platform", "curie", "-p", 4096, "--algorithms", "binomial,ring", "--sizes", 8, "-o", kept)
-    refused = convene("simulate", "reduce", *words)
+    refused = convene("simulate", "sweep", "reduce", *words)
     assert "simulating ring on 4096 processes means about 50327306 steps" in refused.complaint
     assert not kept.with_name("kept.json.part").exists()
 
 
 def test_a_root_that_is_no_rank_is_refused_with_many_ranks_too(convene: Convene) -> None:
-    words = ("simulate", "gather", "--platform", "curie", "-p", 2048, "--root", 5000, "--sizes", 8)
+    words = ("simulate", "sweep", "gather", "--platform", "curie", "-p", 2048, "--root", 5000, "--sizes", 8)
     for more in ((), ("--algorithms", "binomial")):
         assert "the root must be below the number of processes, 2048" in convene(*words, *more).complaint
 
@@ -348,9 +404,9 @@ def test_a_root_that_is_no_rank_is_refused_with_many_ranks_too(convene: Convene)
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--platform", "yahoo"), "--platform does not go with --study"),
-        (("--sizes", 8), "--sizes does not go with --study"),
-        (("allgather",), "COLLECTIVE does not go with --study"),
+        (("--platform", "yahoo"), "No such option: --platform"),
+        (("--sizes", 8), "No such option: --sizes"),
+        (("allgather",), "unexpected extra argument"),
         (("--figure", "/nowhere/x.svg"), "there is no directory /nowhere"),
         (("-p", 0), "-p must be from 1"),
         (("-p", 1), "needs at least two ranks"),
@@ -359,11 +415,11 @@ def test_a_root_that_is_no_rank_is_refused_with_many_ranks_too(convene: Convene)
 def test_a_study_refuses_what_it_settles_itself(
     convene: Convene, words: tuple[object, ...], sentence: str
 ) -> None:
-    assert sentence in convene("simulate", "--study", "forecast", *words).complaint
+    assert sentence in convene("simulate", "study", "forecast", *words).complaint
 
 
 def test_resuming_needs_the_file(convene: Convene) -> None:
-    assert "-o FILE.json" in convene("simulate", "--study", "sparbit", "--resume").complaint
+    assert "-o FILE.json" in convene("simulate", "study", "sparbit", "--resume").complaint
 
 
 def test_noise_makes_it_slower_and_repeats(convene: Convene, platform: Path) -> None:
@@ -386,24 +442,24 @@ def test_noise_makes_it_slower_and_repeats(convene: Convene, platform: Path) -> 
 @pytest.mark.parametrize(
     ("noise", "part"),
     [
-        ("loud", "none of none"),
+        ("loud", "unknown noise"),
         ("pareto:1us:1", "above 1"),
         ("bernoulli:2:1us", "from 0 to 1"),
         ("exponential:x", "--noise: the mean 'x'"),
     ],
 )
 def test_impossible_noise_is_refused(convene: Convene, platform: Path, noise: str, part: str) -> None:
-    done = convene("simulate", "allgather", "--platform", platform, "-p", 4, "--noise", noise)
+    done = convene("simulate", "sweep", "allgather", "--platform", platform, "-p", 4, "--noise", noise)
     assert part in done.complaint
 
 
 def test_all_algorithms_are_those_that_are_possible(
     convene: Convene, platform: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(simulation, "SMALL", 4)
+    monkeypatch.setattr(cases, "SMALL", 4)
     refused = {"ring": "too many steps"}
-    monkeypatch.setattr(simulation.Case, "refusal", lambda case: refused.get(case.spec, ""))
-    words = ("simulate", "allgather", "--platform", platform, "-p", 8, "--sizes", 8, "--json")
+    monkeypatch.setattr(Case, "refusal", lambda case: refused.get(case.spec, ""))
+    words = ("simulate", "sweep", "allgather", "--platform", platform, "-p", 8, "--sizes", 8, "--json")
     done = convene(*words)
     assert done.status == 0
     assert "ring is left out: too many steps" in done.err
@@ -418,7 +474,7 @@ def test_all_algorithms_are_those_that_are_possible(
 def test_one_schedule_stands_for_all(spec: str, platform: Path) -> None:
     """Blocks that are given one by one are played with a schedule for each rank."""
     procs = 4096
-    machine = simulation.load_platform(str(platform)).with_nodes(procs // 2)
+    machine = platforms.load_platform(str(platform)).with_nodes(procs // 2)
     arrivals = [[1e-6 * (rank * 7 % 13) for rank in range(procs)]]
     place = machine.text, machine.file, "sequential", arrivals
     (one,) = _core.simulate("allgather", spec, procs, [8.0], *place, exits=True)
@@ -427,7 +483,7 @@ def test_one_schedule_stands_for_all(spec: str, platform: Path) -> None:
 
 
 def test_large_plans_are_counted_whole() -> None:
-    platform = simulation.load_platform("yahoo")
+    platform = platforms.load_platform("yahoo")
     place = (platform.text, platform.file, "sequential")
     for procs in (46341, 46342, 65537):
         assert f"about {procs * (2 * procs - 1)} steps" in _core.simulation_refusal(
@@ -447,7 +503,7 @@ def test_large_plans_are_counted_whole() -> None:
 
 def test_segments_without_bytes_are_not_sent(convene: Convene, platform: Path) -> None:
     arguments = ("-p", 4, "--sizes", 1, "--algorithms", "chain,chain;segments=1")
-    done = convene("simulate", "bcast", "--platform", platform, *arguments, "--json")
+    done = convene("simulate", "sweep", "bcast", "--platform", platform, *arguments, "--json")
     assert done.status == 0, done.err
     cut, whole = done.json["sizes"][0]["contenders"]
     assert cut["messages"] == whole["messages"] == 3
@@ -457,7 +513,7 @@ def test_segments_without_bytes_are_not_sent(convene: Convene, platform: Path) -
 def test_vectors_are_cut_between_their_items(convene: Convene, platform: Path) -> None:
     """One double is one segment, whatever the number of segments; 12 bytes are none of doubles."""
     arguments = ("-p", 4, "--sizes", "8,16,12", "--algorithms", "pipeline;segments=16")
-    done = convene("simulate", "reduce", "--platform", platform, *arguments, "--json")
+    done = convene("simulate", "sweep", "reduce", "--platform", platform, *arguments, "--json")
     assert done.status == 0, done.err
     assert [size["contenders"][0]["messages"] for size in done.json["sizes"]] == [3, 2 * 3, 12 * 3]
 

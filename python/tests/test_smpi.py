@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import paths, simulation, smpi
 from convene._core import RequestError
+from convene.base import paths
+from convene.simulate import platforms, smpi
 
 Convene = Any
 
@@ -39,7 +40,7 @@ def platform(tmp_path: Path) -> Path:
 
 
 def simulate(convene: Convene, collective: str, platform: Path, *more: object) -> Any:
-    done = convene("simulate", collective, "--platform", platform, *more, "--json")
+    done = convene("simulate", "sweep", collective, "--platform", platform, *more, "--json")
     assert done.status == 0, done.err
     return done.json
 
@@ -51,7 +52,7 @@ def times(result: Any) -> list[dict[str, float]]:
 
 @needs_simgrid
 def test_a_run_in_smpi_can_be_interrupted(platform: Path) -> None:
-    machine = simulation.Platform(platform.read_text(), str(platform))
+    machine = platforms.Platform(platform.read_text(), str(platform))
     long = ((0.0,) * 16,) * 100_000
     case = smpi.SmpiCase("allgather", "ring", 16, (8,), machine, "sequential", long)
     with ThreadPoolExecutor(1) as pool:
@@ -136,7 +137,7 @@ def test_what_depends_on_nodes_delivers_too(convene: Convene, platform: Path) ->
 
 
 @needs_simgrid
-def test_rivals_run_beside_and_results_repeat(convene: Convene, platform: Path) -> None:
+def test_baselines_run_beside_and_results_repeat(convene: Convene, platform: Path) -> None:
     arguments = (
         "-p",
         6,
@@ -146,14 +147,14 @@ def test_rivals_run_beside_and_results_repeat(convene: Convene, platform: Path) 
         "ring",
         "--engine",
         "smpi",
-        "--rivals",
+        "--baselines",
         "ompi,smpi:ring",
     )
     first = simulate(convene, "allgather", platform, *arguments)
     assert list(times(first)[0]) == ["ring", "smpi:ompi", "smpi:ring"]
     assert first["options"]["engine"] == "smpi"
     assert first == simulate(convene, "allgather", platform, *arguments)
-    done = convene("simulate", "allgather", "--platform", platform, *arguments)
+    done = convene("simulate", "sweep", "allgather", "--platform", platform, *arguments)
     assert "smpi:ompi" in done.out
     assert "busiest" not in done.out
 
@@ -163,23 +164,23 @@ def test_rivals_run_beside_and_results_repeat(convene: Convene, platform: Path) 
     ("words", "part"),
     [
         (("-p", 17, "--engine", "smpi"), "small has 16"),
-        (("-p", 4, "--engine", "smpi", "--rivals", "nonsense"), "no algorithm 'nonsense'"),
-        (("-p", 4, "--engine", "smpi", "--rivals", "a b"), "'a b' is not a name"),
+        (("-p", 4, "--engine", "smpi", "--baselines", "nonsense"), "no algorithm 'nonsense'"),
+        (("-p", 4, "--engine", "smpi", "--baselines", "a b"), "'a b' is not a name"),
         (("-p", 1000, "--engine", "smpi"), "at most 512"),
     ],
 )
 def test_what_smpi_cannot_do_is_said(
     convene: Convene, platform: Path, words: tuple[object, ...], part: str
 ) -> None:
-    done = convene("simulate", "allgather", "--platform", platform, "--algorithms", "ring", *words)
+    done = convene("simulate", "sweep", "allgather", "--platform", platform, "--algorithms", "ring", *words)
     assert part in done.complaint
 
 
 def test_without_simgrid_it_says_so(
     convene: Convene, platform: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = ("simulate", "allgather", "--platform", platform, "-p", 4)
-    assert "--engine smpi, too" in convene(*arguments, "--rivals", "ompi").complaint
+    arguments = ("simulate", "sweep", "allgather", "--platform", platform, "-p", 4)
+    assert "--engine smpi, too" in convene(*arguments, "--baselines", "ompi").complaint
     assert "player" in convene(*arguments, "--engine", "plaier").complaint
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert "install it" in convene(*arguments, "--engine", "smpi").complaint
@@ -190,10 +191,8 @@ def test_without_simgrid_it_says_so(
 
 def test_a_platform_is_exported(convene: Convene, platform: Path, tmp_path: Path) -> None:
     output = tmp_path / "small.xml"
-    assert convene("simulate", "--platform", platform, "-p", 4, "--export", output).status == 0
+    assert convene("simulate", "export", platform, "-p", 4, "-o", output).status == 0
     text = output.read_text()
     assert text.count("<host ") == 4
     assert text.count("<route ") == 12
-    assert (
-        "at most 512" in convene("simulate", "--platform", platform, "-p", 600, "--export", output).complaint
-    )
+    assert "at most 512" in convene("simulate", "export", platform, "-p", 600, "-o", output).complaint

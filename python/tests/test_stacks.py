@@ -7,16 +7,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from convene import stacks
 from convene._core import RequestError
+from convene.mpi import launchers, stacks, usages
+from convene.mpi.usages import Usage, choose_stack, python_of, stack_of_python, usage_of
 
-OPEN_MPI = stacks.Launcher(Path("/opt/mpirun"), "Open MPI")
-MPICH = stacks.Launcher(Path("/opt/mpiexec"), "MPICH")
-SRUN = stacks.Launcher(Path("/opt/srun"), "Slurm")
+OPEN_MPI = launchers.Launcher(Path("/opt/mpirun"), "Open MPI")
+MPICH = launchers.Launcher(Path("/opt/mpiexec"), "MPICH")
+SRUN = launchers.Launcher(Path("/opt/srun"), "Slurm")
 
 
-def usage(stack: str, library: str, program: str = "./app") -> stacks.Usage:
-    return stacks.Usage(program, stack, library, is_python=False)
+def usage(stack: str, library: str, program: str = "./app") -> Usage:
+    return Usage(program, stack, library, is_python=False)
 
 
 @pytest.mark.parametrize(
@@ -49,12 +50,12 @@ def test_libraries(text: str, stack: str | None) -> None:
     ],
 )
 def test_programs_in_a_command_line(words: str, programs: list[list[str]]) -> None:
-    assert stacks.programs_of(words.split(), MPICH.values) == programs
+    assert launchers.programs_of(words.split(), MPICH.values) == programs
 
 
 def test_programs_in_a_command_line_of_srun() -> None:
     words = "-N 2 -p test --mpi pmix --export=ALL -n4 --exclusive true -n 3 : -n 1 false"
-    assert stacks.programs_of(words.split(), SRUN.values) == [["true", "-n", "3"], ["false"]]
+    assert launchers.programs_of(words.split(), SRUN.values) == [["true", "-n", "3"], ["false"]]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_programs_in_a_command_line_of_srun() -> None:
 def test_srun_hands_on_what_it_is_told_to(words: str, exported: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LD_PRELOAD", raising=False)
     monkeypatch.delenv("SLURM_EXPORT_ENV", raising=False)
-    made = stacks.for_ranks(SRUN, words.split(), Path("/c.so"), {"CONVENE_USE": "bcast=chain"})
+    made = launchers.for_ranks(SRUN, words.split(), Path("/c.so"), {"CONVENE_USE": "bcast=chain"})
     assert made == ["/opt/srun", f"--export={exported}", "-n", "4", "true"]
 
 
@@ -78,26 +79,26 @@ def test_srun_is_known_by_its_name(tmp_path: Path) -> None:
     command.write_text("#!/bin/sh\nexit 1\n")
     command.chmod(0o755)
     for wanted in (None, "openmpi"):
-        assert stacks.find_launcher(str(command), wanted).family == stacks.SLURM
+        assert launchers.find_launcher(str(command), wanted).family == stacks.SLURM
 
 
 def test_srun_in_a_job_that_hands_on_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LD_PRELOAD", raising=False)
     monkeypatch.setenv("SLURM_EXPORT_ENV", "NONE")
-    made = stacks.for_ranks(SRUN, ["true", ":", "false"], Path("/c.so"), {"CONVENE_USE": "bcast=chain"})
+    made = launchers.for_ranks(SRUN, ["true", ":", "false"], Path("/c.so"), {"CONVENE_USE": "bcast=chain"})
     exported = "--export=CONVENE_USE,LD_PRELOAD=/c.so"
     assert made == ["/opt/srun", exported, "true", ":", exported, "false"]
 
 
 def choose(
     monkeypatch: pytest.MonkeyPatch,
-    usages: list[stacks.Usage],
-    launcher: stacks.Launcher | None,
+    found_usages: list[Usage],
+    launcher: launchers.Launcher | None,
     wanted: str | None = None,
 ) -> str:
-    found = {known.program: known for known in usages}
-    monkeypatch.setattr(stacks, "usage_of", lambda command, _launcher: found.get(command[0]))
-    return stacks.choose_stack(launcher, [[known.program] for known in usages] or [["./app"]], wanted)
+    found = {known.program: known for known in found_usages}
+    monkeypatch.setattr(usages, "usage_of", lambda command, _launcher: found.get(command[0]))
+    return choose_stack(launcher, [[known.program] for known in found_usages] or [["./app"]], wanted)
 
 
 def test_the_program_decides(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +110,7 @@ def test_the_program_decides(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_launcher_decides_where_the_program_does_not_say(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose(monkeypatch, [], OPEN_MPI) == "openmpi"
     assert choose(monkeypatch, [], MPICH) == "mpich"
-    assert choose(monkeypatch, [], stacks.Launcher(Path("mpiexec"), "Intel MPI")) == "abi"
+    assert choose(monkeypatch, [], launchers.Launcher(Path("mpiexec"), "Intel MPI")) == "abi"
     assert choose(monkeypatch, [], MPICH, "abi") == "abi"
     assert choose(monkeypatch, [], SRUN, "mpich") == "mpich"
     assert choose(monkeypatch, [usage("mpich", "libmpi.so.12")], SRUN) == "mpich"
@@ -132,11 +133,11 @@ def test_what_does_not_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_scripts(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("#!/usr/bin/env python3\n")
-    assert stacks.python_of(script) == "python3"
+    assert python_of(script) == "python3"
     script.write_text("#!/bin/sh\n")
-    assert stacks.python_of(script) is None
+    assert python_of(script) is None
     script.chmod(0o755)
-    assert stacks.usage_of([str(script)], None) is None
+    assert usage_of([str(script)], None) is None
 
 
 def test_python_programs_are_asked_where_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,11 +147,11 @@ def test_python_programs_are_asked_where_they_run(monkeypatch: pytest.MonkeyPatc
         asked.append(command[0])
         return "libmpi.so.12" if command[0] == "/opt/mpiexec" else "libmpi.so.40"
 
-    monkeypatch.setattr(stacks, "output_of", answer)
+    monkeypatch.setattr(launchers, "output_of", answer)
     # Elsewhere it would find another MPI than under the launcher: that one counts.
-    assert stacks.stack_of_python("python3", MPICH) == ("mpich", "libmpi.so.12")
+    assert stack_of_python("python3", MPICH) == ("mpich", "libmpi.so.12")
     assert asked == ["python3", "/opt/mpiexec"]
-    assert stacks.stack_of_python("python3", OPEN_MPI) == ("openmpi", "libmpi.so.40")
+    assert stack_of_python("python3", OPEN_MPI) == ("openmpi", "libmpi.so.40")
 
 
 @pytest.mark.parametrize("stack", ["openmpi", "mpich"])
@@ -161,7 +162,7 @@ def test_a_program_that_was_built(tmp_path: Path, stack: str) -> None:
     source = tmp_path / "app.c"
     source.write_text("#include <mpi.h>\nint main(void) { return MPI_Init(0, 0); }\n")
     subprocess.run([wrapper, str(source), "-o", str(tmp_path / "app")], check=True)
-    found = stacks.usage_of([str(tmp_path / "app")], None)
+    found = usage_of([str(tmp_path / "app")], None)
     assert found is not None
     assert found.stack == stack
 
@@ -170,9 +171,9 @@ def test_a_program_that_was_built(tmp_path: Path, stack: str) -> None:
 def test_a_launcher_that_is_there(launcher: str, family: str) -> None:
     if shutil.which(launcher) is None:
         pytest.skip(f"{launcher} is not installed")
-    assert stacks.find_launcher(launcher, None).family == family
+    assert launchers.find_launcher(launcher, None).family == family
 
 
 def test_the_library_stands_before_those_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(os.environ, "LD_PRELOAD", "/other.so")
-    assert stacks.preload_value(Path("/convene.so")) == "/convene.so:/other.so"
+    assert launchers.preload_value(Path("/convene.so")) == "/convene.so:/other.so"

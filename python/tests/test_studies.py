@@ -5,32 +5,42 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene import _core, simulation, studies
-from convene.studies import atomic, clairvoyant, forecast, mini_benchmark, scatter_gather, sparbit
-from convene.studies.proficz_2021 import PUBLISHED
+from convene import _core
+from convene.simulate import platforms
+from convene.simulate.cases import Case
+from convene.studies import registry
+from convene.studies.clairvoyant import atomic as clairvoyant_atomic
+from convene.studies.clairvoyant import simulated as clairvoyant_simulated
+from convene.studies.forecast import simulated as forecast_simulated
+from convene.studies.mini_benchmark import experiment as mini_benchmark_experiment
+from convene.studies.mini_benchmark import simulated as mini_benchmark_simulated
+from convene.studies.mini_benchmark.published import PUBLISHED
+from convene.studies.scatter_gather import simulated as scatter_gather_simulated
+from convene.studies.sparbit import experiment as sparbit_experiment
+from convene.studies.sparbit import simulated as sparbit_simulated
 
 Convene = Any
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sparbit, "PROCS", {"yahoo": [5, 16], "cervino": [8]})
-    monkeypatch.setattr(sparbit, "PROCS_OF_V", [9, 16])
-    monkeypatch.setattr(sparbit, "SIZES", (8, 4096))
-    monkeypatch.setattr(mini_benchmark, "PROCS", (4, 28))
-    monkeypatch.setattr(mini_benchmark, "KILOFLOATS", (128,))
-    monkeypatch.setattr(mini_benchmark, "ITERATIONS", 2)
-    monkeypatch.setattr(clairvoyant, "IMBALANCES", (0.0, 2.0))
-    monkeypatch.setattr(clairvoyant, "TRIED", (8,))
-    monkeypatch.setattr(forecast, "ERRORS", (0.0, 1.0))
+    monkeypatch.setattr(sparbit_simulated, "PROCS", {"yahoo": [5, 16], "cervino": [8]})
+    monkeypatch.setattr(sparbit_simulated, "PROCS_OF_V", [9, 16])
+    monkeypatch.setattr(sparbit_simulated, "SIZES", (8, 4096))
+    monkeypatch.setattr(mini_benchmark_simulated, "PROCS", (4, 28))
+    monkeypatch.setattr(mini_benchmark_simulated, "KILOFLOATS", (128,))
+    monkeypatch.setattr(mini_benchmark_simulated, "ITERATIONS", 2)
+    monkeypatch.setattr(clairvoyant_simulated, "IMBALANCES", (0.0, 2.0))
+    monkeypatch.setattr(clairvoyant_simulated, "TRIED", (8,))
+    monkeypatch.setattr(forecast_simulated, "ERRORS", (0.0, 1.0))
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("name", studies.STUDIES)
+@pytest.mark.parametrize("name", registry.SIMULATED)
 def test_a_study_runs(convene: Convene, name: str, tmp_path: Path) -> None:
     figure = tmp_path / "figure.svg"
     words = ("-p", 64) if name == "forecast" else ()
-    done = convene("simulate", "--study", name, *words, "--figure", figure, "-o", tmp_path / "study.json")
+    done = convene("simulate", "study", name, *words, "--figure", figure, "-o", tmp_path / "study.json")
     assert done.status == 0, done.err
     assert figure.read_text().count("<path") > 10
     assert len(done.out.splitlines()) > 5
@@ -39,50 +49,51 @@ def test_a_study_runs(convene: Convene, name: str, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_a_study_in_the_executors_order(convene: Convene) -> None:
-    words = ("simulate", "--study", "clairvoyant", "--json")
+    words = ("simulate", "study", "clairvoyant", "--json")
     assert convene(*words, "--order", "compiled").json != convene(*words).json
-    done = convene("simulate", "--study", "mini-benchmark", "--order", "compiled")
+    done = convene("simulate", "study", "mini-benchmark", "--order", "compiled")
     assert "in the study mini-benchmark ranks begin before they arrive; leave out --order" in done.complaint
 
 
 def test_numbers_of_ranks_are_the_sources(convene: Convene) -> None:
-    assert "leave out -p" in convene("simulate", "--study", "sparbit", "-p", 8).complaint
+    assert "leave out -p" in convene("simulate", "study", "sparbit", "-p", 8).complaint
 
 
 def test_the_sources_cells_are_all_there() -> None:
-    assert {name: len(numbers) * len(sparbit.SIZES) for name, numbers in sparbit.PROCS.items()} == {
+    sizes = len(sparbit_simulated.SIZES)
+    assert {name: len(numbers) * sizes for name, numbers in sparbit_experiment.PROCS.items()} == {
         "yahoo": 1344,
         "cervino": 1680,
     }
-    assert len(sparbit.PROCS_OF_V) * len(sparbit.SIZES) == 672
-    bench = mini_benchmark
-    assert len(bench.PROCS) * len(bench.KILOFLOATS) * len(bench.DELAYS_MS) == 420
+    assert len(sparbit_experiment.PROCS_OF_V) * sizes == 672
+    mini = mini_benchmark_experiment
+    assert len(mini.PROCS) * len(mini.KILOFLOATS) * len(mini.DELAYS_MS) == 420
     assert len(PUBLISHED) == 210
     assert PUBLISHED[28, 256, 5] == ("BDR", 1.9)
     assert PUBLISHED[48, 1024, 50] == ("BSLB", 1.67)
 
 
 def test_the_sparbit_study_counts_as_the_source_does() -> None:
-    keys = [(mapping, name) for mapping in sparbit.MAPPINGS for name in ("sparbit", "ring")]
+    keys = [(mapping, name) for mapping in sparbit_simulated.MAPPINGS for name in ("sparbit", "ring")]
     cells = [dict(zip(keys, times, strict=True)) for times in ((5.0, 10.0, 9.0, 4.0), (8.0, 7.0, 6.0, 9.0))]
-    assert sparbit.gains(cells, ("sequential",)) == [0.5]
-    assert sparbit.gains(cells, sparbit.MAPPINGS) == [pytest.approx(1 - 6 / 7)]
+    assert sparbit_simulated.gains(cells, ("sequential",)) == [0.5]
+    assert sparbit_simulated.gains(cells, sparbit_simulated.MAPPINGS) == [pytest.approx(1 - 6 / 7)]
 
 
 def test_blocks_are_distributed_as_the_source_says() -> None:
-    assert sparbit.blocks("broadcast", 4, 10) == [10, 0, 0, 0]
-    assert sparbit.blocks("spike", 5, 10) == [50, 12, 12, 12, 12]
-    assert sparbit.blocks("half_full", 5, 10) == [20, 0, 20, 0, 20]
-    assert sparbit.blocks("linear", 5, 10) == [20, 15, 10, 5, 0]
-    assert sparbit.blocks("geometric", 2, 100) == [192, 115]
+    assert sparbit_simulated.blocks("broadcast", 4, 10) == [10, 0, 0, 0]
+    assert sparbit_simulated.blocks("spike", 5, 10) == [50, 12, 12, 12, 12]
+    assert sparbit_simulated.blocks("half_full", 5, 10) == [20, 0, 20, 0, 20]
+    assert sparbit_simulated.blocks("linear", 5, 10) == [20, 15, 10, 5, 0]
+    assert sparbit_simulated.blocks("geometric", 2, 100) == [192, 115]
 
 
 def test_one_block_alone_is_a_broadcast() -> None:
     """With one block Sparbit is a binomial broadcast; messages without bytes are left out."""
-    platform = simulation.load_platform("cervino")
-    case = simulation.Case(
+    platform = platforms.load_platform("cervino")
+    case = Case(
         *("allgatherv", "sparbit", 16, (1000,), platform, "sequential", ((0.0,) * 16,)),
-        blocks=(tuple(sparbit.blocks("broadcast", 16, 1000)),),
+        blocks=(tuple(sparbit_simulated.blocks("broadcast", 16, 1000)),),
     )
     ((run,),) = case.play()
     assert run["messages"] == 15
@@ -90,7 +101,7 @@ def test_one_block_alone_is_a_broadcast() -> None:
 
 
 def test_a_forecast_and_a_background_help_bdr() -> None:
-    platform = simulation.load_platform("tryton")
+    platform = platforms.load_platform("tryton")
     late = [0.01] + [0.0] * 7
     place = platform.text, platform.file, "cyclic"
 
@@ -113,7 +124,7 @@ def test_a_forecast_and_a_background_help_bdr() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(others: dict[str, Any], sentence: str) -> None:
-    platform = simulation.load_platform("tryton")
+    platform = platforms.load_platform("tryton")
     place = platform.text, platform.file, "cyclic"
     with pytest.raises(_core.RequestError, match=sentence):
         _core.simulate("allgather", "ring", 4, [8], *place, [[0.0] * 4], **others)
@@ -121,20 +132,22 @@ def test_what_does_not_fit_is_refused(others: dict[str, Any], sentence: str) -> 
 
 def test_what_is_forecast_by_a_moving_average() -> None:
     rows = [(0.0, 6.0), (2.0, 0.0), (4.0, 0.0)]
-    assert atomic.moving_average(rows) == [(0.0, 0.0), (0.0, 6.0), (1.0, 3.0)]
-    assert atomic.in_rounds([(0.5, 2.0)], 0.5) == ((0, 3),)
+    assert clairvoyant_atomic.moving_average(rows) == [(0.0, 0.0), (0.0, 6.0), (1.0, 3.0)]
+    assert clairvoyant_atomic.in_rounds([(0.5, 2.0)], 0.5) == ((0, 3),)
 
 
 def test_atomic_vectors_gain_from_knowing_who_is_late() -> None:
     """As in the source: the binomial tree is the slowest, Clairvoyant with the truth the fastest."""
-    played = atomic.run(lambda cases: [case.play() for case in cases], simulation.load_platform("curie"))
+    played = clairvoyant_atomic.run(
+        lambda cases: [case.play() for case in cases], platforms.load_platform("curie")
+    )
     seconds = played["seconds"]
     assert max(seconds, key=seconds.__getitem__) == "binomial"
-    assert min(seconds, key=seconds.__getitem__) == atomic.TRUTH
+    assert min(seconds, key=seconds.__getitem__) == clairvoyant_atomic.TRUTH
     assert seconds["local_redirect"] < 0.97 * seconds["binomial"]
 
 
 def test_absorption_is_normalised() -> None:
-    assert clairvoyant.absorption(2.0, 5.0, 4.0) == 0.5
-    assert scatter_gather.mostly([True, True, False])
-    assert not scatter_gather.mostly([True, False])
+    assert clairvoyant_simulated.absorption(2.0, 5.0, 4.0) == 0.5
+    assert scatter_gather_simulated.mostly([True, True, False])
+    assert not scatter_gather_simulated.mostly([True, False])

@@ -4,8 +4,10 @@
 from typing import Any
 
 import pytest
-from convene import _core, arguments
-from convene.commands import verify
+from convene import _core
+from convene.base import parsing
+from convene.cli.commands import verify
+from convene.verify import plays
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -109,9 +111,9 @@ def test_a_forecast_that_fails_is_said(convene: Convene, monkeypatch: pytest.Mon
 
 
 def test_forecasts_are_the_same_each_time() -> None:
-    series = [verify.random_forecast(6, number) for number in range(40)]
-    assert series == [verify.random_forecast(6, number) for number in range(40)]
-    assert any(arguments.MOST_ROUNDS in forecast for forecast in series)
+    series = [plays.random_forecast(6, number) for number in range(40)]
+    assert series == [plays.random_forecast(6, number) for number in range(40)]
+    assert any(parsing.MOST_ROUNDS in forecast for forecast in series)
     assert all(len(forecast) == 6 and min(forecast) >= 0 for forecast in series)
 
 
@@ -123,7 +125,9 @@ def test_wrong_requests_for_forecasts(convene: Convene) -> None:
     assert complaint("random:x") == (
         "N in --arrivals random:N must be a whole number from 1 to 1000000, not 'x'"
     )
-    assert complaint("random:5", "ring") == ("ring does not mind arrivals; leave out --arrivals random:5")
+    assert complaint("random:5", "ring") == (
+        "ring does not depend on arrivals; leave out --arrivals random:5"
+    )
 
 
 def test_failures_are_said_and_the_status_is_one(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,14 +230,14 @@ def test_names_are_split() -> None:
 
 
 def test_numbers() -> None:
-    assert arguments.parse_numbers("2,4,8-10", "-p", 1, 64) == [2, 4, 8, 9, 10]
-    assert arguments.parse_numbers(" 3 ", "-p", 1, 64) == [3]
+    assert parsing.parse_numbers("2,4,8-10", "-p", 1, 64) == [2, 4, 8, 9, 10]
+    assert parsing.parse_numbers(" 3 ", "-p", 1, 64) == [3]
 
 
 @given(some.text(alphabet="0123456789,- x", max_size=12))
 def test_any_text_is_numbers_or_an_error(text: str) -> None:
     try:
-        numbers = arguments.parse_numbers(text, "-p", 1, 1000)
+        numbers = parsing.parse_numbers(text, "-p", 1, 1000)
     except _core.RequestError:
         return
     assert numbers == sorted(set(numbers))
@@ -263,8 +267,8 @@ def test_compositions_are_told_of_arrivals(convene: Convene) -> None:
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        ("allgather ring --procs 4 --mapping node:2", "ring does not mind nodes; leave out --mapping"),
-        ("allgather ring --procs 4 --placement foo", "ring does not mind nodes; leave out --placement"),
+        ("allgather ring --procs 4 --mapping node:2", "ring does not depend on nodes; leave out --mapping"),
+        ("allgather ring --procs 4 --placement foo", "ring does not depend on nodes; leave out --placement"),
         ("allgather --roots xx", "allgather: no root; leave out --roots xx"),
         (
             "alltoall --segments 3 --procs 4",

@@ -40,9 +40,8 @@ class Bits {
   std::vector<Word> bits_;
 };
 
-/// Ranks are known by their position in the group: the root first, then the others as they arrive. Positions do not
-/// change when someone comes late, so those who are there are a run of positions (but for the root, which is always at
-/// 0).
+/// Ranks have positions in the group: the root at 0, then the others in the order of their arrivals. So the ranks present
+/// are a run of positions, apart from the root, which may arrive late.
 class Generator {
  public:
   Generator(std::uint32_t procs, std::uint32_t segments, std::uint32_t root,
@@ -58,7 +57,7 @@ class Generator {
         offered_to_free_(1, segments),
         free_(1, procs),
         amount_(procs, 0),
-        received_(procs, nothing) {
+        received_(procs, no_segment) {
     std::iota(order_.begin(), order_.end(), 0u);
     std::swap(order_[0], order_[root]);
     std::sort(order_.begin() + 1, order_.end());
@@ -74,9 +73,9 @@ class Generator {
   }
 
   std::vector<SegmentTransfer> run() {
-    for (round_ = 0; waits_ || there_ < procs_ || others_hold(); ++round_) {
+    for (round_ = 0; root_is_absent_ || present_ < procs_ || others_hold(); ++round_) {
       admit();
-      play_round();
+      match_round();
     }
     return std::move(transfers_);
   }
@@ -84,29 +83,28 @@ class Generator {
  private:
   bool others_hold() const { return total_ > amount_[0]; }
 
-  /// Lets those in who have come by now. Where nobody has anything to do before the next one comes, waits for that one.
+  /// Adds the ranks that have arrived. If no rank has anything to do before the next arrival, skips to that round.
   void admit() {
-    const bool root_waits = waits_;
-    const std::uint64_t gathered = sink_ == nobody ? 0 : amount_[sink_];
+    const std::uint64_t gathered = sink_ == no_rank ? 0 : amount_[sink_];
     const bool idle = total_ == gathered;
     if (idle) {
-      std::uint32_t next = there_ < procs_ ? arrival_[there_] : 0xffffffffu;
-      if (root_waits) next = std::min(next, arrival_[0]);
+      std::uint32_t next = present_ < procs_ ? arrival_[present_] : 0xffffffffu;
+      if (root_is_absent_) next = std::min(next, arrival_[0]);
       round_ = std::max(round_, next);
     }
-    if (root_waits && arrival_[0] <= round_) {
-      waits_ = false;
+    if (root_is_absent_ && arrival_[0] <= round_) {
+      root_is_absent_ = false;
       sink_ = 0;
       enter(0, 1);
     }
-    std::uint32_t end = there_;
+    std::uint32_t end = present_;
     while (end < procs_ && arrival_[end] <= round_) ++end;
-    enter(there_, end);
-    there_ = end;
-    if (waits_ && there_ > 1) sink_ = 1;  // until the root comes, the earliest takes its part
+    enter(present_, end);
+    present_ = end;
+    if (root_is_absent_ && present_ > 1) sink_ = 1;  // until the root arrives, the earliest rank replaces it
   }
 
-  /// The positions of a run come, each with all of its segments.
+  /// Adds a run of positions, each with all of its segments.
   void enter(std::uint32_t begin, std::uint32_t end) {
     if (begin == end) return;
     for (std::uint32_t segment = 0; segment < segments_; ++segment) sendable_.set_run(segment, begin, end);
@@ -120,23 +118,23 @@ class Generator {
     std::iota(active_.begin() + place, active_.begin() + place + (end - begin), begin);
   }
 
-  void play_round() {
+  void match_round() {
     for (const std::uint32_t at : active_) free_.set(0, at);
     assume_offers();
     for (const std::uint32_t receiver : active_) match(receiver);
     for (const std::uint32_t at : active_) {
       free_.clear(0, at);
-      if (received_[at] != nothing) sendable_.set(received_[at], at);
-      received_[at] = nothing;
+      if (received_[at] != no_segment) sendable_.set(received_[at], at);
+      received_[at] = no_segment;
     }
     std::erase_if(active_, [&](std::uint32_t at) { return amount_[at] == 0 && at != sink_; });
   }
 
-  /// Finds a sender for a receiver: for the first of the segments that it holds (or, for the sink, of all) of which
-  /// someone has something and has not sent yet in this round, the first such one.
+  /// Finds a sender for a receiver: for the first segment that the receiver holds (the sink: any segment) and that a free
+  /// rank can send, the first such rank.
   void match(std::uint32_t receiver) {
     const bool is_free = (free_.row(0)[receiver / 64] >> receiver % 64 & 1) != 0;
-    if (is_free) free_.clear(0, receiver);  // nobody sends to itself
+    if (is_free) free_.clear(0, receiver);  // no rank sends to itself
     find_transfer(receiver, is_free);
     if (!is_free) return;
     free_.set(0, receiver);
@@ -152,32 +150,31 @@ class Generator {
         const auto segment =
             static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(wanted)));
         const std::uint32_t sender = find_sender(segment);
-        if (sender != nobody) return transfer(sender, receiver, segment);
-        // Nobody else can send it for the rest of the round. A free receiver perhaps can, but then to nobody who holds
-        // it and is free, too: that one would have been found. (The sink, which takes what it does not hold, comes
-        // first.)
+        if (sender != no_rank) return transfer(sender, receiver, segment);
+        // No other rank can send it for the rest of the round. A free receiver perhaps can, but to no free rank that
+        // holds it: that rank would have been found. (The sink, which receives segments that it does not hold, is first.)
         offered_to_free[word] &= ~(wanted & -wanted);
         if (!is_free) offered[word] &= ~(wanted & -wanted);
       }
   }
 
-  /// At the start of a round every segment may be on offer, to those who have sent and to those who have not; what is
-  /// not is found out by looking for it in vain, once.
+  /// Assumes at the start of a round that every segment is on offer, to free receivers and to others. One failed search
+  /// withdraws a segment.
   void assume_offers() {
     std::copy_n(all_.row(0), all_.words(), offered_.row(0));
     std::copy_n(all_.row(0), all_.words(), offered_to_free_.row(0));
     first_free_ = 0;
   }
 
-  /// The first who is free and has something of a segment.
+  /// The first free rank that can send a segment.
   std::uint32_t find_sender(std::uint32_t segment) {
     const Word *sendable = sendable_.row(segment), *free = free_.row(0);
     const std::size_t words = free_.words();
-    while (first_free_ < words && free[first_free_] == 0) ++first_free_;  // the first ones soon have sent
+    while (first_free_ < words && free[first_free_] == 0) ++first_free_;  // the first ranks send early
     for (std::size_t word = first_free_; word < words; ++word)
       if (const Word both = sendable[word] & free[word]; both != 0)
         return static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(both)));
-    return nobody;
+    return no_rank;
   }
 
   void transfer(std::uint32_t sender, std::uint32_t receiver, std::uint32_t segment) {
@@ -197,7 +194,7 @@ class Generator {
     received_[receiver] = segment;
   }
 
-  static constexpr std::uint32_t nobody = 0xffffffffu, nothing = 0xffffffffu;
+  static constexpr std::uint32_t no_rank = 0xffffffffu, no_segment = 0xffffffffu;
 
   const std::uint32_t procs_, segments_;
   std::vector<std::uint32_t> order_;    // by position: the rank
@@ -205,18 +202,19 @@ class Generator {
   Bits held_;                           // by position and segment
   Bits sendable_;                       // by segment and position: held, and not received in this round
   Bits all_;                            // of segments: every one
-  Bits offered_, offered_to_free_;  // of segments: perhaps on offer to receivers who have sent, who have not
-  std::size_t first_free_ = 0;      // word of `free_`: those before are empty
-  Bits free_;                       // by position: there, and has not sent in this round
+  Bits offered_,
+      offered_to_free_;         // of segments: perhaps on offer to receivers that have sent, that have not
+  std::size_t first_free_ = 0;  // word of `free_`: those before are empty
+  Bits free_;                   // by position: present, and has not sent in this round
   std::vector<std::uint32_t> amount_;    // by position: segments held
-  std::vector<std::uint32_t> active_;    // positions of those who hold something, and the sink, ascending
+  std::vector<std::uint32_t> active_;    // positions that hold a segment, and the sink, ascending
   std::vector<std::uint32_t> received_;  // by position: the segment received in this round
   std::vector<SegmentTransfer> transfers_;
   std::uint64_t total_ = 0;  // of `amount_`
   std::uint32_t round_ = 0;
-  std::uint32_t there_ = 1;      // positions from 1 up to here are there
-  std::uint32_t sink_ = nobody;  // who gathers: the root once it is there
-  bool waits_ = true;            // for the root
+  std::uint32_t present_ = 1;     // positions 1 … present_ − 1 have arrived
+  std::uint32_t sink_ = no_rank;  // the rank that gathers: the root once it has arrived
+  bool root_is_absent_ = true;
 };
 
 }  // namespace

@@ -20,16 +20,16 @@ std::uint32_t rounds(const Transfers& transfers) {
   return transfers.empty() ? 0 : transfers.back().round + 1;
 }
 
-/// Plays the transfers: empty where the root has every contribution once in the end, and nobody does in a round what a
-/// single round does not allow, or anything before it is there.
-std::string play(const Transfers& transfers, std::uint32_t procs, std::uint32_t segments, std::uint32_t root,
-                 const std::vector<std::int32_t>& arrivals = {}) {
+/// Simulates the transfers. Empty if the root ends with every contribution exactly once, and every rank sends and receives at
+/// most once a round and not before it arrives; else the fault.
+std::string simulate(const Transfers& transfers, std::uint32_t procs, std::uint32_t segments,
+                     std::uint32_t root, const std::vector<std::int32_t>& arrivals = {}) {
   std::vector<std::vector<std::multiset<std::uint32_t>>> held(procs);
   for (std::uint32_t rank = 0; rank < procs; ++rank) held[rank].assign(segments, {rank});
   const std::int32_t earliest = arrivals.empty() ? 0 : *std::min_element(arrivals.begin(), arrivals.end());
   for (std::size_t begin = 0, end = 0; begin < transfers.size(); begin = end) {
     std::set<std::uint32_t> senders, receivers;
-    std::map<std::size_t, std::multiset<std::uint32_t>> on_their_way;  // what was there before the round
+    std::map<std::size_t, std::multiset<std::uint32_t>> in_flight;  // the contents before the round
     for (; end < transfers.size() && transfers[end].round == transfers[begin].round; ++end) {
       const SegmentTransfer& t = transfers[end];
       if (end > 0 && transfers[end - 1].round > t.round) return "rounds are not in order";
@@ -37,11 +37,11 @@ std::string play(const Transfers& transfers, std::uint32_t procs, std::uint32_t 
       if (t.from == t.to) return "to itself";
       for (const std::uint32_t rank : {t.from, t.to})
         if (!arrivals.empty() && arrivals[rank] - earliest > static_cast<std::int32_t>(t.round))
-          return "is not there yet";
+          return "has not arrived";
       if (held[t.from][t.segment].empty()) return "sends nothing";
-      on_their_way[end] = std::exchange(held[t.from][t.segment], {});
+      in_flight[end] = std::exchange(held[t.from][t.segment], {});
     }
-    for (const auto& [i, contributions] : on_their_way)
+    for (const auto& [i, contributions] : in_flight)
       held[transfers[i].to][transfers[i].segment].insert(contributions.begin(), contributions.end());
   }
   std::multiset<std::uint32_t> all;
@@ -66,7 +66,7 @@ TEST(Clairvoyant, FirstMissesTheBoundWith21ProcessesAnd7Segments) {
   EXPECT_EQ(rounds(clairvoyant_transfers(21, 7, 0)), 12u);
 }
 
-/// One segment: every rank but the root sends once, and round k halves those who are left.
+/// One segment: every rank but the root sends once, and round k halves the remaining ranks.
 TEST(Clairvoyant, IsABinomialTreeWithOneSegment) {
   for (std::uint32_t procs = 2; procs <= 64; ++procs) {
     const Transfers transfers = clairvoyant_transfers(procs, 1, 0);
@@ -83,21 +83,21 @@ TEST(Clairvoyant, IsABinomialTreeWithOneSegment) {
   }
 }
 
-/// With a rank that comes 5 rounds late, as long as the other three need: 5 + 4 rounds, as in figure 8 of the source.
+/// A rank arrives 5 rounds late, which is as long as the other three need: 5 + 4 rounds, as in figure 8 of the source.
 TEST(Clairvoyant, Takes9RoundsWithOneOfFourRanksLate) {
   const std::vector<std::int32_t> arrivals{0, 0, 0, 5};
   for (std::uint32_t root = 0; root < 4; ++root) {
     const Transfers transfers = clairvoyant_transfers(4, 4, root, arrivals);
-    EXPECT_EQ(play(transfers, 4, 4, root, arrivals), "");
+    EXPECT_EQ(simulate(transfers, 4, 4, root, arrivals), "");
     EXPECT_EQ(rounds(transfers), 9u) << root;
   }
 }
 
-TEST(Clairvoyant, ReducesWhenAllComeAtOnce) {
+TEST(Clairvoyant, ReducesIfAllArriveAtOnce) {
   for (std::uint32_t procs = 1; procs <= 40; ++procs)
     for (const std::uint32_t segments : {1, 2, 3, 4, 7, 8, 16, 65})
       for (const std::uint32_t root : {0u, procs / 2, procs - 1})
-        EXPECT_EQ(play(clairvoyant_transfers(procs, segments, root), procs, segments, root), "")
+        EXPECT_EQ(simulate(clairvoyant_transfers(procs, segments, root), procs, segments, root), "")
             << procs << " " << segments << " " << root;
 }
 
@@ -110,19 +110,19 @@ TEST(Clairvoyant, ReducesForThousandsOfRandomArrivals) {
     for (std::int32_t& arrival : arrivals)
       arrival = random() % late == 0 ? static_cast<std::int32_t>(random() % spread) : 0;
     const Transfers transfers = clairvoyant_transfers(procs, segments, root, arrivals);
-    ASSERT_EQ(play(transfers, procs, segments, root, arrivals), "")
+    ASSERT_EQ(simulate(transfers, procs, segments, root, arrivals), "")
         << procs << " " << segments << " " << root << " " << testing::PrintToString(arrivals);
   }
 }
 
-TEST(Clairvoyant, CountsFromTheEarliest) {
+TEST(Clairvoyant, CountsRoundsFromTheEarliestArrival) {
   const Transfers early = clairvoyant_transfers(3, 2, 0, std::vector<std::int32_t>{0, 4, 1});
   const Transfers late = clairvoyant_transfers(3, 2, 0, std::vector<std::int32_t>{7, 11, 8});
   ASSERT_EQ(early.size(), late.size());
   for (std::size_t i = 0; i < early.size(); ++i) EXPECT_EQ(early[i].round, late[i].round);
 }
 
-TEST(Clairvoyant, WantsAnArrivalForEachRank) {
+TEST(Clairvoyant, RequiresAnArrivalForEachRank) {
   EXPECT_THROW(clairvoyant_transfers(4, 2, 0, std::vector<std::int32_t>{1, 2}), Error);
 }
 

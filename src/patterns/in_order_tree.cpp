@@ -9,7 +9,7 @@ std::uint32_t middle(std::uint32_t begin, std::uint32_t end) { return begin + (e
 
 std::uint32_t most_even(std::uint32_t begin, std::uint32_t end) {
   if (begin == 0) return 0;
-  // The last position, with all bits cleared in which the run differs but the highest.
+  // The last position, with all bits cleared below the highest one in which the positions differ.
   const int differing = std::bit_width((begin - 1) ^ (end - 1));
   return (end - 1) >> (differing - 1) << (differing - 1);
 }

@@ -9,7 +9,7 @@
 namespace convene::patterns {
 namespace {
 
-/// Counts what hangs below a node, and holds that it is in order, that parents know their children, and the height.
+/// Counts the nodes of a subtree; checks their order and their parents, and determines the height.
 std::uint32_t count(std::uint32_t position, std::uint32_t begin, std::uint32_t end, std::uint32_t root,
                     PickRoot pick, std::uint32_t& height) {
   const InOrderNode node = in_order_node(position, begin, end, root, pick);
@@ -33,7 +33,7 @@ TEST(InOrderTree, HasEveryPositionOnceBelowAnyRoot) {
       }
 }
 
-TEST(InOrderTree, IsAsHighAsItSays) {
+TEST(InOrderTree, HasTheDocumentedHeight) {
   for (std::uint32_t size = 1; size <= 130; ++size) {
     const auto wanted = static_cast<std::uint32_t>(std::bit_width(size) - 1);
     std::uint32_t of_middle = 0, of_even = 0;
@@ -44,7 +44,7 @@ TEST(InOrderTree, IsAsHighAsItSays) {
   }
 }
 
-/// Two trees of which each rank is inner in at most one: what the two-tree reduction relies on.
+/// The two-tree reduction relies on it: of two trees, shifted by one, each rank is an inner node of at most one.
 TEST(InOrderTree, HasLeavesAtOddPositions) {
   for (std::uint32_t begin : {0u, 1u})
     for (std::uint32_t end = begin + 1; end <= 70; ++end)

@@ -8,7 +8,7 @@
 namespace convene::patterns {
 namespace {
 
-/// Calls visit(part) for each part of a run and returns what is left of it.
+/// Calls visit(part) for each part of a run and returns its beginning.
 template <class Visit>
 Run divide(const Split& split, const Run& run, std::vector<std::uint32_t>& parts, Visit&& visit) {
   parts.clear();
@@ -25,7 +25,7 @@ void append_even(std::uint32_t size, std::uint32_t count, std::vector<std::uint3
   for (std::uint32_t i = 0; i < count; ++i) parts.push_back(size / count + (i < size % count));
 }
 
-/// How many rounds a tree has. (Not by recursion: a chain is as deep as it is long.)
+/// The number of rounds of a tree. Iterative: a chain is as deep as it is long.
 class Rounds {
  public:
   explicit Rounds(const Split& split) : split_(split) {}
@@ -34,11 +34,11 @@ class Rounds {
     open_.push_back({0, size});
     while (true) {
       const Run run = open_.back();
-      const bool is_root = run.first == 0;  // only the root's run may divide in a way of its own
+      const bool is_root = run.first == 0;  // a split may treat the root's run differently
       const std::size_t opened = open_.size();
       const auto known = is_root ? known_.end() : known_.find(run.size);
       const std::uint32_t most = known == known_.end() ? of(run) : known->second;
-      if (open_.size() > opened) continue;  // these first
+      if (open_.size() > opened) continue;  // unknown parts first
       if (is_root) return most;
       known_[run.size] = most;
       open_.pop_back();
@@ -46,7 +46,7 @@ class Rounds {
   }
 
  private:
-  /// Where all parts are known; else those that are not are opened.
+  /// The rounds of a run, if all its parts are known; else opens the unknown ones.
   std::uint32_t of(Run run) {
     std::uint32_t most = 0;
     for (std::uint32_t round = 1; run.size > 1; ++round)
@@ -60,7 +60,7 @@ class Rounds {
   }
 
   const Split& split_;
-  std::unordered_map<std::uint32_t, std::uint32_t> known_{{1, 0}};  // by size: mostly a few
+  std::unordered_map<std::uint32_t, std::uint32_t> known_{{1, 0}};  // by size
   std::vector<std::uint32_t> parts_;
   std::vector<Run> open_;
 };
@@ -78,13 +78,13 @@ TreeNode tree_node(const Split& split, std::uint32_t rank, std::uint32_t size) {
       if (run.first == rank) node.children.push_back({part.first, part.size, round});
       if (part.first <= rank && rank < part.first + part.size) part_of_rank = part;
     });
-    const bool handed_on = part_of_rank.first != 0;
-    if (handed_on) {
+    const bool is_sent = part_of_rank.first != 0;
+    if (is_sent) {
       node.parent = run.first;
       node.subtree = part_of_rank.size;
       node.round = round;
     }
-    run = handed_on ? part_of_rank : kept;
+    run = is_sent ? part_of_rank : kept;
   }
   return node;
 }
@@ -103,7 +103,7 @@ Split knomial_split(std::uint32_t fanout) {
 Split even_split(std::uint32_t fanout) {
   return [fanout](const Run& run, std::vector<std::uint32_t>& parts) {
     append_even(run.size, fanout + 1, parts);
-    parts.erase(parts.begin());  // kept
+    parts.erase(parts.begin());  // the beginning
   };
 }
 

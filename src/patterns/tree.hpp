@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trees as values: who is whose parent, and in which round it hears from it. Ranks here are relative to the root, which
-// is 0, and every subtree is a run of consecutive ranks that begins with its own root.
+// Trees as values: parents, children and rounds. Ranks are relative to the root, which is 0; every subtree is a run of
+// consecutive ranks that starts with its root.
 #pragma once
 
 #include <cstdint>
@@ -11,53 +11,53 @@
 
 namespace convene::patterns {
 
-/// One rank's place in a tree.
+/// One rank's node in a tree.
 struct TreeNode {
   struct Child {
-    std::uint32_t rank, subtree;  ///< and how many ranks from it on are below it, itself included
-    std::uint32_t round;          ///< in which it hears from its parent, on the way down
+    std::uint32_t rank, subtree;  ///< `subtree`: the size, itself included
+    std::uint32_t round;          ///< in which it receives from its parent, in a broadcast
   };
-  std::uint32_t parent = 0;  ///< the root's is itself
+  std::uint32_t parent = 0;  ///< of the root: itself
   std::uint32_t subtree = 1;
-  std::uint32_t round = 0;      ///< in which it hears from its parent; the root's is 0
+  std::uint32_t round = 0;      ///< in which it receives from its parent; of the root: 0
   std::vector<Child> children;  ///< by round
 };
 
-/// Consecutive ranks, the first of which has what is for all of them.
+/// Consecutive ranks, the first of which has the data for all of them.
 struct Run {
   std::uint32_t first = 0, size = 1;
 };
 
-/// A kind of tree: how a run of at least two ranks divides in one round. The first rank keeps the beginning and hands
-/// the rest on in parts; writes their sizes, in the order of ranks, into `parts` (empty before). What it kept divides
-/// in the next round, and so does each part, under its own first rank.
+/// A kind of tree: the division of a run of at least two ranks in one round. The first rank keeps the beginning and sends
+/// the rest in parts. Writes the sizes of the parts, in the order of ranks, into `parts` (empty before). The beginning and
+/// each part, under its own first rank, divide in the next round.
 using Split = std::function<void(const Run& run, std::vector<std::uint32_t>& parts)>;
 
-/// A rank's place in the tree of `size` ranks. O(rounds · parts).
+/// A rank's node in the tree of `size` ranks. O(rounds · parts).
 TreeNode tree_node(const Split& split, std::uint32_t rank, std::uint32_t size);
 
-/// How many rounds it takes until all ranks have heard.
+/// The number of rounds of a broadcast.
 std::uint32_t tree_rounds(const Split& split, std::uint32_t size);
 
-/// The k-nomial tree: the beginning that is kept is a power of k + 1, and so are all parts but the last. With k = 1 it is
+/// The k-nomial tree: the size of the beginning is a power of k + 1, and so are those of all parts but the last. With k = 1 it is
 /// the binomial tree, in which rank v's children are v + 2^j for every 2^j below v's lowest set bit.
 /// ⌈log_{k+1} size⌉ rounds.
 Split knomial_split(std::uint32_t fanout);
 
-/// The n-way tree: k parts as large as what is kept, as far as that is possible (recursive splitting with k = 1).
+/// The n-way tree: k parts as large as the beginning, as far as possible (recursive splitting for k = 1).
 /// ⌈log_{k+1} size⌉ rounds.
 Split even_split(std::uint32_t fanout);
 
-/// The k-ary tree: a rank keeps nothing but itself, and its k children have equal subtrees as far as that is possible.
+/// The k-ary tree: a rank keeps only itself; its k children have equal subtrees as far as possible.
 Split kary_split(std::uint32_t fanout);
 
-/// Equal chains that hang at the root.
+/// Chains of equal length below the root.
 Split chain_split(std::uint32_t chains);
 
 /// The binomial tree: rank v's children are v + 2^j for every 2^j below v's lowest set bit.
 TreeNode binomial_node(std::uint32_t rank, std::uint32_t size);
 
-/// The flat tree: all others are the root's children.
+/// The flat tree: all other ranks are the root's children.
 TreeNode flat_node(std::uint32_t rank, std::uint32_t size);
 
 }  // namespace convene::patterns

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from convene import _core
-from convene.shapes import Algorithm
+from convene.base.core_types import Algorithm
 
 from tests.conformance.stacks import Stack, all_stacks
 

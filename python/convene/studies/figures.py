@@ -5,19 +5,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from convene import _core
-from convene.bench_figures import COLOURS, MARKERS, legend, panels, set_sizes, style
-from convene.report import seconds_text
-
-from matplotlib.axes import Axes  # isort: skip  (after bench_figures, which chooses how Matplotlib draws)
-from matplotlib.colors import to_rgb  # isort: skip
-from matplotlib.figure import Figure  # isort: skip
-from matplotlib.patches import Patch  # isort: skip
+from convene.base.text import seconds_text
+from convene.plots.axes import set_sizes
+from convene.plots.style import COLOURS, MARKERS, legend, panels, style
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]
 Cell = tuple[int, int, str, float]  # processes, size, the best algorithm, its gain over the second
-
 DARKEST = 0.25  # grey of a gain of nothing; one of 100 % is white
 
 
@@ -120,7 +119,10 @@ def gains(found: Sequence[tuple[str, str, Curves]]) -> Figure:
     return drawing
 
 
-def clairvoyant(found: Sequence[tuple[str, Sequence[float], dict[str, Any], dict[str, Any]]]) -> Figure:
+Values = Mapping[str, Sequence[float]]  # by algorithm
+
+
+def clairvoyant(found: Sequence[tuple[str, Sequence[float], Values, Values]]) -> Figure:
     """Above, times relative to Clairvoyant's; below, normalised absorption. A column for each size."""
     with style():
         from matplotlib import pyplot as plt

@@ -54,8 +54,8 @@ std::string text_of(Collective collective, std::string_view algorithm_name, cons
 std::vector<std::int64_t> exits(const Plan& plan, const Arrivals& arrivals) {
   const MessageMatching links = link(plan);
   std::vector<std::int64_t> end(links.base.back(), 0), sends(plan.size(), 0), receives(plan.size(), 0);
-  std::vector<std::vector<std::vector<StepId>>> before;
-  for (const Schedule& schedule : plan) before.push_back(schedule.predecessors());
+  std::vector<Predecessors> before;
+  for (const Schedule& schedule : plan) before.emplace_back(schedule);
   const auto ready = [&](Rank rank, StepId id) {
     const bool own = plan[rank][id].touches & (1u << index(Buffer::input));
     std::int64_t time = own ? arrivals[rank] : 0;

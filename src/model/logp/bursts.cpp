@@ -4,56 +4,56 @@
 #include <algorithm>
 #include <utility>
 
+#include "schedule/core/ready_walk.hpp"
+
 namespace convene::model {
 
 namespace {
 
-/// The longest chain of messages before each step, over all ranks.
+/// The generation of each step, over all ranks.
 class Generations {
  public:
-  Generations(const Plan& plan, const MessageMatching& links) : plan_(plan), links_(links) {
-    found_.resize(links.base.back(), 0);
-    missing_.resize(links.base.back(), 0);
+  Generations(const Plan& plan, const MessageMatching& links)
+      : plan_(plan), links_(links), found_(links.base.back(), 0), walks_(ready_walks(plan)) {
     for (Rank rank = 0; rank < plan.size(); ++rank)
-      for (StepId step = 0; step < plan[rank].size(); ++step) {
-        const Step& what = plan[rank][step];
-        missing_[links.at(rank, step)] = what.predecessors + (what.kind == StepKind::recv ? 1 : 0);
-      }
+      for (StepId step = 0; step < plan[rank].size(); ++step)
+        if (plan[rank][step].kind == StepKind::recv) walks_[rank].hold(step);
   }
 
   std::vector<std::uint32_t> run() {
     for (Rank rank = 0; rank < plan_.size(); ++rank)
-      for (StepId step = 0; step < plan_[rank].size(); ++step)
-        if (missing_[links_.at(rank, step)] == 0) ready_.emplace_back(rank, step);
+      walks_[rank].start([&](StepId step) { ready_.emplace_back(rank, step); });
     while (!ready_.empty()) {
       const auto [rank, step] = ready_.back();
       ready_.pop_back();
-      hand_on(rank, step);
+      complete(rank, step);
     }
     return std::move(found_);
   }
 
  private:
-  void hand_on(Rank rank, StepId step) {
+  void complete(Rank rank, StepId step) {
     const Step& what = plan_[rank][step];
     const std::uint32_t own = found_[links_.at(rank, step)];
     if (what.kind == StepKind::send) {
-      const PlanStep other = links_.partner[links_.at(rank, step)];
-      reach(what.peer, links_.step(what.peer, other), own);
+      const StepId recv = links_.step(what.peer, links_.partner[links_.at(rank, step)]);
+      reach(what.peer, recv, own);
+      walks_[what.peer].release(recv, [&](StepId ready) { ready_.emplace_back(what.peer, ready); });
     }
     const std::uint32_t behind = own + (what.kind == StepKind::recv ? 1 : 0);
     for (StepId next : plan_[rank].successors(step)) reach(rank, next, behind);
+    walks_[rank].complete_one(step, [&](StepId ready) { ready_.emplace_back(rank, ready); });
   }
 
   void reach(Rank rank, StepId step, std::uint32_t generation) {
-    const PlanStep index = links_.at(rank, step);
-    found_[index] = std::max(found_[index], generation);
-    if (--missing_[index] == 0) ready_.emplace_back(rank, step);
+    std::uint32_t& found = found_[links_.at(rank, step)];
+    found = std::max(found, generation);
   }
 
   const Plan& plan_;
   const MessageMatching& links_;
-  std::vector<std::uint32_t> found_, missing_;
+  std::vector<std::uint32_t> found_;
+  std::vector<ReadyWalk> walks_;
   std::vector<std::pair<Rank, StepId>> ready_;
 };
 

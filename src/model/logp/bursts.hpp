@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many messages a rank sends in one go, and receives in one go: LogfP's overheads depend on it.
+// Bursts: the number of messages that a rank sends, or receives, without waiting for others in between (LogfP).
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace convene::model {
 
-/// A message's generation is how many messages had to come, one after the other, before it could be sent. A burst is
-/// what one rank sends, or receives, of one generation. (Rounds are labels that an algorithm chooses; this is not.)
+/// A message's generation is the length of the longest chain of messages that must arrive before it can be sent. A burst is
+/// all messages of one generation that a rank sends, or receives. (It does not depend on rounds, which are labels.)
 class Bursts {
  public:
-  /// The plan's messages must pair: links.fault is empty.
+  /// The plan's messages must match: links.fault is empty.
   Bursts(const Plan& plan, const MessageMatching& links);
 
   std::uint32_t generation(Rank rank, StepId step) const { return generations_[base_[rank] + step]; }
-  /// How many messages of the step's generation its rank sends, and receives.
+  /// The number of messages of the step's generation that its rank sends, and receives.
   std::uint32_t sent_with(Rank rank, StepId step) const { return sent_[rank][generation(rank, step)]; }
   std::uint32_t received_with(Rank rank, StepId step) const {
     return received_[rank][generation(rank, step)];

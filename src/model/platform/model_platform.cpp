@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/platform/model_platform.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
+
+#include "base/error.hpp"
+#include "base/names.hpp"
 
 namespace convene::model {
 
 namespace {
 
-/// How many seats a unit of this level has; 0 where the machine has no such level.
+/// The number of seats of a unit of this level; 0 if the machine has no such level.
 std::uint32_t seats_of_unit(const Machine& machine, std::string_view level) {
   const auto& levels = machine.levels();
   const auto found =
@@ -21,27 +26,14 @@ std::uint32_t seats_of_unit(const Machine& machine, std::string_view level) {
 
 }  // namespace
 
-double at(const ByTau& table, double bytes, std::uint32_t tau) {
-  if (table.empty()) return 0;
-  const auto above = table.lower_bound(tau);
-  if (above != table.end() && (above->first == tau || above == table.begin())) return above->second(bytes);
-  const auto below = above == table.end() ? table.begin() : std::prev(above);
-  const auto end = above == table.end() ? std::prev(above) : above;
-  if (below == end) return end->second(bytes);  // one τ is all that is known
-  const double from = below->second(bytes), to = end->second(bytes);
-  const double share =
-      (static_cast<double>(tau) - below->first) / static_cast<double>(end->first - below->first);
-  return std::max(from, from + share * (to - from));
-}
-
-std::uint32_t network_channel(std::span<const Channel> channels) {
+std::uint32_t network_channel(std::span<const ModelChannel> channels) {
   for (std::uint32_t i = 0; i < channels.size(); ++i)
     if (channels[i].within == "node") return i + 1;
   return channels.size() < 2 ? 1 : static_cast<std::uint32_t>(channels.size()) - 1;
 }
 
-Platform Platform::two_channels() {
-  Platform platform;
+ModelPlatform ModelPlatform::two_channels() {
+  ModelPlatform platform;
   platform.name = "two channels";
   platform.channels.resize(2);
   platform.channels[0].name = "memory";
@@ -50,9 +42,20 @@ Platform Platform::two_channels() {
   return platform;
 }
 
-ChannelMap::ChannelMap(std::span<const Channel> channels, const Mapping& mapping)
+double computation_cost(const ModelPlatform& platform, double bytes, std::uint32_t tau) {
+  if (!platform.computation)
+    throw Error(fmt::format("the platform {} has no parameter computation, which reductions need",
+                            in_quotes(platform.name)));
+  return at(*platform.computation, bytes, tau);
+}
+
+double local_cost(const ModelPlatform& platform, StepKind kind, double bytes) {
+  return kind == StepKind::copy ? at(platform.copy, bytes, 1) : computation_cost(platform, bytes);
+}
+
+ChannelMap::ChannelMap(std::span<const ModelChannel> channels, const Mapping& mapping)
     : mapping_(mapping), network_(network_channel(channels)) {
-  for (const Channel& channel : channels.first(channels.size() - 1))
+  for (const ModelChannel& channel : channels.first(channels.size() - 1))
     seats_.push_back(seats_of_unit(mapping.machine(), channel.within));
 }
 

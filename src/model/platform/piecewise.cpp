@@ -39,7 +39,7 @@ double Piecewise::operator()(double at) const {
                                        [](double size, const Point& point) { return size < point.at; });
   if (behind == points_.begin()) return points_.front().value;
   if (points_.size() == 1) return points_.front().value;
-  // Beyond the end the last two points go on; after a step there is no line to go on with.
+  // Beyond the end, the line through the last two points; after a step, a constant.
   const auto right = behind == points_.end() ? behind - 1 : behind;
   const auto left = right - 1;
   if (right->at == left->at) return right->value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parameters that depend on a size: straight lines between measured points.
+// Piecewise linear functions of a size: parameters that were measured at some points.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace convene::model {
 
-/// A function given by points: straight between two of them, level before the first, and beyond the last on the line
-/// through the last two. Two points of the same size are a step (a protocol's threshold); the later one holds there.
+/// A function given by points: linear between two of them, constant before the first, and beyond the last on the line
+/// through the last two. Two points of the same size are a step (a protocol's threshold); the later one holds at that size.
 class Piecewise {
  public:
   struct Point {
@@ -19,18 +19,18 @@ class Piecewise {
   };
 
   Piecewise() = default;
-  /// The same value everywhere.
+  /// A constant function.
   explicit Piecewise(double constant) : points_{{0, constant}} {}
   /// `fixed` + `slope` × size.
   static Piecewise line(double fixed, double slope);
-  /// Throws Error where the points are none, not ascending, negative or not finite.
+  /// Throws Error if there are no points, or if they do not ascend, are negative or are not finite.
   explicit Piecewise(std::vector<Point> points);
 
   double operator()(double at) const;
 
-  /// The same, but level beyond the last point.
+  /// The same function, but constant beyond the last point.
   Piecewise levelled() const;
-  /// The same points, with every value times `factor`.
+  /// The function with every value multiplied by `factor`.
   Piecewise scaled(double factor) const;
   bool never_falls() const;
   const std::vector<Point>& points() const { return points_; }

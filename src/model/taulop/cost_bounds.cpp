@@ -16,7 +16,7 @@ constexpr std::size_t most_combinations = 256;
 /// A sum without maxima: factors of atoms.
 using Linear = std::vector<std::pair<Factor, Atom>>;
 
-/// The sums of which a simplified expression is the maximum; nothing where there are too many.
+/// The sums of which a simplified expression is the maximum; nothing if there are too many.
 std::optional<std::vector<Linear>> combinations(const Expression& e) {
   switch (e.form()) {
     case Expression::Form::atom:
@@ -56,17 +56,19 @@ std::optional<std::vector<Linear>> combinations(const Expression& e) {
   return all;
 }
 
-bool grows_by_tau(const Atom& atom) { return atom.kind != Kind::overhead && atom.kind != Kind::packing; }
-
-/// Atoms of one parameter: those whose values are bounded by each other.
-bool are_related(const Atom& a, const Atom& b) {
-  return a.kind == b.kind && a.channel == b.channel && a.sort == b.sort && a.size == b.size;
+bool grows_by_tau(const Atom& atom) {
+  return atom.kind != AtomKind::overhead && atom.kind != AtomKind::packing;
 }
 
-/// Whether a ≤ b on every machine, where both are atoms.
-bool is_bounded(const Atom& a, const Atom& b, const Bounds& bounds) {
-  if (a.size.unit != b.size.unit || a.kind != b.kind || a.sort != b.sort) return false;
-  const bool is_farther = bounds.farther_is_slower && a.kind == Kind::transfer && a.channel < b.channel;
+/// The atoms are of one parameter and bound each other.
+bool are_related(const Atom& a, const Atom& b) {
+  return a.kind == b.kind && a.channel == b.channel && a.transfer == b.transfer && a.size == b.size;
+}
+
+/// a ≤ b on every machine; both are atoms.
+bool is_bounded(const Atom& a, const Atom& b, const CostBounds& bounds) {
+  if (a.size.unit != b.size.unit || a.kind != b.kind || a.transfer != b.transfer) return false;
+  const bool is_farther = bounds.farther_is_slower && a.kind == AtomKind::transfer && a.channel < b.channel;
   if (a.channel != b.channel && !is_farther) return false;
   return a.tau <= b.tau && a.size.count <= b.size.count;
 }
@@ -79,7 +81,7 @@ class Difference {
     for (const auto& [factor, atom] : a) add(Rational(-1) * factor, atom);
   }
 
-  bool is_never_negative(const Bounds& bounds) const {
+  bool is_never_negative(const CostBounds& bounds) const {
     if (atoms_.empty()) return true;
     std::vector<double> at_one, slope;
     for (const Factor& factor : factors_) {
@@ -108,7 +110,7 @@ class Difference {
     }
   }
 
-  std::vector<HalfSpace> constraints(const Bounds& bounds) const {
+  std::vector<HalfSpace> constraints(const CostBounds& bounds) const {
     std::vector<HalfSpace> all;
     for (std::size_t i = 0; i < atoms_.size(); ++i)
       for (std::size_t j = 0; j < atoms_.size(); ++j) {
@@ -124,7 +126,7 @@ class Difference {
   std::vector<Factor> factors_;
 };
 
-/// Where one side speaks of m and the other of S: L(m, τ) = k·L(S, τ).
+/// For sums in m that are compared with sums in S: L(m, τ) = k·L(S, τ).
 Linear in_segments(Linear terms) {
   for (auto& [factor, atom] : terms)
     if (grows_by_tau(atom) && atom.size.unit == "m" && atom.size.count != 0 && factor.per_k == 0) {
@@ -139,28 +141,16 @@ bool mentions(const Linear& terms, std::string_view unit) {
                      [&](const auto& term) { return term.second.size.unit == unit; });
 }
 
-bool is_at_most(const Linear& a, const Linear& b, const Bounds& bounds) {
+bool is_at_most(const Linear& a, const Linear& b, const CostBounds& bounds) {
   if (mentions(a, "S") || mentions(b, "S"))
     return Difference(in_segments(a), in_segments(b)).is_never_negative(bounds);
   return Difference(a, b).is_never_negative(bounds);
 }
 
-std::uint32_t farthest(const Expression& e) {
-  if (e.form() == Expression::Form::atom) return e.atom().channel;
-  std::uint32_t channel = 0;
-  for (const Expression& term : e.terms()) channel = std::max(channel, farthest(term));
-  return channel;
-}
-
 }  // namespace
 
-std::string_view symbol(Comparison comparison) {
-  static constexpr std::string_view symbols[] = {"=", "≤", "≥", "?"};
-  return symbols[static_cast<unsigned>(comparison)];
-}
-
-bool is_at_most(const Expression& a, const Expression& b, const Bounds& bounds) {
-  const auto left = combinations(simplify(a)), right = combinations(simplify(b));
+bool is_at_most_simplified(const Expression& a, const Expression& b, const CostBounds& bounds) {
+  const auto left = combinations(a), right = combinations(b);
   if (!left || !right || left->size() * right->size() > most_combinations) return false;
   return std::all_of(left->begin(), left->end(), [&](const Linear& x) {
     return std::any_of(right->begin(), right->end(),
@@ -168,27 +158,17 @@ bool is_at_most(const Expression& a, const Expression& b, const Bounds& bounds) 
   });
 }
 
-Comparison compare(const Expression& a, const Expression& b, const Bounds& bounds) {
-  const bool at_most = is_at_most(a, b, bounds), at_least = is_at_most(b, a, bounds);
-  if (at_most && at_least) return Comparison::equal;
-  if (at_most) return Comparison::at_most;
-  return at_least ? Comparison::at_least : Comparison::undecided;
-}
-
-std::vector<Expression> without_bounded(std::vector<Expression> terms, bool farther_dominates) {
-  if (farther_dominates) {
-    std::uint32_t far = 0;
-    for (const Expression& term : terms) far = std::max(far, farthest(term));
-    std::erase_if(terms, [&](const Expression& term) { return farthest(term) < far; });
-  }
+std::vector<Expression> without_bounded(std::vector<Expression> terms, std::vector<Expression> simplified) {
   for (std::size_t i = 0; i < terms.size();) {
     bool is_bounded_by_another = false;
     for (std::size_t j = 0; j < terms.size() && !is_bounded_by_another; ++j)
-      is_bounded_by_another = j != i && is_at_most(terms[i], terms[j]);
-    if (is_bounded_by_another)
-      terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(i));
-    else
+      is_bounded_by_another = j != i && is_at_most_simplified(simplified[i], simplified[j]);
+    if (!is_bounded_by_another) {
       ++i;
+      continue;
+    }
+    terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(i));
+    simplified.erase(simplified.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return terms;
 }

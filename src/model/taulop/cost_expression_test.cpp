@@ -10,7 +10,10 @@
 
 #include "base/error.hpp"
 #include "model/platform/model_platform.hpp"
-#include "model/taulop/cost_bounds.hpp"
+#include "model/taulop/cost_comparison.hpp"
+#include "model/taulop/cost_evaluation.hpp"
+#include "model/taulop/cost_simplification.hpp"
+#include "model/taulop/cost_text.hpp"
 #include "model/taulop/linear_program.hpp"
 
 namespace convene::model {
@@ -19,6 +22,17 @@ namespace {
 const Size m{1, "m"};
 
 std::string simple(const Expression& e, const Simplification& how = {}) { return to_text(simplify(e, how)); }
+
+TEST(TauLop, LBetweenAndBeyondTheMeasuredNumbersOfTransfers) {
+  TauLop parameters;
+  parameters.transfer = {{1, Piecewise(1)}, {4, Piecewise(2.5)}};
+  EXPECT_DOUBLE_EQ(parameters.L(8, 1), 1);
+  EXPECT_DOUBLE_EQ(parameters.L(8, 2), 1.5);
+  EXPECT_DOUBLE_EQ(parameters.L(8, 4), 2.5);
+  EXPECT_DOUBLE_EQ(parameters.L(8, 7), 4);
+  parameters.transfer.erase(4);
+  EXPECT_DOUBLE_EQ(parameters.L(8, 7), 1);
+}
 
 TEST(Rational, IsExactAndRefusesWhatDoesNotFit) {
   EXPECT_EQ(Rational(6, -4), Rational(-3, 2));
@@ -39,14 +53,14 @@ TEST(Expression, TransmissionsStayWholeUntilTheyAreExpanded) {
   EXPECT_EQ(simple(e), "2T¹(m) + T⁰(m) + 2 ∥ T⁰(m)");
   EXPECT_EQ(simple(3 * Expression::concurrent(2, T(0))), "3[2 ∥ T⁰(m)]");
   EXPECT_EQ(simple(expand(T(1))), "o¹(m) + 2L⁰(m, 1) + L¹(m, 1)");  // (3.3)
-  EXPECT_EQ(simple(expand(T(0), {.memory = Memory::zero_copy})), "o⁰(m) + L⁰(m, 1)");
-  EXPECT_EQ(simple(expand(T(0), {.memory = Memory::buffered})), "o⁰(m) + 3L⁰(m, 1)");
-  EXPECT_EQ(simple(expand(T(1), {.network = Network::rdma})), "o¹(m) + L¹(m, 1)");
-  EXPECT_EQ(simple(expand(T(0), {.memory = Memory::segments})),
+  EXPECT_EQ(simple(expand(T(0), {.memory = MemoryTransport::zero_copy})), "o⁰(m) + L⁰(m, 1)");
+  EXPECT_EQ(simple(expand(T(0), {.memory = MemoryTransport::buffered})), "o⁰(m) + 3L⁰(m, 1)");
+  EXPECT_EQ(simple(expand(T(1), {.network = NetworkTransport::rdma})), "o¹(m) + L¹(m, 1)");
+  EXPECT_EQ(simple(expand(T(0), {.memory = MemoryTransport::segments})),
             "o⁰(m) + 2L⁰(S, 1) + (k − 1)L⁰(S, 2)");  // (3.2)
-  EXPECT_EQ(simple(Expression::concurrent(2, expand(T(0), {.memory = Memory::segments}))),
+  EXPECT_EQ(simple(Expression::concurrent(2, expand(T(0), {.memory = MemoryTransport::segments}))),
             "o⁰(m) + 2L⁰(S, 2) + (k − 1)L⁰(S, 4)");  // section 3.5
-  EXPECT_EQ(simple(Expression::concurrent(8, expand(T_sr(0), {.memory = Memory::segments}))),
+  EXPECT_EQ(simple(Expression::concurrent(8, expand(T_sr(0), {.memory = MemoryTransport::segments}))),
             "o⁰(m) + 2kL⁰(S, 8)");  // (3.7)
 }
 
@@ -78,37 +92,36 @@ TEST(Expression, TextAndLatex) {
   EXPECT_EQ(simple(L(0, m, 2) + Expression::times(-1, L(0, m, 2))), "0");
 }
 
-Platform platform() {
-  Platform result = Platform::two_channels();
-  result.channels[0].taulop =
-      TauLop{Piecewise(0.5), {{1, Piecewise::line(1, 0.5)}, {4, Piecewise::line(1, 1)}}};
-  result.channels[1].taulop = TauLop{Piecewise(10), {{1, Piecewise::line(5, 2)}, {2, Piecewise::line(5, 4)}}};
+ModelPlatform platform() {
+  ModelPlatform result = ModelPlatform::two_channels();
+  result.channels[0].add(TauLop{Piecewise(0.5), {{1, Piecewise::line(1, 0.5)}, {4, Piecewise::line(1, 1)}}});
+  result.channels[1].add(TauLop{Piecewise(10), {{1, Piecewise::line(5, 2)}, {2, Piecewise::line(5, 4)}}});
   result.copy = {{1, Piecewise::line(0, 0.25)}};
   result.computation = ByTau{{1, Piecewise::line(0, 1)}, {3, Piecewise::line(0, 2)}};
   return result;
 }
 
 TEST(Expression, Values) {
-  const Platform machine = platform();
+  const ModelPlatform machine = platform();
   EXPECT_DOUBLE_EQ(evaluate(o(0) + 2 * L(0, m, 4) + c(m, 8), machine, 8), 0.5 + 2 * 9 + 2);
   EXPECT_DOUBLE_EQ(evaluate(Expression::concurrent(4, T(0)), machine, 8), 0.5 + 2 * 9);
   EXPECT_DOUBLE_EQ(evaluate(gamma(m, 2), machine, 8), 12);
   EXPECT_DOUBLE_EQ(evaluate(T(1), machine, 8), 10 + 2 * 5 + 21);
   EXPECT_DOUBLE_EQ(evaluate(Expression::max({L(0, m, 1), L(1, m, 2)}), machine, 8), 37);
-  const Transport segments{.memory = Memory::segments};
+  const TransportModel segments{.memory = MemoryTransport::segments};
   EXPECT_DOUBLE_EQ(evaluate(Expression::concurrent(2, T(0)), machine, 32, segments, 8),
                    0.5 + 2 * (1 + 8 * (0.5 + 0.5 / 3)) + 3 * 9);
   EXPECT_DOUBLE_EQ(evaluate(Expression::concurrent(2, T_sr(0)), machine, 32, segments, 8),
                    0.5 + 8 * (1 + 8 * (0.5 + 0.5 / 3)));
   EXPECT_DOUBLE_EQ(evaluate(Factor(-1, 1) * L(0, {1, "S"}, 1), machine, 32, segments, 8), 3 * 5);
   EXPECT_THROW(evaluate(L(7, m, 1), machine, 8), Error);
-  EXPECT_THROW(evaluate(L(0, m, 1), Platform::two_channels(), 8), Error);
+  EXPECT_THROW(evaluate(L(0, m, 1), ModelPlatform::two_channels(), 8), Error);
 }
 
 RC_GTEST_PROP(Expression, ExpandingAndSimplifyingKeepsTheValueOfALinearMachine, ()) {
-  Platform machine = Platform::two_channels();
-  for (Channel& channel : machine.channels)
-    channel.taulop = TauLop{Piecewise(0.5), {{1, Piecewise::line(0, 0.5)}, {4, Piecewise::line(0, 1)}}};
+  ModelPlatform machine = ModelPlatform::two_channels();
+  for (ModelChannel& channel : machine.channels)
+    channel.add(TauLop{Piecewise(0.5), {{1, Piecewise::line(0, 0.5)}, {4, Piecewise::line(0, 1)}}});
   const auto random_term = [] {
     const Size size{*rc::gen::inRange<std::int64_t>(1, 9), "m"};
     return *rc::gen::inRange(1, 4) * Expression::concurrent(*rc::gen::inRange<std::uint32_t>(1, 5),
@@ -165,8 +178,8 @@ RC_GTEST_PROP(Compare, IsTrueOnMachinesWithinTheBounds, ()) {
   for (double exponent : {0.0, 0.3, 0.5, 0.8, 1.0}) {
     TauLop L;
     for (std::uint32_t tau = 1; tau <= 8; ++tau) L.transfer[tau] = Piecewise(std::pow(tau, exponent));
-    Platform machine = Platform::two_channels();
-    machine.channels[0].taulop = L;
+    ModelPlatform machine = ModelPlatform::two_channels();
+    machine.channels[0].add(L);
     const double x = evaluate(a, machine, 1), y = evaluate(b, machine, 1);
     RC_ASSERT(found != Comparison::at_most || x <= y + 1e-9);
     RC_ASSERT(found != Comparison::at_least || x >= y - 1e-9);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives within one node that move data by transfers of a group and not by messages, under τ-Lop.
+// Collectives through shared memory under τ-Lop: transfers of a group within one node instead of messages.
 // Source: the τ-Lop thesis, sections 4.6, 4.7.3 and 4.7.4. All in channel 0; S is a segment, m is kS.
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace convene::model {
 
-/// Open MPI's broadcast in shared memory, stage by stage: how many transfers of a segment take place at a time.
+/// Open MPI's broadcast in shared memory: the number of concurrent transfers of a segment in each stage.
 ///
 /// A tree of this degree in which every process with children has a shared buffer of two segments. The root writes a
 /// segment into its buffer every second stage. A process with children copies each segment from its parent's buffer into
-/// its own, and in the next stage to its user; one without waits for that stage where processes of its level have
-/// children, since they all go in step (figure 4.22).
+/// its own, and in the next stage to its user. A process without children copies in that next stage, too, if processes of its
+/// level have children, since all processes advance together (figure 4.22).
 std::vector<std::uint32_t> shared_broadcast_stages(std::uint32_t procs, std::uint32_t degree,
                                                    std::uint32_t segments);
 
@@ -29,8 +29,8 @@ Expression shared_broadcast(std::uint32_t procs, std::uint32_t degree, std::uint
 /// of them and combines it with the others.
 Expression shared_reduce(std::uint32_t procs);
 
-/// AzequiaMPI's reduction in place (4.58): the ranks tell each other where their data are (messages of `address` bytes,
-/// moved once), each combines one part of all, and they wait for each other.
+/// AzequiaMPI's reduction in place (4.58): the ranks exchange the addresses of their data (messages of `address` bytes, moved
+/// once), each combines one part of all vectors, and a barrier follows.
 Expression in_situ_reduce(std::uint32_t procs, std::uint32_t address = 8);
 
 }  // namespace convene::model

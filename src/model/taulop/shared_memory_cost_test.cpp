@@ -7,6 +7,11 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "model/taulop/cost_comparison.hpp"
+#include "model/taulop/cost_evaluation.hpp"
+#include "model/taulop/cost_simplification.hpp"
+#include "model/taulop/cost_text.hpp"
+#include "model/taulop/taulop_parameters.hpp"
 
 namespace convene::model {
 namespace {

@@ -5,7 +5,11 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
-#include "model/taulop/cost_bounds.hpp"
+#include "model/taulop/cost_comparison.hpp"
+#include "model/taulop/cost_evaluation.hpp"
+#include "model/taulop/cost_simplification.hpp"
+#include "model/taulop/cost_text.hpp"
+#include "model/taulop/taulop_parameters.hpp"
 
 namespace convene::model {
 namespace {

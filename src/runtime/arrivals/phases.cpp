@@ -9,7 +9,6 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "clock/common_clock.hpp"
-#include "collective/core/spec.hpp"
 #include "mpi/tags.hpp"
 #include "runtime/arrivals/forecast_exchange.hpp"
 #include "runtime/call/bound_call.hpp"
@@ -336,10 +335,9 @@ void Phases::refuse_second() const {
 }
 
 std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& communicator,
-                                    const std::string& algorithm, CallStats& record, double round_seconds) {
+                                    const Spec& spec, CallStats& record, double round_seconds) {
   if (!std::isfinite(round_seconds))
     throw Error("the seconds of a round are not a number (convene_phase_init)");
-  Spec spec = parse_spec(arguments.collective, algorithm);
   if (spec.algorithm->arrival_source != ArrivalSource::forecast || arguments.procs < 2)
     return std::make_unique<Phases>();
   const std::uint32_t number = communicator.tags().next_persistent(),
@@ -350,7 +348,7 @@ std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& co
     return std::make_unique<Phases>();
   }
   auto runs =
-      std::make_unique<PhasedRuns>(arguments, communicator, std::move(spec), record, number, exchange);
+      std::make_unique<PhasedRuns>(arguments, communicator, spec, record, number, exchange);
   const std::int64_t offset = measure_offset(communicator);
   std::int64_t round = maximum(to_ns(std::clamp(round_seconds, 0., 1e6)),
                                communicator.comm());  // ranks may have said different ones

@@ -125,6 +125,7 @@ void Decisions::schedule(Decision& decision, const Spec& spec) {
   try {
     decision.shared_places = shared_places(*spec.algorithm, call);
     decision.prepared = process_schedules().get(*spec.algorithm, call);
+    decision.spec = spec;
     decision.algorithm = decision.chosen;
   } catch (const std::bad_alloc&) {
     throw;

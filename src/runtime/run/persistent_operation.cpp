@@ -91,7 +91,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
         internal_(communicator.tags().shared()),
         profile_(communicator.stats().profile()),
         record_(record),
-        algorithm_(decision.algorithm),
+        spec_(decision.spec),
         block_bytes_(block_bytes),
         number_(number),
         call_(arguments_, *prepared_, internal_->comm, 0, staging_) {}
@@ -112,7 +112,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
   std::unique_ptr<Phases> make_phases(double round_seconds) override {
     Communicator* communicator = Communicator::of(arguments_.comm);
     if (!communicator) return Persistent::make_phases(round_seconds);
-    return convene::runtime::make_phases(arguments_, *communicator, algorithm_, record_, round_seconds);
+    return convene::runtime::make_phases(arguments_, *communicator, spec_, record_, round_seconds);
   }
 
   int start(MPI_Request* request) override {
@@ -169,7 +169,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
   const std::shared_ptr<InternalCommunicator> internal_;
   const std::shared_ptr<LiveProfile> profile_;  // holds the record
   CallStats& record_;
-  const std::string algorithm_;
+  const Spec spec_;
   const std::uint64_t block_bytes_;
   const std::uint32_t number_;
   std::uint32_t runs_ = 0;

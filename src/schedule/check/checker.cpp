@@ -24,7 +24,7 @@ std::uint8_t touched(std::span<const Range> ranges) {
 
 std::string find_malformed_range(const Schedule& schedule, const Range& range) {
   const std::uint32_t places = schedule.places(range.buffer());
-  if (places == 0) return "a range in a buffer that is not there";
+  if (places == 0) return "a range in an undeclared buffer";
   if (range.first >= places || (range.stride >= places && places > 1)) return "a range beyond its buffer";
   return "";
 }
@@ -40,14 +40,14 @@ std::string find_malformed_step(const Schedule& schedule, StepId id) {
     return fmt::format("{} {} blocks {} {} places", step.kind == StepKind::copy ? "copies" : "combines",
                        places(schedule.from(id)), step.kind == StepKind::copy ? "to" : "with",
                        places(schedule.to(id)));
-  if (touched(schedule.ranges(id)) != step.touches) return "does not say truly which buffers it touches";
+  if (touched(schedule.ranges(id)) != step.touches) return "has a wrong set of touched buffers";
   for (StepId next : schedule.successors(id))
     if (next <= id || next >= schedule.size())
       return fmt::format("step {} depends on it, but numbers must grow along dependencies", next);
   return "";
 }
 
-/// Whether the schedules are whole: whatever is asked of them later may rely on it.
+/// The first inconsistency within a schedule. All later checks rely on consistent schedules.
 std::string find_malformed(const Schedule& schedule) {
   std::vector<std::uint32_t> predecessors(schedule.size(), 0);
   for (StepId id = 0; id < schedule.size(); ++id) {
@@ -57,7 +57,7 @@ std::string find_malformed(const Schedule& schedule) {
   }
   for (StepId id = 0; id < schedule.size(); ++id)
     if (predecessors[id] != schedule[id].predecessors)
-      return fmt::format("{}: counts {} steps before it where there are {}", describe(schedule, id),
+      return fmt::format("{}: counts {} predecessors, but has {}", describe(schedule, id),
                          schedule[id].predecessors, predecessors[id]);
   return "";
 }
@@ -87,85 +87,34 @@ std::string find_hazard(const Plan& plan) {
   return "";
 }
 
-std::string find_deadlock(const Plan& plan, const MessageMatching& links, const Limits& limits) {
+/// Simulates both ways in which the executor runs schedules.
+std::string find_deadlock(const Plan& plan, const MessageMatching& matching, const Limits& limits) {
   if (limits.receives == 0 || limits.sends == 0) return "the limits on steps in flight must be at least 1";
   std::vector<Order> orders;
   orders.reserve(plan.size());
   for (const Schedule& schedule : plan) orders.push_back(compile_order(schedule, limits));
-  std::string why = simulate_compiled(plan, links, orders, limits);
+  std::string why = simulate_compiled(plan, matching, orders, limits);
   if (!why.empty()) return why;
   constexpr Limits one_at_a_time{.receives = 1, .sends = 1};
-  if (simulate_dynamic(plan, links, one_at_a_time, Timing::oldest_first).empty())
-    return "";  // then so for all limits
-  why = simulate_dynamic(plan, links, limits, Timing::oldest_first);
-  return why.empty() ? simulate_dynamic(plan, links, limits, Timing::newest_first) : why;
+  if (simulate_dynamic(plan, matching, one_at_a_time, Timing::oldest_first).empty())
+    return "";  // then free of deadlock with all limits
+  why = simulate_dynamic(plan, matching, limits, Timing::oldest_first);
+  return why.empty() ? simulate_dynamic(plan, matching, limits, Timing::newest_first) : why;
 }
 
 std::string find_fault(const Plan& plan, const Contract& contract, const Limits& limits) {
   if (contract.size() != plan.size())
     return fmt::format("a plan of {} ranks, but a contract of {}", plan.size(), contract.size());
   if (std::string why = find_malformed(plan); !why.empty()) return why;
-  const MessageMatching links = link(plan);
-  if (!links.fault.empty()) return links.fault;
-  if (const Dataflow delivery(plan, links, contract); !delivery.fault().empty()) return delivery.fault();
+  const MessageMatching matching = link(plan);
+  if (!matching.fault.empty()) return matching.fault;
+  if (const Dataflow dataflow(plan, matching, contract); !dataflow.fault().empty()) return dataflow.fault();
   if (std::string why = find_hazard(plan); !why.empty()) return why;
-  if (std::string why = find_race(plan, links); !why.empty()) return why;
-  return find_deadlock(plan, links, limits);
-}
-
-/// What one rank sends and receives.
-struct Traffic {
-  std::uint64_t messages_sent = 0, blocks_sent = 0, messages_received = 0, blocks_received = 0,
-                blocks_combined = 0, signals = 0;
-};
-
-Traffic traffic(const Schedule& schedule) {
-  Traffic result;
-  for (StepId id = 0; id < schedule.size(); ++id) {
-    if (schedule[id].is_shm_signal()) {
-      result.signals += schedule[id].kind == StepKind::send;
-    } else if (schedule[id].kind == StepKind::send) {
-      ++result.messages_sent;
-      result.blocks_sent += places(schedule.ranges(id));
-    } else if (schedule[id].kind == StepKind::recv) {
-      ++result.messages_received;
-      result.blocks_received += places(schedule.ranges(id));
-    } else if (schedule[id].kind == StepKind::combine) {
-      result.blocks_combined += places(schedule.to(id));
-    }
-  }
-  return result;
-}
-
-std::uint64_t scratch_places(const Schedule& schedule) {
-  std::uint64_t total = 0;
-  for (unsigned b = index(Buffer::scratch); b < max_buffers; ++b)
-    total += schedule.places(static_cast<Buffer>(b));
-  return total;
+  if (std::string why = find_race(plan, matching); !why.empty()) return why;
+  return find_deadlock(plan, matching, limits);
 }
 
 }  // namespace
-
-Statistics statistics(const Plan& plan) {
-  Statistics result;
-  for (const Schedule& schedule : plan) {
-    const Traffic mine = traffic(schedule);
-    result.rounds = std::max(result.rounds, schedule.rounds());
-    result.messages += mine.messages_sent;
-    result.blocks += mine.blocks_sent;
-    result.signals += mine.signals;
-    result.most_messages_sent = std::max(result.most_messages_sent, mine.messages_sent);
-    result.most_blocks_sent = std::max(result.most_blocks_sent, mine.blocks_sent);
-    result.most_messages_received = std::max(result.most_messages_received, mine.messages_received);
-    result.most_blocks_received = std::max(result.most_blocks_received, mine.blocks_received);
-    result.most_blocks_combined = std::max(result.most_blocks_combined, mine.blocks_combined);
-    result.scratch = std::max(result.scratch, scratch_places(schedule));
-    result.steps += schedule.size();
-    result.edges += schedule.edges();
-    result.memory += schedule.memory();
-  }
-  return result;
-}
 
 Verdict check(const Plan& plan, const Contract& contract, const Limits& limits) {
   return {find_fault(plan, contract, limits), statistics(plan)};

@@ -84,14 +84,14 @@ TEST(Checker, CatchesEveryMutantOfARing) {
   EXPECT_GT(caught, 200);
 }
 
-TEST(Checker, NamesTheMessageThatNobodyTakes) {
+TEST(Checker, NamesAMessageWithoutReceive) {
   const auto send_two = [](Builder& b) { b.send(1, in(0)), b.send(1, in(1)); };
   const auto take_one = [](Builder& b) { b.recv(0, out(0)); };
   EXPECT_THAT(why(plan_of(2, send_two, take_one)),
               AllOf(HasSubstr("rank 0, step 1"), HasSubstr("left over"), HasSubstr("rank 1")));
 }
 
-TEST(Checker, NamesTheReceiveThatNobodyServes) {
+TEST(Checker, NamesAReceiveWithoutMessage) {
   const auto send = [](Builder& b) { b.send(1, in(0)); };
   const auto take_two = [](Builder& b) { b.recv(0, out(0)), b.recv(0, out(1)); };
   EXPECT_THAT(why(plan_of(2, send, take_two)), AllOf(HasSubstr("rank 1, step 1"), HasSubstr("never sent")));
@@ -223,7 +223,7 @@ TEST(Checker, RefusesAPlanThatDoesNotFitItsContract) {
 
 // Sends complete only when their receive is posted. Two ranks that send to each other first are fine while sends do
 // not block, and stuck when a send is waited for before the receive is issued.
-TEST(Progress, PlaysSendsAsRendezvous) {
+TEST(Deadlock, SimulatesSendsAsRendezvous) {
   const auto swap = [](Rank peer) {
     return [peer](Builder& b) { b.send(peer, in(0)), b.recv(peer, out(0)); };
   };
@@ -237,7 +237,7 @@ TEST(Progress, PlaysSendsAsRendezvous) {
               AllOf(HasSubstr("rank 0, step 0"), HasSubstr("for ever"), HasSubstr("rank 1 waits for")));
 }
 
-TEST(Progress, ChecksTheOrderItself) {
+TEST(Deadlock, ChecksTheOrderItself) {
   const Plan plan = ring_plan(3);
   const MessageMatching links = link(plan);
   std::vector<Order> orders;
@@ -256,15 +256,15 @@ TEST(Progress, ChecksTheOrderItself) {
               HasSubstr("exceeds the limit"));
 }
 
-TEST(Progress, KeepsToTheLimits) {
+TEST(Deadlock, KeepsToTheLimits) {
   for (const Limits limits : {Limits{1, 1}, Limits{2, 1}, Limits{1, 2}, Limits{16, 64}})
     EXPECT_EQ(check(ring_plan(6), ring_contract(6), limits).why, "")
         << limits.receives << ", " << limits.sends;
   EXPECT_THAT(check(ring_plan(6), ring_contract(6), {0, 0}).why, HasSubstr("limits"));
 }
 
-// Rank 0 sends to rank 1 what that one takes last: with one receive at a time and one send at a time neither can go on.
-TEST(Progress, FindsADeadlockThatOnlyTheLimitsMake) {
+// Rank 0 sends first what rank 1 receives last: with one receive and one send at a time both deadlock.
+TEST(Deadlock, FindsADeadlockThatOnlyTheLimitsMake) {
   const auto up = [](Builder& b) { b.send(1, in(0)), b.send(2, in(1)); };
   const auto middle = [](Builder& b) { b.recv(2, out(0)), b.recv(0, out(1)); };
   const auto down = [](Builder& b) { b.recv(0, out(0)), b.send(1, out(0)); };
@@ -277,7 +277,7 @@ TEST(Progress, FindsADeadlockThatOnlyTheLimitsMake) {
 constexpr Range shared(Place first, std::uint32_t count = 1) { return Range(Buffer::shared, first, count); }
 
 /// Rank 0 writes a block where rank 1 reads it, and then another one.
-Plan handing_over(bool tells, bool waits, Place about = 0) {
+Plan passing_on(bool tells, bool waits, Place about = 0) {
   return plan_of(
       2,
       [=](Builder& b) {
@@ -295,8 +295,8 @@ Plan handing_over(bool tells, bool waits, Place about = 0) {
       });
 }
 
-TEST(Checker, SharedPlacesAreHandedOverBySignals) {
-  const Verdict verdict = check(handing_over(true, true), anything(handing_over(true, true)));
+TEST(Checker, SignalsPassSharedPlacesOn) {
+  const Verdict verdict = check(passing_on(true, true), anything(passing_on(true, true)));
   EXPECT_EQ(verdict.why, "");
   EXPECT_EQ(verdict.statistics.messages, 0u);
   EXPECT_EQ(verdict.statistics.signals, 2u);
@@ -305,15 +305,15 @@ TEST(Checker, SharedPlacesAreHandedOverBySignals) {
 
 TEST(Checker, FindsAReadThatNoSignalOrders) {
   EXPECT_THAT(
-      why(handing_over(true, false)),
+      why(passing_on(true, false)),
       AllOf(HasSubstr("copy shared 0 to output 0"), HasSubstr("copy input 1 to shared 0"),
             HasSubstr("both touch shared place 0, one of them writes it, and no signal orders them")));
 }
 
-TEST(Checker, FindsAWriteThatNoSignalOrders) { EXPECT_NE(why(handing_over(false, true)), ""); }
+TEST(Checker, FindsAWriteThatNoSignalOrders) { EXPECT_NE(why(passing_on(false, true)), ""); }
 
 TEST(Checker, FindsASignalAboutAnotherPlace) {
-  EXPECT_THAT(why(handing_over(true, true, 1)), HasSubstr("which is about other places"));
+  EXPECT_THAT(why(passing_on(true, true, 1)), HasSubstr("which is about other places"));
 }
 
 TEST(Checker, AMessageOrdersNothingInSharedMemory) {
@@ -383,7 +383,7 @@ TEST(Checker, FindsABarrierWhoseRoundsDiffer) {
   EXPECT_THAT(why(plan), AllOf(HasSubstr("is of round 1"), HasSubstr("of round 0")));
 }
 
-TEST(Progress, BarriersGoRoundByRoundWithinAnyLimits) {
+TEST(Deadlock, BarriersGoRoundByRoundWithinAnyLimits) {
   // The later round's message stands first.
   const auto swap = [](Rank peer) {
     return [peer](Builder& b) {

@@ -35,7 +35,7 @@ Content Expressions::combine(Content left, Content right, std::string& fault) {
   const auto is_content = [&](Content content) {
     return content >= 0 && static_cast<std::size_t>(content) < nodes_.size();
   };
-  if (!is_content(left) || !is_content(right)) return fail("combines what is no contribution");
+  if (!is_content(left) || !is_content(right)) return fail("combines a place that holds no contribution");
   const Node &a = node(left), &b = node(right);
   if (a.segment != b.segment)
     return fail(fmt::format("combines {} with {}", in_words(left), in_words(right)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contents that are sums: which contributions a combined place holds, in which order and in which brackets. ("Sum" is
-// said of any operator.)
+// Expressions of contributions: what a place of a reduction holds, with the order and the brackets of its operands. "Sum"
+// stands for the result of any operator.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,23 @@
 #include <unordered_map>
 #include <vector>
 
-#include "schedule/check/checker.hpp"
+#include "schedule/check/contract.hpp"
+#include "schedule/core/slots.hpp"
 
 namespace convene::schedule {
 
-/// All expressions of one play, each kept once: equal numbers are equal expressions, bracket by bracket, and so the same
-/// bits under any operator. A content below `procs * segments` is a contribution, a larger one a combination.
+/// All expressions of one simulation, each kept once. Equal numbers are equal expressions, bracket by bracket, and so the
+/// same bits under any operator. A content below `procs * segments` is a contribution, a larger one a combination.
 class Expressions {
  public:
   Expressions(Rank procs, const Reduction& reduction);
 
-  /// left ∘ right. Where that is no sum that the reduction could want, `fault` says why, as a clause, and the result is
-  /// `nothing`: contributions to different segments, one that is in both, and, where the order matters, ranks that do not
-  /// follow each other.
+  /// left ∘ right. An invalid combination returns `nothing` and writes the reason, as a clause, to an empty `fault`:
+  /// contributions to different segments, a contribution that is in both operands, or, for an operator that does not
+  /// commute, ranks that do not follow each other.
   Content combine(Content left, Content right, std::string& fault);
 
-  /// Whether a content is the contributions of ranks 0 … last to a segment, all of them and nothing else.
+  /// True if a content combines exactly the contributions of ranks 0 … last to a segment.
   bool is_sum(Content content, Rank last, std::uint32_t segment) const;
 
   /// The segment of the vector that a content is (part of a sum of).
@@ -41,7 +42,7 @@ class Expressions {
   struct Node {
     Content left, right;
     std::uint32_t segment;
-    Rank first, last;  // in order: the ranks; else their least and greatest
+    Rank first, last;  // the lowest and the highest contributing rank
   };
 
   Content contributions() const { return static_cast<Content>(procs_ * reduction_.segments); }

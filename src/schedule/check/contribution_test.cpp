@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums as contents: what the checker makes of combine steps, and how printers show them.
+// Sums as contents: combine steps in the checker and in the printers.
 #include "schedule/check/contribution.hpp"
 
 #include <gmock/gmock.h>
@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "schedule/check/checker.hpp"
 #include "schedule/core/builder.hpp"
 #include "schedule/print/frames.hpp"
 #include "schedule/print/print.hpp"
@@ -101,7 +102,7 @@ void reduce_backwards(Builder& builder) {
   builder.combine(inbox, out(0));
 }
 
-TEST(Checker, PlaysAReduction) {
+TEST(Checker, ChecksAReduction) {
   const Verdict verdict = check(pair_plan(reduce), pair_contract());
   EXPECT_EQ(verdict.why, "");
   EXPECT_EQ(verdict.statistics.most_blocks_combined, 1u);
@@ -207,11 +208,11 @@ TEST(ToGoal, CalculatesCombines) {
 }
 
 TEST(Frames, ShowSums) {
-  const Frames played = simulate_frames(pair_plan(reduce), pair_contract());
-  ASSERT_EQ(played.frames.size(), 1u);
-  const Cell& sum = played.frames[0].cells[0][1];  // below the input
+  const Frames simulated = simulate_frames(pair_plan(reduce), pair_contract());
+  ASSERT_EQ(simulated.frames.size(), 1u);
+  const Cell& sum = simulated.frames[0].cells[0][1];  // below the input
   EXPECT_EQ(sum.change, Change::combined);
-  EXPECT_EQ(played.expressions->label(sum.content), "(0,1)");
+  EXPECT_EQ(simulated.expressions->label(sum.content), "(0,1)");
 }
 
 TEST(Svg, DrawsSums) {

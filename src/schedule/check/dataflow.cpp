@@ -11,7 +11,6 @@ namespace convene::schedule {
 namespace {
 
 constexpr std::size_t not_sent = static_cast<std::size_t>(-1);
-constexpr std::uint32_t done = 0xffffffffu;  // in place of a number of missing predecessors
 
 /// The last step that writes a place, in words.
 std::string last_writer(const Schedule& schedule, Buffer buffer, Place wanted) {
@@ -29,17 +28,16 @@ std::string last_writer(const Schedule& schedule, Buffer buffer, Place wanted) {
 
 }  // namespace
 
-Dataflow::Dataflow(const Plan& plan, const MessageMatching& links, const Contract& contract)
-    : plan_(plan), links_(links) {
+Dataflow::Dataflow(const Plan& plan, const MessageMatching& matching, const Contract& contract)
+    : plan_(plan), matching_(matching) {
   segments_ = contract.reduction.segments;
   if (segments_ > 0) expressions_.emplace(static_cast<Rank>(plan.size()), contract.reduction);
   lay_out(contract);
   if (!fault_.empty()) return;
-  start();
   run();
-  if (fault_.empty() && left_ > 0) explain_stuck();
+  if (fault_.empty()) explain_deadlock();
   if (fault_.empty()) compare(contract);
-  if (fault_.empty() && contract.reduction.same_expression) fault_ = find_unlike(contract);
+  if (fault_.empty() && contract.reduction.same_expression) fault_ = find_differing_expressions(contract);
 }
 
 std::string Dataflow::in_words(Content content) const {
@@ -78,57 +76,55 @@ void Dataflow::fill(Rank rank, Buffer buffer, const std::vector<Content>& conten
     std::copy(contents.begin(), contents.end(), held_.begin() + static_cast<long>(at(rank, buffer)));
 }
 
-void Dataflow::start() {
-  missing_.resize(links_.base.back());
-  payload_at_.assign(links_.base.back(), not_sent);
-  left_ = links_.base.back();
-  for (const Schedule& schedule : plan_)
-    for (StepId id = 0; id < schedule.size(); ++id) {
-      missing_[links_.at(schedule.rank(), id)] = schedule[id].predecessors;
-      if (schedule[id].predecessors == 0) todo_.push_back({schedule.rank(), id});
-    }
-}
-
 void Dataflow::run() {
-  while (!todo_.empty() && fault_.empty()) {
-    const Todo next = todo_.back();
-    todo_.pop_back();
-    if (execute(next.rank, next.step)) complete(plan_[next.rank], next.step);
+  walks_ = ready_walks(plan_);
+  payload_at_.assign(matching_.base.back(), not_sent);
+  for (const Schedule& schedule : plan_) {
+    const Rank rank = schedule.rank();
+    for (StepId id = 0; id < schedule.size(); ++id)
+      if (schedule[id].kind == StepKind::recv) walks_[rank].hold(id);  // until its message is sent
+    walks_[rank].start([&](StepId id) { ready_.push_back({rank, id}); });
+  }
+  while (!ready_.empty() && fault_.empty()) {
+    const auto [rank, step] = ready_.back();
+    ready_.pop_back();
+    execute(rank, step);
+    walks_[rank].complete(step, [this, rank = rank](StepId next) { ready_.push_back({rank, next}); });
   }
 }
 
-/// Does one step whose predecessors are complete; false where it must wait for its message.
-bool Dataflow::execute(Rank rank, StepId id) {
+void Dataflow::execute(Rank rank, StepId id) {
   const Schedule& schedule = plan_[rank];
-  const PlanStep index = links_.at(rank, id);
   switch (schedule[id].kind) {
-    case StepKind::send: {
-      payload_at_[index] = payload_.size();
-      if (!schedule[id].is_shm_signal()) gather(schedule, id, schedule.ranges(id), payload_);
-      const PlanStep partner = links_.partner[index];
-      const Rank peer = schedule[id].peer;
-      if (missing_[partner] == 0) todo_.push_back({peer, links_.step(peer, partner)});  // it waited
-      return true;
-    }
-    case StepKind::recv: {
-      const std::size_t payload = payload_at_[links_.partner[index]];
-      if (payload == not_sent || missing_[index] == done) return false;
-      if (schedule[id].is_shm_signal()) return true;
-      write(schedule, id, schedule.ranges(id), payload_.data() + payload);
-      return true;
-    }
+    case StepKind::send:
+      return send(schedule, id);
+    case StepKind::recv:
+      return receive(schedule, id);
     case StepKind::copy:
-      between_.clear();
-      gather(schedule, id, schedule.from(id), between_);
-      write(schedule, id, schedule.to(id), between_.data());
-      return true;
+      left_.clear();
+      gather(schedule, id, schedule.from(id), left_);
+      return write(schedule, id, schedule.to(id), left_.data());
     case StepKind::combine:
-      combine(schedule, id);
-      return true;
-    case StepKind::join:
-      return true;
+      return combine(schedule, id);
+    case StepKind::join:  // the walk completes it
+      return;
   }
-  return true;
+}
+
+void Dataflow::send(const Schedule& schedule, StepId id) {
+  const PlanStep index = matching_.at(schedule.rank(), id);
+  payload_at_[index] = payload_.size();
+  if (!schedule[id].is_shm_signal()) gather(schedule, id, schedule.ranges(id), payload_);
+  const Rank peer = schedule[id].peer;
+  walks_[peer].release(matching_.step(peer, matching_.partner[index]), [this, peer](StepId receive) {
+    ready_.push_back({peer, receive});
+  });
+}
+
+void Dataflow::receive(const Schedule& schedule, StepId id) {
+  if (schedule[id].is_shm_signal()) return;
+  const PlanStep send = matching_.partner[matching_.at(schedule.rank(), id)];
+  write(schedule, id, schedule.ranges(id), payload_.data() + payload_at_[send]);
 }
 
 void Dataflow::gather(const Schedule& schedule, StepId id, std::span<const Range> from,
@@ -160,46 +156,41 @@ void Dataflow::write(const Schedule& schedule, StepId id, std::span<const Range>
 }
 
 void Dataflow::combine(const Schedule& schedule, StepId id) {
-  between_.clear();
-  beneath_.clear();
-  gather(schedule, id, schedule.from(id), between_);
-  gather(schedule, id, schedule.to(id), beneath_);
+  left_.clear();
+  right_.clear();
+  gather(schedule, id, schedule.from(id), left_);
+  gather(schedule, id, schedule.to(id), right_);
   if (fault_.empty() && !expressions_)
     fault_ = describe(schedule, id) + ": combines, but nothing is to be reduced";
   std::string why;
-  for (std::size_t i = 0; i < between_.size() && fault_.empty(); ++i) {
-    beneath_[i] = expressions_->combine(between_[i], beneath_[i], why);
+  for (std::size_t i = 0; i < left_.size() && fault_.empty(); ++i) {
+    right_[i] = expressions_->combine(left_[i], right_[i], why);
     if (!why.empty()) fault_ = fmt::format("{}: {}", describe(schedule, id), why);
   }
-  write(schedule, id, schedule.to(id), beneath_.data());
+  write(schedule, id, schedule.to(id), right_.data());
 }
 
-void Dataflow::complete(const Schedule& schedule, StepId id) {
-  missing_[links_.at(schedule.rank(), id)] = done;
-  --left_;
-  for (StepId next : schedule.successors(id))
-    if (--missing_[links_.at(schedule.rank(), next)] == 0) todo_.push_back({schedule.rank(), next});
+StepId Dataflow::first_incomplete(Rank rank) const {
+  StepId id = 0;
+  while (id < plan_[rank].size() && walks_[rank].is_complete(id)) ++id;
+  return id;
 }
 
-/// Follows what waits for what, from the first step that could not be done, until a step comes round again.
-void Dataflow::explain_stuck() {
+/// Follows the chain of waiting ranks from the first incomplete step, until a rank repeats. No fault if all steps are
+/// complete.
+void Dataflow::explain_deadlock() {
   Rank rank = 0;
-  const auto stands = [&](Rank at, StepId id) { return missing_[links_.at(at, id)] != done; };
-  const auto first_stuck = [&](Rank at) {
-    StepId id = 0;
-    while (id < plan_[at].size() && !stands(at, id)) ++id;
-    return id;
-  };
-  while (first_stuck(rank) == plan_[rank].size()) ++rank;
-  // Ids grow along dependencies: the first step of a rank that is not done has no predecessor left, so it is a
-  // receive, and its message was not sent because the sender is stuck in an earlier step of its own.
-  std::vector<bool> passed(plan_.size(), false);
-  fault_ = fmt::format("{}: stuck for ever", describe(plan_[rank], first_stuck(rank)));
-  for (int hops = 0; hops < 4 && !passed[rank]; ++hops) {
-    passed[rank] = true;
-    const Rank peer = plan_[rank][first_stuck(rank)].peer;
+  while (rank < plan_.size() && first_incomplete(rank) == plan_[rank].size()) ++rank;
+  if (rank == plan_.size()) return;
+  // Ids grow along dependencies, so the first incomplete step of a rank has no incomplete predecessor. It is a receive,
+  // and its message was not sent because the sender is stuck in an earlier step of its own.
+  std::vector<bool> visited(plan_.size(), false);
+  fault_ = fmt::format("{}: stuck for ever", describe(plan_[rank], first_incomplete(rank)));
+  for (int hops = 0; hops < 4 && !visited[rank]; ++hops) {
+    visited[rank] = true;
+    const Rank peer = plan_[rank][first_incomplete(rank)].peer;
     fault_ += fmt::format("; it waits for rank {}, which is stuck in {}", peer,
-                          describe(plan_[peer], first_stuck(peer)));
+                          describe(plan_[peer], first_incomplete(peer)));
     rank = peer;
   }
 }
@@ -217,7 +208,7 @@ std::string Dataflow::wanted_in_words(Content wanted) const {
 }
 
 /// Two ranks that hold the same sum by different expressions.
-std::string Dataflow::find_unlike(const Contract& contract) const {
+std::string Dataflow::find_differing_expressions(const Contract& contract) const {
   std::vector<std::pair<Content, Rank>> first(contract.size() * segments_,
                                               {nothing, 0});  // by what is wanted
   for (Rank rank = 0; rank < contract.size(); ++rank)
@@ -256,7 +247,7 @@ void Dataflow::compare(const Contract& contract) {
 std::span<const Content> Dataflow::carried(Rank rank, StepId send) const {
   const Step& step = plan_[rank][send];
   if (step.kind != StepKind::send || step.is_shm_signal() || payload_at_.empty()) return {};
-  const std::size_t payload = payload_at_[links_.at(rank, send)];
+  const std::size_t payload = payload_at_[matching_.at(rank, send)];
   if (payload == not_sent) return {};
   return {payload_.data() + payload, static_cast<std::size_t>(places(plan_[rank].ranges(send)))};
 }

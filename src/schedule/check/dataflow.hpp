@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The play: all ranks' steps are done as soon as they may be, and what every place holds is tracked.
+// Dataflow: a symbolic simulation of a plan. It executes all ranks' steps as soon as their dependencies allow and tracks
+// the content of every place.
 #pragma once
 
 #include <optional>
@@ -7,33 +8,34 @@
 #include <string>
 #include <vector>
 
-#include "schedule/check/checker.hpp"
+#include "schedule/check/contract.hpp"
 #include "schedule/check/contribution.hpp"
 #include "schedule/check/matching.hpp"
+#include "schedule/core/ready_walk.hpp"
 
 namespace convene::schedule {
 
-/// What every message carries and what every place holds in the end. Sends never block in this play; a fixed
-/// schedule with numbered messages is confluent, so what it finds is true of every timing.
+/// The contents of all messages, and of all places after the last step. Sends never block in this simulation. A fixed
+/// schedule with numbered messages is confluent, so the result holds for every timing.
 class Dataflow {
  public:
-  /// `links` must be without fault; the plan and the links must outlive this object.
-  Dataflow(const Plan& plan, const MessageMatching& links, const Contract& contract);
+  /// `matching` must be without fault; the plan and the matching must outlive this object.
+  Dataflow(const Plan& plan, const MessageMatching& matching, const Contract& contract);
 
-  /// Empty where everything is delivered as the contract wants it, else what went wrong first.
+  /// Empty if the plan fulfils the contract, else the first fault.
   const std::string& fault() const { return fault_; }
 
-  /// The contents that a send carries, in order; empty for any other step and where the play did not reach it.
+  /// The contents that a send carries, in order; empty for other steps and for sends that were not reached.
   std::span<const Content> carried(Rank rank, StepId send) const;
 
-  /// What a place holds in the end.
+  /// The content of a place after the last step.
   Content holds(Rank rank, Buffer buffer, Place place) const { return held_[at(rank, buffer) + place]; }
 
-  /// What combined contents stand for; null where the contract is not that of a reduction.
+  /// The meaning of combined contents; null if the contract is not that of a reduction.
   const Expressions* expressions() const { return expressions_ ? &*expressions_ : nullptr; }
 
  private:
-  struct Todo {
+  struct PlannedStep {
     Rank rank;
     StepId step;
   };
@@ -44,31 +46,31 @@ class Dataflow {
   }
   void lay_out(const Contract& contract);
   void fill(Rank rank, Buffer buffer, const std::vector<Content>& contents);
-  void start();
   void run();
-  bool execute(Rank rank, StepId id);
+  void execute(Rank rank, StepId id);
+  void send(const Schedule& schedule, StepId id);
+  void receive(const Schedule& schedule, StepId id);
   void gather(const Schedule& schedule, StepId id, std::span<const Range> from, std::vector<Content>& into);
   void write(const Schedule& schedule, StepId id, std::span<const Range> to, const Content* contents);
   void combine(const Schedule& schedule, StepId id);
   std::string in_words(Content content) const;
   bool is_wanted(Content found, Content wanted) const;
   std::string wanted_in_words(Content wanted) const;
-  std::string find_unlike(const Contract& contract) const;
-  void complete(const Schedule& schedule, StepId id);
-  void explain_stuck();
+  std::string find_differing_expressions(const Contract& contract) const;
+  StepId first_incomplete(Rank rank) const;
+  void explain_deadlock();
   void compare(const Contract& contract);
 
   const Plan& plan_;
-  const MessageMatching& links_;
-  std::vector<std::size_t> first_place_;  // by rank and buffer: where its places begin in `held_`
+  const MessageMatching& matching_;
+  std::vector<std::size_t> first_place_;  // by rank and buffer: the index in `held_` of its first place
   std::vector<Content> held_;
-  std::vector<std::uint32_t> missing_;   // by step: predecessors to come
-  std::vector<std::size_t> payload_at_;  // by send: where its contents begin in `payload_`
-  std::vector<Content> payload_, between_, beneath_;
+  std::vector<ReadyWalk> walks_;         // by rank
+  std::vector<std::size_t> payload_at_;  // by send: the index in `payload_` of its first content
+  std::vector<Content> payload_, left_, right_;
   std::uint32_t segments_ = 0;  // of the vector that is reduced
   std::optional<Expressions> expressions_;
-  std::vector<Todo> todo_;
-  std::uint64_t left_ = 0;
+  std::vector<PlannedStep> ready_;
   std::string fault_;
 };
 

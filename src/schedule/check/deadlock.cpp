@@ -9,6 +9,7 @@
 #include <queue>
 
 #include "schedule/core/describe.hpp"
+#include "schedule/core/ready_walk.hpp"
 
 namespace convene::schedule {
 namespace {
@@ -18,24 +19,27 @@ struct PlannedStep {
   StepId step;
 };
 
-/// What both plays know of a step.
+/// The state of a message, or of any other step that is complete.
 enum class State : std::uint8_t { idle, issued, matched, complete };
 
-class Compiled {
+class CompiledSimulation {
  public:
-  Compiled(const Plan& plan, const MessageMatching& links, const std::vector<Order>& orders,
-           const Limits& limits)
+  CompiledSimulation(const Plan& plan, const MessageMatching& matching, const std::vector<Order>& orders,
+                     const Limits& limits)
       : plan_(plan),
-        links_(links),
+        matching_(matching),
         orders_(orders),
         limits_(limits),
-        state_(links.base.back(), State::idle),
-        missing_(links.base.back()),
+        state_(matching.base.back(), State::idle),
+        walks_(ready_walks(plan)),
         at_(plan.size(), 0),
         in_flight_(plan.size()) {}
 
   std::string run() {
-    for (Rank rank = 0; rank < plan_.size(); ++rank) start(rank);
+    for (Rank rank = 0; rank < plan_.size(); ++rank) {
+      walks_[rank].start([](StepId) {});  // completes joins without predecessors
+      runnable_.push_back(rank);
+    }
     while (!runnable_.empty() && fault_.empty()) {
       const Rank rank = runnable_.back();
       runnable_.pop_back();
@@ -48,16 +52,8 @@ class Compiled {
  private:
   struct InFlight {
     std::uint32_t receives = 0, sends = 0;
-    std::vector<StepId> steps;  // issued, may since have been waited for
+    std::vector<StepId> steps;  // all issued ones; some may be complete
   };
-
-  void start(Rank rank) {
-    const Schedule& schedule = plan_[rank];
-    for (StepId id = 0; id < schedule.size(); ++id) missing_[links_.at(rank, id)] = schedule[id].predecessors;
-    for (StepId id = 0; id < schedule.size(); ++id)
-      if (schedule[id].kind == StepKind::join && schedule[id].predecessors == 0) complete(rank, id);
-    runnable_.push_back(rank);
-  }
 
   /// Runs a rank until it has to wait.
   void advance(Rank rank) {
@@ -77,9 +73,10 @@ class Compiled {
 
   void issue(Rank rank, StepId id) {
     const Schedule& schedule = plan_[rank];
-    const PlanStep index = links_.at(rank, id);
-    if (state_[index] != State::idle) return fail(rank, id, "is issued a second time by the compiled order");
-    if (missing_[index] > 0)
+    const PlanStep index = matching_.at(rank, id);
+    if (state_[index] != State::idle || walks_[rank].is_complete(id))
+      return fail(rank, id, "is issued a second time by the compiled order");
+    if (!walks_[rank].is_ready(id))
       return fail(rank, id, "is issued by the compiled order before what it depends on");
     if (schedule[id].is_shm_signal()) runnable_.push_back(schedule[id].peer);
     if (!schedule[id].is_in_flight()) return complete(rank, id);
@@ -89,20 +86,22 @@ class Compiled {
     if (count > (sends ? limits_.sends : limits_.receives))
       return fail(rank, id, "exceeds the limit on steps in flight");
     state_[index] = State::issued;
-    const PlanStep partner = links_.partner[index];
+    const PlanStep partner = matching_.partner[index];
     if (state_[partner] != State::issued) return;
     state_[index] = state_[partner] = State::matched;
     runnable_.push_back(schedule[id].peer);
   }
 
+  /// False if the rank has to wait.
   bool wait(Rank rank, StepId id) {
-    const PlanStep index = links_.at(rank, id);
+    const PlanStep index = matching_.at(rank, id);
     const State state = state_[index];
     if (plan_[rank][id].is_shm_signal() && state == State::idle) {
-      if (missing_[index] > 0) fail(rank, id, "is awaited by the compiled order before what it depends on");
-      const bool has_come = state_[links_.partner[index]] == State::complete;
-      if (has_come) complete(rank, id);
-      return has_come;
+      if (!walks_[rank].is_ready(id))
+        fail(rank, id, "is awaited by the compiled order before what it depends on");
+      const bool is_signalled = state_[matching_.partner[index]] == State::complete;
+      if (is_signalled) complete(rank, id);
+      return is_signalled;
     }
     if (state == State::idle) fail(rank, id, "is waited for by the compiled order before it is issued");
     if (state == State::complete) fail(rank, id, "is waited for a second time by the compiled order");
@@ -113,7 +112,7 @@ class Compiled {
   bool wait_all(Rank rank) {
     std::vector<StepId>& steps = in_flight_[rank].steps;
     while (!steps.empty()) {
-      const State state = state_[links_.at(rank, steps.back())];
+      const State state = state_[matching_.at(rank, steps.back())];
       if (state == State::issued) return false;
       if (state == State::matched) retire(rank, steps.back());
       steps.pop_back();
@@ -127,10 +126,8 @@ class Compiled {
   }
 
   void complete(Rank rank, StepId id) {
-    state_[links_.at(rank, id)] = State::complete;
-    for (StepId next : plan_[rank].successors(id))
-      if (--missing_[links_.at(rank, next)] == 0 && plan_[rank][next].kind == StepKind::join)
-        complete(rank, next);
+    state_[matching_.at(rank, id)] = State::complete;
+    walks_[rank].complete(id, [](StepId) {});  // the order names what comes next
   }
 
   void fail(Rank rank, StepId id, const char* what) {
@@ -138,9 +135,9 @@ class Compiled {
   }
 
   void require_finished(Rank rank) {
-    if (at_[rank] < orders_[rank].size()) return explain_stuck(rank);
+    if (at_[rank] < orders_[rank].size()) return explain_deadlock(rank);
     for (StepId id = 0; id < plan_[rank].size(); ++id)
-      if (state_[links_.at(rank, id)] != State::complete)
+      if (!walks_[rank].is_complete(id))
         return fail(rank, id, "is not complete at the end of the compiled order");
   }
 
@@ -149,7 +146,7 @@ class Compiled {
     return op.action() == Action::wait ? op.step() : in_flight_[rank].steps.back();
   }
 
-  void explain_stuck(Rank rank) {
+  void explain_deadlock(Rank rank) {
     const StepId id = waited_for(rank);
     const Rank peer = plan_[rank][id].peer;
     fault_ = fmt::format(
@@ -161,64 +158,58 @@ class Compiled {
   }
 
   const Plan& plan_;
-  const MessageMatching& links_;
+  const MessageMatching& matching_;
   const std::vector<Order>& orders_;
   const Limits limits_;
   std::vector<State> state_;
-  std::vector<std::uint32_t> missing_;  // by step: predecessors that were not waited for
-  std::vector<std::size_t> at_;         // by rank: position in its order
+  std::vector<ReadyWalk> walks_;
+  std::vector<std::size_t> at_;  // by rank: position in its order
   std::vector<InFlight> in_flight_;
   std::vector<Rank> runnable_;
   std::string fault_;
 };
 
-class Dynamic {
+class DynamicSimulation {
  public:
-  Dynamic(const Plan& plan, const MessageMatching& links, const Limits& limits, Timing timing)
+  DynamicSimulation(const Plan& plan, const MessageMatching& matching, const Limits& limits, Timing timing)
       : plan_(plan),
-        links_(links),
+        matching_(matching),
         limits_(limits),
         timing_(timing),
-        state_(links.base.back(), State::idle),
-        missing_(links.base.back()),
+        is_issued_(matching.base.back(), false),
+        walks_(ready_walks(plan)),
         receives_(plan.size()),
         sends_(plan.size()) {}
 
   std::string run() {
-    std::size_t left = links_.base.back();
-    for (const Schedule& schedule : plan_)
-      for (StepId id = 0; id < schedule.size(); ++id)
-        missing_[links_.at(schedule.rank(), id)] = schedule[id].predecessors;
-    for (const Schedule& schedule : plan_) {
-      for (StepId id = 0; id < schedule.size(); ++id)
-        if (schedule[id].predecessors == 0) ready(schedule.rank(), id);
-      left -= do_local_steps();
+    for (Rank rank = 0; rank < plan_.size(); ++rank) {
+      walks_[rank].start([&](StepId id) { on_ready(rank, id); });
+      do_local_steps();
     }
     while (!completions_.empty()) {
       const PlannedStep next = take();
       complete(next.rank, next.step);
-      left -= 1 + do_local_steps();
+      do_local_steps();
     }
-    return left == 0 ? "" : explain_stuck();
+    const auto is_finished = [](const ReadyWalk& walk) { return walk.incomplete() == 0; };
+    return std::ranges::all_of(walks_, is_finished) ? "" : explain_deadlock();
   }
 
  private:
   using Earliest = std::priority_queue<StepId, std::vector<StepId>, std::greater<>>;
   struct Window {
-    Earliest waiting;
+    Earliest ready;
     std::uint32_t in_flight = 0;
-    StepId first = 0;  // no step of the kind below this one is incomplete
+    StepId first = 0;  // all steps of the kind below this one are complete
   };
 
-  /// Copies, combines and joins: a rank does them before it looks at its messages again.
-  std::size_t do_local_steps() {
-    std::size_t count = 0;
-    for (; !local_.empty(); ++count) {
+  /// Copies and combines: a rank executes them before it polls its messages again.
+  void do_local_steps() {
+    while (!local_.empty()) {
       const PlannedStep next = local_.back();
       local_.pop_back();
       complete(next.rank, next.step);
     }
-    return count;
   }
 
   PlannedStep take() {
@@ -228,97 +219,91 @@ class Dynamic {
     return next;
   }
 
-  Window& window(Rank rank, StepId id) {
-    return (plan_[rank][id].kind == StepKind::send ? sends_ : receives_)[rank];
-  }
+  Window& window(Rank rank, StepKind kind) { return (kind == StepKind::send ? sends_ : receives_)[rank]; }
 
-  void ready(Rank rank, StepId id) {
+  void on_ready(Rank rank, StepId id) {
     const Step& step = plan_[rank][id];
-    if (step.is_shm_signal() && step.kind == StepKind::recv) return await(rank, id);
+    if (step.is_shm_signal() && step.kind == StepKind::recv) return await_signal(rank, id);
     if (!step.is_in_flight()) return local_.push_back({rank, id});
-    window(rank, id).waiting.push(id);
-    issue_some(rank, plan_[rank][id].kind);
+    window(rank, step.kind).ready.push(id);
+    issue_some(rank, step.kind);
   }
 
-  /// A signal that may have come already.
-  void await(Rank rank, StepId id) {
-    const PlanStep index = links_.at(rank, id);
-    state_[index] = State::issued;
-    if (state_[links_.partner[index]] == State::complete) completions_.push_back({rank, id});
-  }
-
-  /// Whoever awaits a signal sees it now.
-  void give(Rank rank, StepId id) {
-    const PlanStep partner = links_.partner[links_.at(rank, id)];
+  /// The signal may have been given already.
+  void await_signal(Rank rank, StepId id) {
+    const PlanStep index = matching_.at(rank, id), partner = matching_.partner[index];
     const Rank peer = plan_[rank][id].peer;
-    if (state_[partner] == State::issued) completions_.push_back({peer, links_.step(peer, partner)});
+    is_issued_[index] = true;
+    if (walks_[peer].is_complete(matching_.step(peer, partner))) completions_.push_back({rank, id});
   }
 
-  /// Ready messages of one kind, by number, while the window allows. Its last place is kept for the first message that
-  /// is not complete.
+  /// A rank that awaits the signal sees it now.
+  void give_signal(Rank rank, StepId id) {
+    const PlanStep partner = matching_.partner[matching_.at(rank, id)];
+    const Rank peer = plan_[rank][id].peer;
+    if (is_issued_[partner]) completions_.push_back({peer, matching_.step(peer, partner)});
+  }
+
+  /// Issues ready messages of one kind, by number, within the window. Its last place is reserved for the first message
+  /// that is not complete.
   void issue_some(Rank rank, StepKind kind) {
-    Window& mine = (kind == StepKind::send ? sends_ : receives_)[rank];
+    Window& mine = window(rank, kind);
     const std::uint32_t limit = kind == StepKind::send ? limits_.sends : limits_.receives;
-    while (mine.in_flight + 1 < limit && !mine.waiting.empty()) {
-      const StepId id = mine.waiting.top();
-      mine.waiting.pop();
-      if (is_ready(rank, id)) issue(rank, id, mine);  // else it was the first, and has gone ahead
+    while (mine.in_flight + 1 < limit && !mine.ready.empty()) {
+      const StepId id = mine.ready.top();
+      mine.ready.pop();
+      if (walks_[rank].is_ready(id)) issue(rank, id, mine);  // else it took the reserved place
     }
-    if (mine.in_flight >= limit || mine.waiting.empty()) return;
+    if (mine.in_flight >= limit || mine.ready.empty()) return;
     const Schedule& schedule = plan_[rank];
-    const auto passed = [&](StepId id) {
-      return schedule[id].kind != kind || schedule[id].is_shm_signal() ||
-             state_[links_.at(rank, id)] == State::complete;
+    const auto is_passed = [&](StepId id) {
+      return schedule[id].kind != kind || schedule[id].is_shm_signal() || walks_[rank].is_complete(id);
     };
-    while (mine.first < schedule.size() && passed(mine.first)) ++mine.first;
-    if (mine.first < schedule.size() && is_ready(rank, mine.first)) issue(rank, mine.first, mine);
-  }
-
-  bool is_ready(Rank rank, StepId id) const {
-    const PlanStep index = links_.at(rank, id);
-    return missing_[index] == 0 && state_[index] == State::idle;
+    while (mine.first < schedule.size() && is_passed(mine.first)) ++mine.first;
+    if (mine.first < schedule.size() && walks_[rank].is_ready(mine.first)) issue(rank, mine.first, mine);
   }
 
   void issue(Rank rank, StepId id, Window& mine) {
-    const PlanStep index = links_.at(rank, id), partner = links_.partner[index];
-    state_[index] = State::issued;
+    const PlanStep index = matching_.at(rank, id), partner = matching_.partner[index];
+    walks_[rank].begin(id);
+    is_issued_[index] = true;
     ++mine.in_flight;
-    if (state_[partner] != State::issued) return;
+    if (!is_issued_[partner]) return;
     const Rank peer = plan_[rank][id].peer;
     completions_.push_back({rank, id});
-    completions_.push_back({peer, links_.step(peer, partner)});
+    completions_.push_back({peer, matching_.step(peer, partner)});
   }
 
   void complete(Rank rank, StepId id) {
-    state_[links_.at(rank, id)] = State::complete;
-    for (StepId next : plan_[rank].successors(id))
-      if (--missing_[links_.at(rank, next)] == 0) ready(rank, next);
-    if (plan_[rank][id].is_shm_signal() && plan_[rank][id].kind == StepKind::send) give(rank, id);
-    if (!plan_[rank][id].is_in_flight()) return;
-    --window(rank, id).in_flight;
-    issue_some(rank, plan_[rank][id].kind);
+    const Step& step = plan_[rank][id];
+    walks_[rank].complete(id, [&](StepId next) { on_ready(rank, next); });
+    if (step.is_shm_signal() && step.kind == StepKind::send) give_signal(rank, id);
+    if (!step.is_in_flight()) return;
+    --window(rank, step.kind).in_flight;
+    issue_some(rank, step.kind);
   }
 
-  std::string explain_stuck() const {
+  std::string explain_deadlock() const {
     for (const Schedule& schedule : plan_)
       for (StepId id = 0; id < schedule.size(); ++id) {
-        const PlanStep index = links_.at(schedule.rank(), id);
-        if (state_[index] != State::issued) continue;
+        const PlanStep index = matching_.at(schedule.rank(), id);
+        if (!is_issued_[index] || walks_[schedule.rank()].is_complete(id)) continue;
+        const Rank peer = schedule[id].peer;
         return fmt::format(
             "{}: never completes in the dynamic order with at most {} receives and {} sends in flight, "
             "because {} is never issued",
             describe(schedule, id), limits_.receives, limits_.sends,
-            describe(plan_[schedule[id].peer], links_.step(schedule[id].peer, links_.partner[index])));
+            describe(plan_[peer], matching_.step(peer, matching_.partner[index])));
       }
     return "no step is ready, though some are left";
   }
 
   const Plan& plan_;
-  const MessageMatching& links_;
+  const MessageMatching& matching_;
   const Limits limits_;
   const Timing timing_;
-  std::vector<State> state_;
-  std::vector<std::uint32_t> missing_;  // by step: predecessors to come
+  std::vector<bool> is_issued_;  // by step: messages and awaited signals
+  std::vector<ReadyWalk> walks_;
   std::vector<Window> receives_, sends_;
   std::deque<PlannedStep> completions_;
   std::vector<PlannedStep> local_;
@@ -326,14 +311,14 @@ class Dynamic {
 
 }  // namespace
 
-std::string simulate_compiled(const Plan& plan, const MessageMatching& links,
+std::string simulate_compiled(const Plan& plan, const MessageMatching& matching,
                               const std::vector<Order>& orders, const Limits& limits) {
-  return Compiled(plan, links, orders, limits).run();
+  return CompiledSimulation(plan, matching, orders, limits).run();
 }
 
-std::string simulate_dynamic(const Plan& plan, const MessageMatching& links, const Limits& limits,
+std::string simulate_dynamic(const Plan& plan, const MessageMatching& matching, const Limits& limits,
                              Timing timing) {
-  return Dynamic(plan, links, limits, timing).run();
+  return DynamicSimulation(plan, matching, limits, timing).run();
 }
 
 }  // namespace convene::schedule

@@ -15,7 +15,7 @@ struct Sender {
   StepId step;
 };
 
-/// All sends of a plan, by the rank that they go to; there by sender.
+/// All sends of a plan, by target and then by sender.
 struct Inbound {
   std::vector<std::size_t> first;
   std::vector<Sender> sends;
@@ -37,20 +37,20 @@ Inbound sort_by_target(const Plan& plan) {
   return inbound;
 }
 
-class Pairing {
+class Matcher {
  public:
-  explicit Pairing(const Plan& plan) : plan_(plan), inbound_(sort_by_target(plan)) {
-    links_.base.push_back(0);
-    for (const Schedule& schedule : plan) links_.base.push_back(links_.base.back() + schedule.size());
-    links_.partner.assign(links_.base.back(), MessageMatching::none);
+  explicit Matcher(const Plan& plan) : plan_(plan), inbound_(sort_by_target(plan)) {
+    matching_.base.push_back(0);
+    for (const Schedule& schedule : plan) matching_.base.push_back(matching_.base.back() + schedule.size());
+    matching_.partner.assign(matching_.base.back(), MessageMatching::none);
     count_.assign(plan.size(), 0);
     first_.assign(plan.size(), 0);
     by_match_.assign(inbound_.sends.size(), MessageMatching::none);
   }
 
   MessageMatching run() {
-    for (Rank rank = 0; rank < plan_.size() && links_.fault.empty(); ++rank) pair(rank);
-    return std::move(links_);
+    for (Rank rank = 0; rank < plan_.size() && matching_.fault.empty(); ++rank) pair(rank);
+    return std::move(matching_);
   }
 
  private:
@@ -60,87 +60,88 @@ class Pairing {
       first_[inbound_.sends[i].rank] = i;
       ++count_[inbound_.sends[i].rank];
     }
-    for (std::size_t i = begin; i < end && links_.fault.empty(); ++i) file(inbound_.sends[i]);
-    for (StepId id = 0; id < plan_[target].size() && links_.fault.empty(); ++id)
+    for (std::size_t i = begin; i < end && matching_.fault.empty(); ++i) enter(inbound_.sends[i]);
+    for (StepId id = 0; id < plan_[target].size() && matching_.fault.empty(); ++id)
       if (plan_[target][id].kind == StepKind::recv) take(target, id);
-    for (std::size_t i = begin; i < end && links_.fault.empty(); ++i)
+    for (std::size_t i = begin; i < end && matching_.fault.empty(); ++i)
       require_taken(target, inbound_.sends[i]);
     for (std::size_t i = begin; i < end; ++i) count_[inbound_.sends[i].rank] = 0;
   }
 
-  /// Files a send under its number.
-  void file(const Sender& send) {
+  /// Enters a send under its number.
+  void enter(const Sender& send) {
     const Schedule& schedule = plan_[send.rank];
     const Step& step = schedule[send.step];
     if (step.match >= count_[send.rank]) {
-      links_.fault = fmt::format("{}: numbered {}, though there are only {} messages to that rank",
-                                 describe(schedule, send.step), step.match, count_[send.rank]);
+      matching_.fault = fmt::format("{}: numbered {}, though there are only {} messages to that rank",
+                                    describe(schedule, send.step), step.match, count_[send.rank]);
       return;
     }
-    PlanStep& filed = by_match_[first_[send.rank] + step.match];
-    if (filed != MessageMatching::none)
-      links_.fault = fmt::format("{}: has the same number as {}", describe(schedule, send.step),
-                                 describe(schedule, links_.step(send.rank, filed)));
-    filed = links_.at(send.rank, send.step);
+    PlanStep& entered = by_match_[first_[send.rank] + step.match];
+    if (entered != MessageMatching::none)
+      matching_.fault = fmt::format("{}: has the same number as {}", describe(schedule, send.step),
+                                    describe(schedule, matching_.step(send.rank, entered)));
+    entered = matching_.at(send.rank, send.step);
   }
 
   void take(Rank target, StepId id) {
     const Schedule& schedule = plan_[target];
     const Step& step = schedule[id];
     if (step.match >= count_[step.peer]) {
-      links_.fault = fmt::format("{}: waits for a message that is never sent (rank {} sends {} to rank {})",
-                                 describe(schedule, id), step.peer, count_[step.peer], target);
+      matching_.fault =
+          fmt::format("{}: waits for a message that is never sent (rank {} sends {} to rank {})",
+                      describe(schedule, id), step.peer, count_[step.peer], target);
       return;
     }
     const PlanStep send = by_match_[first_[step.peer] + step.match];
-    if (links_.partner[send] != MessageMatching::none) {
-      links_.fault = fmt::format("{}: the message is received a second time (first by step {})",
-                                 describe(schedule, id), links_.step(target, links_.partner[send]));
+    if (matching_.partner[send] != MessageMatching::none) {
+      matching_.fault = fmt::format("{}: the message is received a second time (first by step {})",
+                                    describe(schedule, id), matching_.step(target, matching_.partner[send]));
       return;
     }
-    const StepId sent_by = links_.step(step.peer, send);
+    const StepId sent_by = matching_.step(step.peer, send);
     const std::uint64_t wanted = places(schedule.ranges(id)), sent = places(plan_[step.peer].ranges(sent_by));
     if (wanted != sent) {
-      links_.fault = fmt::format("{}: takes {} blocks, but {} sends {}", describe(schedule, id), wanted,
-                                 describe(plan_[step.peer], sent_by), sent);
+      matching_.fault = fmt::format("{}: takes {} blocks, but {} sends {}", describe(schedule, id), wanted,
+                                    describe(plan_[step.peer], sent_by), sent);
       return;
     }
     if (step.is_shm_signal() != plan_[step.peer][sent_by].is_shm_signal()) {
-      links_.fault = fmt::format("{}: is the other end of {}, though one of them is a signal",
-                                 describe(schedule, id), describe(plan_[step.peer], sent_by));
+      matching_.fault = fmt::format("{}: is the other end of {}, though one of them is a signal",
+                                    describe(schedule, id), describe(plan_[step.peer], sent_by));
       return;
     }
     if (step.is_shm_signal() && !std::ranges::equal(schedule.ranges(id), plan_[step.peer].ranges(sent_by))) {
-      links_.fault = fmt::format("{}: is the other end of {}, which is about other places",
-                                 describe(schedule, id), describe(plan_[step.peer], sent_by));
+      matching_.fault = fmt::format("{}: is the other end of {}, which is about other places",
+                                    describe(schedule, id), describe(plan_[step.peer], sent_by));
       return;
     }
     if (schedule.sends_empty_messages() && step.round != plan_[step.peer][sent_by].round) {
-      links_.fault = fmt::format("{}: is of round {}, but {} of round {}, and a barrier goes round by round",
-                                 describe(schedule, id), step.round, describe(plan_[step.peer], sent_by),
-                                 plan_[step.peer][sent_by].round);
+      matching_.fault = fmt::format(
+          "{}: is of round {}, but {} of round {}, and a barrier goes round by round", describe(schedule, id),
+          step.round, describe(plan_[step.peer], sent_by), plan_[step.peer][sent_by].round);
       return;
     }
-    links_.partner[send] = links_.at(target, id);
-    links_.partner[links_.at(target, id)] = send;
+    matching_.partner[send] = matching_.at(target, id);
+    matching_.partner[matching_.at(target, id)] = send;
   }
 
   void require_taken(Rank target, const Sender& send) {
-    if (links_.partner[links_.at(send.rank, send.step)] != MessageMatching::none) return;
-    links_.fault = fmt::format("{}: is left over, rank {} does not receive it",
-                               describe(plan_[send.rank], send.step), target);
+    if (matching_.partner[matching_.at(send.rank, send.step)] != MessageMatching::none) return;
+    matching_.fault = fmt::format("{}: is left over, rank {} does not receive it",
+                                  describe(plan_[send.rank], send.step), target);
   }
 
   const Plan& plan_;
   const Inbound inbound_;
-  MessageMatching links_;
-  std::vector<std::uint32_t> count_;  // by sender: its messages to the rank at hand
-  std::vector<std::size_t> first_;    // by sender: where they begin in `by_match_`
+  MessageMatching matching_;
+  std::vector<std::uint32_t> count_;  // by sender: its messages to the target at hand
+  std::vector<std::size_t> first_;    // by sender: the index in `by_match_` of the first of them
   std::vector<PlanStep> by_match_;
 };
 
 }  // namespace
 
-MessageMatching link(const Plan& plan) { return Pairing(plan).run(); }
+MessageMatching link(const Plan& plan) { return Matcher(plan).run(); }
 
 }  // namespace convene::schedule

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which receive takes which send: the pairing of all messages of a plan.
+// Message matching: the pairs of sends and receives of a plan.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct MessageMatching {
 
   std::vector<PlanStep> base;  ///< by rank: the index of its first step; and, last, the number of all steps
   std::vector<PlanStep> partner;  ///< by index: the other end of the message; `none` for other steps
-  std::string fault;              ///< empty where every message has exactly two ends of equal size
+  std::string fault;              ///< empty if every message has one send and one receive of equal size
 
   PlanStep at(Rank rank, StepId step) const { return base[rank] + step; }
   /// The step of `rank` that has this index.
   StepId step(Rank rank, PlanStep index) const { return index - base[rank]; }
 };
 
-/// Pairs the messages. The schedules must be those of ranks 0 … P−1 and valid. O(steps + ranks).
+/// Matches the messages. The schedules must be those of ranks 0 … P−1 and valid. O(steps + ranks).
 MessageMatching link(const Plan& plan);
 
 }  // namespace convene::schedule

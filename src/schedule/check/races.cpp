@@ -10,124 +10,127 @@
 #include <vector>
 
 #include "schedule/core/describe.hpp"
+#include "schedule/core/ready_walk.hpp"
 
 namespace convene::schedule {
 namespace {
 
-struct Access {
+struct PlannedStep {
   Rank rank;
   StepId step;
 };
 
-/// Goes through the steps in an order in which they can happen. Being connected is transitive, so it is enough to ask
-/// whether each access is connected with the write before it, and each write with the reads since the write before.
-class Races {
+/// Visits the steps in an order in which they can run. The order of accesses is transitive, so two kinds of pairs suffice:
+/// each access and the write before it, each write and the reads since the write before.
+class RaceDetector {
  public:
-  Races(const Plan& plan, const MessageMatching& links) : plan_(plan), links_(links) {
-    passed_.assign(links.base.back(), 0);
-    for (const Schedule& schedule : plan) before_.push_back(schedule.predecessors());
+  RaceDetector(const Plan& plan, const MessageMatching& matching) : plan_(plan), matching_(matching) {
+    visited_by_.assign(matching.base.back(), 0);
+    for (const Schedule& schedule : plan) predecessors_.emplace_back(schedule);
   }
 
   std::string find() {
-    std::vector<std::uint32_t> missing(links_.base.back());
-    std::deque<Access> todo;
-    for (const Schedule& schedule : plan_)
-      for (StepId id = 0; id < schedule.size(); ++id) {
-        const bool waits = schedule[id].kind == StepKind::recv;
-        missing[links_.at(schedule.rank(), id)] = schedule[id].predecessors + waits;
-        if (schedule[id].predecessors + waits == 0) todo.push_back({schedule.rank(), id});
-      }
-    const auto release = [&](Rank rank, StepId id) {
-      if (--missing[links_.at(rank, id)] == 0) todo.push_back({rank, id});
-    };
-    for (; !todo.empty() && fault_.empty(); todo.pop_front()) {
-      const auto [rank, id] = todo.front();
-      look_at(rank, id);
-      for (StepId next : plan_[rank].successors(id)) release(rank, next);
+    std::vector<ReadyWalk> walks = ready_walks(plan_);
+    std::deque<PlannedStep> ready;
+    for (Rank rank = 0; rank < plan_.size(); ++rank) {
+      for (StepId id = 0; id < plan_[rank].size(); ++id)
+        if (plan_[rank][id].kind == StepKind::recv) walks[rank].hold(id);  // until its message is sent
+      walks[rank].start([&](StepId id) { ready.push_back({rank, id}); });
+    }
+    for (; !ready.empty() && fault_.empty(); ready.pop_front()) {
+      const auto [rank, id] = ready.front();
+      check(rank, id);
+      walks[rank].complete(id, [&, rank = rank](StepId next) { ready.push_back({rank, next}); });
       if (plan_[rank][id].kind != StepKind::send) continue;
-      const Rank peer = plan_[rank][id].peer;
-      release(peer, links_.step(peer, links_.partner[links_.at(rank, id)]));
+      const PlannedStep receive = partner(rank, id);
+      walks[receive.rank].release(receive.step, [&](StepId) { ready.push_back(receive); });
     }
     return std::move(fault_);
   }
 
  private:
-  struct Place {
+  /// The accesses to a shared place: the last write, and the reads since.
+  struct History {
     bool is_written = false;
-    Access writer{};
-    std::vector<Access> readers = {};  // since then
+    PlannedStep writer{};
+    std::vector<PlannedStep> readers = {};
   };
 
-  void look_at(Rank rank, StepId id) {
+  PlannedStep partner(Rank rank, StepId id) const {
+    const Rank peer = plan_[rank][id].peer;
+    return {peer, matching_.step(peer, matching_.partner[matching_.at(rank, id)])};
+  }
+
+  void check(Rank rank, StepId id) {
     const Schedule& schedule = plan_[rank];
     if ((schedule[id].touches >> index(Buffer::shared) & 1) == 0 || schedule[id].is_message()) return;
     start_search({rank, id});
     const auto each = [&](std::span<const Range> ranges, auto&& visit) {
       for (const Range& range : ranges)
         if (range.buffer() == Buffer::shared)
-          for_each_place(range, schedule.places(Buffer::shared), [&](convene::schedule::Place place) {
-            visit(places_[{schedule.first_sharer(), place}], place);
+          for_each_place(range, schedule.places(Buffer::shared), [&](Place place) {
+            visit(histories_[{schedule.first_sharer(), place}], place);
           });
     };
-    each(schedule.from(id), [&](Place& at, convene::schedule::Place place) {
-      if (at.is_written) require(at.writer, {rank, id}, place);
+    each(schedule.from(id), [&](History& at, Place place) {
+      if (at.is_written) require_order(at.writer, {rank, id}, place);
       at.readers.push_back({rank, id});
     });
-    each(schedule.to(id), [&](Place& at, convene::schedule::Place place) {
-      if (at.is_written) require(at.writer, {rank, id}, place);
-      for (const Access& reader : at.readers) require(reader, {rank, id}, place);
+    each(schedule.to(id), [&](History& at, Place place) {
+      if (at.is_written) require_order(at.writer, {rank, id}, place);
+      for (const PlannedStep& reader : at.readers) require_order(reader, {rank, id}, place);
       at.is_written = true;
       at.writer = {rank, id};
       at.readers.clear();
     });
   }
 
-  void require(const Access& first, const Access& second, convene::schedule::Place place) {
-    if (first.rank == second.rank || !fault_.empty() || is_behind(first)) return;
+  void require_order(const PlannedStep& first, const PlannedStep& second, Place place) {
+    if (first.rank == second.rank || !fault_.empty() || is_before(first)) return;
     fault_ = fmt::format(
         "{} and {}: both touch shared place {}, one of them writes it, and no signal orders them",
         describe(plan_[first.rank], first.step), describe(plan_[second.rank], second.step), place);
   }
 
-  /// Starts the search for what is before a step by dependencies and signals.
-  void start_search(const Access& from) {
+  /// Starts the search for the steps before a step, by dependencies and signals.
+  void start_search(const PlannedStep& from) {
     ++search_;
     todo_.assign(1, from);
   }
 
-  /// Whether a step is before it. Breadth first, and no further than is asked for: most are near.
-  bool is_behind(const Access& wanted) {
-    const PlanStep index = links_.at(wanted.rank, wanted.step);
-    for (; passed_[index] != search_ && !todo_.empty(); todo_.pop_front()) {
+  /// True if a step is before the one that the search started from. The search is breadth first and stops at the step:
+  /// most are near.
+  bool is_before(const PlannedStep& wanted) {
+    const PlanStep index = matching_.at(wanted.rank, wanted.step);
+    for (; visited_by_[index] != search_ && !todo_.empty(); todo_.pop_front()) {
       const auto [rank, id] = todo_.front();
-      for (StepId earlier : before_[rank][id]) pass(rank, earlier);
+      for (const StepId earlier : predecessors_[rank][id]) visit({rank, earlier});
       const Step& step = plan_[rank][id];
-      if (step.kind == StepKind::recv && step.is_shm_signal())
-        pass(step.peer, links_.step(step.peer, links_.partner[links_.at(rank, id)]));
+      if (step.kind == StepKind::recv && step.is_shm_signal()) visit(partner(rank, id));
     }
-    return passed_[index] == search_;
+    return visited_by_[index] == search_;
   }
 
-  void pass(Rank rank, StepId id) {
-    if (std::exchange(passed_[links_.at(rank, id)], search_) != search_) todo_.push_back({rank, id});
+  void visit(const PlannedStep& at) {
+    if (std::exchange(visited_by_[matching_.at(at.rank, at.step)], search_) != search_) todo_.push_back(at);
   }
 
   const Plan& plan_;
-  const MessageMatching& links_;
-  std::vector<std::vector<std::vector<StepId>>> before_;  // by rank and step
-  std::map<std::pair<Rank, convene::schedule::Place>, Place> places_;
-  std::vector<std::uint32_t> passed_;  // by step: the last search that came by
+  const MessageMatching& matching_;
+  std::vector<Predecessors> predecessors_;  // by rank
+  std::map<std::pair<Rank, Place>, History> histories_;
+  std::vector<std::uint32_t> visited_by_;  // by step: the last search that visited it
   std::uint32_t search_ = 0;
-  std::deque<Access> todo_;  // of the search
+  std::deque<PlannedStep> todo_;  // of the search
   std::string fault_;
 };
 
 }  // namespace
 
-std::string find_race(const Plan& plan, const MessageMatching& links) {
+std::string find_race(const Plan& plan, const MessageMatching& matching) {
   const bool has_shared = std::any_of(
       plan.begin(), plan.end(), [](const Schedule& schedule) { return schedule.places(Buffer::shared) > 0; });
-  return has_shared ? Races(plan, links).find() : "";
+  return has_shared ? RaceDetector(plan, matching).find() : "";
 }
 
 }  // namespace convene::schedule

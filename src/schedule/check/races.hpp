@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether signals order what the ranks of a node do in memory that they share.
+// Data races: accesses of different ranks to shared memory that no signal orders.
 #pragma once
 
 #include <string>
@@ -8,10 +8,9 @@
 
 namespace convene::schedule {
 
-/// Empty where any two accesses of different ranks to one shared place, one of which writes it, are connected by
-/// dependencies and signals; else the first pair that is not. The plan must play to its end, and `links` be without
-/// fault. (Accesses of one rank are find_hazard()'s business. A message orders nothing here: its two ends say nothing of
-/// memory.)
-std::string find_race(const Plan& plan, const MessageMatching& links);
+/// Empty if any two accesses of different ranks to one shared place, of which one writes it, are ordered by dependencies
+/// and signals; else the first pair that is not. The plan must be free of deadlock, and `matching` without fault.
+/// find_hazard() checks the accesses of one rank. Messages order no accesses to shared memory.
+std::string find_race(const Plan& plan, const MessageMatching& matching);
 
 }  // namespace convene::schedule

@@ -8,7 +8,7 @@ namespace convene::schedule {
 namespace {
 
 constexpr std::uint32_t wide_from = 16;  // places
-// Beyond that many, place by place after all: every write looks at each.
+// Every write compares with each wide read. Beyond this number, reads are recorded place by place.
 constexpr std::size_t most_wide_reads = 64;
 
 }  // namespace
@@ -46,7 +46,7 @@ void Accesses::alias(Buffer alias, Buffer of, Place first) {
   alias_first_ = first;
 }
 
-Range Accesses::brought_below(Range range) const {
+Range Accesses::reduced(Range range) const {
   if (alias_ != alias_of_ && range.buffer() == alias_)
     range = Range(alias_of_, range.first % places(alias_) + alias_first_, range.count(), range.stride);
   const std::uint32_t n = places(range.buffer());
@@ -58,7 +58,7 @@ Range Accesses::brought_below(Range range) const {
 
 void Accesses::read_many(const Range& range) {
   const StepId* from = writer_.data() + base_[index(range.buffer())];
-  StepId last = none;  // runs of places mostly have one writer
+  StepId last = none;  // consecutive places mostly have one writer
   for_each_place(range, places(range.buffer()), [&](Place place) {
     if (from[place] != last) depend(last = from[place]);
   });
@@ -72,11 +72,11 @@ void Accesses::write_many(const Range& range) {
 }
 
 void Accesses::forget() {
-  for (StepId on : depends_) seen_[on] = none;  // the number that marked them goes to another step
+  for (StepId on : depends_) seen_[on] = none;  // the id that marked them goes to another step
   depends_.clear();
 }
 
-/// Whether a wide read and some other range share a place.
+/// True if a wide read and another range share a place.
 bool Accesses::overlap(const Range& wide, const Range& other) const {
   if (wide.buffer() != other.buffer()) return false;
   const std::uint32_t n = places(wide.buffer());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The builder: takes steps in the order in which one would write them down and infers what depends on what
-// from the slots that they touch. Nobody writes step numbers by hand.
+// The builder: makes a schedule from steps in program order. It infers dependencies from the slots that steps touch, numbers
+// messages, and embeds schedules in others (composition).
 #pragma once
 
 #include <initializer_list>
@@ -19,36 +19,36 @@ class Builder {
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  /// Starts a schedule. The builder may be used again and again; it keeps its working memory.
+  /// Starts a schedule. A builder can be reused; it keeps its working memory.
   void begin(Rank procs, Rank rank);
 
-  /// Declares the number of places of input or output (each once, before any step touches it).
+  /// Declares the number of places of input or output, once each, before any step touches them.
   void buffer(Buffer buffer, std::uint32_t places);
 
   /// Declares the next scratch buffer: by place, the place of the collective's blocks whose size it has.
   Buffer scratch(std::span<const Place> like);
 
-  /// Declares so many more places that all ranks of the (innermost) schedule share: Buffer::shared. Nothing stands in them
-  /// at first. Before a rank reads what another one wrote there, or writes over what another one read, this one must have
-  /// told it by a signal: a send of these places, in shared memory.
+  /// Declares more places of Buffer::shared, which all ranks of the innermost schedule share. They hold nothing at first.
+  /// Before a rank reads what another one wrote there, or overwrites what another one read, it must receive a signal from
+  /// that rank: a send of these places.
   void share(std::uint32_t places);
 
-  /// MPI_IN_PLACE: place i of `alias` *is* place `first` + i of `of`. Call it after both are declared.
+  /// MPI_IN_PLACE: place i of `alias` is place `first` + i of `of`. Call it after both are declared.
   void alias(Buffer alias, Buffer of, Place first);
 
-  /// All messages carry nothing and are sent all the same.
+  /// Makes all messages zero-byte messages that are sent nevertheless, as in a barrier.
   void sends_empty_messages();
 
-  /// Steps that follow belong to this round.
+  /// Sets the round of the steps that follow.
   void round(std::uint32_t label);
-  /// How many rounds there are so far: the label of the next one behind all.
+  /// The number of rounds so far: the label of a new last one.
   std::uint32_t rounds() const;
 
-  /// Until leave(), steps, rounds and scratch buffers are those of an inner schedule. Views may be nested.
-  void enter(Embedding view);
+  /// Until leave(), steps, rounds and scratch buffers are those of an inner schedule. Embeddings may be nested.
+  void enter(Embedding embedding);
   void leave();
 
-  /// Whether two sets of slots of the innermost schedule are the same places, in the same order.
+  /// True if two sets of slots of the innermost schedule are the same places, in the same order.
   bool are_same(std::span<const Range> one, std::span<const Range> other) const;
 
   // Steps. Places are taken modulo the buffer's number of places. An empty set of slots makes no step.
@@ -69,14 +69,14 @@ class Builder {
     recv(peer, std::span(where.begin(), where.size()));
   }
 
-  /// From here on these places count as written together: what reads any of them waits for all. For places
-  /// that many steps are going to read in ever different selections, which would otherwise need an edge for
-  /// each pair; and to hold a step back until a place that it does not touch is written.
+  /// Makes these places count as written together: a later reader of any of them depends on the writers of all. It saves
+  /// edges where many steps read ever different selections of the places, and it delays a step until a place that it does
+  /// not touch is written.
   void join(std::span<const Range> written);
   void join(const Range& written) { join(std::span(&written, 1)); }
   void join(std::initializer_list<Range> written) { join(std::span(written.begin(), written.size())); }
 
-  /// Ends the schedule and hands it over.
+  /// Ends the schedule and returns it.
   Schedule finish();
 
  private:

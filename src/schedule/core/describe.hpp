@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps and slots in words: what messages of the checker and the printers have in common.
+// Steps and slots in words, for the messages of the checker and the printers.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace convene::schedule {
 
 /// "send", "recv", "copy", "combine" or "join".
 std::string_view name(StepKind kind);
-/// Likewise, but "signal" and "await" for the ends of a signal.
+/// The same, but "signal" and "await" for the ends of a signal.
 std::string_view name(const Step& step);
 
 /// "input", "output", "scratch0", …
@@ -28,7 +28,7 @@ std::string describe(const Schedule& schedule, std::span<const Range> ranges);
 /// A step as a clause: "rank 3, step 5 (round 1, recv message 0 from rank 2 into output 4,5)".
 std::string describe(const Schedule& schedule, StepId id);
 
-/// How many places some ranges have together.
+/// The total number of places of some ranges.
 std::uint64_t places(std::span<const Range> ranges);
 
 }  // namespace convene::schedule

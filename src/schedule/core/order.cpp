@@ -5,6 +5,7 @@
 #include <functional>
 #include <queue>
 
+#include "schedule/core/ready_walk.hpp"
 #include "schedule/core/step_set.hpp"
 
 namespace convene::schedule {
@@ -12,26 +13,23 @@ namespace {
 
 constexpr StepId never = 0xffffffffu;
 
-/// A send that is out, and the first step that depends on it; or a message that is held back until a round.
+/// A send in flight and the first step that depends on it; or a message and the round that it is held back for.
 struct Awaited {
   std::uint32_t before;
   StepId id;
-  // NOLINTNEXTLINE(modernize-use-nullptr): what it sees is the comparison with a literal 0 that the language makes of this
+  // NOLINTNEXTLINE(modernize-use-nullptr): the comparison with a literal 0 is the language's rewriting of <=>
   friend auto operator<=>(const Awaited&, const Awaited&) = default;
 };
 
 class Compiler {
  public:
   Compiler(const Schedule& schedule, const Limits& limits)
-      : schedule_(schedule), limits_(limits), issued_(schedule.size(), false) {
-    waiting_for_.reserve(schedule.size());
-    for (const Step& step : schedule.steps()) waiting_for_.push_back(step.predecessors);
+      : schedule_(schedule), limits_(limits), walk_(schedule), issued_(schedule.size(), false) {
     order_.reserve(std::size_t{2} * schedule.size());
   }
 
   Order run() {
-    for (StepId id = 0; id < schedule_.size(); ++id)
-      if (schedule_[id].predecessors == 0) ready(id);  // not waiting_for_: a join may have been completed
+    walk_.start([this](StepId id) { ready(id); });
     while (issue_one() || wait_for_one() || open_round()) {
     }
     if (sends() > 0) order_.emplace_back(Action::wait_all, 0);
@@ -39,7 +37,7 @@ class Compiler {
   }
 
  private:
-  /// A step whose predecessors are all complete. Joins are complete at once.
+  /// A step whose predecessors are all complete.
   void ready(StepId id) {
     if (schedule_[id].is_shm_signal()) {
       schedule_[id].kind == StepKind::send ? ready_local_.insert(id) : receives_.insert(id);
@@ -60,18 +58,16 @@ class Compiler {
       case StepKind::combine:
         ready_local_.insert(id);
         break;
-      case StepKind::join:
-        complete(id);
+      case StepKind::join:  // the walk completes it
         break;
     }
   }
 
   void complete(StepId id) {
-    for (StepId next : schedule_.successors(id))
-      if (--waiting_for_[next] == 0) ready(next);
+    walk_.complete(id, [this](StepId next) { ready(next); });
   }
 
-  /// Lets messages of the next round go that has any. To be called when all of the rounds before are complete.
+  /// Opens the next round that has messages. Call it when all rounds before are complete.
   bool open_round() {
     if (of_later_rounds_.empty()) return false;
     round_ = of_later_rounds_.top().before;
@@ -91,13 +87,13 @@ class Compiler {
     return id;
   }
 
-  /// Whether the earliest ready message of a kind may go. The last place of a window is kept for the first one that is
-  /// not yet out: messages of later rounds could fill the window, while at their receiver those of earlier ones do.
+  /// True if the earliest ready message of a kind may be issued. The last place of a window is reserved for the first
+  /// message that is not issued: else messages of later rounds could fill the window here, and those of earlier rounds the
+  /// window of their receiver.
   bool may_issue(const StepSet& ready, StepKind kind, std::size_t in_flight, std::uint32_t limit) {
     if (ready.empty() || in_flight >= limit) return false;
     if (in_flight + 1 < limit) return true;
-    if (in_rounds_ && in_flight == 0)
-      return true;  // none of a later round is out, nor will be before this one
+    if (in_rounds_ && in_flight == 0) return true;  // no message of a later round is issued before this one
     StepId& first = first_[kind == StepKind::send];
     while (schedule_[first].kind != kind || issued_[first] || schedule_[first].is_shm_signal()) ++first;
     return ready.first() == first;
@@ -125,11 +121,10 @@ class Compiler {
     return true;
   }
 
-  /// The earliest message that is out and has to be waited for: a receive, a send on which a step depends, or any send
-  /// where sends cannot go on. (A rank that waited for sends alone would keep its receives' window shut, and a ring of
-  /// such ranks would wait for ever; so would ranks that wait for receives alone while these depend on a send.) What
-  /// depends on a send often comes much later, when its places are used again: then it counts as early as that, for the
-  /// receiver may have to hear of others first.
+  /// Waits for the earliest message in flight: a receive, a send on which a step depends, or, if sends have reached their
+  /// limit, any send. A rank that waited for sends alone would keep its receive window full, and a ring of such ranks would
+  /// deadlock; so would ranks that wait for receives alone that depend on a send. A send counts as early as the first step
+  /// that depends on it. That is often much later, when its places are reused; the receiver may need other messages first.
   bool wait_for_one() {
     const bool sends_block = !ready_sends_.empty() && !may_send();
     while (!by_dependent_.empty() && !awaited_sends_.contains(by_dependent_.top().id)) by_dependent_.pop();
@@ -166,19 +161,19 @@ class Compiler {
 
   const Schedule& schedule_;
   const Limits limits_;
-  std::vector<std::uint32_t> waiting_for_;  // by step: predecessors that are not complete
-  std::vector<bool> issued_;                // by step
-  StepId first_[2] = {0, 0};                // of receives, of sends: none before it has not been issued
+  ReadyWalk walk_;
+  std::vector<bool> issued_;  // by step
+  StepId first_[2] = {0, 0};  // of receives, of sends: all before it are issued
   StepSet ready_receives_{schedule_.size()}, ready_sends_{schedule_.size()}, ready_local_{schedule_.size()};
-  // In flight. Free: nothing depends on it.
-  StepSet receives_{schedule_.size()};  // and signals that are awaited
+  // In flight. Free: no step depends on it.
+  StepSet receives_{schedule_.size()};  // and awaited signals
   StepSet free_sends_{schedule_.size()}, awaited_sends_{schedule_.size()};
   std::size_t receives_in_flight_ = 0;
-  // The awaited sends by what depends on them, and some that are not awaited any more.
+  // The awaited sends by the first step that depends on them, and some that are complete.
   std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> by_dependent_;
-  // (Signals through shared memory keep no rounds, and what goes between them must not wait for one.)
+  // (Shared-memory signals are not ordered by rounds, and steps between them must not wait for a round.)
   const bool in_rounds_ = schedule_.sends_empty_messages() && schedule_.places(Buffer::shared) == 0;
-  std::uint32_t round_ = 0;  // messages of later ones are held back, by round
+  std::uint32_t round_ = 0;  // the open round; messages of later ones are held back
   std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> of_later_rounds_;
   Order order_;
 };
@@ -191,7 +186,7 @@ Order compile_order(const Schedule& schedule, const Limits& limits) {
 
 namespace {
 
-/// Whether some step comes right after the messages of some peers of a round but not of all.
+/// True if some step depends directly on the messages of some peers of a round but not of all.
 bool parts_rounds(const Schedule& schedule) {
   std::vector<std::uint32_t> peers_in_round(schedule.rounds(), 0), last_peer(schedule.rounds(), 0);
   for (const Step& step : schedule.steps())
@@ -202,9 +197,9 @@ bool parts_rounds(const Schedule& schedule) {
     }
   const auto predecessors = schedule.predecessors();
   std::vector<std::uint32_t> rounds;
-  for (const auto& before : predecessors) {
+  for (StepId step = 0; step < schedule.size(); ++step) {
     rounds.clear();
-    for (const StepId id : before)
+    for (const StepId id : predecessors[step])
       if (schedule[id].kind == StepKind::recv) rounds.push_back(schedule[id].round);
     std::sort(rounds.begin(), rounds.end());
     for (auto begin = rounds.begin(); begin != rounds.end();) {
@@ -216,15 +211,15 @@ bool parts_rounds(const Schedule& schedule) {
   return false;
 }
 
-/// Whether some step needs a message without needing, however many steps lie between, all that are received before it in
-/// the order of the steps, which is that of the waits.
+/// True if some step depends on a message, directly or indirectly, but not on all messages received before it in the order of
+/// the steps, which is the order of the waits.
 bool skips_receives(const Schedule& schedule) {
   constexpr std::uint64_t most_words = 1u << 20;
   const auto steps = schedule.steps();
   const auto receives = static_cast<std::size_t>(std::count_if(
       steps.begin(), steps.end(), [](const Step& step) { return step.kind == StepKind::recv; }));
   const std::size_t words = receives / 64 + 1;
-  if (words * schedule.size() > most_words) return true;         // it is not looked at
+  if (words * schedule.size() > most_words) return true;         // too large to examine
   std::vector<std::uint64_t> needs(words * schedule.size(), 0);  // by step: a bit for each receive
   std::size_t next = 0;
   for (StepId id = 0; id < schedule.size(); ++id) {
@@ -234,7 +229,7 @@ bool skips_receives(const Schedule& schedule) {
       mine[next / 64] |= std::uint64_t{1} << next % 64;
       ++next;
     } else if (schedule[id].kind != StepKind::join) {
-      // All ones from below, and then nothing but zeros.
+      // A prefix of ones, then zeros only.
       bool has_ended = false;
       for (std::size_t word = 0; word < words; ++word) {
         if ((mine[word] & (mine[word] + 1)) != 0 || (has_ended && mine[word] != 0)) return true;

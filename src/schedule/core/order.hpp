@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The compiled order of a schedule: one fixed sequence of "issue this", "wait for exactly this" that respects every
-// dependency. Pure, so that the checker plays what the executor runs.
+// The compiled order of a schedule: a fixed sequence of "issue this step" and "wait for exactly this step" that respects
+// every dependency. The checker simulates the same order that the executor runs.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace convene::schedule {
 
-/// How much may be in flight at once. Receives are posted early up to their window.
+/// The limits on messages in flight at once. Receives are posted early within their limit.
 struct Limits {
   std::uint32_t receives = 16;
   std::uint32_t sends = 64;
 };
 
 enum class Action : std::uint8_t {
-  issue,    ///< start a send or a receive, or do a copy or combine
+  issue,    ///< start a send or a receive, or execute a copy or combine
   wait,     ///< until the step is complete
-  wait_all  ///< until every step that was issued is complete (its step id means nothing)
+  wait_all  ///< until all issued steps are complete (the step id has no meaning)
 };
 
 /// One action on one step, in 4 bytes.
@@ -35,16 +35,16 @@ class Op {
 
 using Order = std::vector<Op>;
 
-/// The order in which a single thread does best without knowing who comes when: whatever is ready is issued
-/// (receives first, up to the window; then sends; then copies and combines), and only then the earliest outstanding receive is
-/// waited for. Sends are waited for where something depends on them, where their window is full, and at the end.
-/// Messages that only signal go round by round, each complete before the next: a receive that is posted early saves no
-/// copy there, and so each pair can be one call of the MPI's. (That orders rounds, which must be numbered alike on both sides.)
+/// The order for a single thread that does not know when messages arrive. All ready steps are issued (receives first, within
+/// their limit; then sends; then copies and combines) before the earliest outstanding receive is waited for. Sends are
+/// waited for if a step depends on them, if their limit is reached, and at the end.
+/// Zero-byte messages run round by round, each round complete before the next: posting their receives early saves no copy,
+/// and so each pair can be one native call. Both sides of such a message must give it the same round.
 Order compile_order(const Schedule& schedule, const Limits& limits = {});
 
-/// Whether several ranks' messages of a round may arrive in any order, and something could already be done after some of
-/// them for which a fixed order waits longer: then the executor runs the schedule dynamically. (A sum in the order of the
-/// receives is no such case: each of its steps needs all messages that the fixed order has waited for.)
+/// True if a fixed order may wait longer than necessary: messages of several ranks in one round arrive in any order, and some
+/// step needs only some of them. The executor runs such schedules dynamically. A sum in the order of the receives is not
+/// such a case: each of its steps needs all messages that the fixed order has waited for.
 bool has_independent_arrivals(const Schedule& schedule);
 
 }  // namespace convene::schedule

@@ -10,7 +10,7 @@
 namespace convene::schedule {
 namespace {
 
-/// Whether rank 0 of so many may do something sooner where messages come in any order. It has a place for each one's block.
+/// True if rank 0 can do something earlier when messages arrive in any order. It has a place for each rank's block.
 bool is_independent(Rank procs, const std::function<void(Builder&)>& steps) {
   Builder builder;
   builder.begin(procs, 0);
@@ -25,13 +25,13 @@ void add(Builder& builder, Rank peer) {
   builder.combine(Range(Buffer::output, peer), Range(Buffer::output, 0));
 }
 
-TEST(IndependentArrivals, NothingHangsOnWhatIsOnlyReceived) {
+TEST(IndependentArrivals, NoStepDependsOnWhatIsOnlyReceived) {
   EXPECT_FALSE(is_independent(4, [](Builder& builder) {
     for (Rank peer = 1; peer < 4; ++peer) recv(builder, peer);
   }));
 }
 
-TEST(IndependentArrivals, RoundsComeInTheirOrder) {
+TEST(IndependentArrivals, RoundsAreInOrder) {
   EXPECT_FALSE(is_independent(4, [](Builder& builder) {
     for (Rank peer = 1; peer < 4; ++peer) {
       builder.round(peer - 1);
@@ -57,7 +57,7 @@ TEST(IndependentArrivals, ASumInTheOrderOfTheReceivesWaitsForAllBefore) {
 
 TEST(IndependentArrivals, ASumInAnotherOrderNeedNotWait) {
   for (const Rank procs : {4u, 64u, 65u, 66u, 129u, 130u, 300u})
-    for (const Rank late : {1u, procs - 2})  // whose block comes last
+    for (const Rank late : {1u, procs - 2})  // the rank whose block is last
       EXPECT_TRUE(is_independent(procs,
                                  [&](Builder& builder) {
                                    for (Rank peer = 1; peer < procs; ++peer) recv(builder, peer);

@@ -5,11 +5,15 @@
 
 namespace convene::schedule {
 
-std::vector<std::vector<StepId>> Schedule::predecessors() const {
-  std::vector<std::vector<StepId>> result(size());
-  for (StepId id = 0; id < size(); ++id)
-    for (StepId next : successors(id)) result[next].push_back(id);
-  return result;
+Predecessors::Predecessors(const Schedule& schedule) : first_(schedule.size() + 1, 0) {
+  // A counting sort of the edges by their second step. The first steps of each come in ascending order.
+  for (StepId id = 0; id < schedule.size(); ++id)
+    for (const StepId next : schedule.successors(id)) ++first_[next + 1];
+  for (StepId id = 0; id < schedule.size(); ++id) first_[id + 1] += first_[id];
+  steps_.resize(first_.back());
+  std::vector<std::uint32_t> at(first_.begin(), first_.end() - 1);
+  for (StepId id = 0; id < schedule.size(); ++id)
+    for (const StepId next : schedule.successors(id)) steps_[at[next]++] = id;
 }
 
 std::span<const Place> Schedule::sized_like(Buffer scratch_buffer) const {
@@ -27,7 +31,7 @@ void Schedule::validate() const {
   const auto require = [](bool holds, const char* what) {
     if (!holds) throw std::logic_error(what);
   };
-  require(!steps_.empty(), "a schedule without its closing step");
+  require(!steps_.empty(), "a schedule without its sentinel");
   require(steps_[size()].ranges == ranges_.size(), "ranges without a step");
   require(steps_[size()].edges == edges_.size(), "edges without a step");
   std::vector<std::uint32_t> predecessors(size(), 0);
@@ -36,10 +40,10 @@ void Schedule::validate() const {
     require(step.ranges <= steps_[id + 1].ranges && step.edges <= steps_[id + 1].edges,
             "a step's indices run backwards");
     require(!step.is_message() || (step.peer < procs_ && step.peer != rank_),
-            "a message to a rank that is not there");
+            "a message to a rank outside the plan");
     require(step.from_ranges <= ranges(id).size(), "a step with more ranges to read than it has");
     for (const Range& range : ranges(id)) {
-      require(places(range.buffer()) > 0, "a range in a buffer that is not there");
+      require(places(range.buffer()) > 0, "a range in an undeclared buffer");
       require(range.first < places(range.buffer()) &&
                   (range.stride < places(range.buffer()) || places(range.buffer()) == 1),
               "a range beyond its buffer");

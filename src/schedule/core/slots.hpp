@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slots: where data stands. A slot is a (buffer, place); a set of slots is a strided range of places.
+// Slots: the locations of data. A slot is a (buffer, place); a set of slots is a strided range of places.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace convene::schedule {
 using Rank = std::uint32_t;
 using Place = std::uint32_t;
 
-/// Which memory a slot is in. `input` and `output` are the caller's, the others Convene's own: `shared` is that of the
-/// node, which all its ranks read and write, scratch k this rank's.
+/// The memory of a slot. `input` and `output` are the caller's buffers; `shared` is memory of the node that all its ranks
+/// read and write; scratch k is private to the rank.
 enum class Buffer : std::uint8_t { input, output, shared, scratch };  // scratch k is Buffer(scratch + k)
 
 constexpr Buffer scratch(unsigned k) {
@@ -24,10 +24,10 @@ constexpr unsigned index(Buffer buffer) { return static_cast<unsigned>(buffer); 
 /// The most buffers that one schedule may name: input, output, shared and 13 scratch buffers.
 inline constexpr unsigned max_buffers = 16;
 
-/// The places first, first + stride, … (count of them), each modulo the number of places of the buffer.
-/// 12 bytes: schedules of a million steps keep one or two of these a step.
+/// The `count` places first, first + stride, …, each modulo the buffer's number of places. 12 bytes: schedules of a million
+/// steps have one or two ranges a step.
 struct Range {
-  // In this order: the first two are mostly known when a program is compiled, and travel as one word.
+  // In this order: the first two are mostly constants and pass as one word.
   std::uint32_t stride = 1;
   std::uint32_t packed = 0;  // buffer in the top 4 bits, count in the rest
   std::uint32_t first = 0;
@@ -44,7 +44,7 @@ struct Range {
 };
 
 /// Calls visit(place) for each place of a range, in order. `places` is the buffer's number of places; the range's
-/// first and stride must already be below it (the builder sees to that).
+/// first and stride must be below it; the builder ensures that.
 template <class Visit>
 void for_each_place(const Range& range, std::uint32_t places, Visit&& visit) {
   if (range.count() == 1) return visit(range.first);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A set of steps of which the earliest is asked for again and again.
+// Step sets: a priority queue of step ids with membership, as a bit tree.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace convene::schedule {
 
-/// One bit a step; above each 64 of them one bit that says whether any is set, and so on up to a single word. All it does
-/// takes one look a level: two for 4,096 steps.
+/// One bit a step; above each word of 64 one bit that tells whether any of them is set, and so on up to a single word. Each
+/// operation reads one word a level: two for 4,096 steps.
 class StepSet {
  public:
   explicit StepSet(std::uint32_t steps) {
@@ -48,7 +48,7 @@ class StepSet {
     }
   }
 
-  /// Takes out a step that is in the set.
+  /// Removes a step that is in the set.
   void erase(StepId id) {
     --size_;
     for (unsigned level = 0; level < levels_; ++level) {
@@ -65,7 +65,7 @@ class StepSet {
   static constexpr std::uint64_t bit(StepId id) { return std::uint64_t{1} << id % 64; }
 
   std::vector<std::uint64_t> words_;      // of level 0, one bit a step, then of level 1, …
-  std::array<std::uint32_t, 6> begin_{};  // by level; six of them hold all steps that there can be
+  std::array<std::uint32_t, 6> begin_{};  // by level; six levels hold all possible steps
   unsigned levels_ = 0;
   std::size_t size_ = 0;
 };

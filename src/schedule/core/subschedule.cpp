@@ -7,7 +7,7 @@
 namespace convene::schedule {
 namespace {
 
-/// Puts a range behind others, as a part of the last one where it goes on with it.
+/// Appends a range, merged with the last one if it continues it.
 void append(Embedding::Places& places, const Range& next) {
   if (!places.empty() && places.back().buffer() == next.buffer()) {
     Range& last = places.back();
@@ -30,7 +30,7 @@ void append(Embedding::Places& places, const Range& next) {
 
 std::vector<Embedding::Places> SubSchedule::sized_like(std::span<const Place> blocks) const {
   std::vector<Embedding::Places> where;
-  for (const Place block : blocks) where.push_back(view_.blocks[block]);
+  for (const Place block : blocks) where.push_back(embedding_.blocks[block]);
   return where;
 }
 
@@ -45,10 +45,11 @@ std::uint32_t SubSchedule::places_of_a_block() const {
     for (const Range& range : places) total += range.count();
     return total;
   };
-  if (view_.blocks.empty()) return 1;
-  const std::uint32_t each = number(view_.blocks.front());
-  for (const Embedding::Places& block : view_.blocks)
-    if (number(block) != each) throw std::logic_error("shared places of a view whose blocks are not alike");
+  if (embedding_.blocks.empty()) return 1;
+  const std::uint32_t each = number(embedding_.blocks.front());
+  for (const Embedding::Places& block : embedding_.blocks)
+    if (number(block) != each)
+      throw std::logic_error("shared places of an embedding whose blocks differ in size");
   return each;
 }
 
@@ -62,9 +63,9 @@ Place SubSchedule::add_shared(Place first, std::uint32_t places, std::uint32_t e
 const std::vector<Embedding::Places>& SubSchedule::places_of(Buffer buffer) const {
   switch (buffer) {
     case Buffer::input:
-      return view_.input;
+      return embedding_.input;
     case Buffer::output:
-      return view_.output;
+      return embedding_.output;
     case Buffer::shared:
       return shared_;
     default:
@@ -76,13 +77,13 @@ Embedding::Places SubSchedule::lowered(std::span<const Range> given, const Rank*
   Embedding::Places result;
   for (const Range& range : given) {
     const auto& map = places_of(range.buffer());
-    const bool may_be_there = receiver && view_.has && range.buffer() != Buffer::shared;
+    const bool may_be_present = receiver && embedding_.has && range.buffer() != Buffer::shared;
     const auto n = static_cast<std::uint32_t>(map.size());
-    if (n == 0) throw std::logic_error("an inner schedule names a buffer that its view does not have");
+    if (n == 0) throw std::logic_error("an inner schedule names a buffer that its embedding does not have");
     const Range within(range.buffer(), range.first % n, range.count(), range.stride % n);
     for_each_place(within, n, [&](Place place) {
       for (const Range& outer : map[place])
-        if (!may_be_there || !view_.has(*receiver, outer)) append(result, outer);
+        if (!may_be_present || !embedding_.has(*receiver, outer)) append(result, outer);
     });
   }
   return result;

@@ -15,7 +15,7 @@ StepId IncrementalSchedule::add(Step step, std::span<const Range> from, std::spa
       step.touches |= static_cast<std::uint8_t>(1u << std::min(7u, index(range.buffer())));
     }
   if (!step.is_message()) step.from_ranges = static_cast<std::uint8_t>(from.size());
-  s.steps_[id] = step;  // in the place of the one that closed the schedule
+  s.steps_[id] = step;  // in place of the sentinel
   Step& end = s.steps_.emplace_back();
   end.ranges = static_cast<std::uint32_t>(s.ranges_.size());
   s.rounds_ = std::max(s.rounds_, step.round + 1);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A schedule whose steps are decided upon one by one, as they are done. Nothing is inferred here: what must come before
-// what is said by whoever adds steps.
+// Incremental schedules: steps are added one by one as they are executed, with explicit dependencies.
 #pragma once
 
 #include <utility>
@@ -12,18 +11,18 @@ namespace convene::schedule {
 
 class IncrementalSchedule {
  public:
-  /// `frame`: a schedule without steps, with the buffers that the steps will touch.
-  explicit IncrementalSchedule(const Schedule& frame) : schedule_(frame) {}
+  /// `empty` is a schedule without steps that has the buffers.
+  explicit IncrementalSchedule(const Schedule& empty) : schedule_(empty) {}
 
-  /// The next step; messages have the number `match` between the two ranks.
+  /// Adds a step; `match` is the number of a message between its two ranks.
   StepId add(const OnlineStep& wanted, std::uint32_t match = 0, std::uint32_t round = 0);
   StepId add_join(std::uint32_t round);
-  /// `after` waits until `before` is complete. Ids grow along every dependency.
+  /// Adds a dependency: `after` starts when `before` is complete. Ids grow along every dependency.
   void order(StepId before, StepId after) { edges_.emplace_back(before, after); }
 
-  /// What there is so far, without its dependencies.
+  /// The steps so far, without dependencies.
   const Schedule& schedule() const { return schedule_; }
-  /// With them.
+  /// The steps with their dependencies.
   Schedule finish() const;
 
  private:

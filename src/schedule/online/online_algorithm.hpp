@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Algorithms that decide as they run: which message comes next depends on who is there. An online algorithm is one rank's part of
-// such an algorithm, a state machine that is told what happens and says what is to be done.
+// Online algorithms: the next messages depend on which ranks have arrived. An online algorithm is one rank's part, a state
+// machine that receives events and returns steps.
 //
-// Ranks tell each other notices: a few numbers, no data, from anybody at any time. Data travels in ordinary steps, whose
-// peer is known when they are decided upon. What the ranks did in the end is an ordinary plan (interplay.hpp), so
-// everything that reads plans reads these algorithms too; only the executor asks the online algorithm itself.
+// Ranks send each other notices: a few numbers, no data, from any rank at any time. Data travels in ordinary steps with a
+// known peer. The steps that all ranks executed are an ordinary plan (online_simulation.hpp), so every reader of plans reads
+// online algorithms, too; only the executor runs the state machine itself.
 #pragma once
 
 #include <memory>
@@ -15,21 +15,21 @@
 
 namespace convene::schedule {
 
-/// What one rank lets another know. Notices from one rank to another keep their order; those of different ranks, and
-/// data, have none.
+/// A notification of another rank. Notices between two ranks arrive in order; notices of different ranks, and data, are not
+/// ordered.
 struct Notice {
-  std::uint32_t what = 0;    ///< which of the algorithm's notices
-  Rank rank = 0, other = 0;  ///< whom it is about
+  std::uint32_t what = 0;    ///< the kind of notice; each algorithm defines its own
+  Rank rank = 0, other = 0;  ///< the ranks that it is about
 };
 
-/// What happened to a rank.
+/// An event at a rank.
 struct Event {
   enum class Kind : std::uint8_t {
-    begun,  ///< the rank has entered the call: its own contribution is there. Once, not necessarily the first event
-    noticed,   ///< `notice` came from `peer`
-    sent,      ///< `slots` may be written again
-    received,  ///< `slots` have come from `peer`
-    quiet,     ///< nothing else has happened so far: told once, behind one or more other events
+    begun,  ///< the rank has arrived, its own contribution is available. Once, not necessarily the first event
+    noticed,   ///< `notice` was received from `peer`
+    sent,      ///< the send of `slots` is complete: they may be overwritten
+    received,  ///< `slots` were received from `peer`
+    quiet,     ///< no further event is pending: once after one or more other events
   };
   Kind kind = Kind::begun;
   Rank peer = 0;
@@ -37,20 +37,20 @@ struct Event {
   Range slots = {};
 };
 
-/// One thing that an online algorithm wants done.
+/// A step that an online algorithm requests.
 struct OnlineStep {
   StepKind kind = StepKind::send;
   bool is_notice = false;  ///< a send that carries `notice` alone
   Rank peer = 0;
   Notice notice = {};
-  Range from = {}, to = {};  ///< a message has one of them
+  Range from = {}, to = {};  ///< a message uses one of them
 
   std::span<const Range> read() const { return {&from, from.count() > 0 ? 1u : 0u}; }
   std::span<const Range> written() const { return {&to, to.count() > 0 ? 1u : 0u}; }
 };
 
-/// What is to be done after an event, in this order: copies and combines at once, messages are started. No step may
-/// touch what a message in flight touches, unless both only read.
+/// The steps requested after an event, in order. Copies and combines are executed at once, messages are started. No step may
+/// access places of a message in flight, unless both only read them.
 class OnlineSteps {
  public:
   void tell(Rank peer, const Notice& notice) {
@@ -75,20 +75,20 @@ class OnlineSteps {
   std::vector<OnlineStep> list_;
 };
 
-/// The most messages with data that an online algorithm may send to one rank: they are numbered.
+/// The most messages with data that an online algorithm may send to one rank: their numbers are unique.
 inline constexpr std::uint32_t most_decided_messages = match_window;
 
-/// One rank's part. It is over when it has begun, no message is in flight, and it does not listen.
+/// One rank's part. It is finished when it has begun, has no message in flight, and does not listen.
 class OnlineAlgorithm {
  public:
   virtual ~OnlineAlgorithm() = default;
 
   virtual std::unique_ptr<OnlineAlgorithm> copy() const = 0;
-  /// An event, and what is to be done now.
+  /// Handles an event and appends the steps to execute.
   virtual void on(const Event& event, OnlineSteps& steps) = 0;
-  /// Whether a notice is still to come: while it is false, none may be on its way.
+  /// True while a notice may arrive. While false, none may be in flight.
   virtual bool is_listening() const = 0;
-  /// For each scratch buffer, by place, the place of the collective's blocks whose size it has.
+  /// By scratch buffer and place: the place of the collective's blocks whose size it has.
   virtual std::vector<std::vector<Place>> scratch() const { return {}; }
 
  protected:
@@ -97,7 +97,7 @@ class OnlineAlgorithm {
   OnlineAlgorithm& operator=(const OnlineAlgorithm&) = default;
 };
 
-/// What one rank runs: a schedule, or the frame of one (its buffers, without steps) and an online algorithm.
+/// One rank's program: a schedule, or an empty schedule (buffers without steps) and an online algorithm.
 struct Runnable {
   Schedule schedule;
   std::unique_ptr<OnlineAlgorithm> online;

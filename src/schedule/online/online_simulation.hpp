@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What deciders of all ranks do together. Events are taken one by one, in any order that could happen; what was done
-// until the end is an ordinary plan, in which a step comes behind whatever its rank knew and had done when it decided.
-// So the checker's three questions about that plan are questions about this one course of events.
+// Simulation of online algorithms on all ranks. Events are taken one by one, in any possible order. The executed steps are
+// an ordinary plan, in which a step depends on the events that its rank had seen and the steps that it had executed when it
+// requested the step. So checking that plan checks this one sequence of events.
 #pragma once
 
 #include <cstdint>
@@ -19,38 +19,38 @@ namespace convene::schedule {
 
 class OnlineSimulation {
  public:
-  /// A message with data takes a round of this many ticks from when both ends are ready, a notice one tick.
+  /// A message with data takes one round of this many ticks after both ends are posted, a notice one tick.
   static constexpr std::uint64_t ticks_a_round = 64;
 
   struct Options {
-    std::vector<std::uint32_t> arrivals;  ///< by rank, in rounds; none: all at once
-    bool in_background = false;           ///< ranks take part before they have arrived
-    bool eager = false;                   ///< a send may be over before the receive is there
+    std::vector<std::uint32_t> arrivals;  ///< by rank, in rounds; empty: all at 0
+    bool in_background = false;           ///< ranks progress before they arrive
+    bool eager = false;                   ///< a send may complete before its receive is posted
   };
 
-  /// What could happen next to a rank.
+  /// A possible next event of a rank.
   struct Choice {
     static constexpr std::uint64_t quiet = UINT64_MAX;
     Rank rank;
-    std::uint64_t time;    ///< in ticks, by the costs above
-    std::uint64_t number;  ///< of what is pending, or that nothing else happens for a while
+    std::uint64_t time;    ///< in ticks
+    std::uint64_t number;  ///< of a pending event, or `quiet`
   };
 
   OnlineSimulation(std::vector<Runnable> ranks, Options options);
   OnlineSimulation(const OnlineSimulation& other);
   OnlineSimulation& operator=(const OnlineSimulation&) = delete;
 
-  /// Everything that could happen next, in no particular order.
+  /// All possible next events, in no particular order.
   std::vector<Choice> choices() const;
-  /// What a choice is. What a rank does is fixed by the events that it has seen, in their order.
+  /// The event of a choice. The sequence of its events determines a rank's behaviour.
   Event event(const Choice& choice) const;
-  /// The one that happens first by the costs; nothing where nothing can. (Not after choices were taken out of their order.)
+  /// The earliest of them by time, if there is one. Only valid if all choices so far were the earliest.
   std::optional<Choice> earliest() const;
   void take(const Choice& choice);
 
-  /// Empty where every rank is over and nothing is on its way; else what is missing.
+  /// Empty if every rank is finished and no event is pending; else the reason.
   std::string unfinished() const;
-  /// What was done so far. Rounds are numbered in the order in which messages began.
+  /// The steps executed so far. Rounds are numbered in the order in which messages started.
   Plan plan() const;
 
  private:
@@ -58,64 +58,64 @@ class OnlineSimulation {
   static constexpr MessageId no_message = 0xffffffffu;
   static constexpr std::uint32_t no_step = 0xffffffffu;
 
-  struct Pending {
+  struct PendingEvent {
     Rank rank;
     Event event;
-    std::uint32_t step;  ///< of the rank: whose end this is; of a notice, none yet
-    MessageId message;   ///< of a notice
-    std::uint64_t told;  ///< likewise: when
+    std::uint32_t step;     ///< the rank's step that completes; none for a notice
+    MessageId message;      ///< of a notice
+    std::uint64_t sent_at;  ///< of a notice
   };
-  /// When, and a number: of two at the same time the lower comes first.
+  /// Time and number: of two events at the same time the lower number is first.
   using Key = std::pair<std::uint64_t, std::uint64_t>;
-  struct Done {
+  struct ExecutedStep {
     OnlineStep wanted;
     MessageId message = no_message;
     std::uint64_t time = 0;
     std::vector<std::uint32_t> after;
     bool is_join = false;
   };
-  struct Member {
-    std::vector<Done> done;
-    std::uint32_t moment = no_step;  ///< the last step that all further ones come behind
+  struct RankState {
+    std::vector<ExecutedStep> steps;
+    std::uint32_t latest = no_step;  ///< the step that all further ones depend on
     bool has_begun = false;
-    std::uint64_t last_time = 0;                        ///< when something happened last
-    std::uint64_t sends_until = 0, receives_until = 0;  ///< when its port is free again
+    std::uint64_t last_time = 0;                        ///< of the last event
+    std::uint64_t sends_until = 0, receives_until = 0;  ///< its ports are busy until then
   };
-  /// One end of a message that waits for the other.
-  struct Open {
+  /// One end of a message.
+  struct Posted {
     std::uint32_t step;
     std::uint64_t time;
   };
   struct Pair {
-    std::vector<Open> sends, receives;  ///< in order; those that have met are counted
-    std::size_t met = 0;
+    std::vector<Posted> sends, receives;  ///< in order
+    std::size_t matched = 0;              ///< how many of both
     std::uint64_t last_notice = 0;
   };
 
-  bool can_happen(const Pending& pending) const;
-  bool is_first_notice(const Key& key, const Pending& pending) const;
-  void pend(Rank rank, const Event& event, std::uint64_t time, std::uint32_t step = no_step,
-            MessageId message = no_message, std::uint64_t told = 0);
-  void reach(Member& member, std::uint32_t step, std::uint64_t time);
-  void decide(Rank rank, const Event& event, std::uint64_t now);
-  std::uint32_t add(Member& member, const OnlineStep& wanted, std::uint64_t now);
-  void notify(Rank rank, const OnlineStep& wanted, std::uint64_t now);
-  void offer(Rank rank, const OnlineStep& wanted, std::uint64_t now);
-  void meet(Rank from, Rank to);
+  bool can_happen(const PendingEvent& pending) const;
+  bool is_oldest_notice(const Key& key, const PendingEvent& pending) const;
+  void schedule_event(Rank rank, const Event& event, std::uint64_t time, std::uint32_t step = no_step,
+                      MessageId message = no_message, std::uint64_t sent_at = 0);
+  void order_after(RankState& state, std::uint32_t step, std::uint64_t time);
+  void handle(Rank rank, const Event& event, std::uint64_t now);
+  std::uint32_t add(RankState& state, const OnlineStep& wanted, std::uint64_t now);
+  void send_notice(Rank rank, const OnlineStep& wanted, std::uint64_t now);
+  void post(Rank rank, const OnlineStep& wanted, std::uint64_t now);
+  void match(Rank from, Rank to);
 
   Options options_;
-  std::vector<Schedule> frames_;
-  std::vector<std::unique_ptr<OnlineAlgorithm>> deciders_;
-  std::vector<Member> members_;
-  std::map<Key, Pending> pending_;
+  std::vector<Schedule> schedules_;
+  std::vector<std::unique_ptr<OnlineAlgorithm>> algorithms_;
+  std::vector<RankState> ranks_;
+  std::map<Key, PendingEvent> pending_;
   std::set<std::pair<std::uint64_t, Rank>>
-      stirred_;  // ranks that it was not quiet after, by their last event
+      unsettled_;  // ranks without a quiet event since their last event, by its time
   std::map<std::pair<Rank, Rank>, Pair> pairs_;
   MessageId messages_ = 0;
   std::uint64_t next_number_ = 0;
 };
 
-/// Takes whatever happens first until nothing more happens.
-Plan simulate_to_end(OnlineSimulation interplay);
+/// Takes the earliest event until none is left.
+Plan simulate_to_end(OnlineSimulation simulation);
 
 }  // namespace convene::schedule

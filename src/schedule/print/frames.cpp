@@ -7,14 +7,16 @@
 #include "base/error.hpp"
 #include "schedule/check/matching.hpp"
 #include "schedule/core/describe.hpp"
+#include "schedule/core/ready_walk.hpp"
 
 namespace convene::schedule {
 namespace {
 
 class Simulator {
  public:
-  Simulator(const Plan& plan, const Contract& contract) : plan_(plan), links_(link(plan)) {
-    if (!links_.fault.empty()) throw Error("this plan cannot be drawn: " + links_.fault);
+  Simulator(const Plan& plan, const Contract& contract)
+      : plan_(plan), matching_(link(plan)), walks_(ready_walks(plan)) {
+    if (!matching_.fault.empty()) throw Error("this plan cannot be drawn: " + matching_.fault);
     for (const Schedule& schedule : plan) {
       Memories& memory = memory_.emplace_back();
       for (unsigned b = 0; b < max_buffers; ++b)
@@ -23,15 +25,13 @@ class Simulator {
           memory[b].resize(schedule.places(buffer));
       fill(memory[index(Buffer::input)], contract[schedule.rank()].input);
       fill(memory[index(Buffer::output)], contract[schedule.rank()].output);
-      for (StepId id = 0; id < schedule.size(); ++id) missing_.push_back(schedule[id].predecessors);
     }
     if (contract.reduction.segments > 0)
       expressions_.emplace(static_cast<Rank>(plan.size()), contract.reduction);
-    done_.assign(missing_.size(), false);
-    carried_.resize(missing_.size());
+    carried_.resize(matching_.base.back());
   }
 
-  Frames play(std::span<const std::uint32_t> wanted) {
+  Frames run(std::span<const std::uint32_t> wanted) {
     Frames result;
     sort_by_round();
     if (!by_round_.empty()) pending_ = by_round_[0];
@@ -79,8 +79,8 @@ class Simulator {
       }
   }
 
-  /// Does whatever can be done of the rounds so far. Without a frame, before the first one, no messages: copies of the
-  /// own contribution count as there from the beginning.
+  /// Executes all ready steps of the rounds so far. Without a frame, before the first one, no messages: copies of the
+  /// own contribution belong to the initial state.
   bool advance(Frame* frame) {
     bool something = false;
     for (bool again = true; again;) {
@@ -98,12 +98,15 @@ class Simulator {
   }
 
   bool is_ready(const Schedule& schedule, StepId id) const {
-    const PlanStep at = links_.at(schedule.rank(), id);
-    return missing_[at] == 0 && (schedule[id].kind != StepKind::recv || done_[links_.partner[at]]);
+    if (!walks_[schedule.rank()].is_ready(id)) return false;
+    if (schedule[id].kind != StepKind::recv) return true;
+    const Rank peer = schedule[id].peer;
+    return walks_[peer].is_complete(
+        matching_.step(peer, matching_.partner[matching_.at(schedule.rank(), id)]));
   }
 
   void execute(const Schedule& schedule, StepId id, Frame* frame) {
-    const PlanStep at = links_.at(schedule.rank(), id);
+    const PlanStep at = matching_.at(schedule.rank(), id);
     const Step& step = schedule[id];
     if (step.is_shm_signal()) {
       if (step.kind == StepKind::send) ++arrow(schedule.rank(), step.peer, *frame).signals;
@@ -111,14 +114,13 @@ class Simulator {
       carried_[at] = gather(schedule, schedule.ranges(id));
       note(schedule.rank(), step.peer, carried_[at], *frame);
     } else if (step.kind == StepKind::recv) {
-      scatter(schedule, schedule.ranges(id), carried_[links_.partner[at]], Change::received);
+      scatter(schedule, schedule.ranges(id), carried_[matching_.partner[at]], Change::received);
     } else if (step.kind == StepKind::copy) {
       scatter(schedule, schedule.to(id), gather(schedule, schedule.from(id)), Change::copied);
     } else if (step.kind == StepKind::combine) {
       combine(schedule, id);
     }
-    done_[at] = true;
-    for (StepId next : schedule.successors(id)) --missing_[links_.at(schedule.rank(), next)];
+    walks_[schedule.rank()].complete_one(id, [](StepId) {});  // a join belongs to its round, too
   }
 
   void combine(const Schedule& schedule, StepId id) {
@@ -131,7 +133,7 @@ class Simulator {
     scatter(schedule, schedule.to(id), right, Change::combined);
   }
 
-  /// In whose column a place is drawn.
+  /// The rank in whose column a place is drawn.
   static Rank owner(const Schedule& schedule, const Range& range) {
     return range.buffer() == Buffer::shared ? schedule.first_sharer() : schedule.rank();
   }
@@ -176,7 +178,7 @@ class Simulator {
         for (Cell& cell : cells) cell.change = Change::kept;
   }
 
-  bool input_stands_in_output(const Memories& memory) const {
+  bool output_holds_input(const Memories& memory) const {
     const std::vector<Cell>& output = memory[index(Buffer::output)];
     return std::all_of(
         memory[index(Buffer::input)].begin(), memory[index(Buffer::input)].end(), [&](const Cell& own) {
@@ -188,9 +190,8 @@ class Simulator {
 
   std::vector<Row> rows() const {
     std::vector<Row> result;
-    const bool needs_input = !std::all_of(memory_.begin(), memory_.end(), [&](const Memories& memory) {
-      return input_stands_in_output(memory);
-    });
+    const bool needs_input = !std::all_of(memory_.begin(), memory_.end(),
+                                          [&](const Memories& memory) { return output_holds_input(memory); });
     for (unsigned b = needs_input ? 0 : index(Buffer::output); b < max_buffers; ++b) {
       std::size_t places = 0;
       for (const Memories& memory : memory_) places = std::max(places, memory[b].size());
@@ -214,17 +215,16 @@ class Simulator {
   void require_end() const {
     for (const Schedule& schedule : plan_)
       for (StepId id = 0; id < schedule.size(); ++id)
-        if (!done_[links_.at(schedule.rank(), id)])
+        if (!walks_[schedule.rank()].is_complete(id))
           throw Error("this plan cannot be drawn: " + describe(schedule, id) + " can never start");
   }
 
   const Plan& plan_;
-  const MessageMatching links_;
+  const MessageMatching matching_;
+  std::vector<ReadyWalk> walks_;  // by rank
   std::vector<Memories> memory_;  // by rank
-  std::vector<std::uint32_t> missing_;
   std::vector<std::vector<Pending>> by_round_;
   std::vector<Pending> pending_;
-  std::vector<bool> done_;
   std::vector<std::vector<Content>> carried_;
   std::optional<Expressions> expressions_;
 };
@@ -244,7 +244,7 @@ std::vector<std::vector<std::size_t>> layers(std::span<const Arrow> arrows, Rank
 }  // namespace
 
 Frames simulate_frames(const Plan& plan, const Contract& contract, std::span<const std::uint32_t> rounds) {
-  return Simulator(plan, contract).play(rounds);
+  return Simulator(plan, contract).run(rounds);
 }
 
 std::vector<Origin> origins(const Contract& contract) {

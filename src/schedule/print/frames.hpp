@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A plan as a sequence of frames: what every place holds after each round, and what travelled in it. Pictures are drawn
-// from this.
+// Frames: the content of every place after each round of a plan, and the messages of the round. Pictures show them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "schedule/check/checker.hpp"
+#include "schedule/check/contract.hpp"
 #include "schedule/check/contribution.hpp"
 #include "schedule/core/schedule.hpp"
 
@@ -37,7 +36,7 @@ struct Row {
   Place place;
 };
 
-/// The state after a round, with what came in it.
+/// The state after a round, with the messages of the round.
 struct Frame {
   std::uint32_t round = 0;
   std::vector<Arrow> arrows;             ///< by sender, then in the order of its steps
@@ -47,26 +46,26 @@ struct Frame {
 struct Frames {
   std::vector<Row> rows;
   std::vector<Frame> frames;
-  std::optional<Expressions> expressions;  ///< of a reduction: what combined contents stand for
+  std::optional<Expressions> expressions;  ///< of a reduction: the meaning of combined contents
 };
 
-/// Plays a plan round by round. The input gets rows only where a frame needs them: where a rank's own contribution does
-/// not already stand in its output before the first round. `rounds` names the rounds to keep; empty: all. Throws Error
-/// for a plan that does not play to its end.
+/// Simulates a plan round by round. The input gets rows only if a rank's own contribution is not already in its output
+/// before the first round. `rounds` names the rounds to keep; empty: all. Throws Error for a plan that does not complete.
 Frames simulate_frames(const Plan& plan, const Contract& contract,
                        std::span<const std::uint32_t> rounds = {});
 
-/// Where a content comes from: a rank and, where the rank contributes several contents, which of them.
+/// The source of a content: a rank and, if the rank contributes several contents, the number among them.
 struct Origin {
   Rank rank = 0;
-  std::uint32_t part = 0, parts = 0;  ///< parts = 0: nobody contributes it
+  std::uint32_t part = 0, parts = 0;  ///< parts = 0: no rank contributes it
 };
+/// By content.
 std::vector<Origin> origins(const Contract& contract);
 
-/// The disjoint rings that a round's messages form: every rank that takes part sends to one other and receives from
-/// one. Where ranks send to several others, the first destinations of all make one set of rings, the second another.
+/// The disjoint rings that a round's messages form: every participating rank sends to one other and receives from one.
+/// If ranks send to several others, the first destinations of all form one set of rings, the second ones another.
 struct Rings {
-  std::vector<std::uint32_t> ring_of;  ///< by arrow; empty where the arrows do not form rings
+  std::vector<std::uint32_t> ring_of;  ///< by arrow; empty if the arrows do not form rings
   std::vector<std::uint32_t> sizes;    ///< by ring: how many ranks
 };
 Rings find_rings(std::span<const Arrow> arrows, Rank procs);

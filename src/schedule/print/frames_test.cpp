@@ -17,11 +17,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(Frames, RingBringsOneBlockARound) {
-  const Frames played = simulate_frames(ring_plan(4), ring_contract(4));
-  ASSERT_EQ(played.rows.size(), 4u) << "the own blocks stand in the output, so the input needs no row";
-  ASSERT_EQ(played.frames.size(), 3u);
+  const Frames simulated = simulate_frames(ring_plan(4), ring_contract(4));
+  ASSERT_EQ(simulated.rows.size(), 4u) << "the own blocks stand in the output, so the input needs no row";
+  ASSERT_EQ(simulated.frames.size(), 3u);
   for (std::uint32_t round = 0; round < 3; ++round) {
-    const Frame& frame = played.frames[round];
+    const Frame& frame = simulated.frames[round];
     EXPECT_EQ(frame.round, round);
     ASSERT_EQ(frame.arrows.size(), 4u);
     for (Rank rank = 0; rank < 4; ++rank) {
@@ -42,10 +42,10 @@ TEST(Frames, RingBringsOneBlockARound) {
 
 TEST(Frames, OnlyTheWantedRounds) {
   const std::uint32_t wanted[] = {2, 4};
-  const Frames played = simulate_frames(ring_plan(6), ring_contract(6), wanted);
-  ASSERT_EQ(played.frames.size(), 2u);
-  EXPECT_EQ(played.frames[0].round, 2u);
-  EXPECT_EQ(played.frames[1].round, 4u);
+  const Frames simulated = simulate_frames(ring_plan(6), ring_contract(6), wanted);
+  ASSERT_EQ(simulated.frames.size(), 2u);
+  EXPECT_EQ(simulated.frames[0].round, 2u);
+  EXPECT_EQ(simulated.frames[1].round, 4u);
 }
 
 /// Rank 0 sends from its input by way of scratch, in two messages; rank 1 copies at the end.
@@ -72,19 +72,19 @@ TEST(Frames, ShowsInputAndScratchWhereTheyMatter) {
   Contract contract(2);
   contract[0] = {{0, 1}, {nothing, nothing}, {nothing, nothing}};
   contract[1] = {{nothing, nothing}, {nothing, nothing}, {0, 1}};
-  const Frames played = simulate_frames(detour_plan(), contract);
-  ASSERT_EQ(played.rows.size(), 6u);
-  EXPECT_EQ(played.rows[0].buffer, Buffer::input);
-  EXPECT_EQ(played.rows[4].buffer, scratch(0));
-  ASSERT_EQ(played.frames.size(), 2u);
-  ASSERT_EQ(played.frames[0].arrows.size(), 1u) << "messages of one pair are one arrow";
-  EXPECT_EQ(played.frames[0].arrows[0].messages, 2u);
-  EXPECT_THAT(played.frames[0].arrows[0].contents, ElementsAre(0, 1));
-  EXPECT_EQ(played.frames[0].cells[1][4].change, Change::received);
-  EXPECT_TRUE(played.frames[1].arrows.empty());
-  EXPECT_EQ(played.frames[1].cells[1][2].content, 0);
-  EXPECT_EQ(played.frames[1].cells[1][2].change, Change::copied);
-  EXPECT_EQ(played.frames[1].cells[1][4].change, Change::kept);
+  const Frames simulated = simulate_frames(detour_plan(), contract);
+  ASSERT_EQ(simulated.rows.size(), 6u);
+  EXPECT_EQ(simulated.rows[0].buffer, Buffer::input);
+  EXPECT_EQ(simulated.rows[4].buffer, scratch(0));
+  ASSERT_EQ(simulated.frames.size(), 2u);
+  ASSERT_EQ(simulated.frames[0].arrows.size(), 1u) << "messages of one pair are one arrow";
+  EXPECT_EQ(simulated.frames[0].arrows[0].messages, 2u);
+  EXPECT_THAT(simulated.frames[0].arrows[0].contents, ElementsAre(0, 1));
+  EXPECT_EQ(simulated.frames[0].cells[1][4].change, Change::received);
+  EXPECT_TRUE(simulated.frames[1].arrows.empty());
+  EXPECT_EQ(simulated.frames[1].cells[1][2].content, 0);
+  EXPECT_EQ(simulated.frames[1].cells[1][2].change, Change::copied);
+  EXPECT_EQ(simulated.frames[1].cells[1][4].change, Change::kept);
 }
 
 TEST(Frames, SaysWhyAPlanCannotBeDrawn) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans in writing: text for people, JSON for programs, GOAL for LogGOPSim.
+// Printers of plans: text for people, JSON for programs, GOAL for LogGOPSim.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "schedule/check/checker.hpp"
+#include "schedule/check/contract.hpp"
 #include "schedule/core/schedule.hpp"
 
 namespace convene::schedule {
 
-/// What people call the contents c of a plan whose blocks take S places each (S: PlanInfo::segments).
+/// The names of the contents c of a plan whose blocks take S places each (S: PlanInfo::segments).
 enum class Naming : std::uint8_t {
   source,  ///< part c mod S of the block of rank c / S
   target,  ///< part c mod S of the block for rank c / S
@@ -34,23 +34,23 @@ struct PlanInfo {
   std::vector<std::int32_t> arrivals =
       {};  ///< the forecast that the plan was made from, in rounds; empty: none
 
-  /// What messages carry, in the singular.
+  /// The unit of message contents, in the singular.
   const char* unit() const { return naming == Naming::token ? "token" : segments > 1 ? "segment" : "block"; }
 };
 
 struct TextOptions {
-  bool steps = false;             ///< every step of every rank, with what it waits for, instead of the rounds
-  std::optional<Rank> rank = {};  ///< this rank alone
+  bool steps = false;             ///< print every step with its predecessors, instead of the rounds
+  std::optional<Rank> rank = {};  ///< print this rank only
 };
 
-/// Round by round, who sends which blocks to whom. A block is written as its number (that of a pair of ranks as
-/// "from.for"), a segment of it as "block.segment", a segment of a vector as its number, a sum by the ranks that
-/// contribute to it: "(0-3)", "(0-3).segment". The contract says what the buffers hold at first; the plan need not be
+/// The messages of each round, with sender, receiver and blocks. A block is printed as its number (a block of a pair of ranks
+/// as "from.for"), a segment of it as "block.segment", a segment of a vector as its number, a sum as the ranks that
+/// contribute to it: "(0-3)", "(0-3).segment". The contract has the initial contents of the buffers; the plan need not be
 /// correct.
 std::string to_text(const Plan& plan, const PlanInfo& info, const Contract& contract,
                     const TextOptions& options = {});
 
-/// From this many processes on, JSON names ranges instead of single slots.
+/// With more processes than this, JSON has ranges instead of single slots.
 inline constexpr Rank most_procs_in_slots = 512;
 
 /// One object: {"collective", "algorithm", "procs", "root", "parameters", "rounds", "messages", "blocks", "ranks":
@@ -60,14 +60,14 @@ inline constexpr Rank most_procs_in_slots = 512;
 /// range [buffer, first, stride, count], modulo the number that the rank's "places" give for the buffer.
 std::string to_json(const Plan& plan, const PlanInfo& info);
 
-/// What the steps cost in a GOAL file.
+/// The costs of steps in a GOAL file.
 struct GoalOptions {
   std::uint64_t bytes_per_block = 1;
-  double copy_nanoseconds_per_byte = 0;     ///< copies become `calc` of that much
-  double combine_nanoseconds_per_byte = 0;  ///< likewise, combines
+  double copy_nanoseconds_per_byte = 0;     ///< of a copy, as a `calc`
+  double combine_nanoseconds_per_byte = 0;  ///< of a combine, as a `calc`
 };
 
-/// The plan as LogGOPSim's `txt2bin` reads it: one label a step, messages with their number as the tag.
+/// The plan in the input language of LogGOPSim's `txt2bin`: one label a step, the number of a message as its tag.
 std::string to_goal(const Plan& plan, const PlanInfo& info, const GoalOptions& options = {});
 
 }  // namespace convene::schedule

@@ -10,7 +10,7 @@
 namespace convene::schedule {
 namespace {
 
-/// Both ends of a message must come to the same number, so it is reckoned from the number of places alone.
+/// Both ends of a message must compute the same number, so it depends on the number of places alone.
 std::uint64_t bytes(std::span<const Range> ranges, const PlanInfo& info, const GoalOptions& options) {
   if (info.naming == Naming::token) return 0;
   return (places(ranges) * options.bytes_per_block + info.segments - 1) / info.segments;

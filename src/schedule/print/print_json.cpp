@@ -5,13 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "schedule/core/describe.hpp"
+#include "schedule/core/statistics.hpp"
 #include "schedule/print/print.hpp"
 
 namespace convene::schedule {
 namespace {
 
-// A plan of a thousand ranks has millions of steps: they are written straight into the text, not first into a tree of
-// values. Only strings that come from outside go through the JSON library.
+// A plan of a thousand ranks has millions of steps: they are formatted directly, without a tree of JSON values. Only
+// strings from outside go through the JSON library.
 std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
 
 /// A parameter's value: whole numbers as numbers, words as strings.
@@ -73,7 +74,7 @@ class Writer {
     out_ += "}, ";
   }
 
-  void write(const Schedule& schedule, StepId id, const std::vector<StepId>& after) {
+  void write(const Schedule& schedule, StepId id, std::span<const StepId> after) {
     const Step& step = schedule[id];
     put("  {{\"id\": {}, \"kind\": \"{}\", ", id, name(step));
     if (step.is_message()) put("\"peer\": {}, \"match\": {}, ", step.peer, step.match);

@@ -6,15 +6,16 @@
 #include "schedule/check/dataflow.hpp"
 #include "schedule/check/matching.hpp"
 #include "schedule/core/describe.hpp"
+#include "schedule/core/statistics.hpp"
 #include "schedule/print/print.hpp"
 
 namespace convene::schedule {
 namespace {
 
-// Longer lists of blocks are cut: a table must stay one.
+// Longer lists of blocks are abbreviated, to keep the table readable.
 constexpr std::size_t longest_list = 32;
 
-/// The number of columns that a text takes on a screen; the only letters beyond ASCII here are one column wide.
+/// The number of columns of a text on a screen; all non-ASCII letters here are one column wide.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
@@ -47,8 +48,8 @@ std::string headline(const Plan& plan, const PlanInfo& info) {
 class Rounds {
  public:
   Rounds(const Plan& plan, const PlanInfo& info, const Contract& contract)
-      : plan_(plan), info_(info), links_(link(plan)) {
-    if (links_.fault.empty()) delivery_.emplace(plan_, links_, contract);
+      : plan_(plan), info_(info), matching_(link(plan)) {
+    if (matching_.fault.empty()) dataflow_.emplace(plan_, matching_, contract);
     for (const Schedule& schedule : plan) {
       std::vector<StepId>& messages = messages_.emplace_back();
       for (StepId id = 0; id < schedule.size(); ++id)
@@ -62,7 +63,7 @@ class Rounds {
     for (const Schedule& schedule : plan_) rounds = std::max(rounds, schedule.rounds());
     std::string text;
     for (std::uint32_t round = 0; round < rounds; ++round) text += this->round(round, only);
-    if (!links_.fault.empty()) text += "\nnot a whole plan: " + links_.fault + "\n";
+    if (!matching_.fault.empty()) text += "\nnot a whole plan: " + matching_.fault + "\n";
     return text;
   }
 
@@ -94,7 +95,7 @@ class Rounds {
     return lines.empty() ? "" : text;
   }
 
-  /// What a rank sends (or receives) with these messages: "0 to 4, 2 to 4".
+  /// The contents and peers of a rank's messages: "0 to 4, 2 to 4".
   std::string messages(const Schedule& schedule, std::span<const StepId> ids, StepKind kind) {
     std::string text;
     for (const StepId id : ids) {
@@ -107,7 +108,7 @@ class Rounds {
     return text;
   }
 
-  /// What a message carries: its contents where the play reached it, else the slots.
+  /// The contents of a message; its slots if the simulation did not reach it.
   std::string blocks(const Schedule& schedule, StepId id) const {
     const std::span<const Content> contents = carried(schedule, id);
     if (schedule.ranges(id).empty()) return "a notice";
@@ -119,14 +120,15 @@ class Rounds {
   }
 
   std::span<const Content> carried(const Schedule& schedule, StepId id) const {
-    if (!delivery_) return {};
-    if (schedule[id].kind == StepKind::send) return delivery_->carried(schedule.rank(), id);
+    if (!dataflow_) return {};
+    if (schedule[id].kind == StepKind::send) return dataflow_->carried(schedule.rank(), id);
     const Rank peer = schedule[id].peer;
-    return delivery_->carried(peer, links_.step(peer, links_.partner[links_.at(schedule.rank(), id)]));
+    return dataflow_->carried(peer,
+                              matching_.step(peer, matching_.partner[matching_.at(schedule.rank(), id)]));
   }
 
   std::string in_words(std::span<const Content> contents) const {
-    if (const Expressions* sums = delivery_->expressions()) {
+    if (const Expressions* sums = dataflow_->expressions()) {
       std::string text;
       for (const Content content : contents) text += (text.empty() ? "" : ",") + sums->label(content);
       return text;
@@ -151,8 +153,8 @@ class Rounds {
 
   const Plan& plan_;
   const PlanInfo& info_;
-  const MessageMatching links_;
-  std::optional<Dataflow> delivery_;
+  const MessageMatching matching_;
+  std::optional<Dataflow> dataflow_;
   std::vector<std::vector<StepId>> messages_;  // by rank, in the order of their rounds
 };
 
@@ -180,7 +182,7 @@ std::string action(const Schedule& schedule, StepId id) {
   return "?";
 }
 
-/// Every step of a rank, with the steps that it waits for.
+/// Every step of a rank, with its predecessors.
 std::string steps(const Schedule& schedule) {
   const auto predecessors = schedule.predecessors();
   std::vector<std::string> actions;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests only: schedules taken apart, broken on purpose and put together again, and a slow and simple judge of
-// whether a graph orders what it must. Never part of the library.
+// For tests: mutants of schedules, and a slow and simple reference for the hazard check. Not part of the library.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +15,13 @@
 
 namespace convene::schedule {
 
-/// A schedule as something that can be edited. Positions in `steps` are step ids.
+/// An editable schedule. Positions in `steps` are step ids.
 class Mutation {
  public:
   struct Entry {
     Step step;
     std::vector<Range> ranges;
-    std::vector<std::size_t> after;  ///< what it depends on
+    std::vector<std::size_t> after;  ///< its predecessors
   };
   std::vector<Entry> steps;
 
@@ -35,7 +34,7 @@ class Mutation {
     }
   }
 
-  /// Puts the parts together; counts and indices are made to fit.
+  /// The edited schedule, with consistent counts and indices.
   Schedule schedule() const {
     Schedule result = original_;
     result.steps_.clear();
@@ -79,7 +78,7 @@ class Mutation {
     steps[from].after.push_back(to);
   }
 
-  /// Renumbers the steps so that numbers grow along dependencies again; false where they form a cycle.
+  /// Renumbers the steps so that ids grow along dependencies; false if the dependencies form a cycle.
   bool sort() {
     std::vector<Entry> sorted;
     std::vector<std::size_t> new_id(steps.size(), steps.size());
@@ -111,7 +110,7 @@ struct Access {
   friend auto operator<=>(const Access&, const Access&) = default;
 };
 
-/// All accesses, by buffer and place; places are reckoned from the definition of a range.
+/// All accesses, by buffer and place. Computes places from the definition of a range.
 inline std::vector<std::vector<Access>> all_accesses(const Schedule& schedule) {
   std::vector<std::vector<Access>> result;
   std::vector<std::size_t> base;
@@ -134,7 +133,7 @@ inline std::vector<std::vector<Access>> all_accesses(const Schedule& schedule) {
   return result;
 }
 
-/// All pairs of steps that must be connected, the one with the lower number first.
+/// All pairs of steps that must be ordered, the lower id first.
 inline std::set<std::pair<StepId, StepId>> all_hazards(const Schedule& schedule) {
   std::set<std::pair<StepId, StepId>> result;
   for (const auto& accesses : all_accesses(schedule))
@@ -151,7 +150,7 @@ inline std::set<std::pair<StepId, StepId>> all_hazards(const Schedule& schedule)
   return result;
 }
 
-/// For every step the set of all steps that must be complete before it.
+/// By step: the set of all its direct and indirect predecessors.
 inline std::vector<std::vector<bool>> closure(const Schedule& schedule) {
   std::vector<std::vector<bool>> before(schedule.size(), std::vector<bool>(schedule.size(), false));
   for (StepId id = 0; id < schedule.size(); ++id)
@@ -163,16 +162,16 @@ inline std::vector<std::vector<bool>> closure(const Schedule& schedule) {
   return before;
 }
 
-/// The judge: every pair that must be connected is.
+/// The reference: true if every pair that must be ordered is.
 inline bool orders_everything(const Schedule& schedule) {
   const auto before = closure(schedule);
-  const auto conflicts = all_hazards(schedule);
-  return std::all_of(conflicts.begin(), conflicts.end(),
+  const auto hazards = all_hazards(schedule);
+  return std::all_of(hazards.begin(), hazards.end(),
                      [&](const auto& pair) { return before[pair.second][pair.first]; });
 }
 
-/// What a rank sends, message by message, and what its output has in the end, if its steps run in the order of their
-/// numbers. Contents are called by where they come from.
+/// The contents of a rank's messages and of its final output, if its steps run in the order of their ids. Contents are named by
+/// their source.
 inline std::vector<std::string> effect(const Schedule& schedule) {
   const auto slots = [&](std::span<const Range> ranges) {
     std::vector<std::pair<Buffer, Place>> result;
@@ -212,35 +211,35 @@ inline std::vector<std::string> effect(const Schedule& schedule) {
   return result;
 }
 
-/// A plan with one thing wrong in it.
+/// A plan with one fault.
 struct Mutant {
   std::string what;  ///< the kind of mutation
   Rank rank;
   std::size_t step;
   Plan plan;
-  /// Still a correct schedule: a dependency was dropped that the others imply, the wrong block is a copy of the right one, or
-  /// it is about a message that says when, and whose content nobody reads.
+  /// Still correct: the dropped dependency is implied by others, the wrong block is a copy of the right one, or the
+  /// message is for synchronisation only and no step reads its content.
   bool equivalent = false;
 };
 
-/// Makes the mutants of one rank of a plan, one after the other.
+/// Generates the mutants of one rank of a plan.
 class Mutants {
  public:
   using Visit = std::function<void(const Mutant&)>;
 
-  /// `commutes`: combines may change places, so no mutant is made of that.
+  /// `commutes`: combines may be exchanged, so that is no mutant.
   Mutants(const Plan& plan, Rank rank, bool commutes = false)
       : plan_(plan),
         rank_(rank),
         commutes_(commutes),
-        conflicts_(all_hazards(plan[rank])),
+        hazards_(all_hazards(plan[rank])),
         effect_(effect(plan[rank])) {}
 
   void each(const Visit& visit) {
     const Schedule& schedule = plan_[rank_];
     for (StepId id = 0; id < schedule.size(); ++id) {
       const Step& step = schedule[id];
-      // A join holds nothing but dependencies; whether it is needed is a question like that of a dependency.
+      // A join is only a set of dependencies, and may be implied by others like a dependency.
       edit(visit, "step dropped", id, step.kind == StepKind::join, [&](Mutation& m) { m.drop(id); });
       if (step.is_message()) mutate_message(visit, id);
       if (step.kind == StepKind::send) drop_message(visit, id);
@@ -273,7 +272,7 @@ class Mutants {
     return result;
   }
 
-  /// Whether these places are scratch that none of the rank's steps reads, but for messages that nobody reads in turn.
+  /// True if these places are scratch that no step of the rank reads, except for messages that are not read, either.
   static bool are_unread(const Plan& plan, Rank rank, const std::set<PlaceOf>& places) {
     const Schedule& schedule = plan[rank];
     for (const auto& [buffer, place] : places)
@@ -281,7 +280,7 @@ class Mutants {
     for (StepId id = 0; id < schedule.size(); ++id) {
       const StepKind kind = schedule[id].kind;
       if (kind == StepKind::recv || kind == StepKind::join) continue;
-      // What a combine goes to, it reads, too.
+      // A combine reads its target, too.
       const bool reads_all = kind == StepKind::send || kind == StepKind::combine;
       const auto read = places_of(schedule, reads_all ? schedule.ranges(id) : schedule.from(id));
       const bool reads =
@@ -323,7 +322,7 @@ class Mutants {
     });
   }
 
-  /// Both ends of a message go, and those behind it move up: nothing is left over.
+  /// Drops both ends of a message and renumbers the later ones: no message is left over.
   void drop_message(const Visit& visit, StepId id) {
     const Step sent = plan_[rank_][id];
     Mutant mutant{"message dropped", rank_, id, plan_};
@@ -348,7 +347,7 @@ class Mutants {
     const auto replace = [&](const char* what, const Range& by) {
       edit(visit, what, id, false, [&](Mutation& m) { m.steps[id].ranges[r] = by; });
     };
-    if (places > 1 && range.count() < places) {  // all places, begun elsewhere, is no other set
+    if (places > 1 && range.count() < places) {  // all places from another start are the same set
       const Step& step = plan_[rank_][id];
       const Range by(range.buffer(), (range.first + 1) % places, range.count(), range.stride);
       const bool is_unread_source =
@@ -368,19 +367,19 @@ class Mutants {
   void mutate_dependency(const Visit& visit, StepId from, StepId to) {
     edit(visit, "dependency dropped", to, true, [&](Mutation& m) { m.drop_dependency(from, to); });
     edit(visit, "dependency reversed", to, false, [&](Mutation& m) { m.reverse_dependency(from, to); });
-    // The same as a well-formed schedule: what is wrong then is the order of the accesses, not of the numbers.
+    // The same as a well-formed schedule: the order of accesses is wrong, not that of ids.
     Mutation sorted(plan_[rank_]);
     sorted.reverse_dependency(from, to);
     const bool both_combine =
         plan_[rank_][from].kind == StepKind::combine && plan_[rank_][to].kind == StepKind::combine;
-    if ((both_combine && commutes_) || !conflicts_.contains({from, to}) || !sorted.sort()) return;
+    if ((both_combine && commutes_) || !hazards_.contains({from, to}) || !sorted.sort()) return;
     edit(visit, "dependency reversed and renumbered", to, false, [&](Mutation& m) { m = sorted; });
   }
 
   const Plan& plan_;
   const Rank rank_;
   const bool commutes_;
-  const std::set<std::pair<StepId, StepId>> conflicts_;
+  const std::set<std::pair<StepId, StepId>> hazards_;
   const std::vector<std::string> effect_;
 };
 

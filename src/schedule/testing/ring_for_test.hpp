@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests only: an allgather ring and its contract, so that this room can be tested without the algorithms.
+// For tests: an allgather ring and its contract, so that tests of this layer need no algorithms.
 #pragma once
 
 #include <numeric>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that share something equally, in the order in which they will be done. Whoever shares counts how many bytes
-// have been carried for each of its messages so far (processor sharing in virtual time): a message is done when that
-// number has grown by its size, whoever comes and goes meanwhile.
+// Departures: messages that share a resource equally, in the order of their completion. The resource counts the bytes that it
+// has carried for each of its messages (processor sharing in virtual time): a message completes when that number has grown by
+// its size, whatever other messages enter and leave meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,11 @@ namespace convene::simulate {
 using FlowId = std::uint32_t;
 
 struct Departure {
-  double enough =
-      0;  ///< how many bytes must have been carried for each of the messages when this one is done
+  double enough = 0;  ///< the number of bytes carried for each message when this one completes
   FlowId flow = 0;
 };
 
-/// Those that come after the first one.
+/// All departures except the first.
 class LaterDepartures {
  public:
   void add(const Departure& departure) {
@@ -34,13 +33,13 @@ class LaterDepartures {
     }
   }
 
-  /// Has what comes first brought nearer.
+  /// Prefetches the first.
   void fetch() const {
     fetch_soon(line_.data() + taken_);
     fetch_soon(heap_.data());
   }
 
-  /// There must be one.
+  /// There must be a departure.
   Departure take_first() {
     if (line_.empty() || (!heap_.empty() && heap_.front().enough < line_[taken_].enough)) {
       std::pop_heap(heap_.begin(), heap_.end(), later);
@@ -59,7 +58,7 @@ class LaterDepartures {
  private:
   static bool later(const Departure& a, const Departure& b) { return a.enough > b.enough; }
 
-  // Messages of one size come in their order already, so they stand in a line; those that overtake others are in a heap.
+  // Messages of one size arrive in the order of their departures, so most are in a line; those that overtake are in a heap.
   std::vector<Departure> line_, heap_;
   std::size_t taken_ = 0;  // of the line, from its beginning
 };
@@ -69,7 +68,7 @@ class Departures {
   std::uint32_t present() const { return present_; }
   bool empty() const { return present_ == 0; }
 
-  /// How many bytes must have been carried for each when the first one is done. There must be one.
+  /// The number of bytes carried for each message when the first completes. There must be a message.
   double first() const { return head_.enough; }
 
   FlowId take_first() {
@@ -78,7 +77,7 @@ class Departures {
     return flow;
   }
 
-  /// Returns whether it is the first now.
+  /// Returns true if the message is the first now.
   bool add(double enough, FlowId flow) {
     Departure departure{enough, flow};
     const bool is_first = present_++ == 0 || enough < head_.enough;

@@ -11,12 +11,12 @@ namespace convene::simulate {
 namespace {
 
 /// Four nodes of two cores: ways of one and of two channels, and channels of two speeds.
-Platform nodes() {
-  return parse_platform(R"({
+SimulatedPlatform nodes() {
+  return parse_simulated_platform(R"({
     "convene_platform": 1, "machine": "node:4 core:2",
     "within": {"node": {"bandwidth": 5e8}},
     "network": {"shape": "tree", "node": {"bandwidth": 1e9}, "leaves": [2, 2], "uplink": {"bandwidth": 1e9}}})",
-                        "p.json");
+                                  "p.json");
 }
 
 struct Message {
@@ -50,9 +50,9 @@ std::map<std::size_t, double> departures(const std::vector<std::pair<std::size_t
   return done;
 }
 
-RC_GTEST_PROP(Sharing, EveryChannelDividesItsBandwidthEqually, ()) {
-  const Platform platform = nodes();
-  const Network network(platform, seat(platform, "sequential", 8));
+RC_GTEST_PROP(EqualShare, EveryChannelDividesItsBandwidthEqually, ()) {
+  const SimulatedPlatform platform = nodes();
+  const SimulatedNetwork network(platform, seat(platform, "sequential", 8));
   auto messages = *rc::gen::container<std::vector<Message>>(
       rc::gen::map(rc::gen::tuple(rc::gen::inRange(0u, 8u), rc::gen::inRange(1u, 8u), rc::gen::inRange(1, 5),
                                   rc::gen::inRange(0, 6)),
@@ -65,7 +65,7 @@ RC_GTEST_PROP(Sharing, EveryChannelDividesItsBandwidthEqually, ()) {
 
   std::map<ChannelId, std::vector<std::pair<std::size_t, Message>>> in_channel;
   Path path;
-  EventQueue events;
+  GridEventQueue events;
   constexpr std::uint32_t entry = 1u << 28, carried = 2u << 28;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     messages[i].enters = on_grid(messages[i].enters);
@@ -80,11 +80,11 @@ RC_GTEST_PROP(Sharing, EveryChannelDividesItsBandwidthEqually, ()) {
       expected[message] = std::max(expected[message], time);
 
   const bool foresees = *rc::gen::arbitrary<bool>();
-  Sharing sharing(network, events, carried);
+  EqualShare sharing(network, events, carried);
   std::vector<unsigned> parts(messages.size());
   std::vector<double> done(messages.size(), -1);
   while (!events.empty()) {
-    const Event event = events.pop();
+    const TimedEvent event = events.pop();
     const std::uint32_t number = event.what & ~(entry | carried);
     if (event.what & entry) {
       network.find(messages[number].from, messages[number].to, path);

@@ -15,32 +15,32 @@ std::size_t mixed(std::size_t hash, ChannelId channel) {
 
 }  // namespace
 
-std::size_t Fairness::Table::operator()(RouteId route) const {
+std::size_t MaxMinFair::Table::operator()(RouteId route) const {
   std::size_t hash = 0;
   const Route& r = of->routes_[route];
   for (unsigned hop = 0; hop < r.count; ++hop) hash = mixed(hash, of->hops_[r.hops + hop].channel);
   return hash;
 }
 
-std::size_t Fairness::Table::operator()(const Path& path) const {
+std::size_t MaxMinFair::Table::operator()(const Path& path) const {
   std::size_t hash = 0;
   for (unsigned hop = 0; hop < path.count; ++hop) hash = mixed(hash, path.channels[hop]);
   return hash;
 }
 
-bool Fairness::Table::operator()(const Path& path, RouteId route) const {
+bool MaxMinFair::Table::operator()(const Path& path, RouteId route) const {
   const Route& r = of->routes_[route];
   return std::equal(path.channels.begin(), path.channels.begin() + path.count, of->hops_.begin() + r.hops,
                     of->hops_.begin() + r.hops + r.count,
                     [](ChannelId channel, const Hop& hop) { return channel == hop.channel; });
 }
 
-Fairness::Fairness(const Network& network, EventQueue& events, std::uint32_t kind)
+MaxMinFair::MaxMinFair(const SimulatedNetwork& network, GridEventQueue& events, std::uint32_t kind)
     : events_(events), kind_(kind), channels_(network.channels()), table_(0, Table{this}, Table{this}) {
   for (ChannelId c = 0; c < channels_.size(); ++c) channels_[c].bandwidth = 1 / network.seconds_a_byte(c);
 }
 
-Fairness::RouteId Fairness::route_of(const Path& path) {
+MaxMinFair::RouteId MaxMinFair::route_of(const Path& path) {
   if (const auto known = table_.find(path); known != table_.end()) return *known;
   const auto id = static_cast<RouteId>(routes_.size());
   Route& route = routes_.emplace_back();
@@ -51,12 +51,12 @@ Fairness::RouteId Fairness::route_of(const Path& path) {
   return id;
 }
 
-void Fairness::mark(ChannelId id) {
+void MaxMinFair::mark(ChannelId id) {
   if (std::exchange(channels_[id].dirty, true)) return;
   dirty_.push_back(id);
 }
 
-unsigned Fairness::enter(FlowId flow, double bytes, const Path& path, double now) {
+unsigned MaxMinFair::enter(FlowId flow, double bytes, const Path& path, double now) {
   const RouteId id = route_of(path);
   Route& route = routes_[id];
   if (route.messages.empty()) open(id, now);
@@ -64,7 +64,7 @@ unsigned Fairness::enter(FlowId flow, double bytes, const Path& path, double now
   route.since = now;
   if (route.messages.add(route.carried + bytes, flow)) route.armed = false;
   for (const Hop& hop : hops(route)) {
-    Channel& channel = channels_[hop.channel];
+    ChannelState& channel = channels_[hop.channel];
     channel.use.bytes += bytes;
     ++channel.present;
     mark(hop.channel);
@@ -72,24 +72,24 @@ unsigned Fairness::enter(FlowId flow, double bytes, const Path& path, double now
   return 1;
 }
 
-/// The route gets its first message.
-void Fairness::open(RouteId id, double now) {
+/// A route has its first message.
+void MaxMinFair::open(RouteId id, double now) {
   Route& route = routes_[id];
   route.carried = route.rate = 0;
   route.since = now;
   for (std::uint32_t hop = 0; hop < route.count; ++hop) {
     Hop& here = hops_[route.hops + hop];
-    Channel& channel = channels_[here.channel];
+    ChannelState& channel = channels_[here.channel];
     if (channel.members.empty()) channel.busy_since = now;
     here.position = static_cast<std::uint32_t>(channel.members.size());
     channel.members.push_back({id, hop});
   }
 }
 
-/// The route's last message is done.
-void Fairness::close(RouteId id, double now) {
+/// A route's last message has left.
+void MaxMinFair::close(RouteId id, double now) {
   for (const Hop& hop : hops(routes_[id])) {
-    Channel& channel = channels_[hop.channel];
+    ChannelState& channel = channels_[hop.channel];
     const Member last = channel.members.back();
     channel.members[hop.position] = last;
     hops_[routes_[last.route].hops + last.hop].position = hop.position;
@@ -98,7 +98,7 @@ void Fairness::close(RouteId id, double now) {
   }
 }
 
-void Fairness::take_finished(RouteId id, double now) {
+void MaxMinFair::take_finished(RouteId id, double now) {
   Route& route = routes_[id];
   ++route.stamp;
   route.armed = false;
@@ -115,7 +115,7 @@ void Fairness::take_finished(RouteId id, double now) {
   }
 }
 
-void Fairness::settle(double now) {
+void MaxMinFair::settle(double now) {
   ++moment_;
   collect();
   fill(now);
@@ -124,16 +124,16 @@ void Fairness::settle(double now) {
   reached_.clear();
 }
 
-void Fairness::visit(ChannelId id) {
-  Channel& channel = channels_[id];
+void MaxMinFair::visit(ChannelId id) {
+  ChannelState& channel = channels_[id];
   if (channel.present == 0 || std::exchange(channel.reached_in, moment_) == moment_) return;
   channel.spare = channel.bandwidth;
   channel.open = channel.present;
   reached_.push_back(id);
 }
 
-/// All channels that the dirty ones' messages use, and their messages', and so on.
-void Fairness::collect() {
+/// Collects the channels of all routes that share channels with the dirty ones, directly or indirectly.
+void MaxMinFair::collect() {
   for (ChannelId id : dirty_) visit(id);
   for (std::size_t next = 0; next < reached_.size(); ++next) {
     for (const Member& member : channels_[reached_[next]].members) {
@@ -144,14 +144,14 @@ void Fairness::collect() {
   }
 }
 
-/// Fills the channel that is full first, and so on. A channel's share only grows while others are filled, so a share
-/// from the heap that is out of date stays in it with its new value.
-void Fairness::fill(double now) {
+/// Fills channels in the order in which they become full. A channel's share only grows while others are filled, so an
+/// outdated share stays in the heap with its new value.
+void MaxMinFair::fill(double now) {
   for (ChannelId id : reached_) shares_.push_back({channels_[id].spare / channels_[id].open, id});
   for (std::size_t at = shares_.size() / 2; at-- > 0;) sift_down(at);
   while (!shares_.empty()) {
     auto& [share, id] = shares_.front();
-    const Channel& channel = channels_[id];
+    const ChannelState& channel = channels_[id];
     if (channel.open > 0) {
       if (const double current = channel.spare / channel.open; current > share) {
         share = current;
@@ -167,8 +167,8 @@ void Fairness::fill(double now) {
   }
 }
 
-/// Puts a share where it belongs, at its place in the heap or below. (The standard library's heaps cannot change one.)
-void Fairness::sift_down(std::size_t at) {
+/// Restores the heap below a changed share. (The standard library's heaps cannot change one.)
+void MaxMinFair::sift_down(std::size_t at) {
   const Share share = shares_[at];
   for (std::size_t child; (child = 2 * at + 1) < shares_.size(); at = child) {
     if (child + 1 < shares_.size() && shares_[child + 1] < shares_[child]) ++child;
@@ -178,13 +178,13 @@ void Fairness::sift_down(std::size_t at) {
   shares_[at] = share;
 }
 
-/// A route whose rate and first message stay keeps its event.
-void Fairness::fix(RouteId id, double rate, double now) {
+/// Sets a route's rate. A route with the same rate and the same first message keeps its event.
+void MaxMinFair::fix(RouteId id, double rate, double now) {
   Route& route = routes_[id];
   route.fixed_in = moment_;
   const std::uint32_t present = route.messages.present();
   for (const Hop& hop : hops(route)) {
-    Channel& channel = channels_[hop.channel];
+    ChannelState& channel = channels_[hop.channel];
     channel.spare = std::max(0.0, channel.spare - rate * present);
     channel.open -= present;
   }

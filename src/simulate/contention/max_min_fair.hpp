@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contention, the exact mode: max-min fairness over paths. All messages' rates grow together; where a channel is full,
-// its messages keep the rate that they have and the others go on growing (progressive filling). After each moment in
-// which messages came or went, the rates of all that share channels with them, directly or through others, are
-// determined anew; everybody else keeps his.
+// Max-min fairness over paths, the exact contention model. The rates of all messages grow together; when a channel is full,
+// its messages keep their rate and the others continue to grow (progressive filling). After each moment in which messages
+// entered or left, the rates of all messages that share channels with them, directly or indirectly, are computed anew.
 //
-// Messages that take the same channels have the same rate, so rates belong to routes, of which there are far fewer where
-// nodes have many cores or ranks have many messages on their way.
+// Messages with the same channels have the same rate. So rates belong to routes, of which there are far fewer if nodes have
+// many cores or ranks have many messages in flight.
 #pragma once
 
 #include <algorithm>
@@ -16,27 +15,28 @@
 #include <vector>
 
 #include "base/prefetch.hpp"
+#include "simulate/contention/channel_use.hpp"
 #include "simulate/contention/departures.hpp"
-#include "simulate/contention/equal_share.hpp"
-#include "simulate/kernel/event_queue.hpp"
+#include "simulate/kernel/grid_time.hpp"
 #include "simulate/platform/network.hpp"
 
 namespace convene::simulate {
 
-class Fairness {
+class MaxMinFair {
  public:
-  /// Events that this class wants are pushed as `kind` plus a route.
-  Fairness(const Network& network, EventQueue& events, std::uint32_t kind);
-  Fairness(const Fairness&) = delete;  // its table of routes looks into it
-  Fairness& operator=(const Fairness&) = delete;
+  /// Adds events of the number `kind` plus a route.
+  MaxMinFair(const SimulatedNetwork& network, GridEventQueue& events, std::uint32_t kind);
+  MaxMinFair(const MaxMinFair&) = delete;  // its table of routes refers to it
+  MaxMinFair& operator=(const MaxMinFair&) = delete;
 
-  /// Whether this class can tell when a message will have passed (as Sharing can).
+  /// This model cannot foresee when a message leaves its channels.
   static constexpr bool foresees = false;
 
-  /// A message of more than 0 bytes begins. The path must have channels. Returns in how many parts it will be done.
+  /// Enters a message of more than 0 bytes. The path must have channels. Returns the number of parts that will be reported as
+  /// done.
   unsigned enter(FlowId flow, double bytes, const Path& path, double now);
 
-  /// A route's event: calls part_done(flow) for every message that it has carried, unless it is out of date.
+  /// The event of a route: calls part_done(flow) for every message that it has carried, unless the event is stale.
   template <class Done>
   void fire(std::uint32_t route, std::uint32_t stamp, double now, Done&& part_done) {
     if (routes_[route].stamp != stamp) return;
@@ -52,7 +52,7 @@ class Fairness {
   template <class Fetch>
   void fetch_last(std::uint32_t, Fetch&&) const {}
 
-  /// The moment is over: gives everybody his new rate.
+  /// The end of a moment: computes new rates.
   void settle(double now);
   bool is_settled() const { return dirty_.empty(); }
 
@@ -71,28 +71,28 @@ class Fairness {
   };
   struct Route {
     Departures messages;
-    double carried = 0;  // bytes for each message, since there was last none
-    double since = 0;    // when `carried` had this value
+    double carried = 0;  // bytes for each message, since the route was last empty
+    double since = 0;    // the time at which `carried` had this value
     double rate = 0;     // bytes per second of each message
     std::uint32_t stamp = 0;
-    bool armed = false;  // whether its event is that of its first message at this rate
+    bool armed = false;  // its event is that of its first message at this rate
     std::uint8_t count = 0;
-    std::uint32_t hops = 0;  // where they begin
+    std::uint32_t hops = 0;  // the first of its hops
     std::uint64_t reached_in = 0,
-                  fixed_in = 0;  // the moments in which its rate was last asked for, and determined
+                  fixed_in = 0;  // the moments in which its rate was last needed and computed
   };
   struct Member {
     RouteId route;
     std::uint32_t hop;
   };
-  struct Channel {
+  struct ChannelState {
     double bandwidth = 0;
-    std::vector<Member> members;  // routes that have messages
+    std::vector<Member> members;  // routes with messages
     std::uint32_t present = 0;    // messages
-    // While rates are determined:
-    std::uint32_t open = 0;  // messages that have none yet
+    // While rates are computed:
+    std::uint32_t open = 0;  // messages without a rate yet
     double spare = 0;
-    std::uint64_t reached_in = 0;  // the moment in which it last took part
+    std::uint64_t reached_in = 0;  // the moment in which its rates were last computed
     bool dirty = false;
     double busy_since = 0;
     ChannelUse use;
@@ -109,7 +109,7 @@ class Fairness {
   /// Routes are found by their channels.
   struct Table {
     using is_transparent = void;
-    const Fairness* of;
+    const MaxMinFair* of;
 
     std::size_t operator()(RouteId route) const;
     std::size_t operator()(const Path& path) const;
@@ -130,16 +130,16 @@ class Fairness {
   void sift_down(std::size_t at);
   void fix(RouteId id, double rate, double now);
 
-  EventQueue& events_;
+  GridEventQueue& events_;
   const std::uint32_t kind_;
-  std::vector<Channel> channels_;
+  std::vector<ChannelState> channels_;
   std::vector<Route> routes_;
   std::vector<Hop> hops_;
   std::unordered_set<RouteId, Table, Table> table_;
   std::vector<FlowId> finished_;
-  std::uint64_t moment_ = 0;  // of those in which rates were determined, the number of the last
+  std::uint64_t moment_ = 0;  // the number of computations of rates
   std::vector<ChannelId> dirty_, reached_;
-  std::vector<Share> shares_;  // a heap, the least first: what each message of a channel would get
+  std::vector<Share> shares_;  // a heap, the least first: the share of each message of a channel
 };
 
 }  // namespace convene::simulate

@@ -24,8 +24,8 @@ struct Message {
 };
 
 /// Leaf switches of two nodes of two cores: ways within a node, to the neighbour, and over the core switch.
-Platform tree() {
-  Platform platform;
+SimulatedPlatform tree() {
+  SimulatedPlatform platform;
   platform.machine = Machine::parse("node:6 core:2");
   platform.within = {{.latency = 0, .bandwidth = 3e9, .shared = Shared::both_ways}};
   platform.network = {.shape = NetworkShape::tree,
@@ -37,7 +37,7 @@ Platform tree() {
 
 /// The definition: of the channels that have messages without a rate, that which would give each of them the least gives
 /// them that.
-void set_rates(std::vector<Message*>& present, const Network& network) {
+void set_rates(std::vector<Message*>& present, const SimulatedNetwork& network) {
   for (Message* message : present) message->rate = 0;
   while (true) {
     double least = std::numeric_limits<double>::infinity();
@@ -61,7 +61,7 @@ void set_rates(std::vector<Message*>& present, const Network& network) {
   }
 }
 
-void follow_definition(std::vector<Message>& messages, const Network& network) {
+void follow_definition(std::vector<Message>& messages, const SimulatedNetwork& network) {
   double now = 0;
   for (Message& message : messages) message.left = message.bytes;
   while (true) {
@@ -85,17 +85,17 @@ void follow_definition(std::vector<Message>& messages, const Network& network) {
   }
 }
 
-std::vector<double> ends_of(const std::vector<Message>& messages, const Network& network) {
+std::vector<double> ends_of(const std::vector<Message>& messages, const SimulatedNetwork& network) {
   constexpr std::uint32_t begin = 1u << 28, carried = 2u << 28, number = begin - 1;
-  EventQueue events;
-  Fairness fairness(network, events, carried);
+  GridEventQueue events;
+  MaxMinFair fairness(network, events, carried);
   for (std::uint32_t id = 0; id < messages.size(); ++id) events.push(messages[id].begins, begin | id);
   std::vector<double> ends(messages.size(), -1);
   double now = 0;
   while (true) {
     if (!fairness.is_settled() && events.moment_is_over()) fairness.settle(now);
     if (events.empty()) return ends;
-    const Event event = events.pop();
+    const TimedEvent event = events.pop();
     now = event.seconds();
     const std::uint32_t id = event.what & number;
     if ((event.what & ~number) == begin)
@@ -105,9 +105,9 @@ std::vector<double> ends_of(const std::vector<Message>& messages, const Network&
   }
 }
 
-RC_GTEST_PROP(Fairness, MessagesTakeAsLongAsTheDefinitionSays, ()) {
-  const Platform platform = tree();
-  const Network network(platform, seat(platform, "sequential", 12));
+RC_GTEST_PROP(MaxMinFair, MessagesTakeAsLongAsTheDefinitionSays, ()) {
+  const SimulatedPlatform platform = tree();
+  const SimulatedNetwork network(platform, seat(platform, "sequential", 12));
   std::vector<Message> messages;
   for (int count = *rc::gen::inRange(1, 40); count > 0; --count) {
     Message message;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that go through their steps in an order that was fixed before, as the executor does. For player.cpp only.
+// In-order ranks: ranks that begin their steps and wait for them in a compiled order, as the executor does. Internal to the
+// engine.
 #pragma once
 
 #include <span>
@@ -11,70 +12,70 @@
 
 namespace convene::simulate::engine {
 
-class Threads {
+class InOrderRanks {
  public:
   static constexpr StepId nothing = 0xffffffffu;
 
-  /// An order for each rank, or one for all; the ranks whose order is empty have none. The orders must outlive this.
+  /// One order per rank, or one for all ranks. A rank with an empty order has none. The orders must outlive this object.
   void set(std::span<const Order> orders, Rank procs) {
     if (orders.empty()) return;
-    threads_.resize(procs);
+    progress_.resize(procs);
     for (Rank rank = 0; rank < procs; ++rank)
       if (const Order& order = orders[orders.size() == 1 ? 0 : rank]; !order.empty())
-        threads_[rank] = {.next = order.data(), .end = order.data() + order.size()};
+        progress_[rank] = {.next = order.data(), .end = order.data() + order.size()};
   }
 
-  bool has_order(Rank rank) const { return !threads_.empty() && threads_[rank].end != nullptr; }
+  bool has_order(Rank rank) const { return !progress_.empty() && progress_[rank].end != nullptr; }
 
-  /// The rank goes on until it has to wait. issue(step) begins a step and returns whether the rank's processor has to work for
-  /// it now; then somebody calls this again. is_over(step): whether the rank need not wait for the step.
+  /// Executes the rank's order until it has to wait. issue(step) begins a step and returns true if the rank's processor
+  /// works for it now; advance() must be called again when it has. is_over(step): the rank need not wait for the step.
   template <class Issue, class IsOver>
-  void go_on(Rank rank, Issue&& issue, IsOver&& is_over) {
-    Thread& thread = threads_[rank];
-    while (thread.next != thread.end) {
-      const Op op = *thread.next;
+  void advance(Rank rank, Issue&& issue, IsOver&& is_over) {
+    Progress& progress = progress_[rank];
+    while (progress.next != progress.end) {
+      const Op op = *progress.next;
       if (op.action() == Action::issue) {
-        ++thread.next;
+        ++progress.next;
         if (issue(op.step())) return;
         continue;
       }
       const bool is_for_all = op.action() != Action::wait;
-      if (is_for_all ? thread.open > 0 : !is_over(op.step())) {
-        thread.awaited = is_for_all ? everything : op.step();
+      if (is_for_all ? progress.open > 0 : !is_over(op.step())) {
+        progress.awaited = is_for_all ? everything : op.step();
         return;
       }
-      ++thread.next;
+      ++progress.next;
     }
   }
 
-  /// The rank has begun a step. Returns the step for which it waited last, or `nothing`.
-  StepId opened(Rank rank) {
-    ++threads_[rank].open;
-    return threads_[rank].last;
+  /// Counts a step that the rank has begun. Returns the step for which the rank waited last, or `nothing`.
+  StepId begun(Rank rank) {
+    ++progress_[rank].open;
+    return progress_[rank].last;
   }
 
-  /// A step of the rank is finished: whether the rank has waited for that, and goes on.
-  bool closed(Rank rank, StepId step) {
-    Thread& thread = threads_[rank];
-    --thread.open;
-    if (thread.awaited != step && !(thread.awaited == everything && thread.open == 0)) return false;
-    thread.awaited = nothing;
-    thread.last = step;
+  /// Counts a finished step. Returns true if the rank waited for it: call advance() then.
+  bool finished(Rank rank, StepId step) {
+    Progress& progress = progress_[rank];
+    --progress.open;
+    if (progress.awaited != step && !(progress.awaited == everything && progress.open == 0)) return false;
+    progress.awaited = nothing;
+    progress.last = step;
     return true;
   }
 
  private:
   static constexpr StepId everything = nothing - 1;
 
-  struct Thread {
+  struct Progress {
     const Op* next = nullptr;
     const Op* end = nullptr;
-    StepId awaited = nothing;  // the step that it waits for
-    StepId last = nothing;     // what it waited for last
-    std::uint32_t open = 0;    // steps that are not finished
+    StepId awaited = nothing;  // the step that the rank waits for
+    StepId last = nothing;     // the step that it waited for last
+    std::uint32_t open = 0;    // steps that are begun and not finished
   };
 
-  std::vector<Thread> threads_;  // by rank, where there are orders
+  std::vector<Progress> progress_;  // by rank; empty without orders
 };
 
 }  // namespace convene::simulate::engine

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Most of the player's time goes into waiting for memory, so it asks for that ahead of the events that will need it. For
-// player.cpp only.
+// Software prefetch for the simulator, which waits for memory most of its time: loads what the next events will need.
+// Internal to the engine.
 #pragma once
 
 #include "base/huge_pages.hpp"
@@ -8,33 +8,33 @@
 #include "simulate/engine/processors.hpp"
 #include "simulate/engine/simulator_state.hpp"
 #include "simulate/engine/workload.hpp"
-#include "simulate/kernel/event_queue.hpp"
+#include "simulate/kernel/grid_time.hpp"
 #include "simulate/kernel/pool.hpp"
 #include "simulate/platform/network.hpp"
 
 namespace convene::simulate::engine {
 
-/// A look at what the player has; made anew for each use, which costs nothing where all of it is inlined.
-template <class Sharers>
+/// References to the simulator's state; constructed for each use, which costs nothing once it is inlined.
+template <class ContentionModel>
 class LookAhead {
  public:
-  /// How many events the queue must know in their order.
+  /// The number of next events that the queue must have sorted.
   static constexpr std::size_t events = 13;
 
-  LookAhead(const Source& source, const Network& network, const EventQueue& queue, const Sharers& contention,
-            const Processors& processors, const Pool<Task>& tasks, const LargeVector<StepState>& state,
-            const LargeVector<RankState>& ranks, Path& path)
-      : source_(source),
+  LookAhead(const Workload& workload, const SimulatedNetwork& network, const GridEventQueue& queue,
+            const ContentionModel& contention, const Processors& processors, const Pool<SimMessage>& messages,
+            const LargeVector<StepState>& state, const LargeVector<RankState>& ranks, Path& path)
+      : workload_(workload),
         network_(network),
         queue_(queue),
         contention_(contention),
         processors_(processors),
-        tasks_(tasks),
+        messages_(messages),
         state_(state),
         ranks_(ranks),
         path_(path) {}
 
-  /// What the next events need, in three stages, each of which finds what the next one asks for: what events are about,
+  /// What the next events need, in three stages, each of which finds what the next one rendezvous_handshake for: what events are about,
   /// what that leads to, and what that does.
   [[gnu::always_inline]] void at_events() const {
     fetch_first(queue_.ahead(events - 1));
@@ -42,72 +42,72 @@ class LookAhead {
     fetch_third(queue_.ahead(3));
   }
 
-  /// A rank's steps follow each other, but all ranks' steps lie between them: what it needs next.
-  [[gnu::always_inline]] void along(const Move& move, std::uint64_t step) const {
-    fetch_soon(&move + 5);
+  /// Prefetches a rank's next steps, which the steps of all other ranks separate in time.
+  [[gnu::always_inline]] void along(const SimStep& sim_step, std::uint64_t step) const {
+    fetch_soon(&sim_step + 5);
     fetch_soon(state_.data() + step + 12);
   }
 
  private:
-  [[gnu::always_inline]] void fetch_first(const Event* event) const {
+  [[gnu::always_inline]] void fetch_first(const TimedEvent* event) const {
     if (!event) return;
     const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
-    if (kind == computed)
+    if (kind == work_done)
       processors_.fetch(number);
-    else if (kind == carried)
+    else if (kind == channels_done)
       contention_.fetch_event(number);
-    else if (kind != arrive && kind != called)
-      fetch_soon(tasks_.data() + number);
+    else if (kind != rank_starts && kind != input_available)
+      fetch_soon(messages_.data() + number);
   }
 
-  [[gnu::always_inline]] void fetch_second(const Event* event) const {
+  [[gnu::always_inline]] void fetch_second(const TimedEvent* event) const {
     if (!event) return;
     const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
-    if (kind == landed) {
-      fetch_receive(tasks_[number].to, tasks_[number].recv);
-    } else if (kind == computed) {
+    if (kind == delivered) {
+      fetch_receive(messages_[number].to, messages_[number].recv);
+    } else if (kind == work_done) {
       const Core& core = processors_[number];
-      fetch_soon(&source_.move(core.rank, core.step));
+      fetch_soon(&workload_.sim_step(core.rank, core.step));
       fetch_soon(&ranks_[core.rank]);
-      fetch_soon(state_.data() + source_.first(core.rank) + core.step + 1);
-    } else if (kind == carried) {
-      contention_.fetch_further(number, [this](FlowId flow) { fetch_soon(tasks_.data() + flow); });
+      fetch_soon(state_.data() + workload_.first(core.rank) + core.step + 1);
+    } else if (kind == channels_done) {
+      contention_.fetch_further(number, [this](FlowId flow) { fetch_soon(messages_.data() + flow); });
     }
   }
 
-  [[gnu::always_inline]] void fetch_third(const Event* event) const {
+  [[gnu::always_inline]] void fetch_third(const TimedEvent* event) const {
     if (!event) return;
     const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
-    if (kind == carried) {
-      contention_.fetch_last(number,
-                             [this](FlowId flow) { fetch_receive(tasks_[flow].to, tasks_[flow].recv); });
-    } else if (kind == computed) {
+    if (kind == channels_done) {
+      contention_.fetch_last(
+          number, [this](FlowId flow) { fetch_receive(messages_[flow].to, messages_[flow].recv); });
+    } else if (kind == work_done) {
       const Core& core = processors_[number];
-      const Move& move = source_.move(core.rank, core.step);
-      source_.fetch_successors(move);
-      if (move.kind != StepKind::send) return;
-      const Rank peer = source_.peer(core.rank, move);
+      const SimStep& sim_step = workload_.sim_step(core.rank, core.step);
+      workload_.fetch_successors(sim_step);
+      if (sim_step.kind != StepKind::send) return;
+      const Rank peer = workload_.peer(core.rank, sim_step);
       network_.find(core.rank, peer, path_);
       for (unsigned hop = 0; hop < path_.count; ++hop) contention_.fetch_channel(path_.channels[hop]);
-      fetch_receive(peer, move.partner);
+      fetch_receive(peer, sim_step.partner);
     }
   }
 
   [[gnu::always_inline]] void fetch_receive(Rank rank, StepId step) const {
-    fetch_soon(state_.data() + source_.first(rank) + step);
-    fetch_soon(&source_.move(rank, step));
+    fetch_soon(state_.data() + workload_.first(rank) + step);
+    fetch_soon(&workload_.sim_step(rank, step));
     processors_.fetch(processors_.of(rank));
   }
 
-  const Source& source_;
-  const Network& network_;
-  const EventQueue& queue_;
-  const Sharers& contention_;
+  const Workload& workload_;
+  const SimulatedNetwork& network_;
+  const GridEventQueue& queue_;
+  const ContentionModel& contention_;
   const Processors& processors_;
-  const Pool<Task>& tasks_;
+  const Pool<SimMessage>& messages_;
   const LargeVector<StepState>& state_;
   const LargeVector<RankState>& ranks_;
-  Path& path_;  // room for one
+  Path& path_;  // scratch
 };
 
 }  // namespace convene::simulate::engine

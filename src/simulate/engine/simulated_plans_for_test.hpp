@@ -9,7 +9,7 @@
 
 namespace convene::simulate {
 
-/// Rank r's steps are what write(r, builder) asks for; buffers of 1 and `places` places.
+/// Rank r's steps are what write(r, builder) rendezvous_handshake for; buffers of 1 and `places` places.
 template <class Write>
 Plan make_plan(Rank procs, std::uint32_t places, Write&& write) {
   Plan plan;
@@ -59,8 +59,9 @@ inline Plan doubling(Rank procs) {
 }
 
 /// Nodes of so many cores on one switch; nothing costs anything but the links that are given.
-inline Platform cluster(std::uint32_t nodes, std::uint32_t cores, const Link& link, const Link& memory) {
-  Platform platform;
+inline SimulatedPlatform cluster(std::uint32_t nodes, std::uint32_t cores, const Link& link,
+                                 const Link& memory) {
+  SimulatedPlatform platform;
   platform.machine = Machine::parse("node:" + std::to_string(nodes) + " core:" + std::to_string(cores));
   platform.within = {memory};
   platform.network.node = link;
@@ -69,20 +70,21 @@ inline Platform cluster(std::uint32_t nodes, std::uint32_t cores, const Link& li
 }
 
 /// 1 µs from node to switch, 1 GB/s each way; within a node 0.1 µs, 10 GB/s for all.
-inline Platform cluster(std::uint32_t nodes, std::uint32_t cores = 1) {
+inline SimulatedPlatform cluster(std::uint32_t nodes, std::uint32_t cores = 1) {
   return cluster(nodes, cores, {.latency = 1e-6, .bandwidth = 1e9},
                  {.latency = 1e-7, .bandwidth = 1e10, .shared = Shared::both_ways});
 }
 
 /// Plays a plan with this many bytes in each place.
-inline Outcome play(const Plan& plan, const Platform& platform, double bytes,
-                    std::vector<double> arrivals = {}, const PlayOptions& options = {},
-                    std::string_view placement = "sequential") {
-  Source source = Source::of(plan);
-  source.set_bytes(bytes);
+inline SimulationResult run_simulation(const Plan& plan, const SimulatedPlatform& platform, double bytes,
+                                       std::vector<double> arrivals = {},
+                                       const SimulationOptions& options = {},
+                                       std::string_view placement = "sequential") {
+  Workload workload = Workload::of(plan);
+  workload.set_bytes(bytes);
   if (arrivals.empty()) arrivals.assign(plan.size(), 0);
-  return convene::simulate::play(source, platform, seat(platform, placement, source.procs()), arrivals,
-                                 options);
+  return convene::simulate::run_simulation(workload, platform, seat(platform, placement, workload.procs()),
+                                           arrivals, options);
 }
 
 /// The order in which each rank waits.
@@ -92,6 +94,7 @@ inline std::vector<Order> orders_of(const Plan& plan) {
   return orders;
 }
 
-inline const PlayOptions fast{.contention = Contention::sharing}, exact{.contention = Contention::maxmin};
+inline const SimulationOptions fast{.contention = Contention::equal_share},
+    exact{.contention = Contention::max_min_fair};
 
 }  // namespace convene::simulate

@@ -21,7 +21,7 @@ constexpr double tick = 0x1p-20;
 
 struct Case {
   Plan plan;
-  Platform platform;
+  SimulatedPlatform platform;
   double bytes;
   std::vector<double> arrivals;
 };
@@ -29,7 +29,7 @@ struct Case {
 Case any_case() {
   const Rank procs = 1u << *rc::gen::inRange(1, 5);
   const std::uint32_t cores = 1u << *rc::gen::inRange(0, 3);
-  Platform platform = cluster(std::max(1u, procs / cores), cores);
+  SimulatedPlatform platform = cluster(std::max(1u, procs / cores), cores);
   platform.cpu.send = *rc::gen::inRange(0, 3) * 1e-7;
   platform.cpu.recv = *rc::gen::inRange(0, 3) * 1e-7;
   platform.cpu.copy = *rc::gen::inRange(0, 2) * 1e-10;
@@ -42,29 +42,29 @@ Case any_case() {
           static_cast<double>(*rc::gen::inRange(0, 10000)), arrivals};
 }
 
-RC_GTEST_PROP(PlayerInvariants, NobodyLeavesBeforeHeArrivesOrBeforeTheLastOneHas, ()) {
+RC_GTEST_PROP(SimulatorInvariants, NobodyLeavesBeforeHeArrivesOrBeforeTheLastOneHas, ()) {
   const Case c = any_case();
   const double last = *std::max_element(c.arrivals.begin(), c.arrivals.end());
-  for (const PlayOptions& mode : {fast, exact}) {
-    const Outcome outcome = play(c.plan, c.platform, c.bytes, c.arrivals, mode);
-    for (const double exit : outcome.exits)
+  for (const SimulationOptions& mode : {fast, exact}) {
+    const SimulationResult result = run_simulation(c.plan, c.platform, c.bytes, c.arrivals, mode);
+    for (const double exit : result.exits)
       RC_ASSERT(exit >= last - tiny);  // every rank needs every other one's block
-    RC_ASSERT(outcome.end == *std::max_element(outcome.exits.begin(), outcome.exits.end()));
+    RC_ASSERT(result.end == *std::max_element(result.exits.begin(), result.exits.end()));
     for (Rank rank = 0; rank < c.plan.size(); ++rank) {
-      RC_ASSERT(outcome.waiting[rank] >= 0);
-      RC_ASSERT(outcome.waiting[rank] <= outcome.exits[rank] - c.arrivals[rank] + tiny);
+      RC_ASSERT(result.waiting[rank] >= 0);
+      RC_ASSERT(result.waiting[rank] <= result.exits[rank] - c.arrivals[rank] + tiny);
     }
   }
 }
 
-RC_GTEST_PROP(PlayerInvariants, ArrivalsThatAllShiftShiftAllExits, ()) {
+RC_GTEST_PROP(SimulatorInvariants, ArrivalsThatAllShiftShiftAllExits, ()) {
   Case c = any_case();
   const double shift = *rc::gen::inRange(1, 1000) * tick;
-  for (const PlayOptions& mode : {fast, exact}) {
-    const Outcome before = play(c.plan, c.platform, c.bytes, c.arrivals, mode);
+  for (const SimulationOptions& mode : {fast, exact}) {
+    const SimulationResult before = run_simulation(c.plan, c.platform, c.bytes, c.arrivals, mode);
     std::vector<double> later = c.arrivals;
     for (double& arrival : later) arrival += shift;
-    const Outcome after = play(c.plan, c.platform, c.bytes, later, mode);
+    const SimulationResult after = run_simulation(c.plan, c.platform, c.bytes, later, mode);
     for (Rank rank = 0; rank < c.plan.size(); ++rank)
       RC_ASSERT(std::abs(after.exits[rank] - before.exits[rank] - shift) < 100 * tiny);
   }
@@ -72,30 +72,30 @@ RC_GTEST_PROP(PlayerInvariants, ArrivalsThatAllShiftShiftAllExits, ()) {
 
 // A rank to a node, and all at once. (In general it can: a message that comes earlier may get in the way of another one,
 // as in any system in which work is done in the order in which it comes.)
-RC_GTEST_PROP(PlayerInvariants, MoreBandwidthNeverSlowsASimplePlan, ()) {
+RC_GTEST_PROP(SimulatorInvariants, MoreBandwidthNeverSlowsASimplePlan, ()) {
   const Case c = any_case();
   const auto procs = static_cast<Rank>(c.plan.size());
   std::vector<Rank> senders(procs - 1);
   std::iota(senders.begin(), senders.end(), 1);
   for (const Plan& plan : {ring(procs), doubling(procs), all_to_one(procs, senders, 0)}) {
-    Platform platform = cluster(procs);
+    SimulatedPlatform platform = cluster(procs);
     platform.cpu = c.platform.cpu;
     platform.eager = c.platform.eager;
     platform.network.node.shared = c.platform.network.node.shared;
-    const double before = play(plan, platform, c.bytes, {}, fast).end;
+    const double before = run_simulation(plan, platform, c.bytes, {}, fast).end;
     platform.network.node.bandwidth *= *rc::gen::inRange(1, 5);
-    RC_ASSERT(play(plan, platform, c.bytes, {}, fast).end <= before + 1000 * tiny);
+    RC_ASSERT(run_simulation(plan, platform, c.bytes, {}, fast).end <= before + 1000 * tiny);
   }
 }
 
-RC_GTEST_PROP(PlayerInvariants, TheModesAgreeWhereNothingContends, ()) {
+RC_GTEST_PROP(SimulatorInvariants, TheModesAgreeWhereNothingContends, ()) {
   Case c = any_case();
   const auto procs = static_cast<Rank>(c.plan.size());
-  Platform platform = cluster(procs);  // a node for each rank, each way for itself
+  SimulatedPlatform platform = cluster(procs);  // a node for each rank, each way for itself
   platform.cpu = c.platform.cpu;
   platform.eager = c.platform.eager;
-  const Outcome a = play(ring(procs), platform, c.bytes, {}, fast);
-  const Outcome b = play(ring(procs), platform, c.bytes, {}, exact);
+  const SimulationResult a = run_simulation(ring(procs), platform, c.bytes, {}, fast);
+  const SimulationResult b = run_simulation(ring(procs), platform, c.bytes, {}, exact);
   for (Rank rank = 0; rank < procs; ++rank) RC_ASSERT(std::abs(a.exits[rank] - b.exits[rank]) <= 100 * tiny);
 }
 
@@ -108,7 +108,7 @@ Plan any_messages(Rank procs, std::mt19937& random) {
   constexpr std::uint32_t most = 60, places = most + 5;
   struct Message {
     Rank from, to;
-    Range source, target;
+    Range workload, target;
   };
   std::vector<Message> messages;
   for (std::uint32_t count = 1, end = 2 + below(most); count < end; ++count)
@@ -117,7 +117,7 @@ Plan any_messages(Rank procs, std::mt19937& random) {
   return make_plan(procs, places, [&](Rank rank, Builder& builder) {
     for (const Message& message : messages) {
       if (message.from == message.to) continue;
-      if (message.from == rank) builder.send(message.to, message.source);
+      if (message.from == rank) builder.send(message.to, message.workload);
       if (message.to == rank) builder.recv(message.from, message.target);
     }
   });
@@ -125,14 +125,14 @@ Plan any_messages(Rank procs, std::mt19937& random) {
 
 // With 1,000 ports no rank is ever held up, but nothing is foreseen; with noise, be it of 0 seconds, no processor is set aside.
 // Neither may change the result.
-RC_GTEST_PROP(PlayerInvariants, ForesightChangesNothing, ()) {
+RC_GTEST_PROP(SimulatorInvariants, ForesightChangesNothing, ()) {
   std::mt19937 random(*rc::gen::arbitrary<unsigned>());
   const auto between = [&](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random);
   };
   const auto procs = *rc::gen::inRange<Rank>(2, 12);
   const auto cores = *rc::gen::element(1u, 2u, 4u);
-  Platform platform = cluster(*rc::gen::element((procs + cores - 1) / cores, 2u), cores);
+  SimulatedPlatform platform = cluster(*rc::gen::element((procs + cores - 1) / cores, 2u), cores);
   platform.within[0].shared = *rc::gen::element(Shared::both_ways, Shared::each_way, Shared::no);
   platform.network.node.shared = *rc::gen::element(Shared::both_ways, Shared::each_way, Shared::no);
   if (*rc::gen::arbitrary<bool>()) {
@@ -150,18 +150,20 @@ RC_GTEST_PROP(PlayerInvariants, ForesightChangesNothing, ()) {
   const Plan plan = any_messages(procs, random);
   // Any numbers of bytes: what is due in the same moment would have no order to keep.
   std::map<std::uint32_t, double> bytes;
-  Source source = Source::of(plan);
-  source.set_bytes([&](const Schedule&, std::span<const Range> ranges) {
+  Workload workload = Workload::of(plan);
+  workload.set_bytes([&](const Schedule&, std::span<const Range> ranges) {
     return bytes.try_emplace(ranges[0].count(), between(100, 3000)).first->second;
   });
   const Seating seating = seat(platform, "sequential", procs);
-  for (PlayOptions mode : {fast, exact}) {
+  for (SimulationOptions mode : {fast, exact}) {
     platform.ports = 0;
-    const Outcome with = convene::simulate::play(source, platform, seating, arrivals, mode);
+    const SimulationResult with =
+        convene::simulate::run_simulation(workload, platform, seating, arrivals, mode);
     mode.noise = {.kind = NoiseKind::exponential, .mean = 0};
     for (const std::uint32_t ports : {0u, 1000u}) {
       platform.ports = ports;
-      const Outcome without = convene::simulate::play(source, platform, seating, arrivals, mode);
+      const SimulationResult without =
+          convene::simulate::run_simulation(workload, platform, seating, arrivals, mode);
       RC_ASSERT(with.messages == without.messages);
       RC_ASSERT(with.channels.size() == without.channels.size());
       for (std::size_t i = 0; i < with.channels.size(); ++i) {
@@ -176,9 +178,9 @@ RC_GTEST_PROP(PlayerInvariants, ForesightChangesNothing, ()) {
   }
 }
 
-// A plan of so many steps that the player asks for memory ahead, as groups that have nothing to do with each other: each ends as
+// A plan of so many steps that the simulator prefetches memory, as groups that have nothing to do with each other: each ends as
 // it does alone, when there are too few for that.
-TEST(PlayerInvariants, ManyGroupsAreEachAsOneAlone) {
+TEST(SimulatorInvariants, ManyGroupsAreEachAsOneAlone) {
   constexpr Rank groups = 8, procs = 64;
   const Plan one = ring(procs);
   const Plan all = make_plan(groups * procs, procs, [&](Rank rank, Builder& builder) {
@@ -194,50 +196,51 @@ TEST(PlayerInvariants, ManyGroupsAreEachAsOneAlone) {
   std::mt19937 random(5);
   std::vector<double> arrivals(groups * procs);
   for (double& arrival : arrivals) arrival = std::uniform_real_distribution<double>(0, 2e-5)(random);
-  for (const PlayOptions& mode : {fast, exact})
+  for (const SimulationOptions& mode : {fast, exact})
     for (const double eager : {1e18, 10.0}) {
-      Platform large = cluster(groups * procs), small = cluster(procs);
+      SimulatedPlatform large = cluster(groups * procs), small = cluster(procs);
       large.eager = small.eager = eager;
-      const std::vector<double> exits = play(all, large, 1000, arrivals, mode).exits;
+      const std::vector<double> exits = run_simulation(all, large, 1000, arrivals, mode).exits;
       for (Rank first = 0; first < groups * procs; first += procs) {
         const auto begin = arrivals.begin() + first;
-        const std::vector<double> alone = play(one, small, 1000, {begin, begin + procs}, mode).exits;
+        const std::vector<double> alone =
+            run_simulation(one, small, 1000, {begin, begin + procs}, mode).exits;
         ASSERT_TRUE(std::ranges::equal(alone, std::span(exits).subspan(first, procs))) << first;
       }
     }
 }
 
 // A rank whose messages come in the order in which it waits for them does not mind.
-RC_GTEST_PROP(PlayerInvariants, ARingIsTheSameInItsOrder, ()) {
+RC_GTEST_PROP(SimulatorInvariants, ARingIsTheSameInItsOrder, ()) {
   const Case c = any_case();
   const auto procs = static_cast<Rank>(c.plan.size());
   const Plan plan = ring(procs);
   const std::vector<Order> orders = orders_of(plan);
-  Platform platform = cluster(procs);
+  SimulatedPlatform platform = cluster(procs);
   platform.eager = c.platform.eager;
-  for (PlayOptions mode : {fast, exact}) {
-    const Outcome any = play(plan, platform, c.bytes, c.arrivals, mode);
+  for (SimulationOptions mode : {fast, exact}) {
+    const SimulationResult any = run_simulation(plan, platform, c.bytes, c.arrivals, mode);
     mode.orders = orders;
-    const Outcome ordered = play(plan, platform, c.bytes, c.arrivals, mode);
+    const SimulationResult ordered = run_simulation(plan, platform, c.bytes, c.arrivals, mode);
     RC_ASSERT(ordered.messages == any.messages);
     for (Rank rank = 0; rank < procs; ++rank)
       RC_ASSERT(std::abs(any.exits[rank] - ordered.exits[rank]) < 100 * tiny);
   }
 }
 
-RC_GTEST_PROP(PlayerInvariants, OrdersEndWithAllMessages, ()) {
+RC_GTEST_PROP(SimulatorInvariants, OrdersEndWithAllMessages, ()) {
   std::mt19937 random(*rc::gen::arbitrary<unsigned>());
   const auto procs = *rc::gen::inRange<Rank>(2, 12);
   const Plan plan = any_messages(procs, random);
   const std::vector<Order> orders = orders_of(plan);
-  Platform platform = cluster(procs);
+  SimulatedPlatform platform = cluster(procs);
   platform.cpu = {.send = 1e-7, .recv = 2e-7};
   platform.eager = *rc::gen::element(0.0, 1e4, 1e18);
-  for (PlayOptions mode : {fast, exact}) {
-    const Outcome any = play(plan, platform, 1000, {}, mode);
+  for (SimulationOptions mode : {fast, exact}) {
+    const SimulationResult any = run_simulation(plan, platform, 1000, {}, mode);
     mode.orders = orders;
     mode.critical_path = true;
-    const Outcome ordered = play(plan, platform, 1000, {}, mode);
+    const SimulationResult ordered = run_simulation(plan, platform, 1000, {}, mode);
     RC_ASSERT(ordered.messages == any.messages);
     RC_ASSERT(ordered.bytes == any.bytes);
     if (platform.eager < 1e18) continue;  // a send may be finished after what its thread did next
@@ -246,11 +249,11 @@ RC_GTEST_PROP(PlayerInvariants, OrdersEndWithAllMessages, ()) {
   }
 }
 
-RC_GTEST_PROP(PlayerInvariants, EqualQuestionsHaveEqualAnswers, ()) {
+RC_GTEST_PROP(SimulatorInvariants, EqualQuestionsHaveEqualAnswers, ()) {
   const Case c = any_case();
-  for (const PlayOptions& mode : {fast, exact})
-    RC_ASSERT(play(c.plan, c.platform, c.bytes, c.arrivals, mode).exits ==
-              play(c.plan, c.platform, c.bytes, c.arrivals, mode).exits);
+  for (const SimulationOptions& mode : {fast, exact})
+    RC_ASSERT(run_simulation(c.plan, c.platform, c.bytes, c.arrivals, mode).exits ==
+              run_simulation(c.plan, c.platform, c.bytes, c.arrivals, mode).exits);
 }
 
 }  // namespace

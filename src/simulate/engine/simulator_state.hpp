@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the player remembers while it plays: of messages, steps, ranks and processors. For player.cpp only.
+// State of the simulator: messages, steps, ranks and processors. Internal to the engine.
 #pragma once
 
 #include <cstdint>
@@ -11,107 +11,100 @@
 
 namespace convene::simulate::engine {
 
-/// What an event is about: the upper 4 bits of its number. The rest is a rank, a message or a channel.
+/// The kind of an event: the upper 4 bits of its number. The lower bits are a rank, a message or a channel.
 enum Kind : std::uint32_t {
-  arrive = 0u << 28,        // rank: begins, in general by entering the collective
-  computed = 1u << 28,      // core: has done its piece of work
-  answered = 2u << 28,      // message: the receiver has agreed
-  admitted = 3u << 28,      // message: its turn at the port has come
-  carried = 4u << 28,       // channel or flow, as the contention says
-  passed_alone = 5u << 28,  // message: the links that nobody shares have carried it
-  landed = 6u << 28,        // message: is at the receiver
-  called = 7u << 28,        // rank: its input is there
+  rank_starts = 0u << 28,          // rank: begins its steps, in general on entering the collective
+  work_done = 1u << 28,            // core: has finished its current job
+  cts_received = 2u << 28,         // message: the receiver's clear-to-send is at the sender
+  port_granted = 3u << 28,         // message: may enter the network
+  channels_done = 4u << 28,        // channel or route, as the contention model numbers them
+  unshared_links_done = 5u << 28,  // message: has passed the links without contention
+  delivered = 6u << 28,            // message: is at the receiver
+  input_available = 7u << 28,      // rank: its input is there
 };
 constexpr std::uint32_t kind_bits = 0xfu << 28;
 
-/// A message, from when its sender's processor is done with it.
-struct alignas(64) Task {
+/// A message, from the end of its sender's work to the end of its receiver's.
+struct alignas(64) SimMessage {
   enum State : std::uint8_t {
-    asking,     // rendezvous: the receiver has yet to agree
-    sending,    // in the network, as far as is known
-    announced,  // it is known when it lands: there is an event
-    awaited,    // the same; it is in its receiver's line of those that land while the processor is busy
-    expected,   // the same; the receiver's processor is set aside for it
-    arrived,    // its receive is not ready yet
-    gone        // nothing but what an event or a line still speaks of
+    rts_sent,            // rendezvous: waits for the receiver's clear-to-send
+    sending,             // in the network; its delivery time is not known yet
+    delivery_scheduled,  // its delivery time is known and has an event
+    queued,              // its delivery time is known; it is in the queue of its receiver's busy processor
+    reserved,            // its delivery time is known; its receiver's idle processor is reserved for it
+    unexpected,          // delivered, and not processed: its receive is not posted, or the processor is busy
+    stale                // replaced by another number; an event or a queue still holds this one
   };
 
   Rank from = 0, to = 0;
   StepId send = 0, recv = 0;
   double bytes = 0;
-  double latency = 0;      // of its way
-  double moment = 0;       // rendezvous: when the request reached the receiver; then: when the message does
-  double work = 0;         // seconds that the receiver's processor needs for it
-  std::uint32_t next = 0;  // behind this one: at the sender's port, or at the receiver's processor
-  std::uint8_t parts = 0;  // of its way that have not carried it yet
+  double latency = 0;  // of its path
+  double moment = 0;   // rendezvous: arrival of the request at the receiver; then: delivery of the message
+  double work = 0;     // seconds of the receiver's processor
+  std::uint32_t next = 0;  // in the queue of the sender's port or of the receiver's processor
+  std::uint8_t parts = 0;  // parts of its path that it has not passed
   State state = sending;
-  bool rendezvous = false, late = false;  // late: came before its receive was ready
+  bool rendezvous = false, late = false;  // late: was sent before its receive was posted
 };
 
-/// A send, a copy or a combination that its processor will come to.
+/// A send, a copy or a combine step in the queue of its processor.
 struct Job {
-  double done = 0;  // when the processor will be done with it
+  double done = 0;  // when the processor will have finished it
   Rank rank = 0;
   StepId step = 0;
-  std::uint32_t next = 0;  // behind this one
+  std::uint32_t next = 0;  // in the queue
 };
 
-/// What is known of a receive.
-constexpr std::uint32_t nothing_yet = 0xffffffffu,
-                        posted = 0xfffffffeu;  // else the message that is waiting for it
+/// The state of a receive; any other value is the message that waits for it.
+constexpr std::uint32_t nothing_yet = 0xffffffffu, posted = 0xfffffffeu;
 
-/// With a constructor, since a vector then makes it in its place: a copy would have to wait for what was just written.
-/// (Without a move: its rank's thread goes on after it.)
-struct Finished {
-  Finished(std::uint64_t first_, const Move* move_, Rank rank_, StepId step_)
-      : first(first_), move(move_), rank(rank_), step(step_) {}
+/// A finished step whose successors have not been released. (The constructor lets a vector build it in place: a copy would
+/// wait for the bytes just written.) Without a SimStep: only the processor's part of the step is done.
+struct FinishedStep {
+  FinishedStep(std::uint64_t first_, const SimStep* sim_step_, Rank rank_, StepId step_)
+      : first(first_), sim_step(sim_step_), rank(rank_), step(step_) {}
 
-  std::uint64_t first;  // of its rank's steps
-  const Move* move;
+  std::uint64_t first;  // the number of its rank's first step
+  const SimStep* sim_step;
   Rank rank;
   StepId step;
 };
 
 struct StepState {
-  std::uint32_t missing;  // predecessors to come
-  std::uint32_t receive;  // what is known of a receive
+  std::uint32_t missing;  // predecessors that are not finished
+  std::uint32_t receive;  // of a receive: its state
 };
 
-/// Steps that are ready but for the rank's input, where that comes later than the rank begins.
-struct Held {
-  bool called = false;
+/// Ready steps that wait for the rank's input, where ranks begin before they arrive.
+struct DeferredSteps {
+  bool has_input = false;
   std::vector<StepId> steps;
 };
 
-struct Port {
-  std::uint32_t busy = 0;
-  Line line;
-  double next = 0;  // with a gap: when the next message may go
-};
-
-/// What is needed of a rank again and again.
+/// The part of a rank's state that every event touches.
 struct RankState {
   double computing = 0;  // seconds
   double exit = 0;
 };
 
-/// One line of a cache. Only the piece of work that it is at has an event.
+/// A processor: one cache line. Only its current job has an event.
 struct alignas(64) Core {
-  double begins = 0;  // when the message lands that it was last set aside for: in the future as long as it is
-  double free = 0;    // when it will have done that, and all its jobs
-  double backlog = 0;       // seconds that it will need for messages after that
+  double begins = 0;        // start of the last reservation: in the future while the processor is reserved
+  double free = 0;          // end of that, and of all its jobs
+  double backlog = 0;       // seconds of work for queued and delivered messages after that
   std::uint32_t at = idle;  // the message that it receives, or `job`
-  Rank rank = 0;            // whose step
-  StepId step = 0;          // that is
+  Rank rank = 0;            // the rank and
+  StepId step = 0;          // the step that it works for
   std::uint32_t stamp = 0;  // of its event
-  Line jobs;                // what it will send, copy or combine
-  Line landed;              // messages that it has yet to look at
-  Line landing;             // more of them: those that land while it is busy anyway
+  FifoQueue jobs;           // sends, copies and combines to be done
+  FifoQueue delivered;      // delivered messages to be processed
+  FifoQueue queued;         // messages that will be delivered while it is busy
 
   static constexpr std::uint32_t idle = none, job = none - 1;
   bool is_busy() const { return at != idle; }
-  bool is_set_aside(double now) const { return begins > now; }
-  bool has_landed() const { return !landed.empty() || !landing.empty(); }
+  bool is_reserved(double now) const { return begins > now; }
+  bool has_delivered() const { return !delivered.empty() || !queued.empty(); }
 };
 
 }  // namespace convene::simulate::engine

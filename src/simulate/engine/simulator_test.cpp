@@ -20,47 +20,47 @@ using testing::HasSubstr;
 
 class BothModes : public testing::TestWithParam<Contention> {
  protected:
-  PlayOptions mode() const { return {.contention = GetParam()}; }
+  SimulationOptions mode() const { return {.contention = GetParam()}; }
 };
 std::string mode_name(const testing::TestParamInfo<Contention>& tested) {
-  return tested.param == Contention::sharing ? "fast" : "exact";
+  return tested.param == Contention::equal_share ? "fast" : "exact";
 }
-INSTANTIATE_TEST_SUITE_P(Player, BothModes, testing::Values(Contention::sharing, Contention::maxmin),
-                         mode_name);
+INSTANTIATE_TEST_SUITE_P(Simulator, BothModes,
+                         testing::Values(Contention::equal_share, Contention::max_min_fair), mode_name);
 
 TEST_P(BothModes, OneMessageTakesLatencyAndBytesOverBandwidth) {
   // 2 × 1 µs of latency, 1000 bytes at 1 GB/s.
-  const Outcome outcome = play(all_to_one(2, {0}, 1), cluster(2), 1000, {}, mode());
-  EXPECT_NEAR(outcome.exits[1], 3e-6, tiny);
-  EXPECT_EQ(outcome.exits[0], 0);  // a small message is sent without waiting for anybody
-  EXPECT_EQ(outcome.messages, 1u);
-  EXPECT_EQ(outcome.bytes, 1000);
+  const SimulationResult result = run_simulation(all_to_one(2, {0}, 1), cluster(2), 1000, {}, mode());
+  EXPECT_NEAR(result.exits[1], 3e-6, tiny);
+  EXPECT_EQ(result.exits[0], 0);  // a small message is sent without waiting for anybody
+  EXPECT_EQ(result.messages, 1u);
+  EXPECT_EQ(result.bytes, 1000);
 }
 
 TEST_P(BothModes, ProcessorsAddTheirTimes) {
-  Platform platform = cluster(2);
+  SimulatedPlatform platform = cluster(2);
   platform.cpu = {.send = 5e-7, .recv = 3e-7};
-  const Outcome outcome = play(all_to_one(2, {0}, 1), platform, 1000, {}, mode());
-  EXPECT_NEAR(outcome.exits[0], 5e-7, tiny);
-  EXPECT_NEAR(outcome.exits[1], 5e-7 + 3e-6 + 3e-7, tiny);
-  EXPECT_NEAR(outcome.waiting[0], 0, tiny);
-  EXPECT_NEAR(outcome.waiting[1], 5e-7 + 3e-6, tiny);
+  const SimulationResult result = run_simulation(all_to_one(2, {0}, 1), platform, 1000, {}, mode());
+  EXPECT_NEAR(result.exits[0], 5e-7, tiny);
+  EXPECT_NEAR(result.exits[1], 5e-7 + 3e-6 + 3e-7, tiny);
+  EXPECT_NEAR(result.waiting[0], 0, tiny);
+  EXPECT_NEAR(result.waiting[1], 5e-7 + 3e-6, tiny);
 }
 
 TEST_P(BothModes, NoiseHoldsUpEveryPieceOfWork) {
   // For certain, and 1 µs each time: the sender once, the receiver once.
-  PlayOptions options = mode();
+  SimulationOptions options = mode();
   options.noise = {.kind = NoiseKind::bernoulli, .mean = 1e-6, .shape = 1};
-  const Outcome outcome = play(all_to_one(2, {0}, 1), cluster(2), 1000, {}, options);
-  EXPECT_NEAR(outcome.exits[0], 1e-6, tiny);
-  EXPECT_NEAR(outcome.exits[1], 1e-6 + 3e-6 + 1e-6, tiny);
-  EXPECT_NEAR(outcome.waiting[1], 4e-6, tiny);
+  const SimulationResult result = run_simulation(all_to_one(2, {0}, 1), cluster(2), 1000, {}, options);
+  EXPECT_NEAR(result.exits[0], 1e-6, tiny);
+  EXPECT_NEAR(result.exits[1], 1e-6 + 3e-6 + 1e-6, tiny);
+  EXPECT_NEAR(result.waiting[1], 4e-6, tiny);
 }
 
 TEST_P(BothModes, NoiseOfASeedIsAlwaysTheSame) {
-  PlayOptions options = mode();
+  SimulationOptions options = mode();
   options.noise = {.kind = NoiseKind::pareto, .mean = 1e-6, .shape = 1.5, .seed = 3};
-  const auto exits = [&] { return play(ring(7), cluster(7), 1000, {}, options).exits; };
+  const auto exits = [&] { return run_simulation(ring(7), cluster(7), 1000, {}, options).exits; };
   const std::vector<double> first = exits();
   EXPECT_EQ(first, exits());
   options.noise.seed = 4;
@@ -70,7 +70,7 @@ TEST_P(BothModes, NoiseOfASeedIsAlwaysTheSame) {
 TEST_P(BothModes, ARankThatBeginsBeforeItArrivesPassesOnWhatIsNotItsOwn) {
   // Rank 1 is 10 µs late. Rank 0's block takes 3 µs to it and 3 µs on to rank 2, by way of rank 1's background.
   const std::vector<double> arrivals{0, 1e-5, 0};
-  PlayOptions options = mode();
+  SimulationOptions options = mode();
   const Plan pass_on = make_plan(3, 3, [](Rank rank, Builder& builder) {
     if (rank == 0) builder.send(1, Range(Buffer::input, 0));
     if (rank == 1) builder.recv(0, Range(Buffer::output, 0));
@@ -79,13 +79,13 @@ TEST_P(BothModes, ARankThatBeginsBeforeItArrivesPassesOnWhatIsNotItsOwn) {
     if (rank == 1) builder.send(2, Range(Buffer::input, 0));
     if (rank == 2) builder.recv(1, Range(Buffer::output, 1));
   });
-  EXPECT_NEAR(play(pass_on, cluster(3), 1000, arrivals, options).exits[2], 1e-5 + 4e-6, tiny);
+  EXPECT_NEAR(run_simulation(pass_on, cluster(3), 1000, arrivals, options).exits[2], 1e-5 + 4e-6, tiny);
   options.begins = {0, 0, 0};
-  const Outcome background = play(pass_on, cluster(3), 1000, arrivals, options);
+  const SimulationResult background = run_simulation(pass_on, cluster(3), 1000, arrivals, options);
   EXPECT_NEAR(background.exits[2], 1e-5 + 3e-6, tiny);  // only rank 1's own block is still to come
   EXPECT_NEAR(background.exits[1], 1e-5, tiny);
   options.begins = {4e-6, 0, 0};  // rank 0 begins after it has arrived
-  EXPECT_NEAR(play(pass_on, cluster(3), 1000, {0, 0, 0}, options).exits[2], 4e-6 + 6e-6, tiny);
+  EXPECT_NEAR(run_simulation(pass_on, cluster(3), 1000, {0, 0, 0}, options).exits[2], 4e-6 + 6e-6, tiny);
 }
 
 TEST_P(BothModes, CombiningCostsWhatThePlatformSays) {
@@ -93,95 +93,97 @@ TEST_P(BothModes, CombiningCostsWhatThePlatformSays) {
     builder.copy(Range(Buffer::input, 0), Range(Buffer::output, 0));
     builder.combine(Range(Buffer::input, 0), Range(Buffer::output, 0));
   });
-  Platform platform = cluster(1);
+  SimulatedPlatform platform = cluster(1);
   platform.cpu = {.copy = 1e-9, .combine = 3e-9};
-  EXPECT_NEAR(play(plan, platform, 1000, {}, mode()).exits[0], 4e-6, tiny);
+  EXPECT_NEAR(run_simulation(plan, platform, 1000, {}, mode()).exits[0], 4e-6, tiny);
 }
 
 TEST_P(BothModes, TwoMessagesToOneNodeShareItsLink) {
   // Both need 1 µs alone, and 2 µs together; then the latency.
-  const Outcome outcome = play(all_to_one(3, {0, 1}, 2), cluster(3), 1000, {}, mode());
-  EXPECT_NEAR(outcome.exits[2], 4e-6, tiny);
+  const SimulationResult result = run_simulation(all_to_one(3, {0, 1}, 2), cluster(3), 1000, {}, mode());
+  EXPECT_NEAR(result.exits[2], 4e-6, tiny);
 }
 
 TEST_P(BothModes, AMessageThatComesLaterTakesHalfFromThenOn) {
   // The first is alone for 0.5 µs, then both have half: the first's other 500 bytes take 1 µs, until 1.5 µs; the second
   // then has 500 bytes left, until 2 µs. The latency is 2 µs.
   Plan plan = all_to_one(4, {0, 1}, 2);
-  PlayOptions options = mode();
+  SimulationOptions options = mode();
   options.critical_path = true;
-  const Outcome outcome = play(plan, cluster(4), 1000, {0, 5e-7, 0, 0}, options);
-  EXPECT_NEAR(outcome.exits[2], 4e-6, tiny);
+  const SimulationResult result = run_simulation(plan, cluster(4), 1000, {0, 5e-7, 0, 0}, options);
+  EXPECT_NEAR(result.exits[2], 4e-6, tiny);
   std::vector<double> landed;
-  for (const CriticalStep& step : outcome.critical_path)
+  for (const CriticalStep& step : result.critical_path)
     if (step.kind == StepKind::recv) landed.push_back(step.finished);
   EXPECT_EQ(landed.size(), 1u);
-  const Outcome first = play(all_to_one(4, {0}, 2), cluster(4), 1000, {0, 5e-7, 0, 0}, mode());
+  const SimulationResult first =
+      run_simulation(all_to_one(4, {0}, 2), cluster(4), 1000, {0, 5e-7, 0, 0}, mode());
   EXPECT_NEAR(first.exits[2], 3e-6, tiny);
 }
 
 TEST_P(BothModes, TheTwoWaysOfALinkDoNotContendUnlessItSaysSo) {
   const Plan exchange = doubling(2);
-  Platform platform = cluster(2);
-  EXPECT_THAT(play(exchange, platform, 1000, {}, mode()).exits, Each(DoubleNear(3e-6, tiny)));
+  SimulatedPlatform platform = cluster(2);
+  EXPECT_THAT(run_simulation(exchange, platform, 1000, {}, mode()).exits, Each(DoubleNear(3e-6, tiny)));
   platform.network.node.shared = Shared::both_ways;
-  EXPECT_THAT(play(exchange, platform, 1000, {}, mode()).exits, Each(DoubleNear(4e-6, tiny)));
+  EXPECT_THAT(run_simulation(exchange, platform, 1000, {}, mode()).exits, Each(DoubleNear(4e-6, tiny)));
   platform.network.node.shared = Shared::no;
-  EXPECT_THAT(play(exchange, platform, 1000, {}, mode()).exits, Each(DoubleNear(3e-6, tiny)));
+  EXPECT_THAT(run_simulation(exchange, platform, 1000, {}, mode()).exits, Each(DoubleNear(3e-6, tiny)));
 }
 
 TEST_P(BothModes, ARingTakesOneMessageARound) {
   for (const Rank procs : {2u, 3u, 7u, 16u}) {
-    const Outcome outcome = play(ring(procs), cluster(procs), 1000, {}, mode());
-    EXPECT_THAT(outcome.exits, Each(DoubleNear((procs - 1) * 3e-6, procs * tiny)));
-    EXPECT_EQ(outcome.messages, procs * (procs - 1));
+    const SimulationResult result = run_simulation(ring(procs), cluster(procs), 1000, {}, mode());
+    EXPECT_THAT(result.exits, Each(DoubleNear((procs - 1) * 3e-6, procs * tiny)));
+    EXPECT_EQ(result.messages, procs * (procs - 1));
   }
 }
 
 TEST_P(BothModes, DoublingTakesLogarithmicLatency) {
   // log₂16 times the latency, 15 blocks.
-  const Outcome outcome = play(doubling(16), cluster(16), 1000, {}, mode());
-  EXPECT_THAT(outcome.exits, Each(DoubleNear(4 * 2e-6 + 15e-6, 16 * tiny)));
+  const SimulationResult result = run_simulation(doubling(16), cluster(16), 1000, {}, mode());
+  EXPECT_THAT(result.exits, Each(DoubleNear(4 * 2e-6 + 15e-6, 16 * tiny)));
 }
 
 TEST_P(BothModes, MessagesWithinANodeDoNotUseTheNetwork) {
   // Round 0 within the nodes (0.1 µs, 2 × 1000 bytes at 10 GB/s together), round 1 between them, where both ranks of a
   // node send 2000 bytes each over one link.
-  const Outcome outcome = play(doubling(4), cluster(2, 2), 1000, {}, mode());
-  EXPECT_THAT(outcome.exits, Each(DoubleNear(1e-7 + 2e-7 + 2e-6 + 4e-6, 16 * tiny)));
+  const SimulationResult result = run_simulation(doubling(4), cluster(2, 2), 1000, {}, mode());
+  EXPECT_THAT(result.exits, Each(DoubleNear(1e-7 + 2e-7 + 2e-6 + 4e-6, 16 * tiny)));
 }
 
 TEST_P(BothModes, PlacementDecidesWhoIsNear) {
   // Dealt out, ranks 0 and 2 share a node: now round 0 crosses.
-  const Outcome outcome = play(doubling(4), cluster(2, 2), 1000, {}, mode(), "cyclic");
-  EXPECT_THAT(outcome.exits, Each(DoubleNear(2e-6 + 2e-6 + 1e-7 + 4e-7, 16 * tiny)));
+  const SimulationResult result = run_simulation(doubling(4), cluster(2, 2), 1000, {}, mode(), "cyclic");
+  EXPECT_THAT(result.exits, Each(DoubleNear(2e-6 + 2e-6 + 1e-7 + 4e-7, 16 * tiny)));
 }
 
 TEST_P(BothModes, RendezvousWaitsForTheReceiver) {
-  Platform platform = cluster(2);
+  SimulatedPlatform platform = cluster(2);
   platform.eager = 999;
   // Request and answer take 2 µs each; the receiver comes at 10 µs.
-  const Outcome together = play(all_to_one(2, {0}, 1), platform, 1000, {}, mode());
+  const SimulationResult together = run_simulation(all_to_one(2, {0}, 1), platform, 1000, {}, mode());
   EXPECT_NEAR(together.exits[1], 4e-6 + 3e-6, tiny);
   EXPECT_NEAR(together.exits[0], 4e-6 + 1e-6, tiny);  // complete when it has left
-  const Outcome late = play(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode());
+  const SimulationResult late = run_simulation(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode());
   EXPECT_NEAR(late.exits[1], 1e-5 + 2e-6 + 3e-6, tiny);
   EXPECT_NEAR(late.exits[0], 1e-5 + 2e-6 + 1e-6, tiny);
-  platform.asks = false;
-  const Outcome unasked = play(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode());
+  platform.rendezvous_handshake = false;
+  const SimulationResult unasked = run_simulation(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode());
   EXPECT_NEAR(unasked.exits[1], 1e-5 + 3e-6, tiny);
   EXPECT_NEAR(unasked.exits[0], 1e-5 + 1e-6, tiny);
   platform.eager = 1000;
-  const Outcome eager = play(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode());
+  const SimulationResult eager = run_simulation(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode());
   EXPECT_EQ(eager.exits[0], 0);
   EXPECT_NEAR(eager.exits[1], 1e-5, tiny);  // it has been there for long
 }
 
 TEST_P(BothModes, WhatComesBeforeItsReceiveIsCopiedOnceMore) {
-  Platform platform = cluster(2);
+  SimulatedPlatform platform = cluster(2);
   platform.cpu.copy = 1e-9;
-  EXPECT_NEAR(play(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode()).exits[1], 1e-5 + 1e-6, tiny);
-  EXPECT_NEAR(play(all_to_one(2, {0}, 1), platform, 1000, {}, mode()).exits[1], 3e-6, tiny);
+  EXPECT_NEAR(run_simulation(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode()).exits[1], 1e-5 + 1e-6,
+              tiny);
+  EXPECT_NEAR(run_simulation(all_to_one(2, {0}, 1), platform, 1000, {}, mode()).exits[1], 3e-6, tiny);
 }
 
 TEST_P(BothModes, ScatteredBlocksArePackedAndUnpacked) {
@@ -189,9 +191,9 @@ TEST_P(BothModes, ScatteredBlocksArePackedAndUnpacked) {
     if (rank == 0) builder.send(1, Range(Buffer::output, 0, 2, 2));
     if (rank == 1) builder.recv(0, Range(Buffer::output, 0, 2, 2));
   });
-  Platform platform = cluster(2);
+  SimulatedPlatform platform = cluster(2);
   platform.cpu.copy = 1e-9;
-  EXPECT_NEAR(play(plan, platform, 500, {}, mode()).exits[1], 1e-6 + 3e-6 + 1e-6, tiny);
+  EXPECT_NEAR(run_simulation(plan, platform, 500, {}, mode()).exits[1], 1e-6 + 3e-6 + 1e-6, tiny);
 }
 
 TEST_P(BothModes, OnePortSendsOneMessageAfterTheOther) {
@@ -200,17 +202,17 @@ TEST_P(BothModes, OnePortSendsOneMessageAfterTheOther) {
     if (rank == 0) builder.send(2, Range(Buffer::input, 0));
     if (rank > 0) builder.recv(0, Range(Buffer::output, 0));
   });
-  Platform platform = cluster(3);
-  const Outcome free = play(plan, platform, 1000, {}, mode());
+  SimulatedPlatform platform = cluster(3);
+  const SimulationResult free = run_simulation(plan, platform, 1000, {}, mode());
   EXPECT_NEAR(free.exits[1], 4e-6, tiny);  // both at half the bandwidth
   EXPECT_NEAR(free.exits[2], 4e-6, tiny);
   platform.ports = 1;
-  const Outcome one = play(plan, platform, 1000, {}, mode());
+  const SimulationResult one = run_simulation(plan, platform, 1000, {}, mode());
   EXPECT_NEAR(one.exits[1], 3e-6, tiny);
   EXPECT_NEAR(one.exits[2], 4e-6, tiny);
   platform.ports = 0;
   platform.gap = 5e-6;
-  const Outcome gap = play(plan, platform, 1000, {}, mode());
+  const SimulationResult gap = run_simulation(plan, platform, 1000, {}, mode());
   EXPECT_NEAR(gap.exits[1], 3e-6, tiny);
   EXPECT_NEAR(gap.exits[2], 5e-6 + 3e-6, tiny);
 }
@@ -222,16 +224,16 @@ TEST_P(BothModes, MessagesThatWaitAtAPortFollowEachOther) {
       if (rank == 1) builder.recv(0, Range(Buffer::output, place, place == 0 ? 2 : 1));
     }
   });
-  Platform platform = cluster(2);
+  SimulatedPlatform platform = cluster(2);
   platform.ports = 1;
-  const Outcome outcome = play(plan, platform, 1000, {}, mode());
-  EXPECT_NEAR(outcome.exits[1], 2e-6 + 4e-6, tiny);
-  ASSERT_EQ(outcome.channels.size(), 2u);
-  EXPECT_NEAR(outcome.channels[0].seconds, 4e-6, tiny);
+  const SimulationResult result = run_simulation(plan, platform, 1000, {}, mode());
+  EXPECT_NEAR(result.exits[1], 2e-6 + 4e-6, tiny);
+  ASSERT_EQ(result.channels.size(), 2u);
+  EXPECT_NEAR(result.channels[0].seconds, 4e-6, tiny);
 }
 
 TEST_P(BothModes, RanksOfOneCoreWorkOneAfterTheOther) {
-  Platform platform = cluster(2, 1);
+  SimulatedPlatform platform = cluster(2, 1);
   platform.cpu.recv = 1e-6;
   // Ranks 0 and 1 on node 0, 2 and 3 on node 1, two to a core: both messages land at 2 µs + 2 × 1000 bytes, and then
   // one receive waits for the other.
@@ -239,9 +241,9 @@ TEST_P(BothModes, RanksOfOneCoreWorkOneAfterTheOther) {
     if (rank < 2) builder.send(rank + 2, Range(Buffer::input, 0));
     if (rank >= 2) builder.recv(rank - 2, Range(Buffer::output, 0));
   });
-  const Outcome outcome = play(plan, platform, 1000, {}, mode());
-  EXPECT_NEAR(std::min(outcome.exits[2], outcome.exits[3]), 4e-6 + 1e-6, tiny);
-  EXPECT_NEAR(std::max(outcome.exits[2], outcome.exits[3]), 4e-6 + 2e-6, tiny);
+  const SimulationResult result = run_simulation(plan, platform, 1000, {}, mode());
+  EXPECT_NEAR(std::min(result.exits[2], result.exits[3]), 4e-6 + 1e-6, tiny);
+  EXPECT_NEAR(std::max(result.exits[2], result.exits[3]), 4e-6 + 2e-6, tiny);
 }
 
 TEST_P(BothModes, ABusyProcessorLooksAtMessagesInTheOrderInWhichTheyLand) {
@@ -256,15 +258,15 @@ TEST_P(BothModes, ABusyProcessorLooksAtMessagesInTheOrderInWhichTheyLand) {
       if (rank == 3) builder.send(from, Range(Buffer::output, from));
     }
   });
-  Platform platform = cluster(2, 2);
+  SimulatedPlatform platform = cluster(2, 2);
   platform.cpu = {.recv = 2e-6, .copy = 1e-8};
-  const Outcome outcome = play(plan, platform, 1000, {0, 0, 1.5e-6, 0}, mode());
-  EXPECT_NEAR(outcome.exits[2], 12e-6 + 0.2e-6 + 2e-6, tiny);
-  EXPECT_NEAR(outcome.exits[0], 14e-6 + 3e-6 + 2e-6, tiny);
+  const SimulationResult result = run_simulation(plan, platform, 1000, {0, 0, 1.5e-6, 0}, mode());
+  EXPECT_NEAR(result.exits[2], 12e-6 + 0.2e-6 + 2e-6, tiny);
+  EXPECT_NEAR(result.exits[0], 14e-6 + 3e-6 + 2e-6, tiny);
 }
 
 TEST_P(BothModes, EmptyMessagesTakeTheLatency) {
-  EXPECT_NEAR(play(all_to_one(2, {0}, 1), cluster(2), 0, {}, mode()).exits[1], 2e-6, tiny);
+  EXPECT_NEAR(run_simulation(all_to_one(2, {0}, 1), cluster(2), 0, {}, mode()).exits[1], 2e-6, tiny);
 }
 
 TEST_P(BothModes, SendsDoNotStartBeforeWhatTheyDependOn) {
@@ -274,16 +276,16 @@ TEST_P(BothModes, SendsDoNotStartBeforeWhatTheyDependOn) {
     if (rank < 2) builder.send(rank + 1, rank == 0 ? Range(Buffer::input, 0) : Range(Buffer::output, 0));
     if (rank == 2) builder.recv(1, Range(Buffer::output, 0));
   });
-  const Outcome outcome = play(chain, cluster(3), 1000, {7e-6, 0, 0}, mode());
-  EXPECT_NEAR(outcome.exits[1], 7e-6 + 3e-6, tiny);
-  EXPECT_NEAR(outcome.exits[2], 7e-6 + 6e-6, tiny);
+  const SimulationResult result = run_simulation(chain, cluster(3), 1000, {7e-6, 0, 0}, mode());
+  EXPECT_NEAR(result.exits[1], 7e-6 + 3e-6, tiny);
+  EXPECT_NEAR(result.exits[2], 7e-6 + 6e-6, tiny);
 }
 
 TEST_P(BothModes, ChannelsSayWhatTheyCarriedAndForHowLong) {
-  const Outcome outcome = play(all_to_one(3, {0, 1}, 2), cluster(3), 1000, {}, mode());
-  ASSERT_EQ(outcome.channels.size(), 3u);  // two ways out, one in
+  const SimulationResult result = run_simulation(all_to_one(3, {0, 1}, 2), cluster(3), 1000, {}, mode());
+  ASSERT_EQ(result.channels.size(), 3u);  // two ways out, one in
   double bytes = 0, seconds = 0;
-  for (const ChannelUse& use : outcome.channels) {
+  for (const ChannelUse& use : result.channels) {
     bytes += use.bytes;
     seconds = std::max(seconds, use.seconds);
   }
@@ -292,15 +294,15 @@ TEST_P(BothModes, ChannelsSayWhatTheyCarriedAndForHowLong) {
 }
 
 TEST_P(BothModes, TheCriticalPathLeadsFromAnArrivalToTheEnd) {
-  PlayOptions options = mode();
+  SimulationOptions options = mode();
   options.critical_path = true;
-  const Outcome outcome = play(ring(5), cluster(5), 1000, {0, 0, 2e-5, 0, 0}, options);
-  ASSERT_FALSE(outcome.critical_path.empty());
-  EXPECT_EQ(outcome.critical_path.front().rank, 2u);  // who came late
-  EXPECT_NEAR(outcome.critical_path.front().ready, 2e-5, tiny);
-  EXPECT_EQ(outcome.critical_path.back().finished, outcome.end);
-  for (std::size_t i = 1; i < outcome.critical_path.size(); ++i)
-    EXPECT_GE(outcome.critical_path[i].finished, outcome.critical_path[i - 1].ready);
+  const SimulationResult result = run_simulation(ring(5), cluster(5), 1000, {0, 0, 2e-5, 0, 0}, options);
+  ASSERT_FALSE(result.critical_path.empty());
+  EXPECT_EQ(result.critical_path.front().rank, 2u);  // who came late
+  EXPECT_NEAR(result.critical_path.front().ready, 2e-5, tiny);
+  EXPECT_EQ(result.critical_path.back().finished, result.end);
+  for (std::size_t i = 1; i < result.critical_path.size(); ++i)
+    EXPECT_GE(result.critical_path[i].finished, result.critical_path[i - 1].ready);
 }
 
 TEST_P(BothModes, RanksThatWaitForEachOtherAreAnError) {
@@ -309,27 +311,27 @@ TEST_P(BothModes, RanksThatWaitForEachOtherAreAnError) {
     builder.send(1 - rank, Range(Buffer::output, 0));
   });
   try {
-    play(plan, cluster(2), 8, {}, mode());
+    run_simulation(plan, cluster(2), 8, {}, mode());
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("4 of 4 steps wait"));
   }
 }
 
-TEST(Player, EndsWhenItIsAskedTo) {
-  std::stop_source source;
-  const PlayOptions options{.stop = source.get_token()};
-  EXPECT_GT(play(ring(64), cluster(64), 8, {}, options).end, 0);
-  source.request_stop();
-  EXPECT_THROW(play(ring(64), cluster(64), 8, {}, options), Interrupted);
+TEST(Simulator, EndsWhenItIsAskedTo) {
+  std::stop_source workload;
+  const SimulationOptions options{.stop = workload.get_token()};
+  EXPECT_GT(run_simulation(ring(64), cluster(64), 8, {}, options).end, 0);
+  workload.request_stop();
+  EXPECT_THROW(run_simulation(ring(64), cluster(64), 8, {}, options), Interrupted);
 }
 
-TEST(Player, RefusesWhatDoesNotFit) {
-  EXPECT_THROW(play(ring(4), cluster(4), 8, {0, 0, 0}), Error);
-  EXPECT_THROW(play(ring(4), cluster(4), 8, {0, 0, -1, 0}), Error);
+TEST(Simulator, RefusesWhatDoesNotFit) {
+  EXPECT_THROW(run_simulation(ring(4), cluster(4), 8, {0, 0, 0}), Error);
+  EXPECT_THROW(run_simulation(ring(4), cluster(4), 8, {0, 0, -1, 0}), Error);
 }
 
-TEST(Player, FairnessGivesAwayWhatAMessageCannotUse) {
+TEST(Simulator, FairnessGivesAwayWhatAMessageCannotUse) {
   // 0 and 1 send to 2; 1 also sends to 3. Rank 1's way out has two messages, rank 2's way in has two: all four get half
   // in both modes. With a third message into rank 2 (from 4), those into 2 get a third; then, fairly, 1 → 3 gets two.
   const Plan plan = make_plan(5, 5, [](Rank rank, Builder& builder) {
@@ -340,27 +342,27 @@ TEST(Player, FairnessGivesAwayWhatAMessageCannotUse) {
     if (rank == 1) builder.send(3, Range(Buffer::input, 0));
     if (rank == 3) builder.recv(1, Range(Buffer::output, 1));
   });
-  const double shared = play(plan, cluster(5), 1000, {}, fast).exits[3];
-  const double fair = play(plan, cluster(5), 1000, {}, exact).exits[3];
+  const double shared = run_simulation(plan, cluster(5), 1000, {}, fast).exits[3];
+  const double fair = run_simulation(plan, cluster(5), 1000, {}, exact).exits[3];
   EXPECT_NEAR(shared, 2e-6 + 2e-6, tiny);
   EXPECT_NEAR(fair, 2e-6 + 1.5e-6, tiny);
 }
 
-TEST(Player, ASchedulesRelabelledPlaysAsThePlan) {
-  for (const Contention mode : {Contention::sharing, Contention::maxmin}) {
+TEST(Simulator, ASchedulesRelabelledPlaysAsThePlan) {
+  for (const Contention mode : {Contention::equal_share, Contention::max_min_fair}) {
     for (const Rank procs : {2u, 8u, 16u}) {
       for (const auto& [plan, how] : {std::pair{ring(procs), Relabelling::rotation},
                                       std::pair{doubling(procs), Relabelling::exchange}}) {
-        Platform platform = cluster(4, 4);
+        SimulatedPlatform platform = cluster(4, 4);
         platform.cpu = {.send = 3e-7, .recv = 2e-7, .copy = 1e-10};
         platform.eager = 3000;
-        Source one = Source::relabelled(plan[0], how);
+        Workload one = Workload::relabelled(plan[0], how);
         one.set_bytes(1000);
         std::vector<double> arrivals(procs, 0);
         arrivals[procs / 2] = 1e-6;
-        const Outcome whole = play(plan, platform, 1000, arrivals, {.contention = mode});
-        const Outcome relabelled = convene::simulate::play(one, platform, seat(platform, "sequential", procs),
-                                                           arrivals, {.contention = mode});
+        const SimulationResult whole = run_simulation(plan, platform, 1000, arrivals, {.contention = mode});
+        const SimulationResult relabelled = convene::simulate::run_simulation(
+            one, platform, seat(platform, "sequential", procs), arrivals, {.contention = mode});
         EXPECT_EQ(whole.exits, relabelled.exits);
         EXPECT_EQ(whole.messages, relabelled.messages);
       }
@@ -368,9 +370,9 @@ TEST(Player, ASchedulesRelabelledPlaysAsThePlan) {
   }
 }
 
-TEST(Player, WithoutAnotherEndASchedulesIsNotRelabelled) {
+TEST(Simulator, WithoutAnotherEndASchedulesIsNotRelabelled) {
   const Plan plan = all_to_one(3, {0}, 1);
-  EXPECT_THROW(Source::relabelled(plan[0], Relabelling::rotation), Error);
+  EXPECT_THROW(Workload::relabelled(plan[0], Relabelling::rotation), Error);
 }
 
 /// Rank 2 passes on to rank 3 what rank 0 sends, and what rank 1 does.
@@ -390,27 +392,27 @@ TEST_P(BothModes, AnOrderWaitsForOneMessageWhereAnotherHasCome) {
   // after 26; with one that waits for rank 0 first both leave at 23 µs, one behind the other.
   const Plan plan = relay();
   const std::vector<Order> orders = orders_of(plan);
-  PlayOptions options = mode();
+  SimulationOptions options = mode();
   options.critical_path = true;
-  const Outcome any = play(plan, cluster(4), 1000, {2e-5, 0, 0, 0}, options);
+  const SimulationResult any = run_simulation(plan, cluster(4), 1000, {2e-5, 0, 0, 0}, options);
   EXPECT_NEAR(any.exits[3], 2.6e-5, tiny);
   EXPECT_NEAR(any.exits[2], 2.3e-5, tiny);
   options.orders = orders;
-  const Outcome ordered = play(plan, cluster(4), 1000, {2e-5, 0, 0, 0}, options);
+  const SimulationResult ordered = run_simulation(plan, cluster(4), 1000, {2e-5, 0, 0, 0}, options);
   EXPECT_NEAR(ordered.exits[3], 2.7e-5, tiny);
   EXPECT_EQ(ordered.critical_path.front().rank, 0u);
   EXPECT_EQ(ordered.critical_path.back().rank, 3u);
   std::vector<Order> some(4);
   some[1] = orders[1];  // the others take what comes
   options.orders = some;
-  EXPECT_NEAR(play(plan, cluster(4), 1000, {2e-5, 0, 0, 0}, options).exits[3], 2.6e-5, tiny);
+  EXPECT_NEAR(run_simulation(plan, cluster(4), 1000, {2e-5, 0, 0, 0}, options).exits[3], 2.6e-5, tiny);
 }
 
-TEST(Player, OrdersMustFitThePlan) {
+TEST(Simulator, OrdersMustFitThePlan) {
   const Plan plan = ring(3);
   const std::vector<Order> two(2), three = orders_of(plan);
-  EXPECT_THROW(play(plan, cluster(3), 1, {}, {.orders = two}), Error);
-  EXPECT_THROW(play(plan, cluster(3), 1, {}, {.begins = {0, 0, 0}, .orders = three}), Error);
+  EXPECT_THROW(run_simulation(plan, cluster(3), 1, {}, {.orders = two}), Error);
+  EXPECT_THROW(run_simulation(plan, cluster(3), 1, {}, {.begins = {0, 0, 0}, .orders = three}), Error);
 }
 
 }  // namespace

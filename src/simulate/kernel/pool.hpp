@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Things that come and go, known by numbers that are used again, and lines in which they wait. An item has a member
-// `next`, which is the pool's while the item is in a line, or gone.
+// Pool: items with reusable numbers, and FIFO queues of them. An item has a member `next`, which belongs to the pool while
+// the item is in a queue or removed.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@ namespace convene::simulate {
 
 constexpr std::uint32_t none = 0xffffffffu;
 
-/// Items of one pool, in the order in which they came.
-struct Line {
+/// Items of one pool in the order in which they were appended.
+struct FifoQueue {
   std::uint32_t first = none, last = none;
 
   bool empty() const { return first == none; }
@@ -33,12 +33,12 @@ class Pool {
   const Item& operator[](std::uint32_t id) const { return items_[id]; }
   const Item* data() const { return items_.data(); }
 
-  /// Throws Error where there are as many as there may be.
+  /// Throws Error if the pool is full.
   std::uint32_t add(const Item& item) {
     if (free_ == none) {
       if (items_.size() >= most_)
-        throw Error(fmt::format(
-            "more than {} messages, or pieces of work, wait at once; take fewer processes", most_));
+        throw Error(
+            fmt::format("more than {} messages or jobs are pending at a time; use fewer processes", most_));
       items_.push_back(item);
       return static_cast<std::uint32_t>(items_.size() - 1);
     }
@@ -49,28 +49,28 @@ class Pool {
     return id;
   }
 
-  /// It must not be in a line.
+  /// It must not be in a queue.
   void remove(std::uint32_t id) { items_[id].next = std::exchange(free_, id); }
 
-  void append(Line& line, std::uint32_t id) {
+  void push_back(FifoQueue& queue, std::uint32_t id) {
     items_[id].next = none;
-    (line.empty() ? line.first : items_[line.last].next) = id;
-    line.last = id;
+    (queue.empty() ? queue.first : items_[queue.last].next) = id;
+    queue.last = id;
   }
 
-  void put_first(Line& line, std::uint32_t id) {
-    items_[id].next = line.first;
-    if (line.empty()) line.last = id;
-    line.first = id;
+  void push_front(FifoQueue& queue, std::uint32_t id) {
+    items_[id].next = queue.first;
+    if (queue.empty()) queue.last = id;
+    queue.first = id;
   }
 
-  /// There must be one.
-  std::uint32_t take_first(Line& line) { return std::exchange(line.first, items_[line.first].next); }
+  /// The queue must not be empty.
+  std::uint32_t pop_front(FifoQueue& queue) { return std::exchange(queue.first, items_[queue.first].next); }
 
  private:
   std::uint32_t most_;
   LargeVector<Item> items_;
-  std::uint32_t free_ = none;  // the first of those that may be used again
+  std::uint32_t free_ = none;  // the first removed item
 };
 
 }  // namespace convene::simulate

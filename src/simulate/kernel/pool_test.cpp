@@ -11,27 +11,27 @@ struct Item {
   std::uint32_t next = 0;
 };
 
-TEST(Pool, LinesKeepTheirOrderAndNumbersAreUsedAgain) {
+TEST(Pool, QueuesAreFifoAndNumbersAreReused) {
   Pool<Item> pool(3);
   const std::uint32_t a = pool.add({1}), b = pool.add({2}), c = pool.add({3});
-  Line line, other;
-  pool.append(line, b);
-  pool.append(other, c);
-  pool.append(line, a);
-  EXPECT_EQ(pool.take_first(line), b);
+  FifoQueue queue, other;
+  pool.push_back(queue, b);
+  pool.push_back(other, c);
+  pool.push_back(queue, a);
+  EXPECT_EQ(pool.pop_front(queue), b);
   pool.remove(b);
   EXPECT_EQ(pool.add({4}), b);
-  pool.append(line, b);
-  EXPECT_EQ(pool[pool.take_first(line)].what, 1);
-  EXPECT_EQ(pool[pool.take_first(line)].what, 4);
-  EXPECT_TRUE(line.empty());
-  pool.put_first(line, a);
-  pool.put_first(other, b);
-  EXPECT_EQ(pool.take_first(line), a);
-  EXPECT_EQ(pool.take_first(other), b);
-  pool.append(line, b);
-  EXPECT_EQ(pool.take_first(line), b);
-  EXPECT_EQ(pool.take_first(other), c);
+  pool.push_back(queue, b);
+  EXPECT_EQ(pool[pool.pop_front(queue)].what, 1);
+  EXPECT_EQ(pool[pool.pop_front(queue)].what, 4);
+  EXPECT_TRUE(queue.empty());
+  pool.push_front(queue, a);
+  pool.push_front(other, b);
+  EXPECT_EQ(pool.pop_front(queue), a);
+  EXPECT_EQ(pool.pop_front(other), b);
+  pool.push_back(queue, b);
+  EXPECT_EQ(pool.pop_front(queue), b);
+  EXPECT_EQ(pool.pop_front(other), c);
   EXPECT_TRUE(other.empty());
 }
 

@@ -22,7 +22,7 @@ std::size_t node_level(const Machine& machine) {
 
 }  // namespace
 
-inline void Network::pass(Path& path, const Family& family, std::uint32_t unit, Way way) const {
+inline void SimulatedNetwork::pass(Path& path, const Family& family, std::uint32_t unit, Way way) const {
   path.latency += family.link.latency;
   switch (family.link.shared) {
     case Shared::no:
@@ -37,7 +37,8 @@ inline void Network::pass(Path& path, const Family& family, std::uint32_t unit, 
   }
 }
 
-Network::Network(const Platform& platform, const Seating& seating) : spec_(platform.network) {
+SimulatedNetwork::SimulatedNetwork(const SimulatedPlatform& platform, const Seating& seating)
+    : spec_(platform.network) {
   const Mapping& mapping = seating.mapping;
   const auto& levels = mapping.machine().levels();
   for (std::uint32_t rank = 0; rank < mapping.procs(); ++rank)
@@ -55,7 +56,7 @@ Network::Network(const Platform& platform, const Seating& seating) : spec_(platf
   add_network();
 }
 
-void Network::add_network() {
+void SimulatedNetwork::add_network() {
   switch (spec_.shape) {
     case NetworkShape::one_switch:
       return;
@@ -84,8 +85,8 @@ void Network::add_network() {
   }
 }
 
-/// A link that is shared each way has two channels, one after the other; one shared both ways has one.
-std::size_t Network::add(std::string name, const Link& link, std::uint64_t units) {
+/// A link that is shared per direction has two consecutive channels; a link that is shared by both directions has one.
+std::size_t SimulatedNetwork::add(std::string name, const Link& link, std::uint64_t units) {
   const std::uint64_t channels = link.shared == Shared::no         ? 0
                                  : link.shared == Shared::each_way ? 2 * units
                                                                    : units;
@@ -97,23 +98,23 @@ std::size_t Network::add(std::string name, const Link& link, std::uint64_t units
   return families_.size() - 1;
 }
 
-const Network::Family& Network::family_of(ChannelId channel) const {
+const SimulatedNetwork::Family& SimulatedNetwork::family_of(ChannelId channel) const {
   const Family* found = nullptr;
   for (const Family& family : families_)
     if (family.link.shared != Shared::no && family.first <= channel) found = &family;
   return *found;
 }
 
-std::string Network::kind(ChannelId channel) const { return family_of(channel).name; }
+std::string SimulatedNetwork::kind(ChannelId channel) const { return family_of(channel).name; }
 
-std::string Network::name(ChannelId channel) const {
+std::string SimulatedNetwork::name(ChannelId channel) const {
   const Family& family = family_of(channel);
   const std::uint32_t number = channel - family.first;
   if (family.link.shared == Shared::both_ways) return fmt::format("{} {}", family.name, number);
   return fmt::format("{} {} {}", family.name, number / 2, number % 2 == out ? "out" : "in");
 }
 
-void Network::find_any(std::uint32_t from, std::uint32_t to, Path& path) const {
+void SimulatedNetwork::find_any(std::uint32_t from, std::uint32_t to, Path& path) const {
   path.latency = path.seconds_a_byte = 0;
   path.count = 0;
   const std::uint32_t source = place_[from].node, target = place_[to].node;
@@ -135,27 +136,27 @@ void Network::find_any(std::uint32_t from, std::uint32_t to, Path& path) const {
   pass(path, families_[node_family_], target, in);
 }
 
-/// Through the innermost unit that has both ranks.
-void Network::pass_within(Path& path, std::uint32_t from, std::uint32_t to) const {
+/// Through the innermost unit that contains both ranks.
+void SimulatedNetwork::pass_within(Path& path, std::uint32_t from, std::uint32_t to) const {
   std::size_t level = 0;
   while (level + 1 < seats_a_unit_.size() &&
          place_[from].seat / seats_a_unit_[level + 1] == place_[to].seat / seats_a_unit_[level + 1])
     ++level;
   const std::uint32_t unit = level == 0 ? place_[from].node : place_[from].seat / seats_a_unit_[level];
-  // Within a unit the two directions have no names; the upper number of the two sends out.
+  // Within a unit the directions are arbitrary: the higher rank sends out.
   pass(path, families_[level], unit, from > to ? out : in);
 }
 
-void Network::pass_tree(Path& path, std::uint32_t from, std::uint32_t to) const {
+void SimulatedNetwork::pass_tree(Path& path, std::uint32_t from, std::uint32_t to) const {
   const std::uint32_t source = leaf_of_node_[from], target = leaf_of_node_[to];
   if (source == target) return;
   pass(path, families_[upper_family_], source, out);
   pass(path, families_[upper_family_], target, in);
 }
 
-/// Up until both nodes are in one group, and down again. Which of a group's parallel links is taken depends on the
-/// destination alone (as by the usual static routing of fat trees).
-void Network::pass_fat_tree(Path& path, std::uint32_t from, std::uint32_t to) const {
+/// Up to the smallest group of both nodes, and down again. The destination alone selects among a group's parallel links (the
+/// usual static routing of fat trees).
+void SimulatedNetwork::pass_fat_tree(Path& path, std::uint32_t from, std::uint32_t to) const {
   std::size_t top = 0;
   while (top < nodes_a_group_.size() && from / nodes_a_group_[top] != to / nodes_a_group_[top]) ++top;
   const auto link = [&](std::size_t level, std::uint32_t node) {
@@ -167,9 +168,9 @@ void Network::pass_fat_tree(Path& path, std::uint32_t from, std::uint32_t to) co
     pass(path, families_[upper_family_ + level], link(level, to), in);
 }
 
-/// At most three links: to the router that has the link to the other group, that link, and on to the last router. Group
-/// a's link to group b is at its router b modulo the number of routers.
-void Network::pass_dragonfly(Path& path, std::uint32_t from, std::uint32_t to) const {
+/// At most three links: to the router with the link to the other group, that link, and to the last router. Group a's link to
+/// group b is at its router b modulo the number of routers.
+void SimulatedNetwork::pass_dragonfly(Path& path, std::uint32_t from, std::uint32_t to) const {
   const std::uint32_t router = from / spec_.nodes_per_router, last = to / spec_.nodes_per_router;
   const std::uint32_t group = router / spec_.routers, last_group = last / spec_.routers;
   const auto local = [&](std::uint32_t in_group, std::uint32_t a, std::uint32_t b) {

@@ -1,43 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A platform's channels, numbered through, and the way of a message from one rank to another.
+// Network of a simulated platform: its channels, numbered consecutively, and the path of a message between two ranks.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/huge_pages.hpp"
+#include "simulate/platform/path.hpp"
 #include "simulate/platform/simulated_platform.hpp"
 
 namespace convene::simulate {
 
-using ChannelId = std::uint32_t;
-
-/// A message's way.
-struct Path {
-  static constexpr unsigned most_channels = 16;
-
-  double latency = 0;         ///< seconds, of all links together
-  double seconds_a_byte = 0;  ///< of the slowest link that is not shared
-  unsigned count = 0;         ///< of the channels that are shared
-  std::array<ChannelId, most_channels> channels;
-};
-
-class Network {
+class SimulatedNetwork {
  public:
-  Network(const Platform& platform, const Seating& seating);
+  SimulatedNetwork(const SimulatedPlatform& platform, const Seating& seating);
 
   std::size_t channels() const { return seconds_a_byte_.size(); }
   double seconds_a_byte(ChannelId channel) const { return seconds_a_byte_[channel]; }
-  /// Seconds, of its link: a part of the latency of each way that it is on.
+  /// Seconds: the latency of its link, a part of the latency of each path that uses it.
   double latency(ChannelId channel) const { return family_of(channel).link.latency; }
   /// "node 3 out", "within node 2", "group 1 up 4", …
   std::string name(ChannelId channel) const;
-  /// What the channel is one of: "node", "within node", "uplink", …
+  /// The kind of the channel: "node", "within node", "uplink", …
   std::string kind(ChannelId channel) const;
 
-  /// The way from one rank to another one.
+  /// Finds the path from one rank to another.
   void find(std::uint32_t from, std::uint32_t to, Path& path) const {
     const std::uint32_t source = place_[from].node, target = place_[to].node;
     if (!is_plain_ || source == target) return find_any(from, to, path);
@@ -49,7 +37,7 @@ class Network {
   }
 
  private:
-  /// Channels of equal links: `units` of them, each way.
+  /// The channels of equal links: `units` of them in each direction.
   struct Family {
     std::string name;
     Link link;
@@ -69,8 +57,8 @@ class Network {
 
   NetworkSpec spec_;
   std::vector<Family> families_;
-  bool is_plain_ = false;               // one switch, and nodes' links are shared each way
-  std::uint32_t plain_channels_ = 0;    // of these, the first
+  bool is_plain_ = false;               // one switch, and node links that are shared per direction
+  std::uint32_t plain_channels_ = 0;    // the first channel of those links
   std::vector<double> seconds_a_byte_;  // by channel
   struct Place {
     std::uint32_t seat, node;

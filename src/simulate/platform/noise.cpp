@@ -10,7 +10,7 @@
 namespace convene::simulate {
 namespace {
 
-/// One step of splitmix64 (Steele, Lea and Flood 2014): eight bytes a rank, so that a million ranks have theirs.
+/// One step of splitmix64 (Steele, Lea and Flood 2014): eight bytes of state per rank, for a million ranks.
 std::uint64_t step(std::uint64_t& state) {
   std::uint64_t x = state += 0x9e3779b97f4a7c15u;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -24,18 +24,18 @@ double uniform(std::uint64_t& state) { return 1 - static_cast<double>(step(state
 }  // namespace
 
 void Noise::validate() const {
-  if (!std::isfinite(mean) || mean < 0) throw Error(fmt::format("noise of {} s: it must be from 0 on", mean));
+  if (!std::isfinite(mean) || mean < 0) throw Error(fmt::format("noise must be 0 s or more, not {} s", mean));
   if (kind == NoiseKind::pareto && !(shape > 1 && std::isfinite(shape)))
     throw Error(fmt::format("Pareto noise needs a finite shape above 1, not {}", shape));
   if (kind == NoiseKind::bernoulli && !(shape >= 0 && shape <= 1))
-    throw Error(fmt::format("noise with a probability of {}: it must be from 0 to 1", shape));
+    throw Error(fmt::format("the probability of noise must be from 0 to 1, not {}", shape));
 }
 
 NoiseSource::NoiseSource(const Noise& noise, Rank procs) : noise_(noise) {
   noise.validate();
   if (noise.kind == NoiseKind::none) return;
   state_.resize(procs);
-  // Starts that are far apart: the generator's own output for a start of the seed's.
+  // Distant initial states: outputs of the same generator.
   std::uint64_t seed = noise.seed;
   seed = step(seed) + noise.stream;
   for (std::uint64_t& state : state_) state = step(seed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Noise: what holds up a rank's processor, as an operating system does. Each piece of its work (a send, a receive, a copy)
-// takes longer by a random time.
+// Noise: random delays of a rank's processor, as an operating system causes them. Each job (a send, a receive, a copy) takes
+// longer by a random time.
 #pragma once
 
 #include <cstdint>
@@ -14,33 +14,33 @@ enum class NoiseKind : std::uint8_t {
   none,
   exponential,  ///< `mean` seconds
   pareto,       ///< heavy-tailed: `mean` seconds, P(X > x) falls as x^−`shape`
-  bernoulli,    ///< `mean` seconds, with a probability of `shape`; else none
+  bernoulli,    ///< `mean` seconds with probability `shape`, otherwise 0
 };
 
 struct Noise {
   NoiseKind kind = NoiseKind::none;
-  double mean = 0;   ///< seconds from 0 on
+  double mean = 0;   ///< seconds, 0 or more
   double shape = 0;  ///< pareto: above 1; bernoulli: 0 … 1
   std::uint64_t seed = 1;
-  std::uint64_t stream = 0;  ///< of the seed: each is a series of its own
+  std::uint64_t stream = 0;  ///< selects one of the independent sequences of a seed
 
-  /// Throws Error where a number does not fit.
+  /// Throws Error if a number is out of range.
   void validate() const;
 };
 
-/// Draws it, for every rank from a stream of its own: what a rank gets does not depend on what others do meanwhile.
+/// Draws noise from one stream per rank: a rank's noise does not depend on the order of events on other ranks.
 class NoiseSource {
  public:
   NoiseSource(const Noise& noise, Rank procs);
 
-  /// Seconds that the rank's next piece of work takes longer.
+  /// The delay of the rank's next job in seconds.
   double draw(Rank rank) { return state_.empty() ? 0 : next(state_[rank]); }
 
  private:
   double next(std::uint64_t& state) const;
 
   const Noise noise_;
-  std::vector<std::uint64_t> state_;  // by rank; none without noise
+  std::vector<std::uint64_t> state_;  // by rank; empty without noise
 };
 
 }  // namespace convene::simulate

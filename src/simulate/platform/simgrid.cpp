@@ -15,7 +15,7 @@ namespace convene::simulate {
 namespace {
 
 constexpr std::size_t most_ranks = 512;
-constexpr double unlimited = 1e15;  // bytes per second: SimGrid knows no infinity
+constexpr double unlimited = 1e15;  // bytes per second, in place of infinity
 
 std::string escaped(const std::string& text) {
   std::string result;
@@ -30,7 +30,7 @@ std::string escaped(const std::string& text) {
 
 class Writer {
  public:
-  Writer(const Platform& platform, const Seating& seating)
+  Writer(const SimulatedPlatform& platform, const Seating& seating)
       : procs_(static_cast<std::uint32_t>(seating.cpu.size())), network_(platform, seating) {
     fmt::format_to(to(text_),
                    "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
@@ -50,8 +50,8 @@ class Writer {
  private:
   static std::back_insert_iterator<std::string> to(std::string& text) { return std::back_inserter(text); }
 
-  /// Each channel is a link with its latency. What a way has beside them is a link that nobody shares; only where it must
-  /// be, since SimGrid looks at all messages of such a link whenever it settles one of them.
+  /// Each channel is a link with its latency. The rest of the path is a link without contention, written only if needed:
+  /// SimGrid updates all messages of such a link whenever it updates one.
   void add_route(std::uint32_t from, std::uint32_t other) {
     network_.find(from, other, path_);
     fmt::format_to(to(routes_), "<route src=\"r{}\" dst=\"r{}\" symmetrical=\"NO\">", from, other);
@@ -75,7 +75,7 @@ class Writer {
     return id;
   }
 
-  /// What is the same for all messages of such a way, whoever else is on it: links that are not shared.
+  /// A link without contention for all paths of this latency and bandwidth.
   const std::string& alone(double latency, double seconds_a_byte) {
     std::string& id = alone_[{latency, seconds_a_byte}];
     if (id.empty()) {
@@ -93,7 +93,7 @@ class Writer {
   }
 
   const std::uint32_t procs_;
-  const Network network_;
+  const SimulatedNetwork network_;
   Path path_;
   std::string text_, links_, routes_;
   std::map<ChannelId, std::string> channels_;
@@ -102,7 +102,7 @@ class Writer {
 
 }  // namespace
 
-std::string simgrid_platform(const Platform& platform, const Seating& seating) {
+std::string simgrid_platform(const SimulatedPlatform& platform, const Seating& seating) {
   if (seating.cpu.size() > most_ranks)
     throw Error(
         fmt::format("a platform for SimGrid has a route for each pair of ranks: at most {} ranks, not {}",

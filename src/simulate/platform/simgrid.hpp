@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A platform in the form that SimGrid reads (platform version 4.1).
+// SimGrid platform files (version 4.1).
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace convene::simulate {
 
-/// A host "r<rank>" for each rank, a link for each channel that a way leads through, and a route for each pair of
-/// ranks. What a message does on its way is the same as in the player: latencies and links that nobody shares stand in
-/// a link of their own, which SimGrid does not let messages contend for (FATPIPE). What a message costs processors is
-/// not in it: SMPI takes that from its options. Throws Error above 512 ranks: routes are written out.
-std::string simgrid_platform(const Platform& platform, const Seating& seating);
+/// The platform as XML: a host "r<rank>" for each rank, a link for each channel, and a route for each pair of ranks. Messages
+/// behave as in the simulator: latencies and links without contention are links of their own, for which messages do not
+/// contend in SimGrid (FATPIPE). The cost of messages on processors is an option of SMPI, not of the file. Throws Error above
+/// 512 ranks, since all routes are written out.
+std::string simgrid_platform(const SimulatedPlatform& platform, const Seating& seating);
 
 }  // namespace convene::simulate

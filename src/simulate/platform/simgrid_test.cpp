@@ -20,7 +20,7 @@ std::size_t count(const std::string& whole, const std::string& part) {
 }
 
 TEST(SimGrid, APlatformHasAHostPerRankAndARoutePerPair) {
-  const Platform platform = parse_platform(text, "p.json");
+  const SimulatedPlatform platform = parse_simulated_platform(text, "p.json");
   const std::string xml = simgrid_platform(platform, seat(platform, "sequential", 4));
   EXPECT_EQ(count(xml, "<host "), 4u);
   EXPECT_EQ(count(xml, "<route "), 12u);
@@ -39,7 +39,7 @@ TEST(SimGrid, APlatformHasAHostPerRankAndARoutePerPair) {
 }
 
 TEST(SimGrid, LinksThatAreNotSharedAreOneOfTheirOwn) {
-  Platform platform = parse_platform(text, "p.json");
+  SimulatedPlatform platform = parse_simulated_platform(text, "p.json");
   platform.network.node.shared = Shared::no;
   const std::string xml = simgrid_platform(platform, seat(platform, "sequential", 4));
   EXPECT_EQ(count(xml, "symmetrical=\"NO\"><link_ctn id=\"way 1\"/></route>"), 8u) << xml;
@@ -51,7 +51,7 @@ TEST(SimGrid, LinksThatAreNotSharedAreOneOfTheirOwn) {
 }
 
 TEST(SimGrid, TooManyRanksAreRefused) {
-  const Platform platform = parse_platform(text, "p.json");
+  const SimulatedPlatform platform = parse_simulated_platform(text, "p.json");
   EXPECT_THROW(simgrid_platform(platform, seat(platform, "sequential", 513)), Error);
 }
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "simulate/platform/network.hpp"
+#include "simulate/platform/path.hpp"
 
 namespace convene::simulate {
 namespace {
@@ -25,13 +25,13 @@ void validate_fat_tree(const NetworkSpec& network, std::uint32_t nodes) {
         fmt::format("\"network.up\" has {} counts; a fat tree with {} in \"network.down\" needs {}, one for "
                     "each level but the last",
                     network.up.size(), network.down.size(), network.down.size() - 1));
-  constexpr std::size_t most_levels = Path::most_channels / 2;  // a way goes up all of them and down again
+  constexpr std::size_t most_levels = Path::most_channels / 2;  // a path goes up all levels and down again
   if (network.down.size() > most_levels)
     throw Error(fmt::format("\"network.down\" has {} levels; a fat tree has at most {}", network.down.size(),
                             most_levels));
 }
 
-/// How many ranks each node gets where the cores are not enough: equal shares, the first nodes one more.
+/// The node of each rank if there are more ranks than cores: equal shares, the first nodes one more.
 std::vector<std::uint32_t> overbooked_nodes(std::uint32_t nodes, std::uint32_t procs) {
   std::vector<std::uint32_t> node_of_rank;
   for (std::uint32_t node = 0; node < nodes; ++node)
@@ -39,7 +39,7 @@ std::vector<std::uint32_t> overbooked_nodes(std::uint32_t nodes, std::uint32_t p
   return node_of_rank;
 }
 
-/// The same machine with `factor` seats where one was.
+/// The machine with `factor` seats in place of each.
 Machine widened(const Machine& machine, std::uint32_t factor) {
   std::string text;
   for (std::size_t i = 0; i < machine.levels().size(); ++i) {
@@ -52,7 +52,7 @@ Machine widened(const Machine& machine, std::uint32_t factor) {
 
 }  // namespace
 
-void Platform::validate() const {
+void SimulatedPlatform::validate() const {
   const std::uint32_t nodes = machine.nodes();
   switch (network.shape) {
     case NetworkShape::one_switch:
@@ -70,7 +70,7 @@ void Platform::validate() const {
   }
 }
 
-Seating seat(const Platform& platform, std::string_view placement, std::uint32_t procs) {
+Seating seat(const SimulatedPlatform& platform, std::string_view placement, std::uint32_t procs) {
   const Machine& machine = platform.machine;
   const std::uint32_t cores = machine.levels().back().count;
   const std::uint32_t factor = procs <= machine.seats() ? 1 : (procs + machine.seats() - 1) / machine.seats();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A platform: the machine that a plan is played on. What its nodes are made of, how they are connected, what a message
-// costs the processors, and how messages are sent. Times in seconds, sizes in bytes, bandwidths in bytes per second.
+// Simulated platform: the nodes of a machine and their network, the cost of messages on processors, and the protocols of
+// messages. Times in seconds, sizes in bytes, bandwidths in bytes per second.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace convene::simulate {
 
-/// Who shares a channel's bandwidth.
+/// The messages that share a link's bandwidth.
 enum class Shared : std::uint8_t {
-  each_way,   ///< the messages of one direction: the link is two channels
-  both_ways,  ///< all messages
-  no,         ///< nobody: every message has the whole bandwidth
+  each_way,   ///< those of one direction: the link is two channels
+  both_ways,  ///< all: the link is one channel
+  no,         ///< none: every message has the whole bandwidth
 };
 
 /// A link between two parts of a platform, or the medium within one.
@@ -29,57 +29,58 @@ struct Link {
 
 enum class NetworkShape : std::uint8_t { one_switch, tree, fat_tree, dragonfly };
 
-/// What stands between the nodes.
+/// The network between the nodes.
 struct NetworkSpec {
   NetworkShape shape = NetworkShape::one_switch;
   Link node;  ///< from each node to its switch or router
 
-  // tree: leaf switches that one link each connects with a core switch.
-  std::vector<std::uint32_t> leaves;  ///< by leaf switch: how many nodes
+  // tree: leaf switches, each with one link to a core switch.
+  std::vector<std::uint32_t> leaves;  ///< by leaf switch: its number of nodes
   Link uplink;                        ///< tree and fat tree: above the first switch
 
-  // fat tree: groups of groups of nodes. A message that leaves a group takes one of its up links, by its destination.
-  std::vector<std::uint32_t> down;  ///< by level: how many nodes or groups make a group
-  std::vector<std::uint32_t> up;    ///< by level but for the last: links that lead up from a group
+  // fat tree: groups of groups of nodes. The destination of a message selects the uplink by which it leaves a group.
+  std::vector<std::uint32_t> down;  ///< by level: the number of nodes or groups in a group
+  std::vector<std::uint32_t> up;    ///< by level except the last: the number of uplinks of a group
 
-  // dragonfly: groups of routers; within a group each pair has a link, and so has each pair of groups. The shortest
-  // way is taken.
+  // dragonfly: groups of routers, with a link between each pair of routers of a group and between each pair of groups.
+  // Messages take the shortest path.
   std::uint32_t groups = 0, routers = 0, nodes_per_router = 0;
   Link local, global;
 };
 
-/// What one message costs the processors at its two ends.
+/// The cost of a message on the processors at its ends.
 struct ProcessorCost {
-  double send = 0, recv = 0;  ///< seconds a message
-  double copy = 0;            ///< seconds a byte: copies, packing and unpacking
-  double combine = 0;         ///< seconds a byte: of a reduction's operator
+  double send = 0, recv = 0;  ///< seconds per message
+  double copy = 0;            ///< seconds per byte: copies, packing and unpacking
+  double combine = 0;         ///< seconds per byte: the operator of a reduction
 };
 
-struct Platform {
+struct SimulatedPlatform {
   std::string name;
   Machine machine = Machine::parse("node:1 core:1");
   std::vector<Link>
-      within;  ///< by level of the machine, from `node` on: what messages within such a unit use
+      within;  ///< by level of the machine, from `node` on: the link of messages within such a unit
   NetworkSpec network;
   ProcessorCost cpu;
-  double gap = 0;        ///< seconds from one message that a rank puts into the network to its next
-  double eager = 65536;  ///< bytes: larger messages wait for their receiver (rendezvous)
-  bool asks = true;  ///< whether they ask first, there and back; else they know when the receiver is ready
-  std::uint32_t ports = 0;  ///< how many messages a rank may be sending at a time; 0: any number
+  double gap = 0;        ///< seconds between two messages that a rank injects into the network
+  double eager = 65536;  ///< bytes: larger messages use the rendezvous protocol
+  /// Rendezvous messages send a request and wait for its answer; otherwise the sender knows when the receive is posted.
+  bool rendezvous_handshake = true;
+  std::uint32_t ports = 0;  ///< messages that a rank may be sending at a time; 0: no limit
 
-  /// Throws Error where the parts do not fit together, as a sentence without the file's name.
+  /// Throws Error if the parts are inconsistent; the text does not name the file.
   void validate() const;
 };
 
-/// Reads the format that docs/reference/formats.md describes. Throws Error as "FILE: …", with the field's name.
-Platform parse_platform(std::string_view text, const std::string& file);
+/// Reads the format of docs/reference/formats.md. Throws Error: "FILE: …", with the name of the field.
+SimulatedPlatform parse_simulated_platform(std::string_view text, const std::string& file);
 
-/// The ranks' places on a platform's machine: "sequential", "cyclic" or a list of nodes, one for each rank. With more
-/// ranks than cores, all nodes get equal shares, and ranks share cores. Throws Error.
+/// The ranks' seats on a platform's machine: "sequential", "cyclic" or a list of nodes, one per rank. If there are more ranks
+/// than cores, the nodes get equal shares and ranks share cores. Throws Error.
 struct Seating {
-  Mapping mapping;                 ///< on the machine, widened where ranks share cores
-  std::vector<std::uint32_t> cpu;  ///< by rank: the core
+  Mapping mapping;                 ///< on the machine, with more seats per node if ranks share cores
+  std::vector<std::uint32_t> cpu;  ///< the core of each rank
 };
-Seating seat(const Platform& platform, std::string_view placement, std::uint32_t procs);
+Seating seat(const SimulatedPlatform& platform, std::string_view placement, std::uint32_t procs);
 
 }  // namespace convene::simulate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Platforms from JSON. Whatever is wrong is named with its file and field.
+// Reader of simulated platforms in JSON. Errors name the file and the field.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,12 +23,12 @@ constexpr std::uint32_t most_count = 1u << 24;
 constexpr std::string_view shape_names[] = {"one_switch", "tree", "fat_tree", "dragonfly"};
 constexpr std::string_view shared_names[] = {"each_way", "both_ways", "no"};
 
-/// An object of the file with its place in it, for messages.
+/// An object of the file and its path, for error messages.
 class Fields {
  public:
   Fields(const Json& object, std::string place, const std::string& file)
       : object_(object), place_(std::move(place)), file_(file) {
-    if (!object.is_object()) fail(place_, "must be an object in braces, not " + text_of(object));
+    if (!object.is_object()) fail(place_, "must be an object, not " + text_of(object));
   }
 
   void allow(std::span<const std::string_view> known) const {
@@ -48,7 +48,7 @@ class Fields {
     return value.get<std::string>();
   }
 
-  /// What is for people: a text, where it is there, or a list of texts.
+  /// An optional comment: a text; or a list of texts.
   void remark(std::string_view name) const {
     if (has(name)) text(name);
   }
@@ -69,12 +69,12 @@ class Fields {
     return static_cast<std::size_t>(found - words.begin());
   }
 
-  /// A number that is not negative.
+  /// A number from 0 on.
   double number(std::string_view name, double fallback) const {
     if (!has(name)) return fallback;
     const Json& value = required(name);
     if (!value.is_number() || value.get<double>() < 0)
-      fail(below(name), "must be a number from 0 on, not " + text_of(value));
+      fail(below(name), "must be a number, 0 or larger, not " + text_of(value));
     return value.get<double>();
   }
 
@@ -202,9 +202,10 @@ NetworkSpec read_network(const Fields& fields) {
   return network;
 }
 
-/// Messages within a unit of a level: as the file says, else as within the next larger unit.
+/// The links of messages within a unit of each level: from the file, else the same as in the next larger unit.
 std::vector<Link> read_within(const Fields& fields, const Machine& machine) {
-  std::vector<std::string_view> names;  // from `node` on, without the innermost: nobody sends to himself
+  std::vector<std::string_view>
+      names;  // from `node` on, without the innermost: a rank does not send to itself
   for (const Level& level : machine.levels())
     if (level.name == "node" || !names.empty()) names.push_back(level.name);
   names.pop_back();
@@ -218,7 +219,7 @@ std::vector<Link> read_within(const Fields& fields, const Machine& machine) {
   return within;
 }
 
-/// Where a node has no parts, a rank's seat is still not the node itself: more ranks than one may share it.
+/// A machine of nodes without cores gets one core per node, since several ranks may share a node.
 Machine read_machine(const Fields& fields, const std::string& file) {
   try {
     const Machine machine = Machine::parse(fields.text("machine"));
@@ -242,29 +243,29 @@ ProcessorCost read_processor(const Fields& fields) {
 
 void require_version(const Fields& fields, const std::string& file) {
   if (fields.has(version_field) && fields.json()[version_field] == 1) return;
-  throw Error(file + ": this is not a platform that this version reads: there is no \"" +
+  throw Error(file + ": is not a platform file that this version reads: it lacks \"" +
               std::string(version_field) + "\": 1");
 }
 
 }  // namespace
 
-Platform parse_platform(std::string_view text, const std::string& file) {
+SimulatedPlatform parse_simulated_platform(std::string_view text, const std::string& file) {
   Json root;
   try {
     root = Json::parse(text);
   } catch (const Json::parse_error& error) {
-    throw Error(fmt::format("{}: this is not JSON (at byte {}); a platform is an object in braces", file,
-                            error.byte));
+    throw Error(fmt::format("{}: is not JSON (at byte {})", file, error.byte));
   } catch (const Json::out_of_range&) {
-    throw Error(file + ": has a number that is too large for any computer");
+    throw Error(file + ": has a number that is out of range");
   }
   const Fields fields(root, "", file);
   require_version(fields, file);
-  constexpr std::string_view known[] = {version_field, "name",   "description", "source",    "assumed",
-                                        "machine",     "within", "network",     "processor", "gap",
-                                        "eager",       "asks",   "ports",       "note"};
+  constexpr std::string_view known[] = {version_field, "name",    "description", "source",
+                                        "assumed",     "machine", "within",      "network",
+                                        "processor",   "gap",     "eager",       "rendezvous_handshake",
+                                        "asks",        "ports",   "note"};
   fields.allow(known);
-  Platform platform;
+  SimulatedPlatform platform;
   platform.name = fields.has("name") ? fields.text("name") : file;
   platform.machine = read_machine(fields, file);
   platform.within = read_within(fields.object("within"), platform.machine);
@@ -272,7 +273,8 @@ Platform parse_platform(std::string_view text, const std::string& file) {
   if (fields.has("processor")) platform.cpu = read_processor(fields.object("processor"));
   platform.gap = fields.number("gap", platform.gap);
   platform.eager = fields.bytes("eager", platform.eager);
-  if (fields.has("asks")) platform.asks = fields.flag("asks");
+  for (const char* handshake : {"asks", "rendezvous_handshake"})  // "asks" is the name before version 0.2
+    if (fields.has(handshake)) platform.rendezvous_handshake = fields.flag(handshake);
   if (fields.has("ports")) platform.ports = fields.count("ports", 0);
   for (const char* name : {"description", "source", "note"}) fields.remark(name);
   fields.remarks("assumed");

@@ -14,7 +14,7 @@ constexpr std::string_view usual = R"({
   "within": {"node": {"latency": 3e-7, "bandwidth": 5e9}, "socket": {"latency": 2e-7, "bandwidth": 8e9}},
   "network": {"shape": "one_switch", "node": {"latency": 1e-6, "bandwidth": 1e9}},
   "processor": {"send": 1e-7, "recv": 2e-7, "copy": 3e-10},
-  "gap": 4e-7, "eager": "64KiB", "asks": false, "ports": 2})";
+  "gap": 4e-7, "eager": "64KiB", "rendezvous_handshake": false, "ports": 2})";
 
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
   const std::size_t at = text.find(what);
@@ -24,22 +24,22 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
 
 std::string complaint(const std::string& text) {
   try {
-    parse_platform(text, "p.json");
+    parse_simulated_platform(text, "p.json");
     return "";
   } catch (const Error& error) {
     return error.what();
   }
 }
 
-Path way(const Platform& platform, std::uint32_t procs, std::uint32_t from, std::uint32_t to) {
+Path way(const SimulatedPlatform& platform, std::uint32_t procs, std::uint32_t from, std::uint32_t to) {
   const Seating seating = seat(platform, "sequential", procs);
   Path path;
-  Network(platform, seating).find(from, to, path);
+  SimulatedNetwork(platform, seating).find(from, to, path);
   return path;
 }
 
-TEST(Platform, IsReadWhole) {
-  const Platform platform = parse_platform(usual, "p.json");
+TEST(SimulatedPlatform, IsReadWhole) {
+  const SimulatedPlatform platform = parse_simulated_platform(usual, "p.json");
   EXPECT_EQ(platform.name, "small");
   EXPECT_EQ(platform.machine.text(), "node:4 socket:2 core:2");
   ASSERT_EQ(platform.within.size(), 2u);
@@ -52,20 +52,25 @@ TEST(Platform, IsReadWhole) {
   EXPECT_EQ(platform.cpu.copy, 3e-10);
   EXPECT_EQ(platform.gap, 4e-7);
   EXPECT_EQ(platform.eager, 65536);
-  EXPECT_FALSE(platform.asks);
+  EXPECT_FALSE(platform.rendezvous_handshake);
   EXPECT_EQ(platform.ports, 2u);
 }
 
-TEST(Platform, ErrorsNameFileAndField) {
+TEST(SimulatedPlatform, AsksIsTheOldNameOfTheHandshake) {
+  const std::string text = replaced(std::string(usual), "\"rendezvous_handshake\"", "\"asks\"");
+  EXPECT_FALSE(parse_simulated_platform(text, "p.json").rendezvous_handshake);
+}
+
+TEST(SimulatedPlatform, ErrorsNameFileAndField) {
   const std::string text(usual);
-  EXPECT_EQ(complaint("{"), "p.json: this is not JSON (at byte 2); a platform is an object in braces");
-  EXPECT_EQ(complaint("[]"), "p.json: a platform must be an object in braces, not []");
+  EXPECT_EQ(complaint("{"), "p.json: is not JSON (at byte 2)");
+  EXPECT_EQ(complaint("[]"), "p.json: a platform must be an object, not []");
   EXPECT_EQ(complaint("{}"),
-            "p.json: this is not a platform that this version reads: there is no \"convene_platform\": 1");
+            "p.json: is not a platform file that this version reads: it lacks \"convene_platform\": 1");
   EXPECT_EQ(complaint(replaced(text, "\"bandwidth\": 1e9", "\"bandwidth\": 0")),
             "p.json: \"network.node.bandwidth\" must be a number above 0, not 0");
   EXPECT_EQ(complaint(replaced(text, "\"send\": 1e-7", "\"send\": -1")),
-            "p.json: \"processor.send\" must be a number from 0 on, not -1");
+            "p.json: \"processor.send\" must be a number, 0 or larger, not -1");
   EXPECT_EQ(complaint(replaced(text, "\"64KiB\"", "\"much\"")).find("p.json: \"eager\" is not a size"), 0u);
   EXPECT_EQ(complaint(replaced(text, "\"one_switch\"", "\"tre\"")),
             "p.json: \"network.shape\" must be one of one_switch, tree, fat_tree, dragonfly, not 'tre'");
@@ -78,12 +83,12 @@ TEST(Platform, ErrorsNameFileAndField) {
   EXPECT_EQ(complaint(replaced(text, "node:4", "nodes:4")).find("p.json: \"machine\": the machine"), 0u);
   EXPECT_EQ(complaint(replaced(text, "\"ports\": 2", "\"ports\": 1.5")),
             "p.json: \"ports\" must be a whole number from 0 to 16777216, not 1.5");
-  EXPECT_EQ(complaint(replaced(text, "\"asks\": false", "\"asks\": 0")),
-            "p.json: \"asks\" must be true or false, not 0");
+  EXPECT_EQ(complaint(replaced(text, "\"rendezvous_handshake\": false", "\"rendezvous_handshake\": 0")),
+            "p.json: \"rendezvous_handshake\" must be true or false, not 0");
   EXPECT_EQ(complaint(replaced(text, "\"within\"", "\"note\"")), "p.json: \"within\" is missing");
 }
 
-TEST(Platform, RemarksAreTexts) {
+TEST(SimulatedPlatform, RemarksAreTexts) {
   const std::string text(usual);
   const auto with = [&](std::string_view field) {
     return replaced(text, "\"eager\"", std::string(field) + ", \"eager\"");
@@ -96,7 +101,7 @@ TEST(Platform, RemarksAreTexts) {
             "p.json: \"source\" must be a text, not [\"a book\"]");
 }
 
-TEST(Platform, APartOfTheNetworkThatDoesNotFitIsNamed) {
+TEST(SimulatedPlatform, APartOfTheNetworkThatDoesNotFitIsNamed) {
   const std::string link = R"({"latency": 1e-6, "bandwidth": 1e9})";
   EXPECT_EQ(complaint(replaced(std::string(usual), R"("one_switch")",
                                R"("tree", "leaves": [1, 2], "uplink": )" + link)),
@@ -113,11 +118,11 @@ TEST(Platform, APartOfTheNetworkThatDoesNotFitIsNamed) {
   EXPECT_EQ(complaint(replaced(std::string(usual), R"("one_switch")", deep + link)),
             "p.json: \"network.down\" has 9 levels; a fat tree has at most 8");
   EXPECT_EQ(complaint(replaced(std::string(usual), "\"bandwidth\": 1e9", "\"bandwidth\": 1e999")),
-            "p.json: has a number that is too large for any computer");
+            "p.json: has a number that is out of range");
 }
 
-TEST(Network, MessagesTakeTheInnermostUnitThatHasBothRanks) {
-  const Platform platform = parse_platform(usual, "p.json");
+TEST(SimulatedNetwork, MessagesTakeTheInnermostUnitThatHasBothRanks) {
+  const SimulatedPlatform platform = parse_simulated_platform(usual, "p.json");
   EXPECT_EQ(way(platform, 16, 0, 1).latency, 2e-7);  // one socket
   EXPECT_EQ(way(platform, 16, 0, 2).latency, 3e-7);  // one node
   EXPECT_EQ(way(platform, 16, 0, 4).latency, 2e-6);  // two nodes
@@ -127,8 +132,8 @@ TEST(Network, MessagesTakeTheInnermostUnitThatHasBothRanks) {
   EXPECT_EQ(way(platform, 16, 0, 4).channels[0], way(platform, 16, 3, 12).channels[0]);  // both leave node 0
 }
 
-TEST(Network, ATreeHasUplinksBetweenItsLeaves) {
-  Platform platform = parse_platform(usual, "p.json");
+TEST(SimulatedNetwork, ATreeHasUplinksBetweenItsLeaves) {
+  SimulatedPlatform platform = parse_simulated_platform(usual, "p.json");
   platform.network.shape = NetworkShape::tree;
   platform.network.leaves = {1, 3};
   platform.network.uplink = {.latency = 5e-6, .bandwidth = 1e10};
@@ -138,8 +143,8 @@ TEST(Network, ATreeHasUplinksBetweenItsLeaves) {
   EXPECT_EQ(way(platform, 16, 0, 8).channels[1], way(platform, 16, 0, 12).channels[1]);
 }
 
-TEST(Network, AFatTreeChoosesUplinksByDestination) {
-  Platform platform = parse_platform(usual, "p.json");
+TEST(SimulatedNetwork, AFatTreeChoosesUplinksByDestination) {
+  SimulatedPlatform platform = parse_simulated_platform(usual, "p.json");
   platform.network.shape = NetworkShape::fat_tree;
   platform.network.down = {2, 2};
   platform.network.up = {2};
@@ -151,8 +156,8 @@ TEST(Network, AFatTreeChoosesUplinksByDestination) {
   EXPECT_NE(way(platform, 16, 0, 8).channels[1], way(platform, 16, 0, 12).channels[1]);
 }
 
-TEST(Network, ADragonflyTakesAtMostThreeLinks) {
-  Platform platform = parse_platform(usual, "p.json");
+TEST(SimulatedNetwork, ADragonflyTakesAtMostThreeLinks) {
+  SimulatedPlatform platform = parse_simulated_platform(usual, "p.json");
   platform.machine = Machine::parse("node:18 core:1");
   platform.within = {Link{}};
   platform.network.shape = NetworkShape::dragonfly;
@@ -169,10 +174,10 @@ TEST(Network, ADragonflyTakesAtMostThreeLinks) {
   EXPECT_EQ(way(platform, 18, 0, 8).count, 5u);
 }
 
-TEST(Network, NamesItsChannels) {
-  const Platform platform = parse_platform(usual, "p.json");
+TEST(SimulatedNetwork, NamesItsChannels) {
+  const SimulatedPlatform platform = parse_simulated_platform(usual, "p.json");
   const Seating seating = seat(platform, "sequential", 16);
-  const Network network(platform, seating);
+  const SimulatedNetwork network(platform, seating);
   Path path;
   network.find(0, 15, path);
   ASSERT_EQ(path.count, 2u);
@@ -183,7 +188,7 @@ TEST(Network, NamesItsChannels) {
 }
 
 TEST(Seating, RanksShareCoresWhereThereAreNotEnough) {
-  Platform platform = parse_platform(usual, "p.json");
+  SimulatedPlatform platform = parse_simulated_platform(usual, "p.json");
   platform.machine = Machine::parse("node:2 core:2");
   const Seating six = seat(platform, "sequential", 6);
   EXPECT_EQ(six.mapping.node_of_rank(), (std::vector<std::uint32_t>{0, 0, 0, 1, 1, 1}));

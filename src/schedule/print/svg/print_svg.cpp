@@ -42,7 +42,7 @@ class Painter {
   Canvas canvas_;
 };
 
-/// As many frames side by side as a page takes; more where the picture would become much taller than wide.
+/// The number of frames side by side: what fits on a page, or more if the picture would become much taller than wide.
 std::size_t Painter::tiles_per_line() const {
   const std::size_t count = std::max<std::size_t>(1, layout_.tiles().size());
   const double area = layout_.tile_width * (heading() + columns_height() + 90) * static_cast<double>(count);
@@ -139,7 +139,7 @@ void Painter::tile(const Tile& tile, double left, double top, double above, bool
   draw_arrows(canvas_, tile.arrows, tile.looks, left, upper - radius - 1, lower + radius + 1, layout_.pitch);
 }
 
-/// What a legend has to explain.
+/// The elements that the legend has to explain.
 struct Used {
   bool copied = false, combined = false, received = false, messages = false, signals = false,
        several_messages = false, labels = false, counts = false, unlabelled = false, rings = false;
@@ -166,7 +166,7 @@ struct Used {
   }
 };
 
-/// Samples of what the picture uses, and only of that. Returns where it ends.
+/// Paints samples of the elements in use. Returns the y of its end.
 double Painter::legend(double y, double width) {
   double x = margin;
   const auto item = [&](double sample, std::string_view words, auto&& draw) {

@@ -16,7 +16,7 @@ double curve_x(const Curve& curve, double t) {
 }
 double curve_out(const Curve& curve, double t) { return 4 * curve.height * t * (1 - t); }
 
-/// Ends of several arrows at one column stand side by side; the longest is innermost, so that nested arrows don't cross.
+/// Places the ends of several arrows at one column side by side, the longest innermost, so that nested arrows do not cross.
 void spread_ends(std::vector<Curve>& curves, std::span<const Arrow> arrows, std::span<const double> x,
                  double pitch) {
   const double room = 0.38 * pitch;
@@ -55,7 +55,7 @@ std::vector<Curve> bend(std::span<const Arrow> arrows, std::span<const double> x
   return curves;
 }
 
-/// Where a label may stand: on the curve, the nearer to its apex the better, or above the apex of a short one.
+/// Possible positions of a label: on the curve, the nearer to its apex the better, or above the apex of a short one.
 std::vector<Box> label_places(const Curve& curve, double width) {
   const auto around = [&](double x, double out) {
     return Box{x - width / 2, out - label_height / 2, width, label_height};
@@ -72,7 +72,7 @@ std::vector<Box> label_places(const Curve& curve, double width) {
   return places;
 }
 
-/// Gives every curve its label; false where one had to cover another.
+/// Places the label of every curve; false if one had to cover another.
 bool place_labels(std::vector<Curve>& curves, const std::vector<std::string>& labels) {
   for (Curve& curve : curves) curve.label = {};
   for (const bool above : {true, false}) {

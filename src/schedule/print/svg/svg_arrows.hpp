@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arrows of one frame: those to the right bow above the columns, those to the left below them, and every label gets
-// a place on its arrow where it covers no other label.
+// The arrows of one frame. Arrows to the right run above the columns, arrows to the left below them. Every label gets a
+// position on its arrow where it covers no other label.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,16 @@ struct Curve {
   double from = 0, to = 0;  ///< x of its ends
   double height = 0;        ///< of its apex
   bool above = true;
-  Box label;  ///< y is out; empty where there is no label
+  Box label;  ///< y is `out`; empty: no label
 };
 
 struct ArrowLayout {
   std::vector<Curve> curves;    ///< long ones first: short ones are painted over them
   double above = 0, below = 0;  ///< the height that each band needs
-  std::size_t label_level = 0;  ///< which of the given sets of labels had room
+  std::size_t label_level = 0;  ///< the first of the given sets of labels without overlaps
 };
 
-/// How an arrow and its label look.
+/// The look of an arrow and its label.
 struct ArrowLook {
   LineStyle line;
   std::string label;
@@ -37,8 +37,8 @@ struct ArrowLook {
 
 inline constexpr double label_size = 8.5, label_height = 11.5;
 
-/// `x` is the middle of every rank's column. `labels` are sets of labels (by arrow), the fullest first; the first one
-/// without overlaps is taken, and none where all overlap.
+/// `x` is the middle of every rank's column. `labels` are sets of labels (by arrow), the fullest first; the first one without
+/// overlaps is used, or none if all overlap.
 ArrowLayout lay_out_arrows(std::span<const Arrow> arrows, std::span<const double> x, double pitch,
                            std::span<const std::vector<std::string>> labels);
 

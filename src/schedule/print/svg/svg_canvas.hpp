@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the picture printer draws with: shapes as SVG text, and colours that are even to the eye.
+// The canvas of pictures: shapes as SVG text, and perceptually even colours.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ std::string number(double value);
 /// Text with the characters that XML reserves escaped.
 std::string escaped(std::string_view text);
 
-/// How wide a text is in a generic sans-serif font (rather too wide than too narrow).
+/// The width of a text in a generic sans-serif font, overestimated rather than underestimated.
 double text_width(std::string_view text, double size);
 
 /// The colours of one hue, as "#rrggbb": all hues have the same lightness and strength.
 struct Hue {
   std::string full;   ///< fills what is new
-  std::string light;  ///< fills what was there
+  std::string light;  ///< fills what was held before
   std::string line;   ///< for lines on white
 };
 
@@ -62,7 +62,7 @@ class Canvas {
   void shape(std::string_view d, std::string_view fill, const LineStyle& line = {.width = 0});
   void line(double x1, double y1, double x2, double y2, const LineStyle& line);
 
-  /// The document; `title` and `description` are for those who can't see it.
+  /// The document; `title` and `description` are for screen readers.
   std::string document(double width, double height, std::string_view title,
                        std::string_view description) const;
 

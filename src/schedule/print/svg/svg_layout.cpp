@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "schedule/core/describe.hpp"
+#include "schedule/core/statistics.hpp"
 
 namespace convene::schedule::svg {
 namespace {
@@ -47,16 +48,16 @@ Layout::Layout(const Plan& plan, const PlanInfo& info, const Contract& contract,
   require_drawable();
   origins_ = origins(contract);
   name_contents();
-  Frames played = simulate_frames(plan, contract, options.rounds);
-  rows_ = std::move(played.rows);
-  expressions_ = std::move(played.expressions);
-  for (Frame& frame : played.frames) tiles_.emplace_back().frame = std::move(frame);
+  Frames simulated = simulate_frames(plan, contract, options.rounds);
+  rows_ = std::move(simulated.rows);
+  expressions_ = std::move(simulated.expressions);
+  for (Frame& frame : simulated.frames) tiles_.emplace_back().frame = std::move(frame);
   require_rounds();
   measure();
   for (Tile& tile : tiles_) lay_out(tile);
 }
 
-/// What one rank has for others is told apart by whom it is for, a vector by its parts.
+/// Contents for different targets differ by target, and those of one vector by segment.
 void Layout::name_contents() {
   for (std::uint32_t content = 0; content < origins_.size(); ++content) {
     if (info_.naming == Naming::target)
@@ -117,7 +118,7 @@ std::string Layout::label(Content content) const {
   return from->parts == 1 ? fmt::format("{}", from->rank) : fmt::format("{}.{}", from->rank, from->part);
 }
 
-/// A sum by its ranks, or, where these take too much room, by their number. (Which segment it is, the row says.)
+/// A sum by its ranks or, if these do not fit, by their number. The row names the segment.
 std::string Layout::cell_label(Content content) const {
   if (!is_sum(content)) return label(content);
   const std::vector<std::uint32_t> ranks = expressions_->ranks(content);
@@ -198,7 +199,7 @@ LineStyle Layout::line_of(const Tile& tile, std::size_t arrow) const {
   if (!has_nodes()) line = {.colour = ink, .width = 1.1};
   if (has_rings() && !tile.rings.ring_of.empty()) {
     const std::uint32_t ring = tile.rings.ring_of[arrow];
-    // Neighbouring rings take hues far from each other: the palette has one hue a rank.
+    // The palette has one hue a rank; neighbouring rings get distant ones.
     const auto rings = static_cast<std::uint32_t>(tile.rings.sizes.size());
     line.colour = hues_[ring * procs_ / std::max(1u, rings)].line;
     line.dashes = dashes[ring % std::size(dashes)];
@@ -219,7 +220,7 @@ std::string Layout::amount_of(const std::vector<Arrow>& arrows) const {
   return plural(messages, "message") + ", " + plural(contents, unit());
 }
 
-/// The arrows of some frames that go from node to node.
+/// The arrows between nodes of some frames.
 std::vector<Arrow> Layout::crossing(std::span<const Tile> tiles) const {
   std::vector<Arrow> result;
   for (const Tile& tile : tiles)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All that is decided about a picture before it is painted: what is in it, where it stands, what it is called.
+// The layout of a picture: its contents, their positions and their labels, computed before anything is painted.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "schedule/print/frames.hpp"
-#include "schedule/print/svg/print_svg.hpp"
+#include "schedule/print/print.hpp"
 #include "schedule/print/svg/svg_arrows.hpp"
 #include "schedule/print/svg/svg_canvas.hpp"
+#include "schedule/print/svg/svg_options.hpp"
 
 namespace convene::schedule::svg {
 
@@ -24,13 +25,13 @@ struct Tile {
   std::string title, amount, remark;
 };
 
-/// The line types that tell rings apart where colours can't.
+/// Line types: of signals, and of rings, which colour alone may not distinguish.
 inline constexpr std::string_view signal_dashes = "1.5 2.5";
 inline constexpr std::string_view dashes[] = {"", "5 2.5", "1.8 2.2", "7 2 1.8 2"};
 
 class Layout {
  public:
-  /// Plays the plan and measures. The arguments must outlive the layout. Throws Error where there is nothing to draw or
+  /// Simulates the plan and computes the layout. The arguments must outlive it. Throws Error if there is nothing to draw or
   /// too much.
   Layout(const Plan& plan, const PlanInfo& info, const Contract& contract, const SvgOptions& options);
   Layout(const Layout&) = delete;  // lines point at the hues
@@ -48,11 +49,11 @@ class Layout {
 
   // Names.
   std::string_view unit() const { return info_.unit(); }
-  std::string sample_name() const;  ///< what the cell in the legend stands for
-  /// Where a content comes from; a sum from the lowest of its ranks. Empty for `nothing`.
+  std::string sample_name() const;  ///< the content of the legend's sample cell
+  /// The source of a content; of a sum, the lowest of its ranks. Empty for `nothing`.
   std::optional<Origin> origin(Content content) const;
   std::string label(Content content) const;
-  std::string cell_label(Content content) const;  ///< likewise, in a cell
+  std::string cell_label(Content content) const;  ///< shorter, for a cell
   std::string label(std::vector<Content> contents) const;
   std::string row_label(std::size_t row) const;
   std::string description() const;
@@ -91,7 +92,7 @@ class Layout {
   std::optional<Expressions> expressions_;
   std::vector<Row> rows_;
   std::vector<Tile> tiles_;
-  std::vector<Hue> hues_;  // by rank; by segment, where a vector is cut into more of them
+  std::vector<Hue> hues_;  // by rank; by segment, if a vector has more segments than there are ranks
 };
 
 }  // namespace convene::schedule::svg

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The MPI program that measures (tools/bench.cpp): runs it and reads what it writes."""
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from convene.base.result_types import MeasuredRun
+from convene.bench.requests import Request
+from convene.mpi import launchers, processes
+from convene.mpi.processes import RunError
+from convene.mpi.settings import Setting
+
+
+def measure(
+    setting: Setting,
+    request: Request,
+    on_progress: Callable[[float, float], None] | None = None,
+    lines: Path | None = None,
+) -> MeasuredRun:
+    """Runs the program; its result, and how it was started. `lines` is where the program writes what it has,
+    size by size; that file stays, whatever becomes of the run."""
+    place = launchers.common_place(setting.launcher.path.name)
+    with tempfile.TemporaryDirectory(prefix=".convene-", dir=place) as folder:
+        output = lines or Path(folder) / "bench.jsonl"
+        started = processes.start(setting, request.procs, request.arguments(), output, on_progress)
+        result = read_lines(output)
+    if result is None:
+        raise RunError(f"the MPI program has written nothing into {output}; is it on another machine?")
+    result["command"], result["variables"] = started.command, started.variables
+    return result
+
+
+def read_lines(path: Path) -> MeasuredRun | None:
+    """What the program has written so far; nothing where there is not even a head. A last line that was cut
+    off is left out."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    whole = text[: text.rfind("\n") + 1].splitlines()
+    if not whole:
+        return None
+    run: MeasuredRun = json.loads(whole[0])
+    run["sizes"] = [json.loads(line) for line in whole[1:]]
+    return run

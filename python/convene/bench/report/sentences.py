@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sentences of a report: what was measured, who won, how sure that is."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from convene import _core
+from convene.bench import metrics, requests
+from convene.bench.report.measured import SURE, Measured, gain_of
+from convene.bench.report.tables import quality_of_all
+from convene.catalogue import collectives, selection
+from convene.stats import inference
+
+
+def percent(part: float) -> str:
+    return f"{100 * part:.0f} %" if part >= 0.0995 or part in (0, SURE) else f"{100 * part:.1f} %"
+
+
+def listed(words: Iterable[Any], last: str = "and") -> str:
+    texts = [str(word) for word in words]
+    return f" {last} ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def size_text(size: int) -> str:
+    text = _core.format_size(size)
+    return text if text.endswith("B") else f"{text} B"
+
+
+def range_text(sizes: list[int]) -> str:
+    return size_text(sizes[0]) if len(sizes) == 1 else f"{size_text(min(sizes))} to {size_text(max(sizes))}"
+
+
+def between(least: int, most: int) -> str:
+    return str(least) if least == most else f"{least} to {most}"
+
+
+def what_was_measured(measured: Measured) -> str:
+    environment = measured.result["runs"][0]["environment"]
+    sizes = [] if measured.collective in collectives.WITHOUT_SIZES else measured.different("size")
+    what = f"{measured.collective}"
+    if sizes:
+        unit = "vectors" if measured.collective in collectives.OF_VECTORS else "blocks"
+        what += f" with {unit} of {range_text(sizes)} ({len(sizes)} size{'s' if len(sizes) > 1 else ''})"
+    late = [pattern for pattern in measured.different("arrivals") if pattern != requests.BALANCED]
+    if late and requests.BALANCED in measured.different("arrivals"):
+        what += f", with all ranks at once and with late ones ({listed(late)})"
+    elif late:
+        what += f", with late ranks ({listed(late)})"
+    unequal = measured.different("distribution")
+    if unequal != ["regular"]:
+        what += f", with {listed(unequal)} block sizes"
+    observations = [row.observations for row in measured.rows]
+    return (
+        f"{what[0].upper()}{what[1:]}, on {listed(measured.different('procs'))} ranks, by "
+        f"{len(measured.algorithms)} algorithms; "
+        f"{between(min(observations), max(observations))} observation"
+        f"{'' if max(observations) == 1 else 's'} of each. "
+        f"{environment['mpi'].split(',')[0]}, {environment.get('processor') or 'processor unknown'}, "
+        f"{environment['cores']} cores on {listed(environment['hosts'])}, "
+        f"{environment.get('started', 'at a time unknown')}."
+    )
+
+
+def who_won(measured: Measured) -> list[str]:
+    said = []
+    for pattern in measured.different("arrivals"):
+        wins = [win for win in measured.wins if win.case.arrivals == pattern]
+        if not wins:
+            continue
+        if len(measured.different("arrivals")) == 1:
+            when = ""
+        else:
+            when = "All at once: " if pattern == requests.BALANCED else f"Late by {pattern}: "
+        name, number = Counter(win.winner for win in wins).most_common(1)[0]
+        own = [win.gain for win in wins if win.winner == name]
+        others = Counter(win.winner for win in wins if win.winner != name)
+        ahead = f"there ahead of the second by {percent(float(np.median(own)))} of its time"
+        if len(own) > 1:
+            ahead += f" (median; at most {percent(max(own))})"
+        rest = f"; {listed(f'{other} in {times}' for other, times in others.most_common())}" if others else ""
+        said.append(f"{when}{name} was the fastest in {number} of {len(wins)} cases, {ahead}{rest}.")
+    return said
+
+
+def what_native_misses(measured: Measured) -> str | None:
+    """Savings of the best choice over native."""
+    if selection.NATIVE not in measured.algorithms:
+        return None
+    gains = []
+    for case in measured.cells:
+        rows = {row.name: row.seconds.value for row in measured.rows if row.case == case}
+        if selection.NATIVE in rows:
+            gains.append(gain_of(min(rows.values()), rows[selection.NATIVE]))
+    return (
+        f"Against what the MPI itself does, the best algorithm of each case saves "
+        f"{percent(max(gains))} of the time at most, {percent(float(np.median(gains)))} in the median."
+    )
+
+
+def how_sure(measured: Measured) -> list[str]:
+    if not measured.is_repeated:
+        return ["There is one observation of each, so nothing tells differences from chance."]
+    wins = measured.wins
+    said = []
+    if wins:
+        sure = [win for win in wins if win.is_sure]
+        said.append(
+            f"In {len(sure)} of {len(wins)} cases the first is faster than the second beyond chance "
+            f"(permutation test, {inference.RESAMPLES:,} resamples, false discovery rate "
+            f"{percent(SURE)}); in the others the two may as well be equal."
+        )
+    return said
+
+
+def warnings(measured: Measured) -> list[str]:
+    runs, said = measured.result["runs"], []
+    environment = runs[0]["environment"]
+    cores = int(environment["cores"]) * len(environment["hosts"])
+    most = max(measured.different("procs"))
+    if most > cores:
+        said.append(
+            f"Up to {most} ranks shared {cores} cores. Such numbers say how algorithms do in a crowd, not "
+            "how they would do with a core each."
+        )
+    qualities = list(quality_of_all(measured).values())
+    dependent = sum(not each.is_independent for each in qualities)
+    drifting = sum(not each.is_stationary for each in qualities)
+    expected = inference.LEVEL * len(qualities)
+    if max(dependent, drifting) > max(2.0, 2 * expected):
+        said.append(
+            f"Of {len(qualities)} samples, {dependent} do not look like independent draws (runs test) and "
+            f"{drifting} drift (Kendall's tau), where {expected:.1f} of each would by chance: their "
+            "intervals are too narrow."
+        )
+    if any(run.get("options", {}).get("check") == "never" for run in runs):
+        said.append("Results were not checked (--check never).")
+    invalid = sum(int((~metrics.valid_observations(cell)).sum()) for cell in measured.cells.values())
+    if invalid:
+        said.append(f"{invalid} repetitions are left out, since a rank missed the common deadline.")
+    return said

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sketches: figures that are drawn, but not yet in any format; and what they share."""
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+
+from convene.bench.report.measured import Measured
+from convene.bench.summary import Row
+from convene.catalogue import collectives, selection
+from convene.plots.style import COLOURS, MARKERS, OWN_COLOUR
+
+MOST_PANELS = 6
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A figure that is drawn, but not yet in any format."""
+
+    drawing: Drawing
+    name: str
+    title: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    name: str
+    title: str
+    caption: str
+    svg: str
+    pdf: bytes  # empty if not wanted
+
+
+def render(sketch: Sketch, prefix: str, with_pdf: bool) -> Figure:
+    text, pdf = io.StringIO(), io.BytesIO()
+    drawing, title = sketch.drawing, sketch.title
+    drawing.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None, "Title": title})
+    if with_pdf:
+        drawing.savefig(pdf, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+    plt.close(drawing)
+    svg = text.getvalue()
+    return Figure(prefix + sketch.name, title, sketch.caption, svg[svg.index("<svg") :], pdf.getvalue())
+
+
+def look(measured: Measured, name: str) -> dict[str, Any]:
+    """An algorithm's colour and marker: the same in all figures."""
+    if name == selection.NATIVE:
+        return {"color": OWN_COLOUR, "marker": "x"}
+    place = [each for each in measured.algorithms if each != selection.NATIVE].index(name)
+    style = "-" if place < len(COLOURS) else "--"
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "marker": MARKERS[place % len(MARKERS)],
+        "linestyle": style,
+    }
+
+
+def size_head(measured: Measured) -> str:
+    return "bytes" if measured.collective in collectives.OF_VECTORS else "bytes per block"
+
+
+def draw_line(
+    axes: Axes, measured: Measured, name: str, rows: list[Row], place: Callable[[Row], float]
+) -> None:
+    """Times with their intervals."""
+    values = np.array([[row.seconds.value, row.seconds.low, row.seconds.high] for row in rows])
+    below, above = np.maximum(values[:, 0] - values[:, 1], 0), np.maximum(values[:, 2] - values[:, 0], 0)
+    axes.errorbar(
+        [place(row) for row in rows],
+        values[:, 0],
+        yerr=[below, above],
+        label=name,
+        capsize=2,
+        markersize=4,
+        linewidth=1.3,
+        **look(measured, name),
+    )
+
+
+def of(measured: Measured, **wanted: Any) -> dict[str, list[Row]]:
+    """The rows of these cases, by algorithm."""
+    found: dict[str, list[Row]] = {}
+    for row in measured.rows:
+        if all(getattr(row.case, key) == value for key, value in wanted.items()):
+            found.setdefault(row.name, []).append(row)
+    return found
+
+
+def spread(values: Sequence[Any], number: int) -> list[Any]:
+    """So many of them, from the first to the last."""
+    if len(values) <= number:
+        return list(values)
+    return [values[round(i * (len(values) - 1) / (number - 1))] for i in range(number)]
+
+
+def described(measured: Measured, pattern: str, distribution: str = "regular") -> str:
+    parts = []
+    if len(measured.different("arrivals")) > 1:
+        parts.append(f"arrivals {pattern}")
+    if len(measured.different("distribution")) > 1:
+        parts.append(f"{distribution} blocks")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def slug(text: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in text)
+
+
+def short(name: str, most: int = 14) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene cluster: several emulated nodes on one Linux machine."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from convene._core import RequestError
+from convene.base import console, parsing, text
+from convene.cli import options
+from convene.cluster import launch, lifecycle, rates, tools
+from convene.cluster.state import MOST_NODES, Cluster, Shape, as_json, check_name, find, host_of, known, load
+from convene.run.processes import execute
+
+HELP = """Emulates several nodes on one Linux machine, for real runs of MPI programs over a network.
+
+A node has its own network, host name, shared memory and semaphores; files, memory and cores are the \
+machine's. Links between nodes get a rate and a delay. Needs root.
+
+[bold]Examples[/bold]
+
+  convene cluster up --nodes 4 --slots 2 --rate 200mbit
+
+  convene cluster run -- mpirun -n 8 ./app
+
+  convene cluster run -- convene run --use allgather=sparbit -- mpirun -n 8 ./app
+
+  convene cluster down
+"""
+
+UP_HELP = """Creates a cluster: nodes n0, n1, … on one switch.
+
+A rate limits each node's link both ways. A delay is one way, from one node to another; with groups, as \
+if racks, messages between them take --group-delay more.
+
+[bold]Examples[/bold]
+
+  convene cluster up --nodes 4
+
+  convene cluster up --nodes 4 --slots 2 --rate 200mbit --delay 500us
+
+  convene cluster up --nodes 8 --groups 2 --delay 200us --group-delay 1ms --name racks
+"""
+
+RUN_HELP = """Runs a command in a node; launchers of MPI programs find all nodes by themselves.
+
+The exit status is the command's. With --nodes it creates a cluster for this one command, and ends it \
+afterwards.
+
+[bold]Examples[/bold]
+
+  convene cluster run -- mpirun -n 8 ./app
+
+  convene cluster run --nodes 4 --delay 1ms -- mpirun -n 4 ./app
+
+  convene cluster run --on 1 -- ip address
+"""
+
+STATUS_HELP = """Lists clusters, and the number of programs that run in them.
+
+[bold]Examples[/bold]
+
+  convene cluster status
+
+  convene cluster status --json
+"""
+
+DOWN_HELP = """Ends a cluster, with all that runs in it, and nothing else.
+
+[bold]Examples[/bold]
+
+  convene cluster down
+
+  convene cluster down --name racks
+
+  convene cluster down --all
+"""
+
+
+def complete_name(incomplete: str) -> list[str]:
+    return [name for name in known() if name.startswith(incomplete)]
+
+
+Name = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="Name of the cluster; several may be up.", autocompletion=complete_name
+    ),
+]
+
+Slots = Annotated[
+    int, typer.Option(min=1, max=256, metavar="N", help="Ranks that a launcher puts on each node.")
+]
+
+Rate = Annotated[
+    str | None,
+    typer.Option(metavar="RATE", help="Rate of each node's link, such as 200mbit. Default: unlimited."),
+]
+
+Delay = Annotated[str | None, typer.Option(metavar="TIME", help="Delay of one way, such as 500us.")]
+
+Groups = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Divide the nodes into groups, in their order.")
+]
+
+GroupDelay = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Additional delay between groups, such as 1ms.")
+]
+
+
+def make_shape(
+    nodes: int, slots: int, rate: str | None, delay: str | None, groups: int, group_delay: str | None
+) -> Shape:
+    if groups > nodes:
+        raise RequestError(f"{nodes} nodes cannot be divided into {groups} groups; take fewer --groups")
+    if (groups > 1) != (group_delay is not None):
+        raise RequestError("--groups and --group-delay belong together: write both, or neither")
+    return Shape(
+        nodes,
+        slots,
+        rates.parse_rate(rate) if rate else 0,
+        parsing.parse_seconds(delay, "--delay") if delay else 0,
+        groups,
+        parsing.parse_seconds(group_delay, "--group-delay") if group_delay else 0,
+    )
+
+
+def links_text(shape: Shape) -> str:
+    parts = [f"{shape.rate / 1e6:g} Mbit/s"] if shape.rate else []
+    parts += [f"{text.seconds_text(shape.delay)} one way"] if shape.delay else []
+    if shape.groups > 1:
+        parts.append(f"{text.seconds_text(shape.group_delay)} more between {shape.groups} groups")
+    return ", ".join(parts) or "as fast as the machine"
+
+
+def up(
+    nodes: Annotated[
+        int, typer.Option("-n", "--nodes", min=2, max=MOST_NODES, metavar="N", help="Number of nodes.")
+    ],
+    slots: Slots = 1,
+    rate: Rate = None,
+    delay: Delay = None,
+    groups: Groups = 1,
+    group_delay: GroupDelay = None,
+    name: Name = "default",
+) -> None:
+    shape = make_shape(nodes, slots, rate, delay, groups, group_delay)
+    made = lifecycle.up(check_name(name), shape)
+    last = host_of(nodes - 1)
+    console.make().print(f"{made.name}: n0 … {last}, {slots} ranks each, links {links_text(shape)}")
+
+
+def run(
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="-- COMMAND...", help="Command, such as a launcher with its program."),
+    ],
+    on: Annotated[int, typer.Option(min=0, metavar="NODE", help="Node in which the command runs.")] = 0,
+    name: Name = "default",
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "--nodes",
+            min=2,
+            max=MOST_NODES,
+            metavar="N",
+            help="Create a cluster for this command alone.",
+        ),
+    ] = None,
+    slots: Slots = 1,
+    rate: Rate = None,
+    delay: Delay = None,
+    groups: Groups = 1,
+    group_delay: GroupDelay = None,
+) -> None:
+    if nodes is not None:
+        shape = make_shape(nodes, slots, rate, delay, groups, group_delay)
+        with lifecycle.temporary(f"run-{os.getpid()}", shape) as own:
+            status = run_in(own, on, command)
+    elif slots != 1 or rate or delay or groups != 1 or group_delay:
+        raise RequestError("--slots, --rate, --delay and groups are for a new cluster: say --nodes, too")
+    else:
+        status = run_in(find(check_name(name)), on, command)
+    raise typer.Exit(status)
+
+
+def run_in(where: Cluster, node: int, command: list[str]) -> int:
+    if node >= where.shape.nodes:
+        raise RequestError(
+            f"--on {node}: the cluster '{where.name}' has the nodes 0 to {where.shape.nodes - 1}"
+        )
+    tools.check_root()
+    environment = {**os.environ, **launch.variables(where)}
+    return execute(launch.command_line(where, node, command), environment)
+
+
+def status(json: options.Json = False) -> None:
+    clusters = [found for name in known() if (found := load(name))]
+    if json:
+        console.print_json([as_json(each) for each in clusters])
+        return
+    numbers = ("nodes", "slots", "programs")
+    table = console.table("Emulated clusters", "name", *numbers, "links", "state", numbers=numbers)
+    for each in clusters:
+        shape = each.shape
+        programs = str(each.processes()) if each.is_up else "0"
+        state = "up" if each.is_complete else "not complete"
+        state = state if each.is_up else "ended; 'down' removes what is left"
+        table.add_row(each.name, str(shape.nodes), str(shape.slots), programs, links_text(shape), state)
+    console.make().print(table if clusters else "no cluster is up")
+
+
+def down(
+    name: Name = "default",
+    every: Annotated[bool, typer.Option("--all", help="End all clusters.")] = False,
+) -> None:
+    for each in known() if every else [check_name(name)]:
+        found = load(each)
+        if found is None:
+            console.make(error=True).print(f"there is no cluster '{each}'; nothing to do")
+            continue
+        tools.check_root()
+        lifecycle.remove(found)
+        console.make().print(f"{each}: ended")
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    group.command("up", help=UP_HELP)(up)
+    group.command("run", help=RUN_HELP)(run)
+    group.command("status", help=STATUS_HELP)(status)
+    group.command("down", help=DOWN_HELP)(down)
+    app.add_typer(group, name="cluster", help=HELP)

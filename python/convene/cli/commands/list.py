@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene list: the catalogue."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from convene import _core
+from convene.base import console
+from convene.base.core_types import Algorithm, Parameter
+from convene.catalogue import algorithms, collectives
+from convene.cli import completion, options
+
+HELP = """Lists the catalogue: algorithms with source, requirements, rounds and parameters.
+
+[bold]Examples[/bold]
+
+  convene list
+
+  convene list bcast
+
+  convene list allgather --json
+"""
+
+LEARNS = {
+    "none": "",
+    "forecast": "; uses a forecast of arrivals",
+    "messages": "; learns of arrivals by its own messages",
+}
+
+REQUIREMENTS = {"none": "any P", "even": "even P", "power_of_two": "P = 2^k"}
+
+
+def _parameter(parameter: Parameter) -> str:
+    values = "|".join(parameter["words"]) or f"{parameter['least']}…{parameter['most']}"
+    return f"{parameter['name']}={values}, default {parameter['default']}: {parameter['summary']}"
+
+
+def _usage(algorithm: Algorithm) -> str:
+    """The algorithm's name, with the names of its parts where it is composed of others."""
+    parts = ",".join(part["name"].upper() for part in algorithm["parts"])
+    return f"{algorithm['name']}({parts})" if parts else algorithm["name"]
+
+
+def _print_one(output: Console, algorithm: Algorithm, served: list[str]) -> None:
+    needs = REQUIREMENTS.get(algorithm["requirement"], algorithm["requirement"])
+    if algorithm["parts"]:
+        needs = "what its parts need, and the nodes of ranks"
+    if algorithm["shares_memory"]:
+        needs += " on one node"
+    if algorithm["commutative_only"]:
+        needs += ", a commutative operator"
+    some = [name for name in served if name in algorithm["collectives"]]
+    only = "" if some == served else f"; only {', '.join(some)}"
+    learns = LEARNS[algorithm["learns"]]
+    output.print(f"\n[bold cyan]{_usage(algorithm)}[/]  {needs}; rounds: {algorithm['rounds']}{learns}{only}")
+    parts = [
+        f"{part['name'].upper()}, of {part['collective']}, default {part['default']}: {part['summary']}"
+        for part in algorithm["parts"]
+    ]
+    lines = [algorithm["summary"], *parts, *map(_parameter, algorithm["parameters"]), algorithm["source"]]
+    for line in lines:
+        style = "dim" if line == algorithm["source"] else None
+        output.print(Padding(Text(line), (0, 0, 0, 4)), style=style)
+
+
+def _print(names: list[str]) -> None:
+    """The algorithms under the collectives that they serve; `native`, which serves all, once."""
+    output = console.make()
+    for served in collectives.families(names).values():
+        output.print(f"Algorithms of {' and '.join(served)}", style="bold")
+        for algorithm in algorithms.known_algorithms(served):
+            if not algorithm["native"]:
+                _print_one(output, algorithm, served)
+        output.print()
+    output.print("Native algorithms", style="bold")
+    for algorithm in algorithms.known_algorithms(names):
+        if algorithm["native"]:
+            _print_one(output, algorithm, [])
+    output.print("\nconvene show COLLECTIVE ALGORITHM -p P shows a schedule.", style="dim")
+
+
+def list_algorithms(
+    collective: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[COLLECTIVE]",
+            help="List algorithms of this collective only.",
+            autocompletion=completion.complete_collective,
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    names = [collectives.check_collective(collective)] if collective else _core.collectives()
+    if json:
+        console.print_json(algorithms.known_algorithms(names))
+    else:
+        _print(names)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("list", help=HELP)(list_algorithms)

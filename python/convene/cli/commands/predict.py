@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene predict: what algorithms cost under a model, as times or as an expression."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from convene import _core
+from convene._core import RequestError
+from convene.base import console, parsing
+from convene.catalogue import collectives, selection
+from convene.cli import completion, prediction_output
+from convene.cli.groups import grouped
+from convene.cli.options import Collective, Json, check_root, complete, refuse
+from convene.model import platform_files, prediction
+from convene.model.platform_files import NONE, PlatformFile
+from convene.model.prediction import HOP_BYTES, Setting
+
+MODELS = "\n\n".join(f"  {model['name']:<8} {model['summary']}" for model in _core.cost_models())
+
+HELP = f"""Predicts the costs of algorithms on a platform, from their schedules.
+
+The model hop_bytes is not a time, but bytes times the distance between nodes. A platform is one that comes \
+with Convene, or a file. Parameters of the sources are partly assumed; the output says which.
+
+[bold]Models[/bold]
+
+{MODELS}
+
+[bold]Examples[/bold]
+
+  convene predict allgather --platform metropolis -p 32 --nodes 4 --model taulop
+
+  convene predict allgather --platform metropolis -p 32 --model loggp --mapping cyclic --bytes 8,1KiB,1MiB
+
+  convene predict allgather --algorithms recursive_doubling -p 16 --nodes 4 --expression
+
+  convene predict allgather --compare ring recursive_doubling -p 16 --nodes 1 --transport zero_copy
+
+  convene predict allgather --model hop_bytes -p 64 --nodes 8 --mapping cyclic
+
+  convene predict allgather --platform metropolis -p 2-32 --nodes 4 --bytes 8:1MiB --winners
+
+  convene predict bcast --platform metropolis -p 32 --bytes 1KiB:4MiB:16 --tune
+"""
+
+MOST_PROCS = 1 << 16
+DEFAULT_SIZES = "8,1KiB,64KiB,1MiB"
+MAPPINGS = ("sequential", "cyclic")
+
+
+def complete_model(incomplete: str) -> list[str]:
+    return [name for name in (*_core.models(), HOP_BYTES) if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Platform: parameters, nodes, mapping."""
+
+    platform: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Platform with the parameters: one that comes with Convene, or a file.",
+            autocompletion=platform_files.complete,
+        ),
+    ] = None
+    nodes: Annotated[
+        str | None, typer.Option(metavar="N", help="Number of nodes; each has as many cores as are needed.")
+    ] = None
+    machine: Annotated[
+        str | None,
+        typer.Option(metavar="MACHINE", help='As in "node:4 core:8". Default: the platform\'s own.'),
+    ] = None
+    mapping: Annotated[
+        str,
+        typer.Option(
+            metavar="sequential|cyclic|LIST",
+            help="Mapping of ranks; 0,0,1,1 lists nodes.",
+            autocompletion=complete(MAPPINGS),
+        ),
+    ] = "sequential"
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Calls: algorithms, sizes, root, model."""
+
+    algorithms: Annotated[
+        str,
+        typer.Option(
+            "-a",
+            "--algorithms",
+            metavar="LIST",
+            help="As in 'ring,sparbit;send=packed'.",
+            autocompletion=completion.complete_algorithms,
+        ),
+    ] = "all"
+    model: Annotated[
+        str, typer.Option("-m", "--model", metavar="NAME", help="Cost model.", autocompletion=complete_model)
+    ] = "taulop"
+    bytes: Annotated[
+        str,
+        typer.Option(
+            "--bytes",
+            metavar="SIZES",
+            help="Bytes per block (bcast, reduce, allreduce, scan: of the vector), as in 8,4KiB or 8:1MiB.",
+        ),
+    ] = DEFAULT_SIZES
+    root: Annotated[str | None, typer.Option(metavar="R", help="Root, for collectives that have one.")] = None
+    packed: Annotated[
+        bool,
+        typer.Option(
+            "--packed",
+            help="Data is not contiguous, as with a vector type: add τ-Lop's p for packing and unpacking.",
+        ),
+    ] = False
+
+
+@dataclass(frozen=True)
+class Views:
+    """Views: what is shown instead of a table of costs."""
+
+    show_winners: Annotated[
+        bool, typer.Option("--winners", help="The cheapest algorithm for each number of processes and size.")
+    ] = False
+    show_crossovers: Annotated[
+        bool, typer.Option("--crossovers", help="The sizes at which the cheapest algorithm changes.")
+    ] = False
+    show_tuned: Annotated[
+        bool, typer.Option("--tune", help="Each algorithm with its best parameters, size by size.")
+    ] = False
+    show_mappings: Annotated[
+        bool,
+        typer.Option(
+            "--mappings", help="The cost of the sequential and the cyclic mapping, and of --mapping."
+        ),
+    ] = False
+    expression: Annotated[
+        bool, typer.Option("--expression", help="τ-Lop's cost as an expression; needs no platform.")
+    ] = False
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="A B", help="Which costs more under τ-Lop on every machine, where that can be decided."
+        ),
+    ] = None
+    latex: Annotated[bool, typer.Option("--latex", help="Write the expression for LaTeX.")] = False
+    transport: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORDS",
+            help="For expressions: copy_in_copy_out, zero_copy, buffered or segments in memory; "
+            "copies or rdma in the network.",
+        ),
+    ] = None
+
+    @property
+    def is_symbolic(self) -> bool:
+        return self.expression or self.compare is not None
+
+    def check(self) -> None:
+        wanted = {
+            "--winners": self.show_winners,
+            "--crossovers": self.show_crossovers,
+            "--tune": self.show_tuned,
+            "--mappings": self.show_mappings,
+            "--expression": self.expression,
+            "--compare": self.compare is not None,
+        }
+        given = [option for option, is_wanted in wanted.items() if is_wanted]
+        if len(given) > 1:
+            raise RequestError(f"{' and '.join(given)} show different things; take one of them")
+        if self.latex and not self.expression:
+            raise RequestError("--latex is for --expression")
+        if self.transport and not self.is_symbolic:
+            raise RequestError(
+                "--transport is for --expression and --compare; elsewhere the platform describes it"
+            )
+
+
+@grouped
+def predict(
+    context: typer.Context,
+    collective: Collective,
+    procs: Annotated[str, typer.Option("-p", "--procs", metavar="P", help="Number of processes.")],
+    calls: Calls,
+    place: Place,
+    views: Views,
+    json: Json = False,
+) -> None:
+    name = collectives.check_collective(collective)
+    views.check()
+    numbers = parse_procs(procs, several=views.show_winners)
+    platform = platform_files.load(place.platform) if place.platform else NONE
+    settings = [make_setting(name, number, numbers, platform, place, calls) for number in numbers]
+    if views.is_symbolic:
+        show_symbolic(context, settings[-1], calls, views, json)
+    else:
+        show_costs(context, settings, calls, views, json)
+
+
+def make_setting(
+    collective: str, procs: int, numbers: list[int], platform: PlatformFile, place: Place, calls: Calls
+) -> Setting:
+    count = None if place.nodes is None else parsing.parse_number(place.nodes, "--nodes", 1, max(numbers))
+    where = prediction.machine_of(procs, count, place.machine, place.mapping, platform)
+    root = check_root(collective, calls.root, procs)
+    return Setting(collective, procs, root, where, place.mapping, platform, calls.packed)
+
+
+def show_symbolic(context: typer.Context, setting: Setting, calls: Calls, views: Views, json: bool) -> None:
+    """An expression, or the relation of two."""
+    shown = "--compare" if views.compare else "--expression"
+    refuse(context, ["model", "bytes"], f"{shown}, which is τ-Lop's for any size")
+    transport = parse_transport(views.transport)
+    if views.compare:
+        refuse(context, ["packed"], "--compare, which is about transfers only")
+        refuse(context, ["algorithms"], "--compare, which names two")
+        prediction_output.print_comparison(setting, views.compare, transport, json)
+        return
+    specs = choose(setting.collective, setting.procs, calls.algorithms)
+    prediction_output.print_expressions(setting, specs, transport, views.latex, json)
+
+
+def show_costs(
+    context: typer.Context, settings: list[Setting], calls: Calls, views: Views, json: bool
+) -> None:
+    """Costs, or what follows from them."""
+    setting, model = settings[-1], calls.model
+    check_model(model, setting)
+    if setting.collective == "barrier":
+        refuse(context, ["bytes"], "a barrier, which has no data")
+    sizes = [0] if setting.collective == "barrier" else parsing.parse_sizes(calls.bytes, "--bytes")
+    if views.show_winners:
+        prediction_output.print_winners(settings, calls.algorithms, model, sizes, json)
+        return
+    specs = choose(setting.collective, setting.procs, calls.algorithms)
+    view = chosen_view(views)
+    if view:
+        view(setting, specs, model, sizes, json)
+        return
+    found = prediction.predict(setting, specs, model, sizes)
+    if json:
+        console.print_json(prediction.as_json(setting, model, sizes, found))
+    else:
+        prediction_output.print_times(setting, model, sizes, found)
+
+
+View = Callable[[Setting, list[str], str, list[int], bool], None]
+
+
+def chosen_view(views: Views) -> View | None:
+    if views.show_crossovers:
+        return prediction_output.print_crossovers
+    if views.show_tuned:
+        return prediction_output.print_tuned
+    return prediction_output.print_mappings if views.show_mappings else None
+
+
+def check_model(model: str, setting: Setting) -> None:
+    if setting.packed and model != "taulop":
+        raise RequestError(f"--packed is for --model taulop, which alone has a cost of packing, not {model}")
+    known = [*_core.models(), HOP_BYTES]
+    if model not in known:
+        raise RequestError(_core.no_such("model", model, known))
+    if setting.platform is NONE and model != HOP_BYTES:
+        known = platform_files.names()
+        raise RequestError(f"a time needs parameters: --platform {'|'.join(known)}, or a file")
+
+
+def choose(collective: str, procs: int, text: str) -> list[str]:
+    """The algorithms that were named, or all that can run; native ones have no schedule."""
+    chosen = selection.choose_algorithms(collective, procs, text)
+    for spec in chosen:
+        if spec.startswith("mpi:") or spec == "native":
+            raise RequestError(f"Convene has no schedule of {spec}; leave it out")
+    if not chosen:
+        raise RequestError("--algorithms names none")
+    return chosen  # hierarchical ones are refused where the models get their plan, with the nodes
+
+
+def parse_transport(text: str | None) -> tuple[str, str]:
+    """How messages travel in memory and in the network: "zero_copy", "rdma", "segments,rdma"."""
+    memory, network = "copy_in_copy_out", "copies"
+    for word in (text or "").split(","):
+        if word in ("copies", "rdma"):
+            network = word
+        elif word:
+            memory = word
+    return memory, network
+
+
+def parse_procs(text: str, several: bool) -> list[int]:
+    if several:
+        return parsing.parse_numbers(text, "--procs", 1, MOST_PROCS)
+    return [parsing.parse_number(text, "--procs", 1, MOST_PROCS)]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("predict", help=HELP)(predict)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene report: a page about a measurement, or two side by side."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from convene._core import RequestError
+from convene.base import console
+from convene.bench import metrics
+from convene.bench.files import read
+
+HELP = """Writes an HTML report of one measurement of convene bench, or of two side by side.
+
+The page needs no network. It begins with a summary: what was measured, which algorithm was fastest, by how \
+much, and how certain that is. Figures and tables follow.
+
+[bold]Examples[/bold]
+
+  convene report run.json -o run.html
+
+  convene report before.json after.json -o both.html --files figures
+
+  convene report run.json --metric osu -o osu.html
+"""
+
+
+def check_output(path: Path, files: Path | None) -> None:
+    if path.suffix != ".html":
+        raise RequestError(f"-o {path} must end in .html")
+    if not path.parent.is_dir():
+        raise RequestError(f"{path} cannot be written: there is no directory {path.parent}")
+    if files and files.exists() and not files.is_dir():
+        raise RequestError(f"--files {files} is no directory; name another one")
+
+
+def names_of(paths: list[Path]) -> list[str]:
+    """Names of the measurements on the page: the shortest that differ."""
+    stems = [path.stem for path in paths]
+    return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
+
+
+def run(
+    measurements: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE.json [FILE2.json]", help="Measurements of convene bench -o."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE.html", help="The page; default: beside the first file."),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"Value of an observation, in place of the measurement's: {', '.join(metrics.METRICS)}.",
+        ),
+    ] = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Also write every figure as SVG and PDF, every table as CSV."),
+    ] = None,
+) -> None:
+    # Matplotlib takes longer to load than other commands to run.
+    from convene.bench.report import measured, pages
+
+    if len(measurements) > 2:
+        raise RequestError(f"a report is of one or two measurements, not of {len(measurements)}")
+    page = output or measurements[0].with_suffix(".html")
+    check_output(page, files)
+    results = [read(path) for path in measurements]
+    if len({result["collective"] for result in results}) > 1:
+        raise RequestError(
+            "these are measurements of different collectives: "
+            + " and ".join(str(result["collective"]) for result in results)
+        )
+    chosen = metrics.find_metric(metric or results[0].get("metric", "max"))
+    parts = pages.make_parts(
+        [
+            measured.Measured(name, result, chosen)
+            for name, result in zip(names_of(measurements), results, strict=True)
+        ],
+        with_pdf=files is not None,
+    )
+    if files:
+        try:
+            files.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RequestError(f"--files {files} cannot be made: {error.strerror}") from None
+    console.write_file(page, pages.page(parts))
+    said = f"report: {page}"
+    if files:
+        said += f"; {pages.write_files(parts, files)} files in {files}"
+    console.make().print(said, markup=False, soft_wrap=True)
+    for sentence in parts[0].sentences:
+        console.make().print(sentence, markup=False, soft_wrap=True)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("report", help=HELP)(run)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene show: one plan, as text, JSON, picture or GOAL."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from convene import _core
+from convene._core import RequestError
+from convene.base import console, parsing
+from convene.base.core_types import Where
+from convene.catalogue import algorithms, collectives
+from convene.cli import parameters
+from convene.cli.groups import grouped
+from convene.cli.options import Algorithm, Collective, check_root, complete
+
+HELP = """Shows the schedules of all ranks, as text, JSON, picture or GOAL.
+
+[bold]Examples[/bold]
+
+  convene show allgather sparbit -p 8
+
+  convene show gather binomial -p 8 --root 3
+
+  convene show allgather bruck -p 9 --ports 2
+
+  convene show allgather 'sparbit;send=packed' -p 8 -o sparbit.svg
+
+  convene show allgather sparbit -p 16 --rings --mapping "node:4 core:4" -o rings.svg
+
+  convene show allgatherv ring -p 4 --steps --rank 0
+
+  convene show allgather bdr -p 4 --arrivals 2,0,0,0
+
+  convene show neighbor_allgather combining -p 12 --graph moore:4x3
+
+  convene show allgather 'hier(sparbit,linear;leaders=2)' -p 8 --mapping "node:2 core:4"
+"""
+
+FORMATS = ("text", "json", "svg", "goal")
+SUFFIXES = {".txt": "text", ".json": "json", ".svg": "svg", ".goal": "goal"}
+
+
+@dataclass(frozen=True)
+class Call:
+    """Call: root, buffers, arrivals."""
+
+    root: Annotated[str | None, typer.Option(metavar="R", help="Root, for collectives that have one.")] = None
+    in_place: Annotated[bool, typer.Option("--in-place", help="As with MPI_IN_PLACE.")] = False
+    arrivals: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="Forecast for algorithms that use one: the arrival of each rank, in rounds; 2,0,0,0 means "
+            "that rank 0 arrives two rounds after the others.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Place: nodes, mapping, neighbours."""
+
+    mapping: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MACHINE",
+            help='Nodes, for pictures and hierarchical algorithms, as in "node:4 core:8".',
+        ),
+    ] = None
+    placement: Annotated[
+        str | None,
+        typer.Option(
+            metavar="sequential|cyclic|LIST",
+            help="Mapping of ranks to these nodes; 0,0,1,1 lists nodes.",
+            autocompletion=complete(("sequential", "cyclic")),
+        ),
+    ] = None
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GRAPH",
+            help="For neighborhood collectives: cart, torus or moore with sizes, as in torus:4x4, or "
+            "random:DEGREE.",
+        ),
+    ] = None
+
+    @property
+    def where(self) -> Where:
+        machine = self.mapping or ""
+        placement = self.placement or ("sequential" if machine else "")
+        return {"machine": machine, "placement": placement, "graph": self.graph or ""}
+
+
+@dataclass(frozen=True)
+class View:
+    """Output: format, file, and what one format alone can show."""
+
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="|".join(FORMATS),
+            help="Default: by the file's name, else text.",
+            autocompletion=complete(FORMATS),
+        ),
+    ] = None
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write to this file.")] = None
+    steps: Annotated[bool, typer.Option("--steps", help="Text: every step and what it waits for.")] = False
+    rank: Annotated[str | None, typer.Option(metavar="R", help="Text: this rank alone.")] = None
+    rings: Annotated[bool, typer.Option("--rings", help="Picture: colour the rings that messages form.")] = (
+        False
+    )
+    rounds: Annotated[
+        str | None, typer.Option("--rounds", metavar="LIST", help="Picture: only these rounds, as in 0-2.")
+    ] = None
+    bytes: Annotated[
+        str | None, typer.Option("--bytes", metavar="SIZE", help="GOAL: bytes per block, as in 4KiB.")
+    ] = None
+
+    def chosen_format(self) -> str:
+        """The format; refuses options of others."""
+        wanted = _format_of(self.format, self.output)
+        given = {
+            "steps": self.steps and "text",
+            "rank": self.rank is not None and "text",
+            "rings": self.rings and "svg",
+            "rounds": self.rounds is not None and "svg",
+            "bytes": self.bytes is not None and "goal",
+        }
+        for option, only in given.items():
+            if only and only != wanted:
+                raise RequestError(f"--{option} is for --format {only}, and the format here is {wanted}")
+        return wanted
+
+
+@parameters.with_parameters
+@grouped
+def show(
+    collective: Collective,
+    algorithm: Algorithm,
+    procs: Annotated[str, typer.Option("-p", "--procs", metavar="P", help="Number of processes.")],
+    options: list[tuple[str, str]],
+    call: Call,
+    place: Place,
+    view: View,
+) -> None:
+    wanted = view.chosen_format()
+    collective = collectives.check_collective(collective)
+    if view.bytes is not None and collective == "barrier":
+        raise RequestError("the messages of a barrier carry no bytes; leave out --bytes")
+    spec = _core.spec(collective, algorithm, options)
+    number = parsing.parse_number(procs, "--procs", 1, parsing.MOST_PROCS)
+    if wanted != "svg" and not algorithms.depends_on_nodes(collective, spec):
+        for option, value in (("mapping", place.mapping), ("placement", place.placement)):
+            if value is not None:
+                raise RequestError(f"--{option} is for --format svg and for algorithms that look at nodes")
+    plan = (collective, spec, number, check_root(collective, call.root, number), call.in_place)
+    arrivals = parsing.parse_arrivals(call.arrivals, number) if call.arrivals is not None else []
+    _hand_over(PRINTERS[wanted](plan, view, place.where, arrivals), view.output)
+
+
+def _format_of(wanted: str | None, output: Path | None) -> str:
+    """The given format, else by the file's name, else text."""
+    if wanted is None:
+        suffix = output.suffix if output else ""
+        if suffix and suffix not in SUFFIXES:
+            raise RequestError(
+                f"{output}: no format has files of that name; end it in one of {', '.join(SUFFIXES)}, or say "
+                "which --format"
+            )
+        return SUFFIXES.get(suffix, "text")
+    if wanted not in FORMATS:
+        raise RequestError(_core.no_such("format", wanted, FORMATS))
+    return wanted
+
+
+Plan = tuple[str, str, int, int, bool]
+
+
+def _text(plan: Plan, view: View, where: Where, arrivals: list[int]) -> str:
+    number = None if view.rank is None else parsing.parse_number(view.rank, "--rank", 0, plan[2] - 1)
+    return _core.text(*plan, steps=view.steps, rank=number, arrivals=arrivals, **where)
+
+
+def _json(plan: Plan, _view: View, where: Where, arrivals: list[int]) -> str:
+    return _core.json(*plan, arrivals=arrivals, **where)
+
+
+def _goal(plan: Plan, view: View, where: Where, arrivals: list[int]) -> str:
+    return _core.goal(*plan, bytes=_core.size(view.bytes or "1"), arrivals=arrivals, **where)
+
+
+def _svg(plan: Plan, view: View, where: Where, arrivals: list[int]) -> str:
+    rounds = parsing.parse_numbers(view.rounds, "--rounds", 0, parsing.MOST_PROCS) if view.rounds else []
+    return _core.svg(*plan, rings=view.rings, **where, rounds=rounds, arrivals=arrivals)
+
+
+PRINTERS = {"text": _text, "json": _json, "goal": _goal, "svg": _svg}
+
+
+def _hand_over(text: str, output: Path | None) -> None:
+    text = text if text.endswith("\n") else text + "\n"
+    if output is None:
+        print(text, end="")
+    else:
+        console.write_file(output, text)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("show", help=HELP)(show)

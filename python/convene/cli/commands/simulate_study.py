@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene simulate study: an experiment of a source, simulated in full."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from convene._core import RequestError
+from convene.base import console
+from convene.cli import simulations, study_names
+from convene.cli.groups import grouped
+from convene.cli.options import Json, check_output
+from convene.cli.simulations import Files
+from convene.simulate.cases import Case
+from convene.simulate.journal import Journal
+from convene.studies import registry
+from convene.studies.simulated import Result, Study
+
+HELP = """Simulates an experiment of a source in full, beside what was published.
+
+[bold]Examples[/bold]
+
+  convene simulate study sparbit -o sparbit.json --figure sparbit.svg
+
+  convene simulate study sparbit -o sparbit.json --resume
+
+  convene simulate study forecast -p 512
+"""
+
+
+@grouped
+def study(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help=", ".join(registry.SIMULATED),
+            autocompletion=study_names.complete(registry.SIMULATED),
+        ),
+    ],
+    written: Files,
+    figure: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Write the study's figure.")] = None,
+    procs: Annotated[
+        int | None,
+        typer.Option("-p", "--procs", metavar="N", help="Number of ranks, where the study leaves it free."),
+    ] = None,
+    order: simulations.Order = "any",
+    json: Json = False,
+) -> None:
+    check_output("--figure", figure, ".svg")
+    journal = written.open_journal()
+    chosen = study_names.find(registry.SIMULATED, name)
+    simulations.check_order(order)
+    check_procs(chosen, procs)
+    played = played_in_order(chosen, journal) if order == "compiled" else played_at_once(journal)
+    result = chosen.run_on(played, procs) if procs and chosen.run_on else chosen.run(played)
+    written.write(result, journal)
+    if figure:
+        draw(chosen, result, figure)
+    show(chosen, result, json=json)
+
+
+def check_procs(chosen: Study[Any], procs: int | None) -> None:
+    if procs is None:
+        return
+    simulations.check_procs(procs)
+    if not chosen.run_on:
+        raise RequestError(f"the study {chosen.name} has its source's numbers of ranks; leave out -p")
+    if procs == 1:
+        raise RequestError(f"the study {chosen.name} needs at least two ranks: -p 2")
+
+
+def played_at_once(journal: Journal | None) -> Callable[[list[Case]], list[Any]]:
+    return lambda cases: simulations.play(cases, journal)
+
+
+def played_in_order(chosen: Study[Any], journal: Journal | None) -> Callable[[list[Case]], list[Any]]:
+    """In the executor's order of steps."""
+
+    def played(cases: list[Case]) -> list[Any]:
+        if any(type(case) is not Case for case in cases):
+            raise RequestError(
+                f"in the study {chosen.name} ranks begin before they arrive; leave out --order"
+            )
+        return simulations.play([replace(case, ordered=True) for case in cases], journal)
+
+    return played
+
+
+def show(chosen: Study[Any], result: Result, *, json: bool) -> None:
+    if json:
+        console.print_json({key: value for key, value in result.items() if key != "cells"})
+        return
+    for table in chosen.tables(result):
+        console.make().print(table)
+    for sentence in chosen.sentences(result):
+        console.make().print(sentence, soft_wrap=True)
+
+
+def draw(chosen: Study[Any], result: Result, path: Path) -> None:
+    try:
+        chosen.draw(result).savefig(path, bbox_inches="tight", metadata={"Date": None})
+    except OSError as error:
+        raise RequestError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def register(group: typer.Typer) -> None:
+    group.command("study", help=HELP)(study)

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene simulate sweep: one collective by several algorithms, at several sizes."""
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from convene import _core
+from convene._core import RequestError
+from convene.base import console, parsing
+from convene.base.result_types import Contender, Json, Simulation
+from convene.base.text import seconds_text
+from convene.catalogue import collectives, selection
+from convene.catalogue.selection import INTERCEPTED, NATIVE
+from convene.cli import completion, options, simulations
+from convene.cli.groups import grouped
+from convene.cli.options import Collective, complete, refuse
+from convene.cli.simulations import Details, Files, Place
+from convene.simulate import cases, inputs, platforms, smpi, sweeps
+from convene.simulate.cases import Case
+from convene.simulate.inputs import Pattern
+from convene.simulate.platforms import Platform
+
+HELP = """Simulates a collective on a platform: the same schedules, event by event.
+
+A platform describes links, processors and nodes; Convene brings some (convene simulate platforms) and reads \
+others from JSON. Times are from the first arrival to the last exit; "mean" is the mean over ranks, from \
+arrival to exit.
+
+With --engine smpi the code that runs real programs runs in SimGrid's SMPI, and so do SMPI's own algorithms.
+
+[bold]Examples[/bold]
+
+  convene simulate sweep allgather --platform yahoo -p 64 --sizes 8:1MiB:8
+
+  convene simulate sweep allgather --platform curie -p 128 --algorithms ring,sparbit --arrivals uniform:1ms
+
+  convene simulate sweep allgather --platform curie -p 128 --noise pareto:2us:1.5
+
+  convene simulate sweep allgather --platform tryton -p 32 --engine smpi --baselines ompi,mpich
+"""
+
+ENGINES = ("player", "smpi")
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Calls: algorithms, sizes, arrivals."""
+
+    algorithms: Annotated[
+        str,
+        typer.Option(
+            metavar="all|LIST",
+            help="Such as ring,sparbit; all: Convene's that can run on so many ranks.",
+            autocompletion=completion.complete_algorithms,
+        ),
+    ] = "all"
+    sizes: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="Bytes per block: 8,64,4KiB or, doubling, 8:1MiB; 8:1MiB:4 takes steps of 4.",
+        ),
+    ] = "8:1MiB:4"
+    root: Annotated[int, typer.Option(min=0, help="Root, for collectives that have one.")] = 0
+    arrivals: Annotated[
+        str,
+        typer.Option(
+            metavar="PATTERN|FILE",
+            help=f"Pattern of late ranks: {completion.arrival_forms()}; or a file with a time per rank in "
+            "each line.",
+            autocompletion=completion.complete_arrivals,
+        ),
+    ] = "none"
+    repetitions: Annotated[
+        int, typer.Option(min=1, help="Number of random patterns of arrival, or of noise.")
+    ] = 20
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Engine: what simulates."""
+
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(ENGINES),
+            help="Convene's own engine, or SimGrid, in which the executor itself runs.",
+            autocompletion=complete(ENGINES),
+        ),
+    ] = "player"
+    baselines: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help=f"With smpi: add {', '.join(smpi.SELECTORS)}, or single algorithms such as ring.",
+        ),
+    ] = ""
+    order: simulations.Order = "any"
+    critical_path: Annotated[
+        bool, typer.Option("--critical-path", help="Write the critical path of each run into the JSON.")
+    ] = False
+
+
+@grouped
+def sweep(
+    context: typer.Context,
+    collective: Collective,
+    place: Place,
+    calls: Calls,
+    details: Details,
+    engine: Engine,
+    written: Files,
+    json: options.Json = False,
+) -> None:
+    journal = written.open_journal()
+    simulations.check_procs(place.procs)
+    name = collectives.check_collective(collective)
+    refuse_idle(context, name, engine)
+    if engine.critical_path and not (written.output or json):
+        raise RequestError("--critical-path goes into the JSON: say --json, or -o FILE.json")
+    machine = platforms.load_platform(place.platform)
+    patterns = make_patterns(place.procs, calls, details)
+    if engine.engine == "smpi" and details.noise != "none":
+        raise RequestError("SMPI has no noise: leave out --noise, or take --engine player")
+    if engine.engine == "smpi" and engine.critical_path:
+        raise RequestError("SMPI traces no critical paths: leave out --critical-path")
+    sizes = [0] if name in collectives.WITHOUT_SIZES else parsing.parse_sizes(calls.sizes)
+    asked = make_cases(name, place, machine, calls, details, engine, patterns, sizes)
+    asked, left_out = leave_impossible_out(asked) if calls.algorithms == "all" else (asked, {})
+    runs = simulations.play(asked, journal)
+    result = sweeps.as_result(asked, runs, options_json(place, calls, details, engine, patterns, left_out))
+    written.write(result, journal)
+    if json:
+        console.print_json(result)
+        return
+    on = f"{machine.name} ({engine.engine}), {place.mapping}, arrivals {calls.arrivals}"
+    console.make().print(make_table(f"{name}, {place.procs} ranks on {on}", result))
+
+
+def refuse_idle(context: typer.Context, collective: str, engine: Engine) -> None:
+    """Refuses options that would change nothing."""
+    if not _core.is_rooted(collective):
+        refuse(context, ["root"], f"{collective}, which has no root")
+    if collective in collectives.WITHOUT_SIZES:
+        refuse(context, ["sizes"], f"{collective}, which carries no data")
+    simulations.check_order(engine.order)
+    if engine.engine == "smpi":
+        refuse(context, ["contention"], "--engine smpi, where shares are always exact")
+        refuse(context, ["order"], "--engine smpi, where the executor itself runs")
+
+
+def make_patterns(procs: int, calls: Calls, details: Details) -> tuple[Pattern, ...]:
+    """The patterns of arrival; a single one is repeated under noise."""
+    found = inputs.make_arrivals(calls.arrivals, procs, calls.repetitions, details.seed)
+    return found * calls.repetitions if len(found) == 1 and details.noise != "none" else found
+
+
+def make_cases(
+    collective: str,
+    place: Place,
+    machine: Platform,
+    calls: Calls,
+    details: Details,
+    engine: Engine,
+    patterns: tuple[Pattern, ...],
+    sizes: list[int],
+) -> list[Case]:
+    make, others = choose_engine(engine, collective, place.procs, machine)
+    specs = choose_algorithms(collective, place.procs, calls.algorithms)
+    if engine.engine == "smpi" and any(_core.shares_memory(collective, spec) for spec in specs):
+        raise RequestError(
+            "ranks share no memory in SMPI: leave such algorithms out, or take --engine player"
+        )
+    return [
+        make(
+            collective,
+            spec,
+            place.procs,
+            tuple(sizes),
+            machine,
+            place.mapping,
+            patterns,
+            details.is_exact,
+            engine.critical_path,
+            calls.root,
+            inputs.parse_noise(details.noise, details.seed),
+            ordered=engine.order == "compiled",
+        )
+        for spec in [*specs, *others]
+    ]
+
+
+def choose_engine(
+    engine: Engine, collective: str, procs: int, machine: Platform
+) -> tuple[type[Case], list[str]]:
+    """The class of cases, and those of SMPI's own contenders."""
+    if engine.engine not in ENGINES:
+        raise RequestError(_core.no_such("engine", engine.engine, ENGINES))
+    if engine.engine == "player":
+        if engine.baselines:
+            raise RequestError("--baselines are SMPI's own algorithms: say --engine smpi, too")
+        return Case, []
+    smpi.check(procs, machine)
+    return smpi.SmpiCase, smpi.parse_baselines(engine.baselines, collective)
+
+
+def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
+    """Algorithms that have a schedule for so many ranks."""
+    chosen = selection.choose_algorithms(collective, procs, text)
+    for name in chosen:
+        if name.startswith(selection.OWN) or name in (NATIVE, INTERCEPTED):
+            raise RequestError(f"Convene has no schedule of {name}; leave it out")
+    if not chosen:
+        raise RequestError("there is nothing to simulate: --algorithms names no algorithm")
+    return chosen
+
+
+def leave_impossible_out(asked: list[Case]) -> tuple[list[Case], dict[str, str]]:
+    """The cases that time and memory suffice for, and the reasons against the others."""
+    refusals = {case.spec: case.refusal() for case in asked if case.procs > cases.SMALL}
+    reasons = {spec: reason for spec, reason in refusals.items() if reason}
+    if len(reasons) == len(asked):
+        return asked, {}
+    for spec, reason in reasons.items():
+        console.complain(f"{spec} is left out: {reason}")
+    return [case for case in asked if case.spec not in reasons], reasons
+
+
+def options_json(
+    place: Place,
+    calls: Calls,
+    details: Details,
+    engine: Engine,
+    patterns: tuple[Pattern, ...],
+    left_out: dict[str, str],
+) -> Json:
+    is_player = engine.engine == "player"
+    return {
+        "engine": engine.engine,
+        "mapping": place.mapping,
+        "arrivals": calls.arrivals,
+        "noise": details.noise,
+        "contention": details.contention if is_player else "SMPI's",
+        "order": engine.order if is_player else "the executor's",
+        "seed": details.seed,
+        **({"left_out": left_out} if left_out else {}),
+        "repetitions": len(patterns),
+    }
+
+
+def make_table(title: str, result: Simulation) -> Table:
+    has_details = "waiting" in result["sizes"][0]["contenders"][0]
+    heads = ["bytes/block", "algorithm", "time", "of the best", "mean"]
+    heads += ["waiting", "busiest channel"] if has_details else []
+    table = console.table(title, *heads, numbers=("bytes/block", "time", "of the best", "mean", "waiting"))
+    for size in result["sizes"]:
+        best = min(median(contender["seconds"]) for contender in size["contenders"])
+        for i, contender in enumerate(size["contenders"]):
+            seconds = median(contender["seconds"])
+            ratio = f"{seconds / best:.2f}" if best > 0 else ""
+            table.add_row(
+                "" if i else _core.format_size(size["bytes"]),
+                contender["name"],
+                seconds_text(seconds),
+                f"[green]{ratio}[/green]" if seconds == best else ratio,
+                seconds_text(median(contender["mean"])),
+                *(detail_cells(contender) if has_details else ()),
+            )
+        table.add_section()
+    return table
+
+
+def detail_cells(contender: Contender) -> tuple[str, str]:
+    """Waiting, and the busiest channel; SMPI has neither."""
+    return seconds_text(median(contender["waiting"])), busiest_text(contender["channels"])
+
+
+def busiest_text(channels: dict[str, float]) -> str:
+    if not channels:
+        return ""
+    kind = max(channels, key=lambda name: channels[name])
+    return f"{kind} {100 * channels[kind]:.0f} %"
+
+
+def register(group: typer.Typer) -> None:
+    group.command("sweep", help=HELP)(sweep)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene trace: the collectives of an unmodified program as a timeline."""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from convene._core import RequestError
+from convene.base import console
+from convene.cli import completion, options
+from convene.cli.groups import grouped
+from convene.cli.options import check_output
+from convene.mpi import launchers
+from convene.run import processes
+from convene.run.environment import Settings, check_rules, check_uses, prepare
+from convene.trace import exports, files, lateness, recordings
+from convene.trace.lateness import Calls, Summary
+from convene.trace.recordings import Recording
+from convene.trace.tables import call_table, kind_table, rank_table, sentences
+
+HELP = """Shows late ranks in the collectives of a program, and what the waiting of the others cost.
+
+Runs the program and records it, or reads an earlier recording (convene run --record DIRECTORY).
+
+Imbalance is the time from the first arrival at a call to the last; waiting is the time of a rank inside \
+before the last arrival; gain is how much of the imbalance did not make the call longer (absorption).
+
+[bold]Examples[/bold]
+
+  convene trace -- mpirun -n 4 ./app
+
+  convene trace --export timeline.json --picture timeline.svg -- mpirun -n 8 python app.py
+
+  convene trace recorded --site 2 --arrivals arrivals.txt
+"""
+
+MOST_SHOWN = 1 << 20
+SEEN_DEFAULT = 10
+
+
+@dataclass(frozen=True)
+class Exports:
+    """Exports: timeline, arrivals, picture."""
+
+    to_chrome: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="FILE", help="Write the timeline for Perfetto or chrome://tracing."),
+    ] = None
+    arrivals: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a site's arrivals for convene bench run --arrivals trace:FILE."
+        ),
+    ] = None
+    site: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Site of --arrivals, by its number in the table. Default: 1."),
+    ] = None
+    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the timeline, as .svg.")] = None
+
+    def check(self) -> None:
+        check_output("--export", self.to_chrome, ".json")
+        check_output("--arrivals", self.arrivals, "")
+        check_output("--picture", self.picture, ".svg")
+        if self.site is not None and not self.arrivals:
+            raise RequestError("--site names the site whose arrivals are written; add --arrivals FILE")
+
+    def write(self, summary: Summary) -> None:
+        if self.to_chrome:
+            console.write_file(self.to_chrome, console.json_text(exports.chrome_trace(summary)) + "\n")
+        if self.arrivals:
+            console.write_file(self.arrivals, exports.arrival_trace(choose_site(summary, self.site)))
+        if self.picture:
+            if not summary.kinds:
+                raise RequestError("there is no call in the recording that could be drawn")
+            from convene.trace import pictures  # imports Matplotlib
+
+            console.write_file(self.picture, pictures.timeline(summary) + "\n")
+
+
+def choose_site(summary: Summary, number: int | None) -> Calls:
+    """The site that is asked for by its number in the table, or the one with the most waiting."""
+    if not summary.kinds:
+        raise RequestError("there is no call in the recording whose arrivals could be written")
+    if number is None:
+        return summary.kinds[0]
+    if not 1 <= number <= len(summary.kinds):
+        raise RequestError(f"--site is a number from 1 to {len(summary.kinds)}, not {number}")
+    return summary.kinds[number - 1]
+
+
+def show(summary: Summary, calls: int, as_json: bool) -> None:
+    """To stdout."""
+    if as_json:
+        every = sorted(
+            ((kind, index) for kind in summary.kinds for index in range(len(kind))),
+            key=lambda each: float(each[0].arrivals[each[1]].min()),
+        )
+        timeline = [
+            {
+                "time": float(kind.arrivals[index].min() - summary.recording.start),
+                "collective": kind.kind.collective,
+                **exports.describe_call(kind, index),
+            }
+            for kind, index in every
+        ]
+        console.print_json({**summary.as_json(), "timeline": timeline})
+        return
+    output = console.make()
+    if summary.kinds:
+        tables = [kind_table(summary), rank_table(summary)]
+        if calls:
+            tables.append(call_table(summary, calls))
+        for table in tables:
+            output.print(table, markup=False)
+            output.print()
+    for sentence in sentences(summary):
+        output.print(sentence, markup=False, soft_wrap=True)
+
+
+@grouped
+def trace(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DIRECTORY | -- PROGRAM...",
+            help="A recording, or a program with its launcher and arguments.",
+        ),
+    ],
+    written: Exports,
+    use: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLLECTIVE=ALGORITHM,...",
+            help="Force these algorithms in the program that is run.",
+            autocompletion=completion.complete_use,
+        ),
+    ] = None,
+    stack: Annotated[
+        str | None, options.stack_option("MPI of the program, where it cannot be found out.")
+    ] = None,
+    calls: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, max=MOST_SHOWN, help="Show the N calls with the most waiting, one by one."
+        ),
+    ] = SEEN_DEFAULT,
+    json: options.Json = False,
+) -> None:
+    written.check()
+    status, recording = 0, None
+    if len(words) == 1 and Path(words[0]).is_dir():
+        if use or stack:
+            raise RequestError(f"{words[0]} is a recording; --use and --stack are for a program that is run")
+        recording = recordings.read(Path(words[0]))
+    elif len(words) == 1 and not launchers.find_program(words[0]):
+        raise RequestError(
+            f"'{words[0]}' is neither a directory with a recording nor a program; try "
+            "convene trace -- mpirun -n 4 ./app"
+        )
+    else:
+        status, recording = record(words, check_uses(use or []), stack)
+    summary = lateness.summarize(recording)
+    show(summary, calls, json)
+    written.write(summary)
+    raise typer.Exit(status)
+
+
+def record(command: list[str], uses: str, stack: str | None) -> tuple[int, Recording]:
+    """Runs the program; its exit status, and what its ranks have recorded."""
+    settings = Settings(uses, check_rules(None))
+    with tempfile.TemporaryDirectory(prefix=".convene-", dir=launchers.common_place(command[0])) as directory:
+        variables = {**settings.variables(), "CONVENE_RECORD": directory}
+        prepared = prepare(command, stack, variables)
+        status = processes.execute(prepared.command, prepared.environment)
+        if not files.files_in(Path(directory)):
+            console.complain(
+                "no rank has left a recording: the program made no collective calls, or it ended without "
+                "MPI_Finalize"
+            )
+            raise typer.Exit(status or 1)
+        return status, recordings.read(Path(directory))
+
+
+def register(app: typer.Typer) -> None:
+    app.command("trace", help=HELP)(trace)

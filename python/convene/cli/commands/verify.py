@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene verify: plays every schedule without MPI."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import typer
+
+from convene import _core
+from convene._core import RequestError
+from convene.base import console, parsing
+from convene.catalogue import algorithms
+from convene.catalogue.collectives import check_collective
+from convene.cli import options
+from convene.cli.groups import grouped
+from convene.verify import plays, samples
+from convene.verify.grid import MOST_PROCS, Case, Grid, make_cases
+from convene.verify.mappings import Mapping
+from convene.verify.plays import Result
+from convene.verify.samples import MOST_SEGMENTS
+
+HELP = """Verifies all schedules without MPI: delivery, deadlocks, leftover messages, hazards.
+
+Each algorithm is played with all samples of its parameters, with every root, with and without MPI_IN_PLACE,
+wherever its requirement holds. The exit status is 1 if any of them fails. Above 4 processes the roots are
+divided among the samples: each root is played, and each sample from several roots; --thorough plays all
+samples with all roots.
+
+[bold]Examples[/bold]
+
+  convene verify allgather allgatherv --procs 1-64
+
+  convene verify gather binomial --procs 1-64 --roots all
+
+  convene verify allgather sparbit --procs 12,317
+
+  convene verify allgather 'bruck;ports=3' --procs 1-100 --json
+
+  convene verify allgather bdr --arrivals random:100
+
+  convene verify neighbor_allgather combining --procs 12 --graph moore:4x3
+
+  convene verify reduce allreduce --procs 1-64 --segments 1,2,3,4,7,8,16 --non-commutative
+
+  convene verify allgather 'hier(sparbit,linear;leaders=2)' --procs 8-32
+
+Compositions, hier and remap, are played with each algorithm as a part, and on several mappings: sequential,
+cyclic and irregular ones, or the one of --mapping. Above 4 processes the mappings are divided among them, and
+above 16 each plays every third number of processes. Neighborhood collectives are played on several graphs
+(above 16 processes on every third), or on the one of --graph.
+"""
+
+MOST_FORECASTS = 1_000_000
+
+
+@dataclass
+class Row:
+    """Row of the table: one algorithm of one collective."""
+
+    results: list[Result] = field(default_factory=list)
+
+    def add(self, result: Result) -> None:
+        self.results.append(result)
+
+    @property
+    def failures(self) -> list[Result]:
+        return [result for result in self.results if not result.verdict["ok"]]
+
+    def range_of(self, count: str) -> str:
+        values = [int(result.verdict[count]) for result in self.results]  # type: ignore[literal-required]
+        return f"{min(values)}" if min(values) == max(values) else f"{min(values)}…{max(values)}"
+
+
+def split_names(names: list[str]) -> tuple[list[str], str | None]:
+    """Collectives, and the algorithm that may stand behind them."""
+    known = _core.collectives()
+    collectives = [name for name in names if name.replace("-", "_") in known]
+    others = [name for name in names if name not in collectives]
+    if not others:
+        return [check_collective(name) for name in collectives] or known, None
+    if not collectives or len(others) > 1 or names[-1] != others[0]:
+        # Whatever it was meant to be, it stands where a collective should.
+        check_collective(others[0])
+    return [check_collective(name) for name in collectives], others[0]
+
+
+def reductions_of(collectives: list[str], *, named: bool) -> list[str]:
+    """Those that have an operator; a collective that was named must."""
+    for collective in collectives:
+        if named and not _core.is_reduction(collective):
+            raise RequestError(f"{collective} has no operator; leave out --non-commutative")
+    return [collective for collective in collectives if _core.is_reduction(collective)]
+
+
+def parse_forecasts(text: str | None) -> int:
+    """How many random forecasts are to be played: N of random:N."""
+    if text is None:
+        return 0
+    kind, colon, count = text.partition(":")
+    if kind != "random" or not colon:
+        raise RequestError(f"--arrivals must be random:N, as in random:100, not '{text}'")
+    return parsing.parse_number(count, "N in --arrivals random:N", 1, MOST_FORECASTS)
+
+
+def print_table(results: list[Result], procs: str) -> None:
+    rows: dict[tuple[str, str], Row] = {}
+    for result in results:
+        rows.setdefault((result.case.collective, result.case.algorithm), Row()).add(result)
+    numbers = ("plays", "P", "rounds", "messages", "blocks")
+    table = console.table(
+        f"Schedules for --procs {procs}", "collective", "algorithm", *numbers, "verdict", numbers=numbers
+    )
+    for (collective, algorithm), row in rows.items():
+        sizes = [result.case.procs for result in row.results]
+        failed = len(row.failures)
+        table.add_row(
+            collective,
+            algorithm,
+            str(sum(1 + result.case.plays_in_place + result.case.forecasts for result in row.results)),
+            f"{min(sizes)}…{max(sizes)}" if min(sizes) != max(sizes) else str(sizes[0]),
+            *(row.range_of(count) for count in ("rounds", "messages", "blocks")),
+            f"[red]{failed} fail[/red]" if failed else "[green]all pass[/green]",
+        )
+    console.make().print(table)
+
+
+def complete_names(incomplete: str) -> list[str]:
+    known = algorithms.known_algorithms(_core.collectives())
+    names = dict.fromkeys([*_core.collectives(), *(each["name"] for each in known)])
+    return [name for name in names if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True)
+class Played:
+    """Grid: what is played."""
+
+    procs: Annotated[
+        str, typer.Option("-p", "--procs", metavar="LIST", help="As in 8, 1-64 or 2,4,8-16.")
+    ] = "1-64"
+    roots: Annotated[str, typer.Option(metavar="all|LIST", help="Roots, for collectives that have one.")] = (
+        "all"
+    )
+    arrivals: Annotated[
+        str | None,
+        typer.Option(metavar="random:N", help="Play arrival-aware algorithms also with N random arrivals."),
+    ] = None
+    segments: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="Numbers of segments to play, as in 1,2,3,4,7,8,16."),
+    ] = None
+    non_commutative: Annotated[
+        bool,
+        typer.Option(
+            "--non-commutative",
+            help="Play reductions with an operator that does not commute, wherever an algorithm can do that.",
+        ),
+    ] = False
+    thorough: Annotated[
+        bool, typer.Option("--thorough", help="Play every root with every sample of parameters. Takes hours.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Place:
+    """Place: nodes, mapping, neighbours."""
+
+    mapping: Annotated[
+        str | None,
+        typer.Option(metavar="MACHINE", help='Nodes, for hierarchical algorithms, as in "node:4 core:8".'),
+    ] = None
+    placement: Annotated[
+        str | None,
+        typer.Option(metavar="sequential|cyclic|LIST", help="Mapping of ranks to these nodes."),
+    ] = None
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GRAPH", help="For neighborhood collectives: one, as in torus:4x4, not several."
+        ),
+    ] = None
+
+
+@grouped
+def verify(
+    played: Played,
+    place: Place,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[COLLECTIVE...] [ALGORITHM]",
+            help="Collectives (default: all), and one algorithm.",
+            autocompletion=complete_names,
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    collectives, algorithm = split_names(names or [])
+    if played.non_commutative:
+        collectives = reductions_of(collectives, named=bool(names))
+    grid = make_grid(collectives, algorithm, played, place)
+    cases = make_cases(list(dict.fromkeys(collectives)), algorithm, grid)
+    refuse_idle(cases, algorithm, played, place)
+    found = {result.case: result for result in plays.play_all(cases)}
+    results = [found[case] for case in cases]
+    if json:
+        console.print_json([plays.as_json(result) for result in results])
+    else:
+        print_table(results, played.procs)
+    failures = [result for result in results if not result.verdict["ok"]]
+    for result in failures[:20]:
+        console.complain(result.sentence)
+    if failures:
+        raise typer.Exit(1)
+
+
+def make_grid(collectives: list[str], algorithm: str | None, played: Played, place: Place) -> Grid:
+    if place.graph and not all(_core.is_neighborhood(collective) for collective in collectives):
+        raise RequestError("--graph is for neighborhood collectives alone: name these")
+    placement = place.placement or ("sequential" if place.mapping else "")
+    numbers = played.segments
+    grid = Grid(
+        procs=parsing.parse_numbers(played.procs, "--procs", 1, MOST_PROCS),
+        roots=played.roots,
+        forecasts=parse_forecasts(played.arrivals),
+        mapping=Mapping(place.mapping or "", placement, place.graph or ""),
+        segments=parsing.parse_numbers(numbers, "--segments", 1, MOST_SEGMENTS) if numbers else [],
+        commutative=not played.non_commutative,
+        thorough=played.thorough,
+    )
+    if grid.roots != "all" and not any(_core.is_rooted(each) for each in collectives):
+        raise RequestError(f"{' and '.join(collectives)}: no root; leave out --roots {grid.roots}")
+    if grid.segments and not any(samples.takes_segments(each, algorithm) for each in collectives):
+        what = algorithm or " and ".join(collectives)
+        raise RequestError(f"{what} has no number of segments to set; leave out --segments {numbers}")
+    return grid
+
+
+def refuse_idle(cases: list[Case], algorithm: str | None, played: Played, place: Place) -> None:
+    """Refuses options that change nothing in any case."""
+    given = "--mapping" if place.mapping else "--placement" if place.placement else ""
+    if given and not any(case.mapping.machine or case.mapping.placement for case in cases):
+        raise RequestError(f"{algorithm or 'what is played'} does not depend on nodes; leave out {given}")
+    if played.arrivals and not any(case.forecasts for case in cases):
+        raise RequestError(f"{algorithm} does not depend on arrivals; leave out --arrivals {played.arrivals}")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("verify", help=HELP)(verify)

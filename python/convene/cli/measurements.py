@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measurements on the command line: shared options, and runs with a progress bar."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from convene._core import RequestError
+from convene.base import console, parsing
+from convene.base.result_types import MeasuredRun
+from convene.bench import files, journal, program
+from convene.bench.journal import Journal
+from convene.bench.requests import CACHES, CHECKS, OPERATIONS, SYNCS, TYPES, Request
+from convene.bench.sessions import Finished
+from convene.catalogue import collectives
+from convene.cli.options import check_output, check_word, complete
+from convene.mpi.processes import RunError
+from convene.mpi.settings import Setting
+
+MOST_PROCS = 1 << 16
+ORDERS = ("shuffled", "fixed")
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Observations: how many of each algorithm, how long, in which order."""
+
+    repetitions: Annotated[
+        int, typer.Option(min=2, help="Observations of each algorithm at each size, at most.")
+    ] = 50
+    seconds: Annotated[
+        float,
+        typer.Option(min=0, help="Stop a size after this time, but not before 10 observations; 0: never."),
+    ] = 0.0
+    precision: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=100,
+            help="Stop a size when the interval of every median extends at most this many per cent to each "
+            "side; 0: never.",
+        ),
+    ] = 0.0
+    batch: Annotated[float, typer.Option(min=1, help="Duration of one observation, in microseconds.")] = 200.0
+    order: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(ORDERS),
+            help="Order of the algorithms in a repetition.",
+            autocompletion=complete(ORDERS),
+        ),
+    ] = "shuffled"
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random order and of random arrivals.")] = 1
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Conditions: how ranks are synchronised, caches, checks of results."""
+
+    sync: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(SYNCS),
+            help="Synchronise ranks by two barriers, or by a deadline on clocks whose offsets are estimated.",
+            autocompletion=complete(SYNCS),
+        ),
+    ] = "barrier"
+    window: Annotated[
+        float, typer.Option(min=1, help="Microseconds to the first deadline; grows where ranks miss it.")
+    ] = 200.0
+    cache: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(CACHES),
+            help="cold: fill caches with other data before each call.",
+            autocompletion=complete(CACHES),
+        ),
+    ] = "hot"
+    check: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(CHECKS),
+            help="Check results after every observation, once a size, or never.",
+            autocompletion=complete(CHECKS),
+        ),
+    ] = "every"
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files: what is written, and resumed."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE.json", help="Write every observation, and the summary."),
+    ] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume an interrupted measurement into the same file.")
+    ] = False
+
+    def check(self) -> None:
+        check_output("-o", self.output, ".json")
+        if self.resume and not self.output:
+            raise RequestError("--resume needs -o FILE.json, the file that the measurement was to write")
+
+
+def choose_type(collective: str, given: str | None) -> str:
+    """The type of the items: bytes by default, and of reductions, which do not combine bytes, doubles."""
+    if given is None:
+        return "double" if collective in collectives.REDUCTIONS else "byte"
+    if check_word("--type", given, TYPES) == "byte" and collective in collectives.REDUCTIONS:
+        raise RequestError(f"{collective} does not combine bytes; say --type int, long, float or double")
+    return given
+
+
+def make_template(
+    sampling: Sampling, conditions: Conditions, collective: str = "", operation: str = "sum", root: int = 0
+) -> Request:
+    """A request that lacks its scope: ranks, sizes, contenders, type."""
+    return Request(
+        collective,
+        procs=0,
+        sizes=[],
+        contenders=[],
+        repetitions=sampling.repetitions,
+        seconds=sampling.seconds,
+        precision=sampling.precision / 100,
+        batch=sampling.batch * 1e-6,
+        order=check_word("--order", sampling.order, ORDERS),
+        check=check_word("--check", conditions.check, CHECKS),
+        seed=sampling.seed,
+        op=check_word("--op", operation, OPERATIONS),
+        root=root,
+        sync=check_word("--sync", conditions.sync, SYNCS),
+        window=conditions.window * 1e-6,
+        cache=check_word("--cache", conditions.cache, CACHES),
+    )
+
+
+def check_procs(text: str) -> list[int]:
+    return parsing.parse_numbers(text, "-n", 1, MOST_PROCS)
+
+
+def measure(
+    setting: Setting,
+    requests: list[Request],
+    output: Path | None,
+    finish: Callable[[list[MeasuredRun]], Finished],
+    *,
+    resume: bool,
+) -> Finished:
+    """Measures what is not in the journal, and writes the result."""
+    with tempfile.TemporaryDirectory(prefix="convene-") as folder:
+        place = files.journal_of(output) if output else Path(folder) / "part"
+        asked = {"launcher": str(setting.launcher.path), "requests": [asdict(each) for each in requests]}
+        kept = Journal(place, asked, resume=resume)
+        finished = finish(measure_or_explain(setting, requests, kept, output))
+        if output:
+            files.write(output, finished[0])
+            kept.remove()
+    return finished
+
+
+def measure_or_explain(
+    setting: Setting, requests: list[Request], kept: Journal, output: Path | None
+) -> list[MeasuredRun]:
+    """Measures; where that ends early, says what is kept."""
+    try:
+        return measure_with_bar(setting, requests, kept)
+    except (RunError, KeyboardInterrupt) as error:
+        if isinstance(error, RunError):
+            console.complain(str(error))
+        left = sum(len(journal.left_over(each, kept.runs())) for each in requests)
+        there = sum(len(each.sizes) for each in requests) - left
+        if output and there:
+            console.complain(
+                f"{there} of {there + left} sizes are measured and kept in {kept.folder}; the same "
+                "command with --resume measures the others"
+            )
+        elif output:
+            kept.remove()
+        raise typer.Exit(1 if isinstance(error, RunError) else 130) from None
+    except RequestError:
+        if not kept.runs():
+            kept.remove()
+        raise
+
+
+def measure_with_bar(setting: Setting, requests: list[Request], kept: Journal) -> list[MeasuredRun]:
+    """Measures what is missing, with a bar on a terminal; returns all runs."""
+    output = console.make(error=True)
+    there = kept.runs()
+    left = [replace(each, sizes=journal.left_over(each, there)) for each in requests]
+    started = {}
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+    with Progress(
+        *columns, TimeRemainingColumn(), console=output, transient=True, disable=not output.is_terminal
+    ) as progress:
+        task = progress.add_task("measuring", total=sum(len(each.sizes) for each in left))
+        before = 0
+        for request in left:
+            if not request.sizes:
+                continue
+
+            def advance(done: float, _: float, before: int = before) -> None:
+                progress.update(task, completed=before + done)
+
+            key = request.procs, request.distribution
+            started[key] = program.measure(setting, request, advance, kept.next_file())
+            before += len(request.sizes)
+    runs = kept.runs()
+    for run in runs:
+        if start := started.get((run["procs"], run["options"]["distribution"])):
+            run["command"], run["variables"] = start["command"], start["variables"]
+    return runs

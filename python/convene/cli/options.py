@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options that several commands share."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from convene import _core
+from convene._core import RequestError
+from convene.base import parsing
+from convene.cli import completion
+from convene.mpi import stacks
+
+
+def refuse(context: typer.Context, names: Iterable[str], what: str) -> None:
+    """Refuses parameters of these names that were given, since they do not go with `what`."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if name in names and source and source.name == "COMMANDLINE":
+            written = parameter.opts[-1] if parameter.param_type_name == "option" else name.upper()
+            raise RequestError(f"{written} does not go with {what}; leave it out")
+
+
+Collective = Annotated[
+    str,
+    typer.Argument(
+        metavar="COLLECTIVE",
+        help="Collective, such as allgather or bcast.",
+        autocompletion=completion.complete_collective,
+    ),
+]
+
+Algorithm = Annotated[
+    str,
+    typer.Argument(
+        metavar="ALGORITHM",
+        help="Algorithm, such as sparbit, or with parameters 'sparbit;send=packed'.",
+        autocompletion=completion.complete_algorithm,
+    ),
+]
+
+
+def complete(known: Iterable[str]) -> Callable[[str], list[str]]:
+    """Completion by one of these words."""
+    return lambda incomplete: [name for name in known if name.startswith(incomplete)]
+
+
+def check_word(option: str, word: str, known: Sequence[str]) -> str:
+    if word not in known:
+        raise RequestError(f"{option} is one of {', '.join(known)}, not '{word}'")
+    return word
+
+
+def check_root(collective: str, root: str | None, procs: int) -> int:
+    """The root of a collective that has one; 0 by default."""
+    if root is None:
+        return 0
+    if not _core.is_rooted(collective):
+        raise RequestError(f"{collective} has no root; leave out --root {root}")
+    return parsing.parse_number(root, "--root", 0, procs - 1)
+
+
+def check_output(option: str, path: Path | None, suffix: str) -> None:
+    """Refuses a file that could not be written, before the work begins."""
+    if path is None:
+        return
+    if suffix and path.suffix != suffix:
+        raise RequestError(f"{option} {path} must end in {suffix}")
+    if not path.parent.is_dir():
+        raise RequestError(f"{path} cannot be written: there is no directory {path.parent}")
+
+
+def stack_option(meaning: str) -> Any:
+    """The option --stack, with a help of its own."""
+    return typer.Option(
+        metavar="|".join(stacks.STACKS),
+        help=meaning,
+        autocompletion=complete(stacks.STACKS),
+    )
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Launch: which MPI runs the measuring program."""
+
+    launcher: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help="Launcher of the MPI, with options if needed. Default: mpirun."),
+    ] = None
+    stack: Annotated[
+        str | None, stack_option("MPI of the program, where the launcher serves several or none is given.")
+    ] = None

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulations on the command line: shared options, files, and runs with a progress bar."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import Progress
+
+from convene import _core
+from convene._core import RequestError
+from convene.base import console, parsing
+from convene.cli.options import check_output, complete
+from convene.simulate import platforms, sweeps
+from convene.simulate.cases import Case
+from convene.simulate.journal import Journal
+
+CONTENTIONS = ("sharing", "maxmin")
+ORDERS = ("any", "compiled")
+
+
+def check_procs(procs: int) -> int:
+    if not 1 <= procs <= parsing.MOST_PROCS:
+        raise RequestError(f"-p must be from 1 to {parsing.MOST_PROCS}, not {procs}")
+    return procs
+
+
+def complete_platform(incomplete: str) -> list[str]:
+    return complete(platforms.known_platforms())(incomplete)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Platform: the machine, and where ranks are."""
+
+    platform: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Platform, by its name in `convene simulate platforms`, or a file in the same format.",
+            autocompletion=complete_platform,
+        ),
+    ]
+    procs: Annotated[int, typer.Option("-p", "--procs", metavar="N", help="Number of ranks.")]
+    mapping: Annotated[
+        str,
+        typer.Option(metavar="sequential|cyclic|LIST", help="Mapping of ranks; a list has a node per rank."),
+    ] = "sequential"
+
+
+@dataclass(frozen=True)
+class Details:
+    """Details: noise, contention, seed."""
+
+    noise: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND",
+            help="Delay processors at each piece of work: none, exponential:SECONDS, pareto:SECONDS:SHAPE, "
+            "bernoulli:PROBABILITY:SECONDS.",
+        ),
+    ] = "none"
+    contention: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(CONTENTIONS),
+            help="How messages share links: sharing is fast, maxmin is exact.",
+            autocompletion=complete(CONTENTIONS),
+        ),
+    ] = "sharing"
+    seed: Annotated[
+        int, typer.Option(min=0, max=parsing.MOST_SEED, help="Seed of random arrivals and noise.")
+    ] = 1
+
+    @property
+    def is_exact(self) -> bool:
+        if self.contention not in CONTENTIONS:
+            raise RequestError(f"--contention must be sharing or maxmin, not '{self.contention}'")
+        return self.contention == "maxmin"
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files: what is written, and resumed."""
+
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE.json", help="Write the whole result.")
+    ] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume an interrupted simulation into the same file.")
+    ] = False
+
+    def open_journal(self) -> Journal | None:
+        """FILE.json.part, which keeps what is done until all is."""
+        check_output("-o", self.output, ".json")
+        if self.output is None:
+            if self.resume:
+                raise RequestError("--resume needs -o FILE.json, the file that the simulation was to write")
+            return None
+        journal = Journal(self.output.with_name(self.output.name + ".part"))
+        if self.resume:
+            journal.read()
+        elif journal.path.exists() and journal.path.stat().st_size > 0:
+            raise RequestError(
+                f"{journal.path} has what an interrupted simulation left; add --resume to complete it, or "
+                "remove it"
+            )
+        return journal
+
+    def write(self, result: Mapping[str, object], journal: Journal | None) -> None:
+        if self.output:
+            console.write_file(self.output, console.json_text(result) + "\n")
+        if journal:
+            journal.remove()
+
+
+def check_order(word: str) -> str:
+    if word not in ORDERS:
+        raise RequestError(_core.no_such("order", word, ORDERS))
+    return word
+
+
+Order = Annotated[
+    str,
+    typer.Option(
+        metavar="|".join(ORDERS),
+        help="Start steps as soon as possible, or in the executor's order, in which a rank waits for one "
+        "message even where another one has arrived.",
+        autocompletion=complete(ORDERS),
+    ),
+]
+
+
+def play(cases: list[Case], journal: Journal | None = None) -> list[Any]:
+    """Plays the cases, with a bar on a terminal."""
+    output = console.make(error=True)
+    with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
+        task = progress.add_task("simulating", total=None)
+        return sweeps.play_all(
+            cases, lambda done, total: progress.update(task, completed=done, total=total), journal
+        )

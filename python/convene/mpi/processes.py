@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Processes of MPI programs: start them, follow their progress, explain their failures."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from convene._core import RequestError
+from convene.mpi import settings
+from convene.mpi.settings import Setting
+
+# Prefixes of messages of the program and of the library in it.
+VOICES = ("convene-bench: ", "convene-measure: ", "convene: ")
+PROGRESS = "progress "
+
+
+class RunError(Exception):
+    """The measurement ran and failed."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """How a program was started: its command line, and the variables that were set for it."""
+
+    command: list[str]
+    variables: dict[str, str]
+
+
+def start(
+    setting: Setting,
+    procs: int,
+    arguments: list[str],
+    output: Path,
+    on_progress: Callable[[float, float], None] | None = None,
+) -> Started:
+    """Runs the setting's program, which writes into `output`, to its end."""
+    variables = {**settings.mpi_variables(setting.launcher, procs), **setting.variables}
+    library_path = {name: variables[name] for name in variables if name == "LD_LIBRARY_PATH"}
+    command = settings.command_line(
+        setting, procs, [*arguments, "--output", str(output)], {**library_path, **setting.variables}
+    )
+    run(command, {**os.environ, **variables}, on_progress or (lambda done, of: None))
+    return Started(command[: command.index("--output")], variables)
+
+
+def run(command: list[str], environment: dict[str, str], on_progress: Callable[[float, float], None]) -> None:
+    """Runs a command to its end. Raises RequestError or RunError where it says what is wrong."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        try:
+            process = subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                text=True,
+                errors="replace",
+                preexec_fn=end_with_parent,
+            )
+        except OSError as error:
+            raise RequestError(f"{command[0]} cannot be started: {error.strerror}") from None
+        with process:
+            follow(process, on_progress)
+        if process.returncode != 0:
+            said.seek(0)
+            explain(process.returncode, said.read())
+
+
+def end_with_parent() -> None:
+    """In the child: end with the driver."""
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
+
+
+def follow(process: "subprocess.Popen[str]", on_progress: Callable[[float, float], None]) -> None:
+    """Reports the progress of a process until it ends."""
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            if line.startswith(PROGRESS):
+                done, total = line.removeprefix(PROGRESS).split()
+                on_progress(float(done), float(total))
+    except BaseException:
+        process.terminate()
+        raise
+
+
+def explain(status: int, said: str) -> None:
+    """Raises the error message of a failed run. Launchers print much besides."""
+    for line in said.splitlines():
+        for voice in VOICES:
+            if voice in line:
+                sentence = line.partition(voice)[2]
+                raise RequestError(sentence) if status == 2 else RunError(sentence)
+    lines = [line.strip() for line in said.splitlines() if line.strip(" -")]
+    why = " ".join(lines)[:600] if lines else "no message"
+    raise RunError(f"the MPI program ended with status {status}: {why}")

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plot style: colours, markers, panels and legends of all figures; and that Matplotlib writes SVG, without a
+screen."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.artist import Artist
+
+mpl.use("svg")
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+
+# Okabe and Ito's colours, which people with colour blindness can tell apart; native is always black.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
+MARKERS = "osD^vP*X"
+OWN_COLOUR = "#000000"
+
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "convene",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e3e6ea",
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    with mpl.rc_context(STYLE):
+        yield
+
+
+def panels(
+    number: int, width: float = 4.2, height: float = 3.3, columns: int | None = None
+) -> tuple[Drawing, list[Axes]]:
+    columns = columns or (2 if number == 4 else min(number, 3))
+    rows = -(-number // columns)
+    drawing, axes = plt.subplots(rows, columns, figsize=(width * columns, height * rows), squeeze=False)
+    found = list(axes.ravel())
+    for spare in found[number:]:
+        spare.set_visible(False)
+    drawing.subplots_adjust(wspace=0.3, hspace=0.45)
+    return drawing, found[:number]
+
+
+def legend(drawing: Drawing, axes: Sequence[Axes]) -> None:
+    entries: dict[str, Artist] = {}
+    for each in axes:
+        for handle, label in zip(*each.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    drawing.legend(
+        entries.values(),
+        entries.keys(),
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=min(len(entries), 6),
+    )

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A run's environment: variables for the library, and the command line that runs the program."""
+
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from convene import _core
+from convene._core import RequestError
+from convene.base import paths
+from convene.mpi import launchers, stacks, usages
+
+
+class Arrivals(StrEnum):
+    """What the library does about late ranks."""
+
+    NONE = "none"
+    AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the library is told; the names are those of the command's options. Empty: not said."""
+
+    uses: str = ""
+    rules: str = ""
+    log: bool = False
+    reproducible: bool = False
+    arrivals: Arrivals = Arrivals.NONE
+    progress_thread: bool = False
+    progress_core: int | None = None
+    warn_after: float | None = None  # seconds
+    account_directory: str = ""
+    recording: str = ""
+
+    def variables(self) -> dict[str, str]:
+        """CONVENE_* for the ranks. What the user has set and the command line does not say stays as it is."""
+        found = {name: value for name, value in os.environ.items() if name.startswith("CONVENE_")}
+        found |= {
+            "CONVENE_USE": self.uses,
+            "CONVENE_RULES": self.rules,
+            "CONVENE_ACCOUNT_DIR": self.account_directory,
+            "CONVENE_RECORD": self.recording,
+        }
+        if self.log:
+            found["CONVENE_LOG"] = "info"
+        if self.reproducible:
+            found["CONVENE_REPRODUCIBLE"] = "yes"
+        if self.arrivals is not Arrivals.NONE:
+            found["CONVENE_ARRIVALS"] = self.arrivals.value
+        if self.progress_thread or self.progress_core is not None:
+            found["CONVENE_PROGRESS_THREAD"] = "1"
+        if self.progress_core is not None:
+            found["CONVENE_PROGRESS_CORE"] = str(self.progress_core)
+        if self.warn_after is not None:
+            found["CONVENE_WAIT_WARNING"] = f"{self.warn_after:.9f}"
+        return {name: value for name, value in found.items() if value}
+
+
+def check_uses(given: list[str]) -> str:
+    """The choices in their proper form; those of the environment where the command line has none."""
+    text = ",".join(given) if given else os.environ.get("CONVENE_USE", "")
+    return ",".join(f"{collective}={spec}" for collective, spec in _core.uses(text))
+
+
+def check_rules(given: Path | None) -> str:
+    path = str(given) if given else os.environ.get("CONVENE_RULES", "")
+    if not path:
+        return ""
+    if Path(path).is_fifo():
+        raise RequestError(
+            f"the rules file {path} is a pipe, but every rank has to read it; write it to a file"
+        )
+    _core.rules(path)
+    return str(Path(path).resolve())
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A program that is ready to be run with the library."""
+
+    stack: str
+    command: list[str]
+    environment: dict[str, str]
+
+
+def prepare(command: list[str], stack: str | None, variables: dict[str, str]) -> Prepared:
+    stacks.check_stack(stack)
+    environment = {**os.environ, **variables}
+    if launchers.is_launcher(command[0]):
+        launcher = launchers.find_launcher(command[0], stack)
+        chosen = usages.choose_stack(launcher, launchers.programs_of(command[1:], launcher.values), stack)
+        library = paths.preload_library(chosen)
+        return Prepared(chosen, launchers.for_ranks(launcher, command[1:], library, variables), environment)
+    if launchers.find_program(command[0]) is None:
+        raise RequestError(f"the program '{command[0]}' cannot be found")
+    chosen = usages.choose_stack(None, [command], stack)
+    environment["LD_PRELOAD"] = launchers.preload_value(paths.preload_library(chosen))
+    return Prepared(chosen, command, environment)

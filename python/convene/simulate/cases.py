@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulation cases: one algorithm on one platform, for several sizes and arrival patterns."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar, NamedTuple
+
+from convene import __version__, _core
+from convene._core import RequestError
+from convene.base.core_types import Simulated
+from convene.base.result_types import Environment
+from convene.simulate.platforms import Platform
+
+SMALL = 1024  # so many processes can always be simulated
+
+
+class Noise(NamedTuple):
+    """What delays processors at each piece of work."""
+
+    kind: str = "none"
+    mean: float = 0.0  # seconds
+    shape: float = 0.0  # of Pareto's distribution, or Bernoulli's probability
+    seed: int = 1
+
+
+QUIET = Noise()
+
+
+@dataclass(frozen=True)
+class Case:
+    """An algorithm with a number of processes and a mapping, to be played for several sizes and arrivals."""
+
+    collective: str
+    spec: str
+    procs: int
+    sizes: tuple[int, ...]
+    platform: Platform
+    mapping: str
+    arrivals: tuple[tuple[float, ...], ...]
+    exact: bool = False
+    critical_path: bool = False
+    root: int = 0
+    noise: Noise = QUIET
+    forecasts: tuple[tuple[int, ...], ...] = ()  # by pattern: in how many rounds each rank is expected
+    begins: tuple[tuple[float, ...], ...] = ()  # by pattern: when ranks begin, if not when they arrive
+    blocks: tuple[tuple[int, ...], ...] = ()  # by size: each rank's block in bytes, if they differ
+    ordered: bool = False  # whether ranks go through their steps in the executor's order
+
+    engine: ClassVar[str] = "player"
+
+    def environment(self) -> Environment:
+        """What stands for the machine and the MPI in a report."""
+        machine = self.platform.machine
+        return {
+            "mpi": f"{self.engine} of Convene {__version__}",
+            "processor": f"simulated platform {machine['name']}",
+            "cores": machine["cores"],
+            "hosts": [f"{machine['nodes']} nodes"],  # together
+            "started": "in simulated time",
+        }
+
+    def refusal(self) -> str:
+        """Why it cannot be played, such as too many processes; empty where it can."""
+        return refusal_of(
+            self.collective,
+            self.spec,
+            self.procs,
+            self.platform,
+            self.mapping,
+            self.root,
+            apart=bool(self.blocks),
+        )
+
+    @property
+    def plays(self) -> int:
+        """Number of parts that play() reports, at most."""
+        return max(1, len(self.sizes) * len(self.arrivals))
+
+    def play(self, on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
+        """By size, then by pattern of arrivals."""
+        runs = _core.simulate(
+            self.collective,
+            self.spec,
+            self.procs,
+            self.sizes,
+            platform=self.platform.text,
+            file=self.platform.file,
+            placement=self.mapping,
+            arrivals=self.arrivals,
+            exact=self.exact,
+            critical_path=self.critical_path,
+            root=self.root,
+            noise=self.noise.kind,
+            noise_mean=self.noise.mean,
+            noise_shape=self.noise.shape,
+            seed=self.noise.seed,
+            forecasts=self.forecasts,
+            begins=self.begins,
+            blocks=self.blocks,
+            ordered=self.ordered,
+            on_play=on_play,
+        )
+        each = len(self.arrivals)
+        return [runs[first : first + each] for first in range(0, len(runs), each)]
+
+    @classmethod
+    def stop(cls, *, stop: bool) -> None:
+        """Whether cases end early, those that are being played in other threads and those to come."""
+        _core.stop_simulations(stop)
+
+
+@cache
+def refusal_of(
+    collective: str, spec: str, procs: int, platform: Platform, mapping: str, root: int, *, apart: bool
+) -> str:
+    """Why a case cannot be played; `apart`: with blocks of sizes of their own. Asked once: for many
+    processes it takes seconds, and whether there is too little time is not always answered alike."""
+    place = platform.text, platform.file, mapping
+    try:
+        return _core.simulation_refusal(collective, spec, procs, *place, root, apart)
+    except RequestError as error:
+        return str(error)
+    except MemoryError:
+        return f"{spec} on {procs} processes needs too much memory; take fewer processes"
+
+
+def require_possible(cases: Sequence[Case]) -> None:
+    for case in cases:
+        if case.procs > SMALL and (refusal := case.refusal()):
+            raise RequestError(refusal)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inputs of simulations: noise and arrival patterns."""
+
+from pathlib import Path
+
+from convene import _core
+from convene._core import RequestError
+from convene.base import parsing
+from convene.simulate.cases import QUIET, Noise
+from convene.simulate.platforms import Platform
+
+Pattern = tuple[float, ...]  # of arrivals: seconds, by rank
+
+
+def parse_noise(text: str, seed: int) -> Noise:
+    """Noise: none, exponential:SECONDS, pareto:SECONDS:SHAPE, bernoulli:PROBABILITY:SECONDS."""
+    kind, *values = text.split(":")
+    try:
+        if text == "none":
+            return QUIET
+        if kind == "exponential" and len(values) == 1:
+            return Noise(kind, parsing.parse_seconds(values[0], "--noise: the mean"), 0.0, seed)
+        if kind == "pareto" and len(values) == 2:
+            return Noise(kind, parsing.parse_seconds(values[0], "--noise: the mean"), float(values[1]), seed)
+        if kind == "bernoulli" and len(values) == 2:
+            return Noise(kind, parsing.parse_seconds(values[1], "--noise: the delay"), float(values[0]), seed)
+    except ValueError:
+        pass
+    raise RequestError(
+        f"unknown noise '{text}'; choose none, exponential:SECONDS, pareto:SECONDS:SHAPE or "
+        "bernoulli:PROBABILITY:SECONDS"
+    )
+
+
+def round_seconds(platform: Platform, size: float) -> float:
+    """τ: how long it takes two nodes to swap one block of so many bytes."""
+    nodes = "0,1" if platform.nodes > 1 else "0,0"
+    (run,) = _core.simulate("allgather", "ring", 2, [size], platform.text, platform.file, nodes, [[0.0, 0.0]])
+    return max(run["seconds"], 1e-12)  # a platform may have no costs
+
+
+def make_arrivals(text: str, procs: int, repetitions: int, seed: int) -> tuple[Pattern, ...]:
+    """Patterns of arrival, in seconds for each rank: those of convene bench, or a file's name for its trace.
+    Random ones are made `repetitions` times, of a trace there is each line."""
+    pattern = f"trace:{text}" if Path(text).is_file() else text
+    calls = _core.arrival_delays(pattern, procs, repetitions, seed)
+    return tuple(tuple(delay * 1e-9 for delay in delays) for delays in calls)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Journals of simulations: what is done, so that an interrupted sweep can be resumed."""
+
+import hashlib
+import json
+from contextlib import suppress
+from pathlib import Path
+
+from convene import __version__
+from convene._core import RequestError
+from convene.base.core_types import Simulated
+from convene.simulate.cases import Case
+
+
+class Journal:
+    """What has been played: a file to which each case is added when it is done, as a line with its key and
+    its runs. Who is interrupted need not begin again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.known: dict[str, list[list[Simulated]]] = {}
+
+    def read(self) -> None:
+        """Takes over what an earlier run has done. Its last line may be cut off."""
+        if not self.path.is_file():
+            return
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+            with suppress(ValueError):
+                key, runs = json.loads(line)
+                self.known[key] = runs
+
+    def begin(self) -> None:
+        """Writes what is known already, so that the file has nothing but whole lines."""
+        text = "".join(json.dumps(entry) + "\n" for entry in self.known.items())
+        try:
+            self.path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise RequestError(f"{self.path} cannot be written: {error.strerror}") from None
+
+    def add(self, case: Case, runs: list[list[Simulated]]) -> None:
+        self.known[self.key(case)] = runs
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([self.key(case), runs]) + "\n")
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+    @staticmethod
+    def key(case: Case) -> str:
+        """Equal for equal questions to the same version of Convene."""
+        words = (__version__, type(case).__name__, repr(case))
+        return hashlib.sha256("\n".join(words).encode()).hexdigest()

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recordings of programs: arrivals, lateness, timelines."""

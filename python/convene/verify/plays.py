@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plays of a verification, on all cores, and their results."""
+
+import os
+import random
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypedDict
+
+from rich.progress import Progress
+
+from convene import _core
+from convene.base import console, parsing
+from convene.base.core_types import Verdict
+from convene.base.result_types import Json
+from convene.verify.grid import Case
+from convene.verify.mappings import NOWHERE
+
+
+class Operator(TypedDict, total=False):
+    commutative: bool
+
+
+@dataclass
+class Result:
+    case: Case
+    verdict: Verdict
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, and with which call."""
+        case = self.case
+        return (
+            f"{case.collective} {case.spec}, {case.procs} processes, root {case.root}"
+            f"{case.mapping.in_words if case.mapping != NOWHERE else ''}"
+            f"{'' if case.commutative else ', an operator that does not commute'}: {self.verdict['why']}"
+        )
+
+
+def random_forecast(procs: int, number: int) -> list[int]:
+    """Forecast so many of a fixed series: spread out or dense, every fourth with ranks that never arrive."""
+    source = random.Random(f"{procs} {number}")
+    spread = source.randrange(3 * procs + 1)
+    arrivals = [source.randint(0, spread) for _ in range(procs)]
+    if number % 4 == 3:
+        for rank in source.sample(range(procs), source.randint(1, procs)):
+            arrivals[rank] = parsing.MOST_ROUNDS
+    return arrivals
+
+
+def play(case: Case) -> Result:
+    """Plays a call both ways, and with its forecasts; the counts are those of the ordinary one."""
+    call = (case.collective, case.spec, case.procs, case.root)
+    where = case.mapping.as_arguments
+    # Passed only if it matters.
+    operator: Operator = {} if case.commutative else {"commutative": False}
+    verdict = _core.check(*call, **where, **operator)
+    if verdict["ok"] and case.plays_in_place:
+        in_place = _core.check(*call, in_place=True, **where, **operator)
+        verdict["ok"] = in_place["ok"]
+        verdict["why"] = f"with MPI_IN_PLACE: {in_place['why']}" if in_place["why"] else ""
+    for number in range(case.forecasts if verdict["ok"] else 0):
+        arrivals = random_forecast(case.procs, number)
+        forecast = _core.check(*call, in_place=number % 2 == 1, arrivals=arrivals, **where, **operator)
+        if not forecast["ok"]:
+            verdict["ok"] = False
+            verdict["why"] = f"with --arrivals {','.join(map(str, arrivals))}: {forecast['why']}"
+            break
+    return Result(case, verdict)
+
+
+def play_all(cases: list[Case]) -> Iterator[Result]:
+    """Plays them on all cores, with a bar on a terminal. The largest first."""
+    output = console.make(error=True)
+    ordered = sorted(cases, key=lambda case: -case.procs)
+    with (
+        ThreadPoolExecutor(os.cpu_count()) as pool,
+        Progress(console=output, transient=True, disable=not output.is_terminal) as progress,
+    ):
+        yield from progress.track(pool.map(play, ordered), total=len(cases), description="playing")
+
+
+def as_json(result: Result) -> Json:
+    case, verdict = result.case, result.verdict
+    value = {
+        "collective": case.collective,
+        "algorithm": case.algorithm,
+        "procs": case.procs,
+        "root": case.root,
+        "parameters": _core.parameters(case.collective, case.spec),
+        "ok": verdict["ok"],
+        **{name: verdict[name] for name in ("rounds", "messages", "blocks")},
+        **{
+            name: verdict[name]
+            for name in ("most_messages_sent", "most_blocks_sent", "scratch", "steps", "memory")
+        },
+    }
+    if case.mapping != NOWHERE:
+        value["mapping"] = case.mapping.as_arguments
+    if case.forecasts:
+        value["forecasts"] = case.forecasts
+    if not case.commutative:
+        value["commutative"] = False
+    return value if verdict["ok"] else {**value, "why": verdict["why"]}
