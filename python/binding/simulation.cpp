@@ -16,6 +16,7 @@
 #include "binding.hpp"
 #include "schedule/core/describe.hpp"
 #include "simulate/engine/simulator.hpp"
+#include "simulate/platform/network.hpp"
 #include "simulate/platform/simgrid.hpp"
 
 namespace nb = nanobind;
