@@ -19,16 +19,16 @@
 
 namespace convene::decide {
 
-/// What a selection may look at: only what MPI makes equal on all ranks.
+/// Situation: what a selection depends on. MPI makes all of it equal on all ranks.
 struct Situation {
   Collective collective = Collective::allgather;
   Rank procs = 1;
   std::uint64_t total_bytes = 0;        ///< of all blocks together
-  Rank nodes = 0, ranks_per_node = 0;   ///< 0 where nobody has looked; ranks of the fullest node
-  std::vector<Rank> node_of_rank = {};  ///< empty where nobody has looked
+  Rank nodes = 0, ranks_per_node = 0;   ///< 0: not found yet; ranks of the fullest node
+  std::vector<Rank> node_of_rank = {};  ///< empty: not found yet
   bool commutative = true;              ///< of a reduction: its operator
-  bool reproducible = false;            ///< equal bits are wanted from run to run
-  bool has_native = true;               ///< the MPI has such a call of its own
+  bool reproducible = false;            ///< equal bits from run to run
+  bool has_native = true;               ///< the MPI has such a call
   std::uint64_t may_share =
       UINT64_MAX;  ///< bytes that the ranks of a node may share; 0: not in this form of call
 
@@ -54,7 +54,7 @@ struct Rule {
   Spec use;
 
   bool fits(const Situation& situation) const;
-  /// Whether it may fit once the nodes are known, which they are not.
+  /// True if it may fit once the nodes are known, which they are not yet.
   bool may_fit_later(const Situation& situation) const;
   bool needs_topology() const {
     return !nodes.is_anything() || !ranks_per_node.is_anything() || depends_on_nodes(*use.algorithm);

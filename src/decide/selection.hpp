@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Selection: which algorithm runs a call, and why. Forced choices come first, then rules, then the MPI's own.
+// Selection: which algorithm runs a call, and why. Forced choices come first, then rules, then native.
 #pragma once
 
 #include <optional>
@@ -20,10 +20,10 @@ struct Choice {
   bool wants_nodes = false;   ///< it might be another one if the nodes were known
 };
 
-/// Constant once made; any thread may ask. All ranks that ask with equal situations get equal answers.
+/// Constant once made; any thread may call choose(). Equal situations give equal choices on all ranks.
 class Selection {
  public:
-  /// Everything native.
+  /// Native for all collectives.
   Selection() = default;
 
   /// From what a user gave: "allgather=sparbit,…" and the path of a rules file, either may be empty. Throws
@@ -31,17 +31,17 @@ class Selection {
   static Selection from(std::string_view uses, const std::string& rules_path);
   Selection(std::vector<Use> uses, std::vector<Rule> rules, std::string_view rules_name);
 
-  /// Whether no call of this collective can get anything but the MPI's own.
+  /// True if every call of this collective is native.
   bool always_native(Collective collective) const;
   bool all_native() const;
 
-  /// Whether ranks may come to share memory: then a decision depends on whether the call blocks, and on its size.
+  /// True if a choice may share memory between ranks: it then depends on the call's size and on whether it blocks.
   bool may_share_memory(Collective collective) const;
-  /// Whether nodes and ranks per node must be found before choose() can answer.
+  /// True if choose() needs the nodes and the ranks per node.
   bool needs_topology() const;
 
-  /// Throws Error where a forced algorithm cannot run with so many processes: the call must fail with its
-  /// text. Where the MPI's own would be the answer and there is none, the first of the catalogue that fits is.
+  /// Throws Error where a forced algorithm cannot run with this number of processes: the call must fail with its
+  /// text. Where native would be the answer and the MPI has no such call, it is the first of the catalogue that fits.
   Choice choose(const Situation& situation) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the allgather algorithms have in common: how they name blocks. Place b of the output is rank b's block.
+// Blocks of allgather algorithms, and their parameters. Place b of the output is rank b's block.
 #pragma once
 
 #include "collective/core/algorithm.hpp"
@@ -8,19 +8,19 @@ namespace convene::collective {
 
 inline constexpr CollectiveSet allgathers = {Collective::allgather, Collective::allgatherv};
 
-/// The own block where the caller gave it: nothing has to be waited for before it can be sent.
+/// This rank's block in the caller's input: a message of it waits for nothing.
 constexpr Range own_input() { return Range(Buffer::input, 0); }
 
 /// `count` blocks from `first` on, around the end.
 constexpr Range blocks(Rank first, Rank count = 1) { return Range(Buffer::output, first, count); }
 
-/// The blocks from `first` on that a rank holds after it has added up `count`: the own one alone may leave
+/// The blocks from `first` on that a rank holds once it has `count` of them: its own alone is sent
 /// from the input.
 constexpr Range held_blocks(Rank first, Rank count) {
   return count == 1 ? own_input() : blocks(first, count);
 }
 
-/// Puts the own block where it belongs in the output (nothing to do under MPI_IN_PLACE).
+/// Copies this rank's block to its place in the output (no step under MPI_IN_PLACE).
 inline void place_own_block(const Call& call, Builder& builder) {
   builder.copy(own_input(), blocks(call.rank));
 }
@@ -34,7 +34,7 @@ constexpr Parameter segments_of_blocks(std::int64_t fallback) {
           .samples = {1, 2, 3, 8}};
 }
 
-/// Blocks that are cut into segments, each of which is a place.
+/// Blocks that are cut into segments; each segment is a place.
 class CutBlocks {
  public:
   explicit CutBlocks(const Value& segments) : segments_(static_cast<Rank>(segments)) {}
@@ -50,7 +50,7 @@ class CutBlocks {
   Rank segments_;
 };
 
-/// What to do with a run of blocks that goes around the end of the output, and so is two pieces in memory.
+/// How a run of blocks around the end of the output travels, which is two pieces in memory.
 enum class Wrap : std::int64_t { copy, message };
 
 inline constexpr Parameter wrap_parameter = {

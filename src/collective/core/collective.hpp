@@ -10,6 +10,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/layers.hpp"
+
 namespace convene::collective {
 
 /// In the order of the table.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What hierarchical algorithms have in common: the ranks by nodes, and in each node one or several leaders. The data of
+// Hierarchical algorithms: the ranks by nodes, and in each node one or several leaders. The data of
 // a collective falls into as many lanes as there are leaders a node. Between nodes, lane l travels among the leaders
 // number l of all nodes, and so every byte enters a node once; within a node, the leaders and the other ranks pass it
 // on.
@@ -45,7 +45,7 @@ class Hierarchy {
   Rank root_node() const { return root_node_; }  ///< node 0 where there is no root
   bool is_on_root_node() const { return own_node_ == root_node_; }
 
-  /// Whether the ranks of each node are a run, as an operator that does not commute needs it.
+  /// True if the ranks of each node are a run, as an operator that does not commute needs.
   bool has_runs() const;
 
  private:
@@ -55,10 +55,10 @@ class Hierarchy {
   Rank own_node_ = 0, own_lane_ = 0, root_node_ = 0;
 };
 
-/// From when on a rank can take part in a phase: nobody knows; when it comes; when all ranks of its node have come.
+/// From when on a rank can take part in a phase: unknown; when it arrives; when all ranks of its node have arrived.
 enum class When : std::uint8_t { unknown, comes, node_has_come };
 
-/// A hierarchical call at work: its part 0 runs between nodes, the others within them. Generators run phases of parts
+/// One hierarchical call: its part 0 runs between nodes, the others within them. Generators run phases of parts
 /// one after the other. All ranks pass the same phases, whether they take part or not, so that they agree on rounds.
 class HierarchicalCall {
  public:
@@ -109,7 +109,7 @@ class HierarchicalCall {
   std::uint32_t segments_, round_ = 0;
 };
 
-/// What is wrong with a hierarchical call, as Composition::unmet; and into how many places it cuts a block or the
+/// Composition::unmet of a hierarchical call; and the number of places of a block or the
 /// vector.
 std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call);
 std::uint32_t pieces_in_hierarchy(const Algorithm& algorithm, const Call& call);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parameters of the LogGP-optimal gather and scatter, and the tree that they say.
+// Parameters of the LogGP-optimal gather and scatter, and the costs that they state.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace convene::collective {
 
-/// What the model charges for the data of a message of n items of s bytes: (s − 1)G for each item as the source does,
+/// Charge of the model for the data of a message of n items of s bytes: (s − 1)G for each item as the source does,
 /// or (n·s − 1)G, which is literal LogGP.
 enum class Charge : std::int64_t { item, message };
 
@@ -54,7 +54,7 @@ inline constexpr Parameter loggp_parameters[] = {
      .samples = {0}},
 };
 
-/// The costs that a call's parameters say.
+/// The costs that a call's parameters state.
 inline LogGPCosts loggp_costs(const std::vector<Value>& parameters) {
   constexpr std::int64_t nanosecond = 1000;
   const auto number = [&](std::size_t i) { return static_cast<std::int64_t>(parameters[i]); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the reductions have in common: their parameters, and how ranks are numbered so that contributions meet in order.
+// Reductions: the parameter "segments", and a numbering of ranks in which contributions meet in order.
 #pragma once
 
 #include "collective/parts/partial.hpp"
@@ -32,7 +32,7 @@ struct Numbering {
   }
 };
 
-/// For algorithms that end at the root: home is the output there.
+/// Options of algorithms that end at the root: home is the output there.
 inline Partial::Options to_root(const Call& call, std::uint32_t above) {
   return {.at_output = call.is_root(), .keeps_order = !call.commutative, .above = above};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What gather and scatter algorithms have in common: how they name blocks. At the root all blocks stand by rank; every
+// Blocks of gather and scatter algorithms. At the root all blocks stand by rank; every
 // other rank has its own, and a tree algorithm keeps the blocks of the ranks below it in scratch.
 #pragma once
 
@@ -14,7 +14,7 @@ inline bool is_gather(const Call& call) {
   return traits(call.collective).postcondition == Postcondition::gather;
 }
 
-/// The own block: gather's input, scatter's output.
+/// This rank's block: gather's input, scatter's output.
 inline Range own_block(const Call& call) {
   return Range(is_gather(call) ? Buffer::input : Buffer::output, 0);
 }

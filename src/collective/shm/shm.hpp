@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What algorithms have in common whose ranks meet in shared memory. A rank that has written a place hands it over by a
-// signal; before it writes there again, whoever has read it hands it back.
+// Algorithms with shared memory: places and signals. A rank that has written a place hands it over by a
+// signal; before it writes there again, the readers hand it back.
 #pragma once
 
 #include "collective/core/algorithm.hpp"
 
 namespace convene::collective {
 
-/// Every writer has so many places, which it uses in turn: while one is read, the next can be written.
+/// Number of places of a writer, which it uses in turn: while one is read, the next can be written.
 inline constexpr std::uint32_t turns = 2;
 
 /// The place that a writer uses for a segment.
@@ -15,7 +15,7 @@ inline Range shared_place(Rank writer, std::uint32_t segment) {
   return Range(Buffer::shared, writer * turns + segment % turns);
 }
 
-/// Whether the place of a segment is used again.
+/// True if the place of a segment is used again.
 inline bool comes_again(std::uint32_t segment, std::uint32_t segments) { return segment + turns < segments; }
 
 /// Signals by which every rank hears that all have come as far as this one (dissemination): in each round a rank tells

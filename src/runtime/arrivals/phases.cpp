@@ -191,7 +191,6 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
             .in_place = arguments_.in_place,
             .parameters = spec_.parameters,
             .parts = spec_.parts,
-            .parts = spec_.parts,
             .commutative = commutative_};
   }
 

@@ -7,7 +7,7 @@
 #include <deque>
 #include <string>
 
-#include "collective/core/collective.hpp"
+#include "collective/core/call.hpp"
 
 namespace convene::runtime {
 
