@@ -46,7 +46,7 @@ class FakeMpi {
     pmpi.Type_commit = type_commit;
     pmpi.Type_free = type_free;
   }
-  ~FakeMpi() { mpi = MpiTable{}; }
+  ~FakeMpi() { pmpi = MpiTable{}; }
   FakeMpi(const FakeMpi&) = delete;
   FakeMpi& operator=(const FakeMpi&) = delete;
 
