@@ -5,8 +5,6 @@
 #include <link.h>
 
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -16,7 +14,7 @@ MpiTable pmpi;
 
 namespace {
 
-/// Where symbols are looked up: everything global, or one library that was loaded privately.
+/// Handle in which symbols are looked up: the global scope, or one library that was loaded privately.
 void* library = nullptr;
 
 int visit_object(dl_phdr_info* info, std::size_t, void* found) {
@@ -44,21 +42,6 @@ bool find_library() {
   return found != nullptr;
 }
 
-/// Whether the MPI that is loaded has the binary interface that this library was compiled for.
-bool is_the_right_one() {
-  Dl_info info{};
-  void* init = mpi_symbol("PMPI_Init");
-  const char* file = init && dladdr(init, &info) && info.dli_fname ? info.dli_fname : "";
-  [[maybe_unused]] const bool standard_abi = std::strstr(file, "libmpi_abi") != nullptr;
-#if defined(OPEN_MPI)
-  return mpi_symbol("ompi_mpi_comm_world") != nullptr;
-#elif defined(MPI_ABI_VERSION)
-  return standard_abi;
-#else
-  return !standard_abi && mpi_symbol("ompi_mpi_comm_world") == nullptr;
-#endif
-}
-
 void fill_table() {
 #define CONVENE_FIND(name) pmpi.name = reinterpret_cast<decltype(pmpi.name)>(mpi_symbol("PMPI_" #name));
   CONVENE_MPI_FUNCTIONS(CONVENE_FIND)
@@ -70,16 +53,11 @@ void fill_table() {
 
 void* mpi_symbol(const char* name) { return library || find_library() ? dlsym(library, name) : nullptr; }
 
-#ifdef OPEN_MPI
-void* mpi_object(const char* name) {
-  void* object = mpi_symbol(name);
-  if (!object) {
-    std::fprintf(stderr, "convene: this Open MPI has no %s; is it complete?\n", name);
-    std::abort();
-  }
-  return object;
+bool is_standard_abi() {
+  Dl_info info{};
+  void* init = mpi_symbol("PMPI_Init");
+  return init && dladdr(init, &info) && info.dli_fname && std::strstr(info.dli_fname, "libmpi_abi");
 }
-#endif
 
 MpiFit find_mpi() {
   static std::mutex once;
@@ -89,7 +67,7 @@ MpiFit find_mpi() {
   const std::lock_guard lock(once);
   if (decided.load(std::memory_order_relaxed) >= 0) return static_cast<MpiFit>(decided.load());
   if (!library && !find_library()) return MpiFit::none;
-  const MpiFit fit = is_the_right_one() ? MpiFit::fits : MpiFit::differs;
+  const MpiFit fit = stack::is_loaded() ? MpiFit::fits : MpiFit::differs;
   if (fit == MpiFit::fits) fill_table();
   decided.store(static_cast<int>(fit), std::memory_order_release);
   return fit;

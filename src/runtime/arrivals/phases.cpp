@@ -10,11 +10,11 @@
 #include "base/error.hpp"
 #include "clock/common_clock.hpp"
 #include "collective/core/spec.hpp"
-#include "mpi/tags.hpp"
 #include "runtime/arrivals/rounds.hpp"
 #include "runtime/call/bound_call.hpp"
 #include "runtime/call/kept_arguments.hpp"
 #include "runtime/progress/generalized_request.hpp"
+#include "transport/tags.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -52,7 +52,7 @@ class Exchange {
     mine_.resize(direct ? procs : 1);
     all_.resize(procs);
     binding_.schedule = &prepared_->schedule;
-    binding_.comm = own;
+    binding_.point_to_point = PointToPoint(own);
     binding_.persistent_number = number;
     binding_.buffers.input = Memory::uniform(mine_.data(), sizeof(std::int64_t), prepared_->segments);
     binding_.buffers.output = Memory::uniform(all_.data(), sizeof(std::int64_t), prepared_->segments);
@@ -293,7 +293,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
       is_fetched_ = true;
       if (!is_closed_)
         if (const int code = call_->fetch(); code != MPI_SUCCESS) return code;
-      run_->come();
+      run_->input_arrived();
     }
     bool done = false;
     const std::uint64_t before = run_->messages();

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "mpi/tags.hpp"
 #include "runtime/progress/progress_engine.hpp"
 #include "runtime/stall/native_call_watch.hpp"
+#include "transport/tags.hpp"
 
 namespace convene::runtime {
 namespace {

@@ -11,8 +11,8 @@
 #include "collective/core/algorithm.hpp"
 #include "collective/core/spec.hpp"
 #include "execute/executor.hpp"
-#include "execute/fake_mpi_for_test.hpp"
 #include "execute/threads_memory_for_test.hpp"
+#include "transport/fake_mpi_for_test.hpp"
 
 namespace convene::runtime {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "arrival/declared_phase.hpp"
 #include "base/error.hpp"
-#include "mpi/tags.hpp"
 #include "runtime/arrivals/arrival_autotuner.hpp"
 #include "runtime/arrivals/rounds.hpp"
 #include "runtime/comm/node_memory.hpp"
@@ -19,6 +18,7 @@
 #include "runtime/settings/settings.hpp"
 #include "runtime/stall/native_call_watch.hpp"
 #include "runtime/stats/recorder.hpp"
+#include "transport/tags.hpp"
 
 namespace convene::runtime {
 

@@ -26,7 +26,6 @@
 #include "base/arena.hpp"
 #include "decide/selection.hpp"
 #include "execute/executor.hpp"
-#include "execute/shared_memory.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/operator.hpp"
 #include "runtime/call/arguments.hpp"
@@ -35,6 +34,7 @@
 #include "runtime/comm/tag_window.hpp"
 #include "runtime/stats/profile.hpp"
 #include "runtime/stats/recording.hpp"
+#include "transport/shared_memory.hpp"
 
 namespace convene::runtime {
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "mpi/tags.hpp"
 #include "runtime/call/caller.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/progress/progress_engine.hpp"
 #include "runtime/run/persistent_operation.hpp"
 #include "runtime/settings/settings.hpp"
 #include "runtime/stats/recording_file.hpp"
+#include "transport/tags.hpp"
 
 namespace convene::runtime {
 namespace recorder {
