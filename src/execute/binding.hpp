@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "base/combine.hpp"
 #include "execute/message.hpp"
@@ -38,12 +39,21 @@ inline bool has_memory(const Binding& binding) {
   return !binding.shared_memory || binding.shared_memory->is_free();
 }
 
-/// Calls run(transport) with the transport of a binding.
+/// The transport of a binding, by its type.
+template <MessageTransport T>
+T& transport_of(const Binding& binding) {
+  if constexpr (std::is_same_v<T, const PointToPoint>)
+    return binding.point_to_point;
+  else
+    return *binding.transport;
+}
+
+/// Calls run.operator()<T>() with the type of a binding's transport.
 template <class Run>
 [[gnu::always_inline]] inline decltype(auto) with_transport(const Binding& binding, Run&& run) {
   if (!binding.transport) [[likely]]
-    return run(binding.point_to_point);
-  return run(*binding.transport);
+    return run.template operator()<const PointToPoint>();
+  return run.template operator()<Transport>();
 }
 
 }  // namespace convene::execute

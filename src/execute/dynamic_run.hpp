@@ -38,13 +38,13 @@ class ReadyQueue {
 template <MessageTransport T>
 class DynamicRun {
  public:
-  DynamicRun(const Binding& binding, T& transport, const Limits& limits, Arena& arena, std::uint64_t shuffle)
+  DynamicRun(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle)
       : schedule_(*binding.schedule),
         shared_memory_(binding.shared_memory),
         comm_(binding.comm()),
-        transport_(transport),
+        transport_(transport_of<T>(binding)),
         limits_(limits),
-        messages_(binding, transport, arena),
+        messages_(binding, arena),
         random_(shuffle),
         receiving_{StepKind::recv, ReadyQueue(arena.take_array<StepId>(schedule_.size()), &random_)},
         sending_{StepKind::send, ReadyQueue(arena.take_array<StepId>(schedule_.size()), &random_)},

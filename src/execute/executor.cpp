@@ -8,19 +8,18 @@ namespace convene::execute {
 namespace {
 
 template <MessageTransport T>
-int run_dynamic_over(T& transport, const Binding& binding, const Limits& limits, Arena& arena,
-                     std::uint64_t shuffle) {
-  if (binding.online) return OnlineRun<T>(binding, transport, arena, true).run();
+int run_dynamic_over(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle) {
+  if (binding.online) return OnlineRun<T>(binding, arena, true).run();
   const SharedRun shared(binding);
-  const int code = await_memory(binding, transport);
-  return code == MPI_SUCCESS ? DynamicRun<T>(binding, transport, limits, arena, shuffle).run() : code;
+  const int code = await_memory<T>(binding);
+  return code == MPI_SUCCESS ? DynamicRun<T>(binding, limits, arena, shuffle).run() : code;
 }
 
 }  // namespace
 
 int run_dynamic(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle) {
-  return with_transport(
-      binding, [&](auto& transport) { return run_dynamic_over(transport, binding, limits, arena, shuffle); });
+  return with_transport(binding,
+                        [&]<class T>() { return run_dynamic_over<T>(binding, limits, arena, shuffle); });
 }
 
 /// A run of any kind, over any transport.
@@ -41,12 +40,8 @@ class StepwiseRun::Run {
 template <class T>
 class StepwiseRun::ScheduleRun final : public Run {
  public:
-  ScheduleRun(const Binding& binding, T& transport, const Limits& limits, Arena& arena,
-              std::optional<Buffer> held_back)
-      : binding_(binding),
-        transport_(transport),
-        shared_(binding),
-        run_(binding, transport, limits, arena, 0) {
+  ScheduleRun(const Binding& binding, const Limits& limits, Arena& arena, std::optional<Buffer> held_back)
+      : binding_(binding), shared_(binding), run_(binding, limits, arena, 0) {
     if (held_back) run_.hold_back(*held_back);
     begin();
   }
@@ -56,7 +51,7 @@ class StepwiseRun::ScheduleRun final : public Run {
     begin();
     if (has_started_) return run_.advance(done);
     done = false;
-    return transport_.progress();
+    return transport_of<T>(binding_).progress();
   }
   void cancel() override { run_.cancel(); }
   std::uint64_t messages() const override { return run_.messages_done(); }
@@ -71,7 +66,6 @@ class StepwiseRun::ScheduleRun final : public Run {
   }
 
   const Binding& binding_;
-  T& transport_;
   const SharedRun shared_;
   DynamicRun<T> run_;
   bool has_started_ = false;
@@ -80,8 +74,7 @@ class StepwiseRun::ScheduleRun final : public Run {
 template <class T>
 class StepwiseRun::AlgorithmRun final : public Run {
  public:
-  AlgorithmRun(const Binding& binding, T& transport, Arena& arena, bool has_begun)
-      : run_(binding, transport, arena, has_begun) {}
+  AlgorithmRun(const Binding& binding, Arena& arena, bool has_begun) : run_(binding, arena, has_begun) {}
 
   void release() override { run_.begin(); }
   int advance(bool& done) override {
@@ -100,11 +93,11 @@ class StepwiseRun::AlgorithmRun final : public Run {
 
 StepwiseRun::StepwiseRun(const Binding& binding, const Limits& limits, Arena& arena,
                          std::optional<Buffer> held_back) {
-  with_transport(binding, [&]<class T>(T& transport) {
+  with_transport(binding, [&]<class T>() {
     if (binding.online)
-      run_ = std::make_unique<AlgorithmRun<T>>(binding, transport, arena, !held_back);
+      run_ = std::make_unique<AlgorithmRun<T>>(binding, arena, !held_back);
     else
-      run_ = std::make_unique<ScheduleRun<T>>(binding, transport, limits, arena, held_back);
+      run_ = std::make_unique<ScheduleRun<T>>(binding, limits, arena, held_back);
   });
 }
 

@@ -58,14 +58,14 @@ auto& early_notices() {
 }  // namespace
 
 template <MessageTransport T>
-OnlineRun<T>::OnlineRun(const Binding& binding, T& transport, Arena& arena, bool has_begun)
+OnlineRun<T>::OnlineRun(const Binding& binding, Arena& arena, bool has_begun)
     : binding_(binding),
-      transport_(transport),
+      transport_(transport_of<T>(binding)),
       arena_(arena),
       tags_(binding.tags()),
       notice_tag_(tags_.of_notices()),
       number_(binding.persistent_number ? binding.run : binding.collective_number),
-      memory_(binding, transport),
+      memory_(binding),
       algorithm_(binding.online->copy()),
       schedule_(*binding.schedule),
       sent_(binding.schedule->procs(), 0),

@@ -25,7 +25,7 @@ template <MessageTransport T>
 class OnlineRun {
  public:
   /// The binding has an online algorithm, of which the run makes a copy. `has_begun`: this rank's contribution is there.
-  OnlineRun(const Binding& binding, T& transport, Arena& arena, bool has_begun);
+  OnlineRun(const Binding& binding, Arena& arena, bool has_begun);
   OnlineRun(const OnlineRun&) = delete;
   OnlineRun& operator=(const OnlineRun&) = delete;
 

@@ -15,15 +15,11 @@ class ProgramRun {
  public:
   using Handle = typename T::Handle;
 
-  ProgramRun(const Binding& binding, T& transport, const Program& program, Arena& arena)
-      : binding_(binding),
-        transport_(transport),
-        program_(program),
-        messages_(binding, transport, arena),
-        tags_(binding.tags()) {
+  ProgramRun(const Binding& binding, const Program& program, Arena& arena)
+      : binding_(binding), program_(program), messages_(binding, arena), tags_(binding.tags()) {
     if (program.slots() == 0) return;
     handles_ = arena.take_array<Handle>(program.slots());
-    std::fill_n(handles_, program.slots(), transport.none());
+    std::fill_n(handles_, program.slots(), transport().none());
   }
 
   int run() {
@@ -32,24 +28,26 @@ class ProgramRun {
     for (const Instruction& instruction : program_.instructions())
       if ((code = execute(instruction)) != MPI_SUCCESS) break;
     if (code == MPI_SUCCESS) code = wait_for_all();
-    if (code != MPI_SUCCESS) transport_.abandon(handles_, program_.slots());
+    if (code != MPI_SUCCESS) transport().abandon(handles_, program_.slots());
     messages_.finish_all();
     return code;
   }
 
  private:
+  T& transport() const { return transport_of<T>(binding_); }
+
   [[gnu::always_inline]] int execute(const Instruction& instruction) {
     switch (instruction.opcode) {
       case Opcode::send:
-        return transport_.post_send(at(instruction.base, instruction.offset), instruction.bytes_or_step,
-                                    instruction.message.peer, tags_.of(instruction.match),
-                                    handle_of(instruction));
+        return transport().post_send(at(instruction.base, instruction.offset), instruction.bytes_or_step,
+                                     instruction.message.peer, tags_.of(instruction.match),
+                                     handle_of(instruction));
       case Opcode::send_now:
         return send(instruction);
       case Opcode::recv:
-        return transport_.post_receive(at(instruction.base, instruction.offset), instruction.bytes_or_step,
-                                       instruction.message.peer, tags_.of(instruction.match),
-                                       handle_of(instruction));
+        return transport().post_receive(at(instruction.base, instruction.offset), instruction.bytes_or_step,
+                                        instruction.message.peer, tags_.of(instruction.match),
+                                        handle_of(instruction));
       case Opcode::recv_now:
         return receive(instruction);
       case Opcode::exchange:
@@ -57,7 +55,7 @@ class ProgramRun {
       case Opcode::exchange_send_half:
         return MPI_SUCCESS;
       case Opcode::wait:
-        if (*handle_of(instruction) != transport_.none())
+        if (*handle_of(instruction) != transport().none())
           if (const int code = wait(handle_of(instruction), instruction.message.slot); code != MPI_SUCCESS)
             return code;
         messages_.finish(instruction.bytes_or_step);
@@ -96,23 +94,23 @@ class ProgramRun {
   }
 
   int send(const Instruction& to) {
-    if (!warns_) return transport_.send(outgoing(to));
-    Handle handle = transport_.none();
+    if (!warns_) return transport().send(outgoing(to));
+    Handle handle = transport().none();
     const int code = post(outgoing(to), &handle);
     return code == MPI_SUCCESS ? complete(&handle, to) : code;
   }
 
   int receive(const Instruction& from) {
-    if (!warns_) return transport_.receive(incoming(from));
+    if (!warns_) return transport().receive(incoming(from));
     const Incoming message = incoming(from);
-    Handle handle = transport_.none();
-    const int code = transport_.post_receive(message.at, message.bytes, message.peer, message.tag, &handle);
+    Handle handle = transport().none();
+    const int code = transport().post_receive(message.at, message.bytes, message.peer, message.tag, &handle);
     return code == MPI_SUCCESS ? complete(&handle, from) : code;
   }
 
   int exchange(const Instruction& from, const Instruction& to) {
-    if (!warns_) return transport_.exchange(outgoing(to), incoming(from));
-    Handle handle = transport_.none();
+    if (!warns_) return transport().exchange(outgoing(to), incoming(from));
+    Handle handle = transport().none();
     int code = post(outgoing(to), &handle);
     if (code != MPI_SUCCESS) return code;
     code = receive(from);
@@ -120,7 +118,7 @@ class ProgramRun {
   }
 
   int post(const Outgoing& message, Handle* handle) {
-    return transport_.post_send(message.at, message.bytes, message.peer, message.tag, handle);
+    return transport().post_send(message.at, message.bytes, message.peer, message.tag, handle);
   }
 
   /// Waits for a message that has no slot's handle. Warns where that takes long.
@@ -130,7 +128,7 @@ class ProgramRun {
   }
 
   int abandoned(Handle* handle, int code) {
-    transport_.abandon(handle, 1);
+    transport().abandon(handle, 1);
     return code;
   }
 
@@ -139,18 +137,18 @@ class ProgramRun {
       return binding_.shared_memory->is_signalled(static_cast<Rank>(instruction.message.peer),
                                                   instruction.message.slot);
     };
-    return is_signalled() ? MPI_SUCCESS : poll(binding_, transport_, instruction.message.peer, is_signalled);
+    return is_signalled() ? MPI_SUCCESS : poll<T>(binding_, instruction.message.peer, is_signalled);
   }
 
   int wait(Handle* handle, std::uint32_t slot) {
-    return warns_ ? wait_or_warn(handle, slot) : transport_.wait(handle);
+    return warns_ ? wait_or_warn(handle, slot) : transport().wait(handle);
   }
 
   int wait_for_all() {
-    if (!warns_) return transport_.wait_all(handles_, program_.slots());
+    if (!warns_) return transport().wait_all(handles_, program_.slots());
     int code = MPI_SUCCESS;
     for (std::uint32_t slot = 0; slot < program_.slots() && code == MPI_SUCCESS; ++slot)
-      if (handles_[slot] != transport_.none()) code = wait_or_warn(&handles_[slot], slot);
+      if (handles_[slot] != transport().none()) code = wait_or_warn(&handles_[slot], slot);
     return code;
   }
 
@@ -159,7 +157,7 @@ class ProgramRun {
     PolledWait wait;
     for (;;) {
       bool done = false;
-      if (const int code = transport_.test(handle, &done); code != MPI_SUCCESS || done) return code;
+      if (const int code = transport().test(handle, &done); code != MPI_SUCCESS || done) return code;
       if (!wait.has_become_long()) continue;
       const int peer = peer_of(slot);
       wait_warning.report(binding_.comm(), &peer, peer < 0 ? 0 : 1, false);
@@ -183,7 +181,6 @@ class ProgramRun {
   std::byte* at(Buffer buffer, std::ptrdiff_t offset) const { return binding_.at(buffer, offset); }
 
   const Binding& binding_;
-  T& transport_;
   const Program& program_;
   StepMessages<T> messages_;
   const Tags tags_;
@@ -192,18 +189,25 @@ class ProgramRun {
 };
 
 template <MessageTransport T>
-int run_over(T& transport, const Binding& binding, const Program& program, Arena& arena) {
-  if (!binding.shared_memory) return ProgramRun<T>(binding, transport, program, arena).run();
+[[gnu::always_inline]] inline int run_over(const Binding& binding, const Program& program, Arena& arena) {
+  if (!binding.shared_memory) return ProgramRun<T>(binding, program, arena).run();
   const SharedRun shared(binding);
-  const int code = await_memory(binding, transport);
-  return code == MPI_SUCCESS ? ProgramRun<T>(binding, transport, program, arena).run() : code;
+  const int code = await_memory<T>(binding);
+  return code == MPI_SUCCESS ? ProgramRun<T>(binding, program, arena).run() : code;
+}
+
+/// Out of line, so that the usual path has no larger frame.
+[[gnu::noinline, gnu::cold]] int run_over_another(const Binding& binding, const Program& program,
+                                                  Arena& arena) {
+  return run_over<Transport>(binding, program, arena);
 }
 
 }  // namespace
 
 int run_program(const Binding& binding, const Program& program, Arena& arena) {
-  return with_transport(binding,
-                        [&](auto& transport) { return run_over(transport, binding, program, arena); });
+  if (binding.transport) [[unlikely]]
+    return run_over_another(binding, program, arena);
+  return run_over<const PointToPoint>(binding, program, arena);
 }
 
 }  // namespace convene::execute

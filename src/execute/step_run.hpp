@@ -14,9 +14,9 @@ namespace convene::execute {
 template <MessageTransport T>
 class RunMemory {
  public:
-  RunMemory(const Binding& binding, T& transport) : transport_(transport) {
-    code_ = transport.connect(*binding.schedule);
-    if (!transport.capabilities().needs_registration) return;
+  explicit RunMemory(const Binding& binding) : transport_(transport_of<T>(binding)) {
+    code_ = transport_.connect(*binding.schedule);
+    if (!transport_.capabilities().needs_registration) return;
     const Schedule& schedule = *binding.schedule;
     for (unsigned b = 0; b < schedule.buffers(); ++b)
       if (const auto buffer = static_cast<Buffer>(b); schedule.places(buffer) > 0 && buffer != Buffer::shared)
@@ -48,7 +48,7 @@ class RunMemory {
 template <>
 class RunMemory<const PointToPoint> {
  public:
-  RunMemory(const Binding&, const PointToPoint&) {}
+  explicit RunMemory(const Binding&) {}
   static void add(const Piece&) {}
   static constexpr int code() { return MPI_SUCCESS; }
 };
@@ -82,13 +82,12 @@ int post_message(T& transport, RunMemory<T>& memory, const Schedule& schedule, S
 template <MessageTransport T>
 class StepMessages {
  public:
-  StepMessages(const Binding& binding, T& transport, Arena& arena)
+  StepMessages(const Binding& binding, Arena& arena)
       : binding_(binding),
-        transport_(transport),
         schedule_(*binding.schedule),
         arena_(arena),
         tags_(binding.tags()),
-        memory_(binding, transport) {}
+        memory_(binding) {}
 
   /// MPI_SUCCESS, or why the run's memory or peers are not at hand.
   int code() const { return memory_.code(); }
@@ -96,7 +95,7 @@ class StepMessages {
   /// Posts a send or a receive. The handle of one that is left out is none().
   int post(StepId id, typename T::Handle* handle) {
     std::byte* staging = nullptr;
-    const int code = post_message<T>(transport_, memory_, schedule_, id, binding_.buffers,
+    const int code = post_message<T>(transport_of<T>(binding_), memory_, schedule_, id, binding_.buffers,
                                      tags_.of(schedule_[id].match), arena_, handle, &staging);
     if (staging) remember_staging(id, staging);
     return code;
@@ -137,7 +136,6 @@ class StepMessages {
   }
 
   const Binding& binding_;
-  T& transport_;
   const Schedule& schedule_;
   Arena& arena_;
   const Tags tags_;
@@ -148,12 +146,12 @@ class StepMessages {
 
 /// Polls shared memory until `is_signalled()`. Warns where that takes long.
 template <MessageTransport T, class IsSignalled>
-int poll(const Binding& binding, T& transport, int peer, IsSignalled&& is_signalled) {
+int poll(const Binding& binding, int peer, IsSignalled&& is_signalled) {
   constexpr int looks_between = 64;
   PolledWait wait;
   for (int looks = 1; !is_signalled(); ++looks) {
     if (looks % looks_between == 0)
-      if (const int code = transport.progress(); code != MPI_SUCCESS) return code;
+      if (const int code = transport_of<T>(binding).progress(); code != MPI_SUCCESS) return code;
     if (wait.has_become_long()) wait_warning.report(binding.comm(), &peer, peer < 0 ? 0 : 1, false);
   }
   return MPI_SUCCESS;
@@ -176,13 +174,12 @@ class SharedRun {
 /// Waits for the memory that a run shares, if it does. Every few runs the transport progresses here: other ranks may
 /// depend on that, even if no wait of this rank is long.
 template <MessageTransport T>
-int await_memory(const Binding& binding, T& transport) {
+int await_memory(const Binding& binding) {
   constexpr std::uint64_t runs_between = 16;
   if (!binding.shared_memory) return MPI_SUCCESS;
   if (binding.shared_memory->run() % runs_between == 0)
-    if (const int code = transport.progress(); code != MPI_SUCCESS) return code;
-  return has_memory(binding) ? MPI_SUCCESS
-                             : poll(binding, transport, -1, [&] { return has_memory(binding); });
+    if (const int code = transport_of<T>(binding).progress(); code != MPI_SUCCESS) return code;
+  return has_memory(binding) ? MPI_SUCCESS : poll<T>(binding, -1, [&] { return has_memory(binding); });
 }
 
 }  // namespace convene::execute

@@ -76,6 +76,7 @@ class Participant {
     output_ = values_of(mine_.output, segments_, false, commutes_);
     constexpr std::size_t bytes = elements * sizeof(Element);
     binding_.schedule = &schedule_;
+    binding_.point_to_point = PointToPoint(MPI_COMM_NULL);
     binding_.buffers.input = Memory::uniform(input_.data(), bytes);
     binding_.buffers.output = Memory::uniform(output_.data(), bytes);
     binding_.buffers.blocks = Memory::uniform(nullptr, bytes);
