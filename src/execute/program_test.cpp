@@ -6,7 +6,7 @@
 
 #include "execute/program_run.hpp"
 #include "execute/zero_byte_messages.hpp"
-#include "schedule/testing/ring_for_test.hpp"
+#include "schedule/core/builder.hpp"
 #include "transport/in_process.hpp"
 
 namespace convene::execute {
@@ -14,19 +14,34 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Schedule of one rank's dissemination barrier.
+/// Schedule of one rank's dissemination barrier: each round sends a token and receives another one.
 Schedule barrier(Rank procs, Rank rank) {
   Builder builder;
   builder.begin(procs, rank);
   builder.buffer(Buffer::input, 1);
-  builder.buffer(Buffer::output, 1);
+  builder.buffer(Buffer::output, 8);
   builder.sends_empty_messages();
-  builder.copy(Range(Buffer::input, 0), Range(Buffer::output, 0));
   for (Rank distance = 1, round = 0; distance < procs; distance *= 2, ++round) {
     builder.round(round);
-    builder.send((rank + distance) % procs, Range(Buffer::output, 0));
-    builder.recv((rank + procs - distance) % procs, Range(Buffer::output, 0));
+    builder.send((rank + distance) % procs,
+                 round == 0 ? Range(Buffer::input, 0) : Range(Buffer::output, round - 1));
+    builder.recv((rank + procs - distance) % procs, Range(Buffer::output, round));
   }
+  return builder.finish();
+}
+
+/// Allgather by a ring that sends the own block from the input.
+Schedule ring(Rank procs) {
+  Builder builder;
+  builder.begin(procs, 0);
+  builder.buffer(Buffer::input, 1);
+  builder.buffer(Buffer::output, procs);
+  for (Rank round = 0; round + 1 < procs; ++round) {
+    builder.round(round);
+    builder.send(1, round == 0 ? Range(Buffer::input, 0) : Range(Buffer::output, procs - round));
+    builder.recv(procs - 1, Range(Buffer::output, procs - round - 1));
+  }
+  builder.copy(Range(Buffer::input, 0), Range(Buffer::output, 0));
   return builder.finish();
 }
 
@@ -52,15 +67,12 @@ std::vector<Opcode> opcodes(const Schedule& schedule, std::size_t bytes) {
 }
 
 TEST(Program, JoinsPostsAndWaits) {
-  const auto ring = [](Rank procs, std::size_t bytes) {
-    return opcodes(schedule::build_ring(procs, 0), bytes);
-  };
-  EXPECT_THAT(ring(2, 8), ElementsAre(Opcode::exchange, Opcode::exchange_send_half, Opcode::copy));
+  EXPECT_THAT(opcodes(ring(2), 8), ElementsAre(Opcode::exchange, Opcode::exchange_send_half, Opcode::copy));
   // Behind the second round's messages the first one's is still to be waited for.
-  EXPECT_THAT(ring(3, 8), ElementsAre(Opcode::recv, Opcode::recv, Opcode::send, Opcode::copy, Opcode::wait,
-                                      Opcode::send_now, Opcode::wait));
+  EXPECT_THAT(opcodes(ring(3), 8), ElementsAre(Opcode::recv, Opcode::recv, Opcode::send, Opcode::copy,
+                                               Opcode::wait, Opcode::send_now, Opcode::wait));
   // A long copy overlaps with the messages.
-  EXPECT_THAT(ring(2, 1 << 20), ElementsAre(Opcode::recv, Opcode::send, Opcode::copy, Opcode::wait));
+  EXPECT_THAT(opcodes(ring(2), 1 << 20), ElementsAre(Opcode::recv, Opcode::send, Opcode::copy, Opcode::wait));
   EXPECT_THAT(opcodes(barrier(4, 3), 0), ElementsAre(Opcode::exchange, Opcode::exchange_send_half,
                                                      Opcode::exchange, Opcode::exchange_send_half));
 }
@@ -68,12 +80,12 @@ TEST(Program, JoinsPostsAndWaits) {
 TEST(Program, KnowsBarriersOfZeroByteMessages) {
   std::vector<std::byte> memory;
   EXPECT_TRUE(Bound(barrier(4, 1), 0, memory).program.has_only_empty_messages());
-  EXPECT_FALSE(Bound(schedule::build_ring(2, 0), 8, memory).program.has_only_empty_messages());
+  EXPECT_FALSE(Bound(ring(2), 8, memory).program.has_only_empty_messages());
 }
 
 TEST(Program, FitsBuffersOfTheSameLayout) {
   std::vector<std::byte> memory, elsewhere(1000);
-  Bound bound(schedule::build_ring(4, 2), 8, memory);
+  Bound bound(ring(4), 8, memory);
   Buffers other = bound.buffers;
   other.output.rebase(elsewhere.data());
   EXPECT_TRUE(bound.program.fits(other));
