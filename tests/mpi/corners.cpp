@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls at the edges of what MPI allows: corners WHAT, with WHAT one of
 //   types        predefined types without a name, and types whose constructors take large counts
-//   alternating  two collectives by tag_window
+//   alternating  two collectives in turn
 //   arrays       non-blocking calls of a program that lets go of counts and displacements at once
 //   elsewhere    repeated calls with other buffers, of blocks that are small or empty
 //   counts       repeated reductions whose counts are equal, until one of them is not; other buffers, and in place
@@ -231,7 +231,7 @@ void beside() {
 }
 
 /// Others may be so many collectives ahead of a late rank that tags come again.
-void early_start() {
+void ahead() {
   int value = 7;
   std::vector<int> all(ranks());
   MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     const int count = sizes[common() % 4], way = static_cast<int>(common() % 3);
     one.fill(count, round, root);
     other.fill(count, round + 1, root);
-    if (internal() % 3 == 0) usleep(internal() % 2000);
+    if (own() % 3 == 0) usleep(own() % 2000);
     if (way < 2) {
       MPI_Reduce(one.mine.data(), one.sum.data(), count, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
       MPI_Bcast(one.news.data(), count, MPI_INT, root, MPI_COMM_WORLD);
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
     MPI_Ireduce(other.mine.data(), other.sum.data(), count, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD,
                 &requests[2]);
     MPI_Ibcast(other.news.data(), count, MPI_INT, root, MPI_COMM_WORLD, &requests[3]);
-    if (internal() % 3 == 0) usleep(internal() % 2000);
+    if (own() % 3 == 0) usleep(own() % 2000);
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
     one.check(round, root);
     other.check(round + 1, root);
