@@ -48,16 +48,21 @@ function(convene_read_rooms file)
   set(CONVENE_MPI_ROOMS ${rooms_mpi} PARENT_SCOPE)
 endfunction()
 
-# Sets `variable` to a room's sources without its tests.
+# Sets `variable` to a room's sources without its tests. Sources stack_<stack>.cpp and stack_<stack>_*.cpp are for one MPI
+# stack; those of the stack that the third argument names are taken.
 function(convene_room_sources room variable)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
   list(FILTER found EXCLUDE REGEX "_test\\.cpp$")
+  set(of_stacks ${found})
+  list(FILTER found EXCLUDE REGEX "/stack_[a-z0-9_]+\\.cpp$")
+  list(FILTER of_stacks INCLUDE REGEX "/stack_${ARGV2}(_[a-z0-9_]+)?\\.cpp$")
+  list(APPEND found ${of_stacks})
   set(${variable} ${found} PARENT_SCOPE)
 endfunction()
 
 # A room is a static library convene_<room>[_<stack>]; one of headers only is an interface library of the same name.
 function(convene_add_room room target settings)
-  convene_room_sources(${room} sources)
+  convene_room_sources(${room} sources ${ARGV3})
   set(links)
   foreach(seen IN LISTS CONVENE_ROOM_${room})
     if(seen IN_LIST CONVENE_PURE_ROOMS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The executor in simulation: the execute room once more, with the header of SimGrid's SMPI, and the program that smpirun
-# loads. Left out where SimGrid is not installed.
+# The executor in simulation: the rooms mpi, transport and execute once more, with the header of SimGrid's SMPI, and the
+# program that smpirun loads. Left out where SimGrid is not installed.
 
 if(NOT EXISTS ${PROJECT_SOURCE_DIR}/tools/smpi) # a copy of the library's part alone
   return()
@@ -15,8 +15,9 @@ message(STATUS "SimGrid: ${CONVENE_SIMGRID}")
 
 set(CONVENE_smpi_COMPILE -I${CONVENE_SMPI_INCLUDE}/smpi)
 convene_add_stack_settings(smpi)
-convene_add_room(mpi convene_mpi_smpi convene_settings_smpi smpi)
-convene_add_room(execute convene_execute_smpi convene_settings_smpi smpi)
+foreach(room IN ITEMS mpi transport execute)
+  convene_add_room(${room} convene_${room}_smpi convene_settings_smpi smpi)
+endforeach()
 
 # smpirun loads it as a library and calls its `main` once for each rank.
 add_library(convene-smpi MODULE ${PROJECT_SOURCE_DIR}/tools/smpi/play.cpp)

@@ -12,6 +12,7 @@ namespace convene::model {}
 namespace convene::simulate {}
 namespace convene::decide {}
 namespace convene::mpi {}
+namespace convene::transport {}
 namespace convene::execute {}
 namespace convene::clock {}
 namespace convene::runtime {}
@@ -61,12 +62,17 @@ using namespace simulate;
 }  // namespace convene::decide
 namespace convene::mpi {
 using namespace base;
+}
+namespace convene::transport {
+using namespace base;
 using namespace schedule;
-}  // namespace convene::mpi
+using namespace mpi;
+}  // namespace convene::transport
 namespace convene::execute {
 using namespace base;
 using namespace schedule;
 using namespace mpi;
+using namespace transport;
 }  // namespace convene::execute
 namespace convene::clock {
 using namespace base;
@@ -74,6 +80,7 @@ using namespace topology;
 using namespace arrival;
 using namespace schedule;
 using namespace mpi;
+using namespace transport;
 using namespace execute;
 }  // namespace convene::clock
 namespace convene::runtime {
@@ -87,6 +94,7 @@ using namespace model;
 using namespace simulate;
 using namespace decide;
 using namespace mpi;
+using namespace transport;
 using namespace execute;
 using namespace clock;
 }  // namespace convene::runtime
@@ -101,6 +109,7 @@ using namespace model;
 using namespace simulate;
 using namespace decide;
 using namespace mpi;
+using namespace transport;
 using namespace execute;
 using namespace clock;
 using namespace runtime;
@@ -116,6 +125,7 @@ using namespace model;
 using namespace simulate;
 using namespace decide;
 using namespace mpi;
+using namespace transport;
 using namespace execute;
 using namespace clock;
 using namespace runtime;
@@ -133,6 +143,7 @@ using namespace model;
 using namespace simulate;
 using namespace decide;
 using namespace mpi;
+using namespace transport;
 using namespace execute;
 using namespace clock;
 }  // namespace convene::bench
@@ -147,6 +158,7 @@ using namespace model;
 using namespace simulate;
 using namespace decide;
 using namespace mpi;
+using namespace transport;
 using namespace execute;
 using namespace clock;
 }  // namespace convene::measure
@@ -161,6 +173,7 @@ using namespace model;
 using namespace simulate;
 using namespace decide;
 using namespace mpi;
+using namespace transport;
 using namespace execute;
 using namespace clock;
 }  // namespace convene::binding

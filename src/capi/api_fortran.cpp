@@ -5,17 +5,11 @@
 #include <type_traits>
 
 #include "capi/api.hpp"
+#include "mpi/stack.hpp"
 
 namespace {
 
-// What an MPI calls the functions between its C handles and Fortran's; without one, they are the same numbers.
-#if defined(MPI_ABI_VERSION)
-constexpr const char *comm_from = "PMPI_Comm_fromint", *type_from = "PMPI_Type_fromint",
-                     *op_from = "PMPI_Op_fromint", *request_to = "PMPI_Request_toint";
-#else
-constexpr const char *comm_from = "PMPI_Comm_f2c", *type_from = "PMPI_Type_f2c", *op_from = "PMPI_Op_f2c",
-                     *request_to = "PMPI_Request_c2f";
-#endif
+namespace stack = convene::mpi::stack;
 
 template <class To, class From>
 To translated(const char* function, From from) {
@@ -25,9 +19,9 @@ To translated(const char* function, From from) {
     return reinterpret_cast<To (*)(From)>(convene::capi::mpi_symbol(function))(from);
 }
 
-MPI_Comm comm_of(int index) { return translated<MPI_Comm>(comm_from, index); }
-MPI_Datatype type_of(int index) { return translated<MPI_Datatype>(type_from, index); }
-MPI_Op op_of(int index) { return translated<MPI_Op>(op_from, index); }
+MPI_Comm comm_of(int index) { return translated<MPI_Comm>(stack::comm_from_fortran, index); }
+MPI_Datatype type_of(int index) { return translated<MPI_Datatype>(stack::type_from_fortran, index); }
+MPI_Op op_of(int index) { return translated<MPI_Op>(stack::op_from_fortran, index); }
 
 }  // namespace
 
@@ -91,6 +85,6 @@ CONVENE_API int convene_fortran_start(convene_operation operation, int* request)
   convene::runtime::recorder::note_caller(__builtin_return_address(0));
   MPI_Request started = MPI_REQUEST_NULL;
   const int code = convene::capi::start_operation(operation, &started);
-  if (code == MPI_SUCCESS) *request = translated<int>(request_to, started);
+  if (code == MPI_SUCCESS) *request = translated<int>(stack::request_to_fortran, started);
   return code;
 }

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
-#include "execute/fake_mpi_for_test.hpp"
+#include "transport/fake_mpi_for_test.hpp"
 
 namespace convene::clock {
 namespace {

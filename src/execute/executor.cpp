@@ -1,360 +1,112 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "execute/executor.hpp"
 
-#include <algorithm>
-
+#include "execute/dynamic_run.hpp"
 #include "execute/online_run.hpp"
-#include "execute/step_run.hpp"
 
 namespace convene::execute {
 namespace {
 
-/// Steps that are ready, taken from the front, or from anywhere when shuffling.
-class ReadyQueue {
- public:
-  ReadyQueue(StepId* memory, std::uint64_t* random) : steps_(memory), random_(random) {}
-
-  bool empty() const { return head_ == tail_; }
-  void push(StepId id) { steps_[tail_++] = id; }
-  StepId pop() {
-    if (*random_ != 0) std::swap(steps_[head_], steps_[head_ + next_random() % (tail_ - head_)]);
-    return steps_[head_++];
-  }
-
- private:
-  std::uint32_t next_random() {  // xorshift64*
-    *random_ ^= *random_ >> 12;
-    *random_ ^= *random_ << 25;
-    *random_ ^= *random_ >> 27;
-    return static_cast<std::uint32_t>(*random_ * 0x2545f4914f6cdd1dull >> 32);
-  }
-
-  StepId* steps_;  // every step is pushed once: no need to go around
-  std::uint32_t head_ = 0, tail_ = 0;
-  std::uint64_t* random_;
-};
-
-class DynamicRun {
- public:
-  DynamicRun(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle)
-      : schedule_(*binding.schedule),
-        shared_memory_(binding.shared_memory),
-        comm_(binding.comm),
-        limits_(limits),
-        messages_(binding, arena),
-        random_(shuffle),
-        receiving_{StepKind::recv, ReadyQueue(arena.take_array<StepId>(schedule_.size()), &random_)},
-        sending_{StepKind::send, ReadyQueue(arena.take_array<StepId>(schedule_.size()), &random_)},
-        local_(arena.take_array<StepId>(schedule_.size()), &random_) {
-    const std::size_t window =
-        std::min<std::size_t>(schedule_.size(), std::size_t{limits.receives} + limits.sends) + 1;
-    requests_ = arena.take_array<MPI_Request>(window);
-    step_of_ = arena.take_array<StepId>(window);
-    completed_ = arena.take_array<int>(window);
-    statuses_ = arena.take_array<MPI_Status>(window);
-    for (std::size_t i = 0; i < window; ++i) statuses_[i].MPI_ERROR = MPI_SUCCESS;
-    if (shared_memory_) awaited_signals_ = arena.take_array<StepId>(schedule_.size());
-    waiting_for_ = arena.take_array<std::uint32_t>(schedule_.size());
-    for (StepId id = 0; id < schedule_.size(); ++id) waiting_for_[id] = schedule_[id].predecessors;
-  }
-
-  int run() {
-    start();
-    int code = MPI_SUCCESS;
-    while (code == MPI_SUCCESS) {
-      if ((code = issue_all()) != MPI_SUCCESS) break;
-      if (in_flight_ + signals_ == 0) return MPI_SUCCESS;
-      code = wait_warning.is_on() || signals_ > 0 ? complete_and_tell() : complete_some(pmpi.Waitsome);
-    }
-    abandon(requests_, in_flight_);
-    return code;
-  }
-
-  /// The first steps become ready.
-  void start() {
-    for (StepId id = 0; id < schedule_.size(); ++id)
-      if (waiting_for_[id] == 0 && schedule_[id].predecessors == 0) ready(id);
-  }
-
-  /// Steps that touch a buffer wait for one thing more. To be called before start().
-  void await(Buffer buffer) {
-    awaited_ = static_cast<std::uint8_t>(1u << index(buffer));
-    for (StepId id = 0; id < schedule_.size(); ++id)
-      if (schedule_[id].touches & awaited_) ++waiting_for_[id];
-  }
-
-  void come() {
-    const std::uint8_t came = awaited_;
-    awaited_ = 0;
-    early_messages_ = messages_done_;
-    for (StepId id = 0; id < schedule_.size(); ++id)
-      if ((schedule_[id].touches & came) && --waiting_for_[id] == 0) ready(id);
-  }
-
-  void cancel() {
-    for (std::uint32_t i = 0; i < in_flight_; ++i) {
-      pmpi.Cancel(&requests_[i]);
-      pmpi.Wait(&requests_[i], MPI_STATUS_IGNORE);
-    }
-    in_flight_ = 0;
-  }
-
-  std::uint64_t messages_done() const { return messages_done_; }
-  std::uint64_t early_messages() const { return early_messages_; }
-
-  /// Without waiting: issues what is ready and completes what has come, until nothing more comes.
-  int advance(bool& done) {
-    for (;;) {
-      int code = issue_all();
-      const bool is_idle = in_flight_ + signals_ == 0;
-      done = code == MPI_SUCCESS && is_idle && awaited_ == 0;
-      if (done || (code == MPI_SUCCESS && is_idle)) return MPI_SUCCESS;
-      if (code == MPI_SUCCESS) code = complete_what_came();
-      if (code != MPI_SUCCESS) {
-        abandon(requests_, in_flight_);
-        in_flight_ = 0;
-        return code;
-      }
-      if (completed_last_ == 0) break;
-    }
-    // What waits for the program's own buffer does not wait for others.
-    if (wait_warning.is_on() && awaited_ == 0 && stall_detector_.has_become_long(messages_done_))
-      say_who_is_missing(true);
-    return MPI_SUCCESS;
-  }
-
- private:
-  static constexpr StepId none = 0xffffffffu;
-  static constexpr std::uint32_t issued_step = 0xfffffffeu, complete_step = 0xffffffffu;  // in `waiting_for_`
-
-  struct Window {
-    StepKind kind;
-    ReadyQueue ready;
-    std::uint32_t in_flight = 0;
-    StepId first = 0;  // no message of the kind below this one is incomplete
-  };
-
-  void ready(StepId id) {
-    if (schedule_[id].is_shm_signal() && schedule_[id].kind == StepKind::recv) {
-      awaited_signals_[signals_++] = id;
-      return;
-    }
-    if (schedule_[id].is_shm_signal()) return local_.push(id);
-    switch (schedule_[id].kind) {
-      case StepKind::recv:
-        return receiving_.ready.push(id);
-      case StepKind::send:
-        return sending_.ready.push(id);
-      case StepKind::copy:
-      case StepKind::combine:
-        return local_.push(id);
-      case StepKind::join:
-        return complete(id);
-    }
-  }
-
-  void complete(StepId id) {
-    waiting_for_[id] = complete_step;
-    for (StepId next : schedule_.successors(id))
-      if (--waiting_for_[next] == 0) ready(next);
-  }
-
-  int issue_all() {
-    for (;;) {
-      int code = MPI_SUCCESS;
-      if (const StepId receive = next(receiving_, limits_.receives); receive != none) {
-        code = start(receive, receiving_);
-      } else if (const StepId send = next(sending_, limits_.sends); send != none) {
-        code = start(send, sending_);
-      } else if (!local_.empty()) {
-        const StepId id = local_.pop();
-        code = messages_.do_local(id);
-        complete(id);
-      } else {
-        return MPI_SUCCESS;
-      }
-      if (code != MPI_SUCCESS) return code;
-    }
-  }
-
-  /// The next message of a kind to issue, or `none`. The last place of a window is kept for the first message that is
-  /// not complete: if later ones could fill it, ranks could wait for ever for places in each other's windows.
-  StepId next(Window& window, std::uint32_t limit) {
-    while (window.in_flight + 1 < limit && !window.ready.empty())
-      if (const StepId id = window.ready.pop(); waiting_for_[id] == 0) return id;  // else it has gone ahead
-    if (window.in_flight >= limit || window.ready.empty()) return none;
-    const auto passed = [&](StepId id) {
-      return schedule_[id].kind != window.kind || schedule_[id].is_shm_signal() ||
-             waiting_for_[id] == complete_step;
-    };
-    while (window.first < schedule_.size() && passed(window.first)) ++window.first;
-    return window.first < schedule_.size() && waiting_for_[window.first] == 0 ? window.first : none;
-  }
-
-  int start(StepId id, Window& window) {
-    waiting_for_[id] = issued_step;
-    const int code = messages_.start(id, &requests_[in_flight_]);
-    if (code != MPI_SUCCESS) return code;
-    if (requests_[in_flight_] == MPI_REQUEST_NULL) {
-      complete(id);
-      return MPI_SUCCESS;
-    }
-    step_of_[in_flight_++] = id;
-    ++window.in_flight;
-    return MPI_SUCCESS;
-  }
-
-  /// Completes the signals that have come. The MPI may make progress where none has.
-  int complete_signals() {
-    int completed = 0;
-    for (std::uint32_t i = signals_; i-- > 0;) {
-      const StepId id = awaited_signals_[i];
-      if (!shared_memory_->is_signalled(schedule_[id].peer, schedule_[id].match)) continue;
-      awaited_signals_[i] = awaited_signals_[--signals_];
-      complete(id);  // which may have others be awaited
-      ++completed;
-    }
-    completed_last_ += completed;
-    return completed == 0 && in_flight_ == 0 ? let_mpi_progress(comm_) : MPI_SUCCESS;
-  }
-
-  /// Completes whatever has come, without waiting.
-  int complete_what_came() {
-    completed_last_ = 0;
-    if (in_flight_ > 0)
-      if (const int code = complete_some(pmpi.Testsome); code != MPI_SUCCESS) return code;
-    return signals_ > 0 ? complete_signals() : MPI_SUCCESS;
-  }
-
-  /// Waits until something is complete, and says for whom, where that takes long.
-  int complete_and_tell() {
-    PolledWait wait;
-    for (;;) {
-      if (const int code = complete_what_came(); code != MPI_SUCCESS || completed_last_ > 0) return code;
-      if (wait.has_become_long()) say_who_is_missing(false);
-    }
-  }
-
-  void say_who_is_missing(bool is_started) const {
-    constexpr std::uint32_t most = 16;
-    int peers[most];
-    const std::uint32_t count = std::min(in_flight_ + signals_, most);
-    for (std::uint32_t i = 0; i < count; ++i)
-      peers[i] =
-          static_cast<int>(schedule_[i < in_flight_ ? step_of_[i] : awaited_signals_[i - in_flight_]].peer);
-    wait_warning.say(comm_, peers, count, is_started);
-  }
-
-  /// Completes what `wait_or_test` says is complete.
-  int complete_some(decltype(pmpi.Waitsome) wait_or_test) {
-    int count = 0;
-    const int code = wait_or_test(static_cast<int>(in_flight_), requests_, &count, completed_, statuses_);
-    if (code != MPI_SUCCESS) return error_in(statuses_, static_cast<int>(in_flight_), code);
-    completed_last_ = count;
-    // From the back, so that moving the last entry into a gap never moves one that is still to be looked at.
-    std::sort(completed_, completed_ + count, std::greater<>());
-    for (int i = 0; i < count; ++i) {
-      const auto at = static_cast<std::uint32_t>(completed_[i]);
-      const StepId id = step_of_[at];
-      --in_flight_;
-      requests_[at] = requests_[in_flight_];
-      step_of_[at] = step_of_[in_flight_];
-      --(schedule_[id].kind == StepKind::send ? sending_ : receiving_).in_flight;
-      messages_.finish(id);
-      complete(id);
-    }
-    messages_done_ += static_cast<std::uint64_t>(count);
-    return MPI_SUCCESS;
-  }
-
-  const Schedule& schedule_;
-  SharedMemory* const shared_memory_;
-  const MPI_Comm comm_;
-  const Limits limits_;
-  StepMessages messages_;
-  std::uint64_t random_;
-  Window receiving_, sending_;
-  ReadyQueue local_;
-  std::uint32_t in_flight_ = 0, signals_ = 0;
-  int completed_last_ = 0;
-  std::uint8_t awaited_ = 0;  // the buffer that has not come, as a bit of Step::touches; 0: none
-  std::uint64_t messages_done_ = 0, early_messages_ = 0;
-  StallDetector stall_detector_;
-  MPI_Request* requests_;  // the messages in flight, and
-  StepId* step_of_;        // whose they are
-  StepId* awaited_signals_ = nullptr;
-  int* completed_;        // what Waitsome reports,
-  MPI_Status* statuses_;  // and the errors of it, if there are any
-  std::uint32_t*
-      waiting_for_;  // by step: predecessors that are not complete, or that it was issued or is complete
-};
+template <MessageTransport T>
+int run_dynamic_over(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle) {
+  if (binding.online) return OnlineRun<T>(binding, arena, true).run();
+  const SharedRun shared(binding);
+  const int code = await_memory<T>(binding);
+  return code == MPI_SUCCESS ? DynamicRun<T>(binding, limits, arena, shuffle).run() : code;
+}
 
 }  // namespace
 
-bool has_memory(const Binding& binding) { return !binding.shared_memory || binding.shared_memory->is_free(); }
-
 int run_dynamic(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle) {
-  if (binding.online) return OnlineRun(binding, arena, true).run();
-  const SharedRun shared(binding);
-  const int code = await_memory(binding);
-  return code == MPI_SUCCESS ? DynamicRun(binding, limits, arena, shuffle).run() : code;
+  return with_transport(binding,
+                        [&]<class T>() { return run_dynamic_over<T>(binding, limits, arena, shuffle); });
 }
 
-class StepwiseRun::Run : public DynamicRun {
+/// A run of any kind, over any transport.
+class StepwiseRun::Run {
  public:
-  Run(const Binding& binding, const Limits& limits, Arena& arena)
-      : DynamicRun(binding, limits, arena, 0), binding_(binding), shared_(binding) {}
+  Run() = default;
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  virtual ~Run() = default;
 
-  /// Starts, if the memory is there that it shares.
+  virtual void release() = 0;
+  virtual int advance(bool& done) = 0;
+  virtual void cancel() = 0;
+  virtual std::uint64_t messages() const = 0;
+  virtual std::uint64_t early_messages() const = 0;
+};
+
+template <class T>
+class StepwiseRun::ScheduleRun final : public Run {
+ public:
+  ScheduleRun(const Binding& binding, const Limits& limits, Arena& arena, std::optional<Buffer> held_back)
+      : binding_(binding), shared_(binding), run_(binding, limits, arena, 0) {
+    if (held_back) run_.hold_back(*held_back);
+    begin();
+  }
+
+  void release() override { run_.release(); }
+  int advance(bool& done) override {
+    begin();
+    if (has_started_) return run_.advance(done);
+    done = false;
+    return transport_of<T>(binding_).progress();
+  }
+  void cancel() override { run_.cancel(); }
+  std::uint64_t messages() const override { return run_.messages_done(); }
+  std::uint64_t early_messages() const override { return run_.early_messages(); }
+
+ private:
+  /// Starts once the memory is free that the run shares.
   void begin() {
     if (has_started_ || !has_memory(binding_)) return;
-    start();
+    run_.start();
     has_started_ = true;
   }
 
-  int advance(bool& done) {
-    begin();
-    if (has_started_) return DynamicRun::advance(done);
-    done = false;
-    return let_mpi_progress(binding_.comm);
-  }
-
- private:
   const Binding& binding_;
   const SharedRun shared_;
+  DynamicRun<T> run_;
   bool has_started_ = false;
 };
 
-StepwiseRun::StepwiseRun(const Binding& binding, const Limits& limits, Arena& arena,
-                         std::optional<Buffer> awaited) {
-  if (binding.online) {
-    online_run_ = std::make_unique<OnlineRun>(binding, arena, !awaited);
-    return;
+template <class T>
+class StepwiseRun::AlgorithmRun final : public Run {
+ public:
+  AlgorithmRun(const Binding& binding, Arena& arena, bool has_begun) : run_(binding, arena, has_begun) {}
+
+  void release() override { run_.begin(); }
+  int advance(bool& done) override {
+    const int code = run_.advance(done);
+    if (code == MPI_SUCCESS && !done) run_.warn_if_stalled();
+    return code;
   }
-  run_ = std::make_unique<Run>(binding, limits, arena);
-  if (awaited) run_->await(*awaited);
-  run_->begin();
+  /// An online algorithm has sent notices: it cannot be cancelled.
+  void cancel() override {}
+  std::uint64_t messages() const override { return run_.messages(); }
+  std::uint64_t early_messages() const override { return run_.early_messages(); }
+
+ private:
+  OnlineRun<T> run_;
+};
+
+StepwiseRun::StepwiseRun(const Binding& binding, const Limits& limits, Arena& arena,
+                         std::optional<Buffer> held_back) {
+  with_transport(binding, [&]<class T>() {
+    if (binding.online)
+      run_ = std::make_unique<AlgorithmRun<T>>(binding, arena, !held_back);
+    else
+      run_ = std::make_unique<ScheduleRun<T>>(binding, limits, arena, held_back);
+  });
 }
 
 StepwiseRun::~StepwiseRun() = default;
 
-void StepwiseRun::come() { online_run_ ? online_run_->begin() : run_->come(); }
-
-int StepwiseRun::advance(bool& done) {
-  if (!online_run_) return run_->advance(done);
-  const int code = online_run_->advance(done);
-  if (code == MPI_SUCCESS && !done) online_run_->tell_if_it_stands();
-  return code;
-}
-
+void StepwiseRun::input_arrived() { run_->release(); }
+int StepwiseRun::advance(bool& done) { return run_->advance(done); }
 void StepwiseRun::cancel() { run_->cancel(); }
-
-std::uint64_t StepwiseRun::messages() const {
-  return online_run_ ? online_run_->messages() : run_->messages_done();
-}
-
-std::uint64_t StepwiseRun::early_messages() const {
-  return online_run_ ? online_run_->early_messages() : run_->early_messages();
-}
+std::uint64_t StepwiseRun::messages() const { return run_->messages(); }
+std::uint64_t StepwiseRun::early_messages() const { return run_->early_messages(); }
 
 }  // namespace convene::execute

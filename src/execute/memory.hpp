@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where slots are in memory. All data is bytes here: whatever is not contiguous was packed before.
+// Memory layout of buffers: where slots are. All data is bytes here; whatever is not contiguous was packed before.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,16 @@
 
 #include "mpi/functions.hpp"
 #include "schedule/core/slots.hpp"
+#include "transport/transport.hpp"
 
 namespace convene::execute {
 
-/// A run of bytes.
-struct Piece {
-  std::byte* at = nullptr;
-  std::size_t bytes = 0;
-};
+class KeptLayout;
 
 /// The blocks of one buffer, each cut into `segments` places of nearly equal size, anywhere or between items.
 ///
-/// Either all blocks have the same size and stand back to back, or their sizes and positions are arrays as MPI has
-/// them: counts and displacements in units of a datatype's size and extent.
-class KeptLayout;
-
+/// Either all blocks have the same size and are back to back, or their sizes and positions are arrays as in MPI:
+/// counts and displacements in units of a datatype's size and extent.
 class Memory {
  public:
   Memory() = default;

@@ -6,14 +6,13 @@
 #include <cstring>
 #include <new>
 #include <optional>
-#include <stdexcept>
 
 #include "base/stream_copy.hpp"
 
 namespace convene::execute {
 namespace {
 
-/// Whether it is clear at a glance that a range is consecutive bytes.
+/// Whether a range is consecutive bytes, judged without its places. (A no may be wrong.)
 bool is_one_piece(const Range& range, const Memory& memory, std::uint32_t places) {
   return range.count() == 1 ||
          (memory.is_uniform() && range.stride == 1 && range.first + range.count() <= places);
@@ -25,7 +24,7 @@ Piece one_piece(const Range& range, const Memory& memory) {
   return piece;
 }
 
-/// Calls visit(piece) for the bytes of the ranges, in order; neighbouring places come as one piece, empty ones not at all.
+/// Calls visit(piece) for the bytes of the ranges, in order. Neighbouring places are one piece, empty ones are skipped.
 template <class Visit>
 void for_each_piece(std::span<const Range> ranges, const Schedule& schedule, const Buffers& buffers,
                     Visit&& visit) {
@@ -50,52 +49,7 @@ void for_each_piece(std::span<const Range> ranges, const Schedule& schedule, con
   if (run.bytes > 0) visit(run);
 }
 
-/// A message of more bytes than an int counts, or of many pieces: a datatype with absolute addresses.
-class TypeOfPieces {
- public:
-  /// For at most so many pieces.
-  TypeOfPieces(std::size_t pieces, Arena& arena)
-      : lengths_(arena.take_array<int>(2 * pieces)),
-        addresses_(arena.take_array<MPI_Aint>(2 * pieces)),
-        types_(arena.take_array<MPI_Datatype>(2 * pieces)) {}
-
-  void add(const Piece& piece) {
-    const std::size_t chunks = piece.bytes / chunk, rest = piece.bytes % chunk;
-    if (chunks > 0) entry(piece.at, chunks, chunk_type());
-    if (rest > 0) entry(piece.at + chunks * chunk, rest, MPI_BYTE);
-  }
-
-  MPI_Datatype make() {
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    pmpi.Type_create_struct(entries_, lengths_, addresses_, types_, &type);
-    pmpi.Type_commit(&type);
-    if (chunk_type_ != MPI_DATATYPE_NULL) pmpi.Type_free(&chunk_type_);
-    return type;
-  }
-
- private:
-  static constexpr std::size_t chunk = std::size_t{1} << 30;
-
-  void entry(std::byte* at, std::size_t length, MPI_Datatype type) {
-    lengths_[entries_] = static_cast<int>(length);
-    addresses_[entries_] = reinterpret_cast<MPI_Aint>(at);
-    types_[entries_++] = type;
-  }
-
-  MPI_Datatype chunk_type() {
-    if (chunk_type_ == MPI_DATATYPE_NULL)
-      pmpi.Type_contiguous(static_cast<int>(chunk), MPI_BYTE, &chunk_type_);
-    return chunk_type_;
-  }
-
-  MPI_Datatype chunk_type_ = MPI_DATATYPE_NULL;
-  int entries_ = 0;  // a piece takes two where it is longer than an int counts
-  int* lengths_;
-  MPI_Aint* addresses_;
-  MPI_Datatype* types_;
-};
-
-/// What a look at a message's pieces shows.
+/// Summary of a message's pieces.
 struct Outline {
   Piece first;
   std::size_t pieces = 0, bytes = 0;
@@ -110,7 +64,7 @@ Outline outline(std::span<const Range> ranges, const Schedule& schedule, const B
   return result;
 }
 
-bool needs_packing(const Outline& outline, Transfer transfer, const Arena& arena) {
+bool needs_packing(const Outline& outline, Transfer transfer, std::size_t pack_below, const Arena& arena) {
   if (outline.pieces < 2) return false;
   if (arena.stages_elsewhere()) return true;
   if (transfer != Transfer::automatic) return transfer == Transfer::packed;
@@ -156,99 +110,62 @@ std::size_t bytes_of(std::span<const Range> ranges, const Schedule& schedule, co
   return outline(ranges, schedule, buffers).bytes;
 }
 
+Piece extent_of(const Memory& memory, std::uint32_t places) {
+  std::byte *begin = nullptr, *end = nullptr;
+  for (Place place = 0; place < places; ++place) {
+    const Piece piece = memory.place(place);
+    if (piece.bytes == 0) continue;
+    begin = end ? std::min(begin, piece.at) : piece.at;
+    end = end ? std::max(end, piece.at + piece.bytes) : piece.at + piece.bytes;
+  }
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
 namespace {
 
-Message message_of(const Piece& piece) {
-  Message message;
-  message.buffer = piece.at;
-  message.count = static_cast<int>(piece.bytes);
-  message.type = MPI_BYTE;
-  return message;
-}
-
-Message message_of_type(TypeOfPieces& pieces) {
-  Message message;
-  message.buffer = MPI_BOTTOM;
-  message.count = 1;
-  message.type = pieces.make();
-  message.owns_type = true;
-  return message;
-}
-
-/// A run of bytes of any length.
-Message message_of_run(const Piece& piece, Arena& arena) {
-  if (piece.bytes <= INT_MAX) return message_of(piece);
-  TypeOfPieces large(1, arena);
-  large.add(piece);
-  return message_of_type(large);
+/// A run of any length. One post takes no more bytes than an int counts.
+void set_run(const Piece& run, Message& message, Arena& arena) {
+  if (run.bytes <= INT_MAX)
+    message.run = run;
+  else
+    message.pieces = {new (arena.take(sizeof(Piece))) Piece(run), 1};
 }
 
 /// A message through staging: packed now if it is to be sent.
 Message staged_message(const Schedule& schedule, StepId id, std::size_t bytes, const Buffers& buffers,
                        Arena& arena) {
-  const Piece staging{arena.take_staging(bytes), bytes};
+  Message message;
+  message.staging = arena.take_staging(bytes);
   if (schedule[id].kind == StepKind::send) {
-    std::byte* to = staging.at;
+    std::byte* to = message.staging;
     for_each_piece(schedule.ranges(id), schedule, buffers, [&](const Piece& piece) {
       std::memcpy(to, piece.at, piece.bytes);
       to += piece.bytes;
     });
   }
-  Message message = message_of_run(staging, arena);
-  message.staging = staging.at;
+  set_run({message.staging, bytes}, message, arena);
   return message;
 }
 
 }  // namespace
 
-Message make_message(const Schedule& schedule, StepId id, const Buffers& buffers, Arena& arena) {
+Message make_message(const Schedule& schedule, StepId id, const Buffers& buffers, std::size_t pack_below,
+                     Arena& arena) {
   const std::span<const Range> ranges = schedule.ranges(id);
   const Outline seen = outline(ranges, schedule, buffers);
-  if (seen.bytes == 0) return message_of({});
-  if (needs_packing(seen, schedule[id].transfer, arena))
+  Message message;
+  if (seen.bytes == 0) return message;
+  if (needs_packing(seen, schedule[id].transfer, pack_below, arena))
     return staged_message(schedule, id, seen.bytes, buffers, arena);
-  if (seen.pieces == 1) return message_of_run(seen.first, arena);
-  TypeOfPieces pieces(seen.pieces, arena);
-  for_each_piece(ranges, schedule, buffers, [&](const Piece& piece) { pieces.add(piece); });
-  return message_of_type(pieces);
-}
-
-int start_message(const Schedule& schedule, StepId id, const Buffers& buffers, MPI_Comm comm, int tag,
-                  Arena& arena, MPI_Request* request, std::byte** staging) {
-  const Step& step = schedule[id];
-  const Message message = make_message(schedule, id, buffers, arena);
-  *request = MPI_REQUEST_NULL;
-  *staging = nullptr;
-  if (message.is_empty() && !schedule.sends_empty_messages()) return MPI_SUCCESS;
-  const int peer = static_cast<int>(step.peer);
-  int code;
-  if (step.kind == StepKind::send) {
-    code = pmpi.Isend(message.buffer, message.count, message.type, peer, tag, comm, request);
-  } else {
-    *staging = message.staging;
-    code = pmpi.Irecv(message.buffer, message.count, message.type, peer, tag, comm, request);
+  if (seen.pieces == 1) {
+    set_run(seen.first, message, arena);
+    return message;
   }
-  if (message.owns_type) {
-    MPI_Datatype type = message.type;  // freed now, gone when the message is
-    pmpi.Type_free(&type);
-  }
-  return code;
-}
-
-int error_in(const MPI_Status* statuses, int count, int code) {
-  const MPI_Status* const end = statuses + count;
-  const MPI_Status* const failed = std::find_if(statuses, end, [](const MPI_Status& status) {
-    return status.MPI_ERROR != MPI_SUCCESS && status.MPI_ERROR != MPI_ERR_PENDING;
-  });
-  return failed == end ? code : failed->MPI_ERROR;
-}
-
-void abandon(MPI_Request* requests, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (requests[i] == MPI_REQUEST_NULL) continue;
-    pmpi.Cancel(&requests[i]);
-    pmpi.Request_free(&requests[i]);
-  }
+  auto* const pieces = arena.take_array<Piece>(seen.pieces);
+  std::size_t next = 0;
+  for_each_piece(ranges, schedule, buffers, [&](const Piece& piece) { new (&pieces[next++]) Piece(piece); });
+  message.pieces = {pieces, next};
+  return message;
 }
 
 void unpack(const Schedule& schedule, StepId step, const Buffers& buffers, const std::byte* staging) {
@@ -260,7 +177,7 @@ void unpack(const Schedule& schedule, StepId step, const Buffers& buffers, const
 
 namespace {
 
-/// Goes through the places of some ranges, one by one.
+/// The places of some ranges, one by one.
 class Places {
  public:
   Places(std::span<const Range> ranges, const Schedule& schedule, const Buffers& buffers)
@@ -301,9 +218,9 @@ int copy(const Piece& from, const Piece& to) {
   return MPI_SUCCESS;
 }
 
-/// Calls act(from, to) for all bytes of a copy or combine: once where both sides are one run, else place by place.
-template <class Opcode>
-int for_each_pair(const Schedule& schedule, StepId step, const Buffers& buffers, Opcode&& act) {
+/// Calls act(from, to) for all bytes of a copy or combine: once if both sides are one run, else place by place.
+template <class Act>
+int for_each_pair(const Schedule& schedule, StepId step, const Buffers& buffers, Act&& act) {
   const auto from = schedule.from(step), to = schedule.to(step);
   const auto source = one_run(from, schedule, buffers), target = one_run(to, schedule, buffers);
   if (source && target && source->bytes == target->bytes) return act(*source, *target);

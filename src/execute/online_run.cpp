@@ -8,14 +8,12 @@
 #include <optional>
 #include <utility>
 
-#include "execute/stall_detector.hpp"
-
 namespace convene::execute {
 namespace {
 
-/// For which run of which rank a notice is. (Of a simulation all ranks are in one process.)
+/// The run of a rank that a notice is for. (In simulations and tests all ranks are in one process.)
 struct Addressee {
-  MPI_Comm comm;
+  std::uintptr_t transport;
   int tag;
   Rank rank;
   std::uint32_t number;
@@ -23,7 +21,7 @@ struct Addressee {
   bool operator==(const Addressee&) const = default;
 };
 
-/// Notices that came before the run that they are for. There are hardly ever any.
+/// Notices that arrived before the run that they are for. There are hardly ever any.
 template <class Wire>
 class EarlyNotices {
  public:
@@ -59,12 +57,15 @@ auto& early_notices() {
 
 }  // namespace
 
-OnlineRun::OnlineRun(const Binding& binding, Arena& arena, bool has_begun)
+template <MessageTransport T>
+OnlineRun<T>::OnlineRun(const Binding& binding, Arena& arena, bool has_begun)
     : binding_(binding),
+      transport_(transport_of<T>(binding)),
       arena_(arena),
       tags_(binding.tags()),
       notice_tag_(tags_.of_notices()),
       number_(binding.persistent_number ? binding.run : binding.collective_number),
+      memory_(binding),
       algorithm_(binding.online->copy()),
       schedule_(*binding.schedule),
       sent_(binding.schedule->procs(), 0),
@@ -73,27 +74,31 @@ OnlineRun::OnlineRun(const Binding& binding, Arena& arena, bool has_begun)
   if (has_begun) events_.push_back({});
 }
 
-void OnlineRun::begin() {
+template <MessageTransport T>
+void OnlineRun<T>::begin() {
   has_begun_ = true;
   early_messages_ = messages_;
   events_.push_back({});
 }
 
-int OnlineRun::run() {
+template <MessageTransport T>
+int OnlineRun<T>::run() {
   for (bool done = false;;) {
     if (const int code = advance(done); code != MPI_SUCCESS || done) return code;
     if (const int code = wait(); code != MPI_SUCCESS) return fail(code);
   }
 }
 
-/// Until nothing more has come, and the online algorithm has been told so.
-int OnlineRun::advance(bool& done) {
+/// Until nothing more has arrived and the algorithm has received `quiet`.
+template <MessageTransport T>
+int OnlineRun<T>::advance(bool& done) {
   for (;;) {
-    int code = handle_events();
+    int code = memory_.code();
+    if (code == MPI_SUCCESS) code = handle_events();
     if (code == MPI_SUCCESS) code = listen();
-    if (code == MPI_SUCCESS && !flights_.empty()) code = complete(pmpi.Testsome);
+    if (code == MPI_SUCCESS && !flights_.empty()) code = complete(false);
     if (code != MPI_SUCCESS) return fail(code);
-    const bool is_to_listen = algorithm_->is_listening() && !is_listening_;  // what was heard is for later
+    const bool is_to_listen = algorithm_->is_listening() && !is_listening_;  // what was received is for later
     if (!events_.empty() || is_to_listen) continue;
     if (!is_quiet_) {
       is_quiet_ = true;
@@ -105,7 +110,8 @@ int OnlineRun::advance(bool& done) {
   }
 }
 
-int OnlineRun::handle_events() {
+template <MessageTransport T>
+int OnlineRun<T>::handle_events() {
   OnlineSteps steps;
   while (!events_.empty()) {
     const Event event = events_.front();
@@ -114,14 +120,15 @@ int OnlineRun::handle_events() {
     steps.clear();
     algorithm_->on(event, steps);
     for (const OnlineStep& wanted : steps.list())
-      if (const int code = carry_out(wanted); code != MPI_SUCCESS) return code;
+      if (const int code = start(wanted); code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
 }
 
-int OnlineRun::carry_out(const OnlineStep& wanted) {
-  if (wanted.is_notice) return tell(wanted);
-  if (wanted.kind == StepKind::send || wanted.kind == StepKind::recv) return start_data(wanted);
+template <MessageTransport T>
+int OnlineRun<T>::start(const OnlineStep& wanted) {
+  if (wanted.is_notice) return post_notice(wanted);
+  if (wanted.kind == StepKind::send || wanted.kind == StepKind::recv) return post_data(wanted);
   const StepId step = schedule_.add(wanted);
   if (wanted.kind == StepKind::combine)
     return combine_slots(schedule_.schedule(), step, binding_.buffers, binding_.op);
@@ -129,131 +136,148 @@ int OnlineRun::carry_out(const OnlineStep& wanted) {
   return MPI_SUCCESS;
 }
 
-int OnlineRun::start_data(const OnlineStep& wanted) {
+template <MessageTransport T>
+int OnlineRun<T>::post_data(const OnlineStep& wanted) {
   const bool is_send = wanted.kind == StepKind::send;
   const std::uint32_t number = (is_send ? sent_ : received_)[wanted.peer]++;
   Flight flight{.what = Flight::What::data, .step = schedule_.add(wanted, number)};
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int code = start_message(schedule_.schedule(), flight.step, binding_.buffers, binding_.comm,
-                                 tags_.of(number), arena_, &request, &flight.staging);
+  typename T::Handle handle = transport_.none();
+  const int code = post_message<T>(transport_, memory_, schedule_.schedule(), flight.step, binding_.buffers,
+                                   tags_.of(number), arena_, &handle, &flight.staging);
   if (code != MPI_SUCCESS) return code;
-  if (request == MPI_REQUEST_NULL) {
-    note(is_send ? Event::Kind::sent : Event::Kind::received, flight.step);
+  if (handle == transport_.none()) {
+    queue_event(is_send ? Event::Kind::sent : Event::Kind::received, flight.step);
     return MPI_SUCCESS;
   }
   flights_.push_back(flight);
-  requests_.push_back(request);
+  handles_.push_back(handle);
   return MPI_SUCCESS;
 }
 
-int OnlineRun::tell(const OnlineStep& wanted) {
+template <MessageTransport T>
+int OnlineRun<T>::post_notice(const OnlineStep& wanted) {
   if (free_wires_.empty()) free_wires_.push_back(&wires_.emplace_back());
   Wire* const wire = free_wires_.back();
   free_wires_.pop_back();
   const Notice& notice = wanted.notice;
   *wire = {notice.what, notice.rank, notice.other, schedule_.schedule().rank(), number_};
   flights_.push_back({.what = Flight::What::notice, .wire = wire});
-  return pmpi.Isend(wire->data(), sizeof *wire, MPI_BYTE, static_cast<int>(wanted.peer), notice_tag_,
-                    binding_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
+  memory_.add({reinterpret_cast<std::byte*>(wire), sizeof *wire});
+  return transport_.post_notice(wire->data(), sizeof *wire, static_cast<int>(wanted.peer), notice_tag_,
+                                &handles_.emplace_back(transport_.none()));
 }
 
-int OnlineRun::listen() {
+template <MessageTransport T>
+int OnlineRun<T>::listen() {
   if (is_listening_ || !algorithm_->is_listening()) return MPI_SUCCESS;
   if (const auto wire =
-          early_notices().take({binding_.comm, notice_tag_, schedule_.schedule().rank(), number_})) {
-    hear(*wire);
+          early_notices().take({transport_.identity(), notice_tag_, schedule_.schedule().rank(), number_})) {
+    queue_notice(*wire);
     return MPI_SUCCESS;
   }
   is_listening_ = true;
   flights_.push_back({.what = Flight::What::listening});
-  return pmpi.Irecv(heard_.data(), sizeof heard_, MPI_BYTE, MPI_ANY_SOURCE, notice_tag_, binding_.comm,
-                    &requests_.emplace_back(MPI_REQUEST_NULL));
+  memory_.add({reinterpret_cast<std::byte*>(&received_notice_), sizeof received_notice_});
+  return transport_.post_notice_receive(received_notice_.data(), sizeof received_notice_, notice_tag_,
+                                        &handles_.emplace_back(transport_.none()));
 }
 
-void OnlineRun::hear(const Wire& wire) {
+template <MessageTransport T>
+void OnlineRun<T>::queue_notice(const Wire& wire) {
   events_.push_back({.kind = Event::Kind::noticed,
                      .peer = wire[3],
                      .notice = {.what = wire[0], .rank = wire[1], .other = wire[2]}});
 }
 
-int OnlineRun::complete(decltype(pmpi.Waitsome) wait_or_test) {
+template <MessageTransport T>
+int OnlineRun<T>::complete(bool waits) {
   int count = 0;
+  const auto in_flight = static_cast<int>(flights_.size());
   completed_.resize(flights_.size());
-  MPI_Status none{};
-  none.MPI_ERROR = MPI_SUCCESS;
-  statuses_.resize(flights_.size(), none);
-  const int code = wait_or_test(static_cast<int>(flights_.size()), requests_.data(), &count,
-                                completed_.data(), statuses_.data());
-  if (code != MPI_SUCCESS) return error_in(statuses_.data(), static_cast<int>(flights_.size()), code);
-  // From the back, so that moving the last entry into a gap never moves one that is still to be looked at.
+  statuses_.resize(flights_.size());
+  T::prepare(statuses_.data(), statuses_.size());
+  const int code =
+      waits ? transport_.wait_some(handles_.data(), in_flight, &count, completed_.data(), statuses_.data())
+            : transport_.test_some(handles_.data(), in_flight, &count, completed_.data(), statuses_.data());
+  if (code != MPI_SUCCESS) return code;
+  // From the back, so that moving the last entry into a gap never moves one that is still to be completed.
   std::sort(completed_.begin(), completed_.begin() + count, std::greater<>());
-  for (int i = 0; i < count; ++i) land(static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]));
+  for (int i = 0; i < count; ++i) finish(static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]));
   return MPI_SUCCESS;
 }
 
-/// A flight is over: the online algorithm is to know.
-void OnlineRun::land(std::size_t at) {
+/// A flight is complete: the algorithm is to receive an event.
+template <MessageTransport T>
+void OnlineRun<T>::finish(std::size_t at) {
   const Flight flight = flights_[at];
   flights_[at] = flights_.back();
-  requests_[at] = requests_.back();
+  handles_[at] = handles_.back();
   flights_.pop_back();
-  requests_.pop_back();
+  handles_.pop_back();
   switch (flight.what) {
     case Flight::What::notice:
       free_wires_.push_back(flight.wire);
       return;
     case Flight::What::listening:
       is_listening_ = false;
-      if (heard_[4] == number_)
-        hear(heard_);
+      if (received_notice_[4] == number_)
+        queue_notice(received_notice_);
       else
-        early_notices().keep({binding_.comm, notice_tag_, schedule_.schedule().rank(), heard_[4]}, heard_);
+        early_notices().keep(
+            {transport_.identity(), notice_tag_, schedule_.schedule().rank(), received_notice_[4]},
+            received_notice_);
       return;
     case Flight::What::data:
       if (flight.staging) unpack(schedule_.schedule(), flight.step, binding_.buffers, flight.staging);
       ++messages_;
-      note(schedule_.schedule()[flight.step].kind == StepKind::send ? Event::Kind::sent
-                                                                    : Event::Kind::received,
-           flight.step);
+      queue_event(schedule_.schedule()[flight.step].kind == StepKind::send ? Event::Kind::sent
+                                                                           : Event::Kind::received,
+                  flight.step);
       return;
   }
 }
 
-void OnlineRun::note(Event::Kind kind, StepId step) {
+template <MessageTransport T>
+void OnlineRun<T>::queue_event(Event::Kind kind, StepId step) {
   const Schedule& schedule = schedule_.schedule();
   events_.push_back({.kind = kind, .peer = schedule[step].peer, .slots = schedule.ranges(step)[0]});
 }
 
-/// Until something has come; says for whom, where that takes long.
-int OnlineRun::wait() {
-  if (!wait_warning.is_on()) return complete(pmpi.Waitsome);
+/// Waits until something is complete. Warns where that takes long.
+template <MessageTransport T>
+int OnlineRun<T>::wait() {
+  if (!wait_warning.is_on()) return complete(true);
   const std::size_t before = flights_.size();
   PolledWait wait;
   for (;;) {
-    if (const int code = complete(pmpi.Testsome); code != MPI_SUCCESS || flights_.size() < before)
-      return code;
-    if (wait.has_become_long()) say_who_is_missing(false);
+    if (const int code = complete(false); code != MPI_SUCCESS || flights_.size() < before) return code;
+    if (wait.has_become_long()) warn(false);
   }
 }
 
-void OnlineRun::tell_if_it_stands() {
-  if (wait_warning.is_on() && has_begun_ && stall_detector_.has_become_long(messages_))
-    say_who_is_missing(true);
+template <MessageTransport T>
+void OnlineRun<T>::warn_if_stalled() {
+  if (wait_warning.is_on() && has_begun_ && stall_detector_.has_become_long(messages_)) warn(true);
 }
 
-void OnlineRun::say_who_is_missing(bool is_started) const {
+template <MessageTransport T>
+void OnlineRun<T>::warn(bool is_started) const {
   std::vector<int> peers;
   for (const Flight& flight : flights_)
     if (flight.what == Flight::What::data)
       peers.push_back(static_cast<int>(schedule_.schedule()[flight.step].peer));
-  wait_warning.say(binding_.comm, peers.data(), peers.size(), is_started);
+  wait_warning.report(binding_.comm(), peers.data(), peers.size(), is_started);
 }
 
-int OnlineRun::fail(int code) {
-  abandon(requests_.data(), requests_.size());
+template <MessageTransport T>
+int OnlineRun<T>::fail(int code) {
+  transport_.abandon(handles_.data(), handles_.size());
   flights_.clear();
-  requests_.clear();
+  handles_.clear();
   return code;
 }
+
+template class OnlineRun<const PointToPoint>;
+template class OnlineRun<Transport>;
 
 }  // namespace convene::execute

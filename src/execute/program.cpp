@@ -17,8 +17,8 @@ struct Run {
   std::size_t bytes = 0;
 };
 
-/// The ranges as one run of bytes, if they are that wherever the buffers are: buffers that follow each other in this call
-/// need not do so in the next.
+/// The ranges as one run of bytes, if they are that wherever the buffers are. (Buffers that follow each other in this
+/// call need not do so in the next.)
 std::optional<Run> one_run_of(std::span<const Range> ranges, const Schedule& schedule,
                               const Buffers& buffers) {
   const auto piece = one_run(ranges, schedule, buffers);
@@ -33,7 +33,7 @@ std::optional<Run> one_run_of(std::span<const Range> ranges, const Schedule& sch
   return Run{*base, piece->at - buffers[*base].base(), piece->bytes};
 }
 
-/// An empty message is left out, on the other side too; but not a signal.
+/// Whether a message is left out, on the other side too: an empty one whose arrival does not count.
 bool is_left_out(const Schedule& schedule, StepId step, const Buffers& buffers) {
   return !schedule.sends_empty_messages() && bytes_of(schedule.ranges(step), schedule, buffers) == 0;
 }
@@ -52,87 +52,87 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
   if (has_shared_) shared_.keep(buffers.shared, schedule.places(Buffer::shared));
   auto* slot_of = arena.take_array<std::uint32_t>(schedule.size());
   for (const Op op : order) add(schedule, op, buffers, slot_of);
-  join_calls();
-  forget_blocking(arena);
-  is_of_tokens_ = std::all_of(instructions_.begin(), instructions_.end(), [](const Instruction& instruction) {
-    const bool is_over = instruction.act == Opcode::send_now || instruction.act == Opcode::recv_now ||
-                         instruction.act == Opcode::exchange || instruction.act == Opcode::exchange_send_half;
-    return is_over && instruction.bytes_or_step == 0;
-  });
-  byte_ = MPI_BYTE;
-  no_request_ = MPI_REQUEST_NULL;
+  join_blocking_calls();
+  drop_blocking_waits(arena);
+  has_only_empty_messages_ =
+      std::all_of(instructions_.begin(), instructions_.end(), [](const Instruction& instruction) {
+        const bool is_over =
+            instruction.opcode == Opcode::send_now || instruction.opcode == Opcode::recv_now ||
+            instruction.opcode == Opcode::exchange || instruction.opcode == Opcode::exchange_send_half;
+        return is_over && instruction.bytes_or_step == 0;
+      });
   bound_ = true;
 }
 
-/// A message that is waited for at once goes by a call that does both: that saves the MPI a request; and so do a receive and a
-/// send that are both waited for before anything else. Likewise the last ones, behind which nothing is issued, where they
-/// are short; where they are long, copies behind them would have to wait.
-void Program::join_calls() {
+/// Joins posts and waits into blocking calls, which saves the MPI a request: a message that is waited for at once; a
+/// receive and a send that are both waited for before anything else; the last messages, behind which nothing is posted, if
+/// they are short (copies behind long ones would have to wait).
+void Program::join_blocking_calls() {
   constexpr std::uint64_t short_bytes = 4096;
   const auto waits_for = [&](std::size_t i, std::size_t message) {
-    return instructions_[i].act == Opcode::wait &&
+    return instructions_[i].opcode == Opcode::wait &&
            instructions_[i].message.slot == instructions_[message].message.slot;
   };
   for (std::size_t i = 0; i + 3 < instructions_.size(); ++i) {
-    if (instructions_[i].act != Opcode::recv || instructions_[i + 1].act != Opcode::send) continue;
+    if (instructions_[i].opcode != Opcode::recv || instructions_[i + 1].opcode != Opcode::send) continue;
     if (!(waits_for(i + 2, i) && waits_for(i + 3, i + 1)) &&
         !(waits_for(i + 2, i + 1) && waits_for(i + 3, i)))
       continue;
-    instructions_[i].act = Opcode::exchange;
-    instructions_[i + 1].act = Opcode::exchange_send_half;
+    instructions_[i].opcode = Opcode::exchange;
+    instructions_[i + 1].opcode = Opcode::exchange_send_half;
   }
   for (std::size_t i = 0; i + 1 < instructions_.size(); ++i) {
-    Opcode& act = instructions_[i].act;
-    if ((act != Opcode::recv && act != Opcode::send) || !waits_for(i + 1, i)) continue;
-    act = act == Opcode::recv ? Opcode::recv_now : Opcode::send_now;
+    Opcode& opcode = instructions_[i].opcode;
+    if ((opcode != Opcode::recv && opcode != Opcode::send) || !waits_for(i + 1, i)) continue;
+    opcode = opcode == Opcode::recv ? Opcode::recv_now : Opcode::send_now;
   }
   std::size_t end = instructions_.size();
   std::uint64_t local_bytes = 0;
   for (; end > 0; --end) {
     const Instruction& instruction = instructions_[end - 1];
-    if (instruction.act == Opcode::copy || instruction.act == Opcode::share ||
-        instruction.act == Opcode::combine)
+    if (instruction.opcode == Opcode::copy || instruction.opcode == Opcode::share ||
+        instruction.opcode == Opcode::combine)
       local_bytes += instruction.bytes_or_step;
-    else if (instruction.act == Opcode::general)
+    else if (instruction.opcode == Opcode::general)
       local_bytes = UINT_MAX;
-    else if (instruction.act != Opcode::wait)
+    else if (instruction.opcode != Opcode::wait)
       break;
   }
-  const auto is_short = [&](std::size_t i, Opcode act) {
-    return i < end && instructions_[i].act == act && instructions_[i].bytes_or_step <= short_bytes;
+  const auto is_short = [&](std::size_t i, Opcode opcode) {
+    return i < end && instructions_[i].opcode == opcode && instructions_[i].bytes_or_step <= short_bytes;
   };
   const std::size_t last = end - 1;
   if (is_short(last, Opcode::send) || is_short(last, Opcode::send_now)) {
-    instructions_[last].act = Opcode::send_now;
+    instructions_[last].opcode = Opcode::send_now;
     if (local_bytes <= short_bytes && is_short(last - 1, Opcode::recv) && !awaits_others(last - 1)) {
-      instructions_[last - 1].act = Opcode::exchange;
-      instructions_[last].act = Opcode::exchange_send_half;
+      instructions_[last - 1].opcode = Opcode::exchange;
+      instructions_[last].opcode = Opcode::exchange_send_half;
     }
   } else if (is_short(last, Opcode::recv) && local_bytes <= short_bytes && !awaits_others(last)) {
-    instructions_[last].act = Opcode::recv_now;
+    instructions_[last].opcode = Opcode::recv_now;
   }
 }
 
-/// Messages that are over when their call returns are not waited for; where there are no others no request needs a place.
-void Program::forget_blocking(Arena& arena) {
+/// Drops the waits of messages that are complete when their call returns. If there are no others, no handle needs a place.
+void Program::drop_blocking_waits(Arena& arena) {
   bool* const has_request = arena.take_array<bool>(slots_);
   std::fill_n(has_request, slots_, false);
   for (const Instruction& instruction : instructions_)
-    if (instruction.act == Opcode::send || instruction.act == Opcode::recv ||
-        instruction.act == Opcode::scattered)
+    if (instruction.opcode == Opcode::send || instruction.opcode == Opcode::recv ||
+        instruction.opcode == Opcode::scattered)
       has_request[instruction.message.slot] = true;
   std::erase_if(instructions_, [&](const Instruction& instruction) {
-    return instruction.act == Opcode::wait && !has_request[instruction.message.slot];
+    return instruction.opcode == Opcode::wait && !has_request[instruction.message.slot];
   });
   if (std::find(has_request, has_request + slots_, true) == has_request + slots_) slots_ = 0;
 }
 
-/// Whether anything is to be received by an instruction before this one, and waited for behind it.
+/// Whether an earlier instruction posts a receive that is waited for behind this one.
 bool Program::awaits_others(std::size_t instruction) const {
   for (std::size_t i = 0; i < instruction; ++i) {
-    if (instructions_[i].act != Opcode::recv && instructions_[i].act != Opcode::scattered) continue;
+    if (instructions_[i].opcode != Opcode::recv && instructions_[i].opcode != Opcode::scattered) continue;
     const auto is_its_wait = [&](const Instruction& other) {
-      return other.act == Opcode::wait && other.message.slot == instructions_[i].message.slot;
+      return other.opcode == Opcode::wait && other.message.slot == instructions_[i].message.slot;
     };
     const auto from = instructions_.begin();
     if (std::none_of(from + static_cast<std::ptrdiff_t>(i), from + static_cast<std::ptrdiff_t>(instruction),
@@ -151,22 +151,22 @@ void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::
     slot_of[step] = slots_++;
     return add_message(schedule, step, buffers, slot_of[step]);
   }
-  if (op.action() == Action::wait_all) return;  // whoever runs the program waits for all at its end
+  if (op.action() == Action::wait_all) return;  // a run of the program waits for all at its end
   if (is_left_out(schedule, step, buffers)) return;
   Instruction instruction;
-  instruction.act = Opcode::wait;
+  instruction.opcode = Opcode::wait;
   instruction.bytes_or_step = step;
   instruction.message = {0, slot_of[step]};
   instructions_.push_back(instruction);
 }
 
-/// A signal is given when it is issued, and awaited where the order waits for it.
+/// Adds a signal where it is issued, or its other end where the order waits for it.
 void Program::add_signal(const Schedule& schedule, Op op) {
   const Step& step = schedule[op.step()];
   const bool gives = step.kind == StepKind::send;
   if (gives != (op.action() == Action::issue)) return;
   Instruction instruction;
-  instruction.act = gives ? Opcode::signal : Opcode::await;
+  instruction.opcode = gives ? Opcode::signal : Opcode::await;
   instruction.message = {static_cast<std::int32_t>(step.peer), step.match};
   instructions_.push_back(instruction);
 }
@@ -175,15 +175,15 @@ void Program::add_local(const Schedule& schedule, StepId step, const Buffers& bu
   const auto from = one_run_of(schedule.from(step), schedule, buffers);
   const auto to = one_run_of(schedule.to(step), schedule, buffers);
   Instruction instruction;
-  instruction.act = Opcode::general;
+  instruction.opcode = Opcode::general;
   instruction.bytes_or_step = step;
   // Single places may differ: a shared one has room for the largest.
   const bool is_single = places(schedule.from(step)) == 1;
   if (from && to && from->bytes <= UINT_MAX && (from->bytes == to->bytes || is_single)) {
-    if (from->bytes == 0) return;  // a barrier's, for one
-    instruction.act = schedule[step].kind == StepKind::combine ? Opcode::combine
-                      : to->base == Buffer::shared             ? Opcode::share
-                                                               : Opcode::copy;
+    if (from->bytes == 0) return;  // of a barrier, say
+    instruction.opcode = schedule[step].kind == StepKind::combine ? Opcode::combine
+                         : to->base == Buffer::shared             ? Opcode::share
+                                                                  : Opcode::copy;
     instruction.base = from->base;
     instruction.target_base = to->base;
     instruction.offset = from->offset;
@@ -197,11 +197,11 @@ void Program::add_message(const Schedule& schedule, StepId id, const Buffers& bu
   const Step& step = schedule[id];
   Instruction instruction;
   instruction.message = {static_cast<std::int32_t>(step.peer), slot};
-  instruction.act = Opcode::scattered;
+  instruction.opcode = Opcode::scattered;
   instruction.bytes_or_step = id;
   const auto run = one_run_of(schedule.ranges(id), schedule, buffers);
   if (run && run->bytes <= INT_MAX) {
-    instruction.act = step.kind == StepKind::send ? Opcode::send : Opcode::recv;
+    instruction.opcode = step.kind == StepKind::send ? Opcode::send : Opcode::recv;
     instruction.base = run->base;
     instruction.offset = run->offset;
     instruction.bytes_or_step = static_cast<std::uint32_t>(run->bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program: the compiled order of a schedule, bound to the sizes of one call. What remains for each message is its
-// offset from a buffer's start, a count, a peer and a tag; a call with other buffers of the same sizes runs it again.
+// Programs: the compiled order of a schedule, bound to the sizes of one call. What remains for each message is its offset
+// from a buffer's start, a count, a peer and a tag. A call with other buffers of the same sizes reruns the program.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@ namespace convene::execute {
 
 /// What one instruction of a program does.
 enum class Opcode : std::uint8_t {
-  send,                ///< `bytes` bytes at `offset` from `base`, to `peer`
-  send_now,            ///< likewise, and wait for it
-  recv,                ///< likewise, from `peer`
-  recv_now,            ///< likewise, and wait for it
-  exchange,            ///< likewise, while the next instruction's message is sent
+  send,                ///< post a send of `bytes` bytes at `offset` from `base` to `peer`
+  send_now,            ///< the same, and wait for it
+  recv,                ///< post a receive of `bytes` bytes at `offset` from `base` from `peer`
+  recv_now,            ///< the same, and wait for it
+  exchange,            ///< receive, while the next instruction's message is sent
   exchange_send_half,  ///< that instruction
   copy,                ///< `bytes` bytes at `offset` from `base` to `target` from `target_base`
-  share,               ///< likewise, into memory that other ranks read
+  share,               ///< the same, into memory that other ranks read
   combine,             ///< `bytes` bytes: target = offset ∘ target
-  scattered,           ///< start the message of step `step`, whose slots are not one run of bytes
-  general,             ///< do the copy or combine of step `step`, likewise
+  scattered,           ///< post the message of step `step`, whose slots are not one run of bytes
+  general,             ///< do the copy or combine of step `step`, whose slots are not one run of bytes
   wait,                ///< for the message in `slot`, of step `step`
-  signal,              ///< number `slot` to `peer`
-  await,               ///< number `slot` from `peer`
+  signal,              ///< signal number `slot` to `peer`
+  await,               ///< signal number `slot` from `peer`
 };
 
 struct Instruction {
@@ -42,7 +42,7 @@ struct Instruction {
   };
   std::uint32_t bytes_or_step = 0;
   std::uint8_t match = 0;
-  Opcode act = Opcode::wait;
+  Opcode opcode = Opcode::wait;
   Buffer base = Buffer::input, target_base = Buffer::input;
 
   Instruction() : target(0) {}
@@ -50,7 +50,7 @@ struct Instruction {
 
 class Program {
  public:
-  /// Whether the program is that of this layout: then it can run as it is.
+  /// Whether the program was bound to this layout: then it can run as it is.
   bool fits(const Buffers& buffers) const {
     return bound_ && buffers.input.same_layout(input_) && buffers.output.same_layout(output_) &&
            (!has_scratch_ || buffers.blocks.same_layout(blocks_)) &&
@@ -58,35 +58,29 @@ class Program {
   }
 
   /// Binds the order to the sizes of the buffers; `blocks` is the number of places that the buffers' `blocks` has. Keeps
-  /// its own copy of what it has to compare later. The arena is for the while.
+  /// its own copy of what fits() compares. The arena is for the call only.
   void bind(const Schedule& schedule, const Order& order, const Buffers& buffers, std::uint32_t blocks,
             Arena& arena);
 
   const std::vector<Instruction>& instructions() const { return instructions_; }
   std::uint32_t slots() const { return slots_; }
-  /// Whether it is nothing but empty messages, each over when its call returns, as barriers are: see run_zero_byte_messages().
-  bool has_only_empty_messages() const { return is_of_tokens_; }
-
-  /// The MPI's handles that a run needs, kept with the program: a short call shows each page of memory that it looks at.
-  MPI_Datatype byte() const { return byte_; }
-  MPI_Request no_request() const { return no_request_; }
+  /// Whether it consists of zero-byte messages, each complete when its call returns: see run_zero_byte_messages().
+  bool has_only_empty_messages() const { return has_only_empty_messages_; }
 
   std::size_t memory() const;
 
  private:
-  void join_calls();
+  void join_blocking_calls();
   bool awaits_others(std::size_t instruction) const;
-  void forget_blocking(Arena& arena);
+  void drop_blocking_waits(Arena& arena);
   void add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of);
   void add_signal(const Schedule& schedule, Op op);
   void add_local(const Schedule& schedule, StepId step, const Buffers& buffers);
   void add_message(const Schedule& schedule, StepId step, const Buffers& buffers, std::uint32_t slot);
 
   std::vector<Instruction> instructions_;
-  std::uint32_t slots_ = 0;  // messages, each with a place for its request; 0 where none has one
-  bool bound_ = false, is_of_tokens_ = false, has_scratch_ = false, has_shared_ = false;
-  MPI_Datatype byte_{};
-  MPI_Request no_request_{};
+  std::uint32_t slots_ = 0;  // messages, each with a place for its handle; 0 if none has one
+  bool bound_ = false, has_only_empty_messages_ = false, has_scratch_ = false, has_shared_ = false;
   KeptLayout input_, output_, blocks_, shared_;
 };
 

@@ -1,50 +1,53 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs: one instruction after the other.
+// Interpreter of programs: one instruction after the other.
+#include "execute/program_run.hpp"
+
 #include <algorithm>
 
 #include "base/stream_copy.hpp"
-#include "execute/program.hpp"
 #include "execute/step_run.hpp"
 
 namespace convene::execute {
 namespace {
 
+template <MessageTransport T>
 class ProgramRun {
  public:
+  using Handle = typename T::Handle;
+
   ProgramRun(const Binding& binding, const Program& program, Arena& arena)
       : binding_(binding), program_(program), messages_(binding, arena), tags_(binding.tags()) {
     if (program.slots() == 0) return;
-    requests_ = arena.take_array<MPI_Request>(program.slots());
-    std::fill_n(requests_, program.slots(), program_.no_request());
+    handles_ = arena.take_array<Handle>(program.slots());
+    std::fill_n(handles_, program.slots(), transport().none());
   }
 
   int run() {
-    int code = MPI_SUCCESS;
+    int code = messages_.code();
+    if (code != MPI_SUCCESS) return code;
     for (const Instruction& instruction : program_.instructions())
-      if ((code = act(instruction)) != MPI_SUCCESS) break;
-    // One by one: what is complete costs next to nothing, and all must come anyway.
-    for (std::uint32_t slot = 0; slot < program_.slots() && code == MPI_SUCCESS; ++slot)
-      if (requests_[slot] != program_.no_request()) code = wait(&requests_[slot], slot);
-    if (code != MPI_SUCCESS) abandon(requests_, program_.slots());
+      if ((code = execute(instruction)) != MPI_SUCCESS) break;
+    if (code == MPI_SUCCESS) code = wait_for_all();
+    if (code != MPI_SUCCESS) transport().abandon(handles_, program_.slots());
     messages_.finish_all();
     return code;
   }
 
  private:
-  [[gnu::always_inline]] int act(const Instruction& instruction) {
-    switch (instruction.act) {
+  T& transport() const { return transport_of<T>(binding_); }
+
+  [[gnu::always_inline]] int execute(const Instruction& instruction) {
+    switch (instruction.opcode) {
       case Opcode::send:
-        return pmpi.Isend(at(instruction.base, instruction.offset),
-                          static_cast<int>(instruction.bytes_or_step), program_.byte(),
-                          instruction.message.peer, tags_.of(instruction.match), binding_.comm,
-                          request_of(instruction));
+        return transport().post_send(at(instruction.base, instruction.offset), instruction.bytes_or_step,
+                                     instruction.message.peer, tags_.of(instruction.match),
+                                     handle_of(instruction));
       case Opcode::send_now:
         return send(instruction);
       case Opcode::recv:
-        return pmpi.Irecv(at(instruction.base, instruction.offset),
-                          static_cast<int>(instruction.bytes_or_step), program_.byte(),
-                          instruction.message.peer, tags_.of(instruction.match), binding_.comm,
-                          request_of(instruction));
+        return transport().post_receive(at(instruction.base, instruction.offset), instruction.bytes_or_step,
+                                        instruction.message.peer, tags_.of(instruction.match),
+                                        handle_of(instruction));
       case Opcode::recv_now:
         return receive(instruction);
       case Opcode::exchange:
@@ -52,8 +55,8 @@ class ProgramRun {
       case Opcode::exchange_send_half:
         return MPI_SUCCESS;
       case Opcode::wait:
-        if (*request_of(instruction) != program_.no_request())
-          if (const int code = wait(request_of(instruction), instruction.message.slot); code != MPI_SUCCESS)
+        if (*handle_of(instruction) != transport().none())
+          if (const int code = wait(handle_of(instruction), instruction.message.slot); code != MPI_SUCCESS)
             return code;
         messages_.finish(instruction.bytes_or_step);
         return MPI_SUCCESS;
@@ -74,60 +77,58 @@ class ProgramRun {
       case Opcode::await:
         return await(instruction);
       case Opcode::scattered:
-        return messages_.start(instruction.bytes_or_step, request_of(instruction));
+        return messages_.post(instruction.bytes_or_step, handle_of(instruction));
       case Opcode::general:
         return messages_.do_local(instruction.bytes_or_step);
     }
     return MPI_SUCCESS;
   }
 
-  MPI_Request* request_of(const Instruction& instruction) const {
-    return requests_ + instruction.message.slot;
+  Handle* handle_of(const Instruction& instruction) const { return handles_ + instruction.message.slot; }
+
+  Outgoing outgoing(const Instruction& to) const {
+    return {at(to.base, to.offset), to.bytes_or_step, to.message.peer, tags_.of(to.match)};
+  }
+  Incoming incoming(const Instruction& from) const {
+    return {at(from.base, from.offset), from.bytes_or_step, from.message.peer, tags_.of(from.match)};
   }
 
   int send(const Instruction& to) {
-    const auto bytes = static_cast<int>(to.bytes_or_step);
-    const std::byte* const sent = at(to.base, to.offset);
-    const int tag = tags_.of(to.match);
-    if (!tells_) return pmpi.Send(sent, bytes, program_.byte(), to.message.peer, tag, binding_.comm);
-    MPI_Request request = program_.no_request();
-    const int code = pmpi.Isend(sent, bytes, program_.byte(), to.message.peer, tag, binding_.comm, &request);
-    return code == MPI_SUCCESS ? end(&request, to) : code;
+    if (!warns_) return transport().send(outgoing(to));
+    Handle handle = transport().none();
+    const int code = post(outgoing(to), &handle);
+    return code == MPI_SUCCESS ? complete(&handle, to) : code;
   }
 
   int receive(const Instruction& from) {
-    const auto bytes = static_cast<int>(from.bytes_or_step);
-    std::byte* const to = at(from.base, from.offset);
-    const int tag = tags_.of(from.match);
-    if (!tells_)
-      return pmpi.Recv(to, bytes, program_.byte(), from.message.peer, tag, binding_.comm, MPI_STATUS_IGNORE);
-    MPI_Request request = program_.no_request();
-    const int code = pmpi.Irecv(to, bytes, program_.byte(), from.message.peer, tag, binding_.comm, &request);
-    return code == MPI_SUCCESS ? end(&request, from) : code;
+    if (!warns_) return transport().receive(incoming(from));
+    const Incoming message = incoming(from);
+    Handle handle = transport().none();
+    const int code = transport().post_receive(message.at, message.bytes, message.peer, message.tag, &handle);
+    return code == MPI_SUCCESS ? complete(&handle, from) : code;
   }
 
   int exchange(const Instruction& from, const Instruction& to) {
-    if (!tells_)
-      return pmpi.Sendrecv(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), program_.byte(),
-                           to.message.peer, tags_.of(to.match), at(from.base, from.offset),
-                           static_cast<int>(from.bytes_or_step), program_.byte(), from.message.peer,
-                           tags_.of(from.match), binding_.comm, MPI_STATUS_IGNORE);
-    MPI_Request request = program_.no_request();
-    int code = pmpi.Isend(at(to.base, to.offset), static_cast<int>(to.bytes_or_step), program_.byte(),
-                          to.message.peer, tags_.of(to.match), binding_.comm, &request);
+    if (!warns_) return transport().exchange(outgoing(to), incoming(from));
+    Handle handle = transport().none();
+    int code = post(outgoing(to), &handle);
     if (code != MPI_SUCCESS) return code;
     code = receive(from);
-    return code == MPI_SUCCESS ? end(&request, to) : abandoned(&request, code);
+    return code == MPI_SUCCESS ? complete(&handle, to) : abandoned(&handle, code);
   }
 
-  /// Waits for a message that has no slot's request, and tells for whom where that takes long.
-  int end(MPI_Request* request, const Instruction& instruction) {
-    const int code = wait_and_tell(request, instruction.message.slot);
-    return code == MPI_SUCCESS ? code : abandoned(request, code);
+  int post(const Outgoing& message, Handle* handle) {
+    return transport().post_send(message.at, message.bytes, message.peer, message.tag, handle);
   }
 
-  static int abandoned(MPI_Request* request, int code) {
-    abandon(request, 1);
+  /// Waits for a message that has no slot's handle. Warns where that takes long.
+  int complete(Handle* handle, const Instruction& instruction) {
+    const int code = wait_or_warn(handle, instruction.message.slot);
+    return code == MPI_SUCCESS ? code : abandoned(handle, code);
+  }
+
+  int abandoned(Handle* handle, int code) {
+    transport().abandon(handle, 1);
     return code;
   }
 
@@ -136,35 +137,42 @@ class ProgramRun {
       return binding_.shared_memory->is_signalled(static_cast<Rank>(instruction.message.peer),
                                                   instruction.message.slot);
     };
-    return is_signalled() ? MPI_SUCCESS : poll(binding_, instruction.message.peer, is_signalled);
+    return is_signalled() ? MPI_SUCCESS : poll<T>(binding_, instruction.message.peer, is_signalled);
   }
 
-  int wait(MPI_Request* request, std::uint32_t slot) {
-    return tells_ ? wait_and_tell(request, slot) : pmpi.Wait(request, MPI_STATUS_IGNORE);
+  int wait(Handle* handle, std::uint32_t slot) {
+    return warns_ ? wait_or_warn(handle, slot) : transport().wait(handle);
   }
 
-  /// Likewise, but says for whom, where that takes long.
-  [[gnu::noinline]] int wait_and_tell(MPI_Request* request, std::uint32_t slot) {
+  int wait_for_all() {
+    if (!warns_) return transport().wait_all(handles_, program_.slots());
+    int code = MPI_SUCCESS;
+    for (std::uint32_t slot = 0; slot < program_.slots() && code == MPI_SUCCESS; ++slot)
+      if (handles_[slot] != transport().none()) code = wait_or_warn(&handles_[slot], slot);
+    return code;
+  }
+
+  /// Waits, and warns once where that takes long.
+  [[gnu::noinline]] int wait_or_warn(Handle* handle, std::uint32_t slot) {
     PolledWait wait;
     for (;;) {
-      int done = 0;
-      if (const int code = pmpi.Test(request, &done, MPI_STATUS_IGNORE); code != MPI_SUCCESS || done)
-        return code;
+      bool done = false;
+      if (const int code = transport().test(handle, &done); code != MPI_SUCCESS || done) return code;
       if (!wait.has_become_long()) continue;
       const int peer = peer_of(slot);
-      wait_warning.say(binding_.comm, &peer, peer < 0 ? 0 : 1, false);
+      wait_warning.report(binding_.comm(), &peer, peer < 0 ? 0 : 1, false);
     }
   }
 
-  /// Who is at the other end of the message in a slot; -1 where that is not found.
+  /// The peer of the message in a slot; -1 if that is not found.
   int peer_of(std::uint32_t slot) const {
     for (const Instruction& instruction : program_.instructions()) {
-      if (instruction.act == Opcode::wait && instruction.message.slot == slot)
+      if (instruction.opcode == Opcode::wait && instruction.message.slot == slot)
         return static_cast<int>((*binding_.schedule)[instruction.bytes_or_step].peer);
-      const bool is_message = instruction.act == Opcode::send || instruction.act == Opcode::recv ||
-                              instruction.act == Opcode::recv_now || instruction.act == Opcode::send_now ||
-                              instruction.act == Opcode::exchange ||
-                              instruction.act == Opcode::exchange_send_half;
+      const bool is_message =
+          instruction.opcode == Opcode::send || instruction.opcode == Opcode::recv ||
+          instruction.opcode == Opcode::recv_now || instruction.opcode == Opcode::send_now ||
+          instruction.opcode == Opcode::exchange || instruction.opcode == Opcode::exchange_send_half;
       if (is_message && instruction.message.slot == slot) return instruction.message.peer;
     }
     return -1;
@@ -174,19 +182,32 @@ class ProgramRun {
 
   const Binding& binding_;
   const Program& program_;
-  StepMessages messages_;
+  StepMessages<T> messages_;
   const Tags tags_;
-  const bool tells_ = wait_warning.is_on();  // for whom it waits
-  MPI_Request* requests_ = nullptr;          // by slot
+  const bool warns_ = wait_warning.is_on();
+  Handle* handles_ = nullptr;  // by slot
 };
+
+template <MessageTransport T>
+[[gnu::always_inline]] inline int run_over(const Binding& binding, const Program& program, Arena& arena) {
+  if (!binding.shared_memory) return ProgramRun<T>(binding, program, arena).run();
+  const SharedRun shared(binding);
+  const int code = await_memory<T>(binding);
+  return code == MPI_SUCCESS ? ProgramRun<T>(binding, program, arena).run() : code;
+}
+
+/// Out of line, so that the usual path has no larger frame.
+[[gnu::noinline, gnu::cold]] int run_over_another(const Binding& binding, const Program& program,
+                                                  Arena& arena) {
+  return run_over<Transport>(binding, program, arena);
+}
 
 }  // namespace
 
 int run_program(const Binding& binding, const Program& program, Arena& arena) {
-  if (!binding.shared_memory) return ProgramRun(binding, program, arena).run();
-  const SharedRun shared(binding);
-  const int code = await_memory(binding);
-  return code == MPI_SUCCESS ? ProgramRun(binding, program, arena).run() : code;
+  if (binding.transport) [[unlikely]]
+    return run_over_another(binding, program, arena);
+  return run_over<const PointToPoint>(binding, program, arena);
 }
 
 }  // namespace convene::execute

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waits that last suspiciously long. The rank waits on, as the MPI would, but says for whom.
+// Detection of long waits. A rank that waits suspiciously long reports for which ranks, and waits on.
 #pragma once
 
 #include <sched.h>
@@ -13,25 +13,25 @@
 
 namespace convene::execute {
 
-/// What to do about them: set before the first run, the same for the whole process.
+/// What to do about long waits: set before the first run, the same for the whole process.
 struct WaitWarning {
   std::uint64_t after_ns = 0;  ///< 0: nothing, and waiting is left to the MPI
-  /// Called once in a wait that has lasted that long: messages from or to these ranks of `comm` are not complete. It is a
-  /// wait within the collective's call, or behind it (`is_started`: that has returned, or runs beside others).
-  void (*say)(MPI_Comm comm, const int* peers, std::size_t count, bool is_started) = nullptr;
+  /// Called once in a wait that has lasted that long: messages from or to these ranks of `comm` are not complete. With
+  /// `is_started`, the collective's call has returned or runs beside others; else the wait is within that call.
+  void (*report)(MPI_Comm comm, const int* peers, std::size_t count, bool is_started) = nullptr;
 
   bool is_on() const { return after_ns != 0; }
 };
 inline WaitWarning wait_warning;
 
-/// Set in threads that take runs further while the program may do something else than wait.
+/// Set in threads that progress runs while the program may do something else than wait.
 [[gnu::tls_model("initial-exec")]] inline thread_local constinit bool is_in_background = false;
 
-/// One wait, polled: gives way to other processes, and tells when it is time to say something.
+/// One polled wait: yields to other processes, and detects that it has become long.
 class PolledWait {
  public:
-  /// To be called after every look that found nothing: lets the core's other thread, where it has one, go first. True
-  /// once, when the wait has become long.
+  /// To be called after every look that found nothing: lets the core's other hardware thread go first. True once, when
+  /// the wait has become long.
   bool has_become_long() {
     relax();
     constexpr int looks_between = 100;
@@ -40,8 +40,8 @@ class PolledWait {
     if (!wait_warning.is_on()) return false;
     const std::uint64_t now = monotonic_ns();
     if (start_ == 0) start_ = now;
-    if (has_said_ || now - start_ < wait_warning.after_ns) return false;
-    return has_said_ = true;
+    if (has_warned_ || now - start_ < wait_warning.after_ns) return false;
+    return has_warned_ = true;
   }
 
  private:
@@ -54,25 +54,25 @@ class PolledWait {
   }
 
   std::uint64_t looks_ = 0, start_ = 0;
-  bool has_said_ = false;
+  bool has_warned_ = false;
 };
 
-/// A run that is looked at now and then: tells when it has stood still for long, and its program has waited all the time.
+/// A run that is advanced now and then: detects that nothing has moved for long while its program waited all the time.
 class StallDetector {
  public:
-  /// To be called after every look; `moved` grows with all that comes. True once, when the wait has become long.
+  /// To be called after every look; `moved` grows with every completion. True once, when the wait has become long.
   bool has_become_long(std::uint64_t moved) {
     constexpr int looks_between = 100;
-    constexpr std::uint64_t elsewhere_ns = 1'000'000'000;  // who looks so rarely does not wait
-    if (is_in_background || has_said_ || ++looks_ % looks_between != 0) return false;
+    constexpr std::uint64_t elsewhere_ns = 1'000'000'000;  // a program that looks so rarely does not wait
+    if (is_in_background || has_warned_ || ++looks_ % looks_between != 0) return false;
     const std::uint64_t now = monotonic_ns(), looked = std::exchange(looked_, now);
     if (std::exchange(moved_, moved) != moved || now - looked > elsewhere_ns) since_ = now;
-    return has_said_ = now - since_ >= wait_warning.after_ns;
+    return has_warned_ = now - since_ >= wait_warning.after_ns;
   }
 
  private:
   std::uint64_t looks_ = 0, moved_ = 0, looked_ = 0, since_ = 0;
-  bool has_said_ = false;
+  bool has_warned_ = false;
 };
 
 }  // namespace convene::execute

@@ -1,26 +1,102 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What running a program and running dynamically have in common: messages and local steps, and memory that ranks share.
+// Common parts of programs and dynamic runs: messages and local steps, shared memory, registered memory.
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
-#include "execute/executor.hpp"
-#include "execute/shared_memory.hpp"
+#include "execute/binding.hpp"
 #include "execute/stall_detector.hpp"
 
 namespace convene::execute {
 
-/// Starts messages and finishes those that are complete; does local steps.
+/// Registers a binding's buffers for one run, on a transport that needs that, and connects its peers.
+template <MessageTransport T>
+class RunMemory {
+ public:
+  explicit RunMemory(const Binding& binding) : transport_(transport_of<T>(binding)) {
+    code_ = transport_.connect(*binding.schedule);
+    if (!transport_.capabilities().needs_registration) return;
+    const Schedule& schedule = *binding.schedule;
+    for (unsigned b = 0; b < schedule.buffers(); ++b)
+      if (const auto buffer = static_cast<Buffer>(b); schedule.places(buffer) > 0 && buffer != Buffer::shared)
+        add(extent_of(binding.buffers[buffer], schedule.places(buffer)));
+  }
+  ~RunMemory() {
+    for (const Registration each : registrations_) transport_.deregister_memory(each);
+  }
+  RunMemory(const RunMemory&) = delete;
+  RunMemory& operator=(const RunMemory&) = delete;
+
+  /// Registers staging.
+  void add(const Piece& memory) {
+    if (!transport_.capabilities().needs_registration || memory.bytes == 0 || code_ != MPI_SUCCESS) return;
+    Registration made = 0;
+    code_ = transport_.register_memory(memory, Lifetime::run, &made);
+    if (code_ == MPI_SUCCESS) registrations_.push_back(made);
+  }
+  /// The first error, or MPI_SUCCESS.
+  int code() const { return code_; }
+
+ private:
+  T& transport_;
+  int code_;
+  std::vector<Registration> registrations_;
+};
+
+/// MPI registers by itself and has connected all ranks.
+template <>
+class RunMemory<const PointToPoint> {
+ public:
+  explicit RunMemory(const Binding&) {}
+  static void add(const Piece&) {}
+  static constexpr int code() { return MPI_SUCCESS; }
+};
+
+/// Posts a step's message. An empty one is left out, on the other side too, unless its arrival counts: its handle is
+/// none(). `staging`: from where a receive has to be unpacked, else null.
+template <MessageTransport T>
+int post_message(T& transport, RunMemory<T>& memory, const Schedule& schedule, StepId id,
+                 const Buffers& buffers, int tag, Arena& arena, typename T::Handle* handle,
+                 std::byte** staging) {
+  const Step& step = schedule[id];
+  const Message message = make_message(schedule, id, buffers, transport.capabilities().pack_below, arena);
+  *handle = transport.none();
+  *staging = nullptr;
+  if (message.is_empty() && !schedule.sends_empty_messages()) return MPI_SUCCESS;
+  if (message.staging) {
+    memory.add(message.pieces.empty() ? message.run : message.pieces[0]);
+    if (memory.code() != MPI_SUCCESS) return memory.code();
+  }
+  const int peer = static_cast<int>(step.peer);
+  const Piece& run = message.run;
+  if (step.kind == StepKind::send)
+    return message.pieces.empty() ? transport.post_send(run.at, run.bytes, peer, tag, handle)
+                                  : transport.post_send_pieces(message.pieces, peer, tag, arena, handle);
+  *staging = message.staging;
+  return message.pieces.empty() ? transport.post_receive(run.at, run.bytes, peer, tag, handle)
+                                : transport.post_receive_pieces(message.pieces, peer, tag, arena, handle);
+}
+
+/// Posts messages and finishes those that are complete; does local steps.
+template <MessageTransport T>
 class StepMessages {
  public:
   StepMessages(const Binding& binding, Arena& arena)
-      : binding_(binding), schedule_(*binding.schedule), arena_(arena), tags_(binding.tags()) {}
+      : binding_(binding),
+        schedule_(*binding.schedule),
+        arena_(arena),
+        tags_(binding.tags()),
+        memory_(binding) {}
 
-  /// Starts a send or a receive. An empty message is left out, on the other side too: its request is null.
-  int start(StepId id, MPI_Request* request) {
+  /// MPI_SUCCESS, or why the run's memory or peers are not at hand.
+  int code() const { return memory_.code(); }
+
+  /// Posts a send or a receive. The handle of one that is left out is none().
+  int post(StepId id, typename T::Handle* handle) {
     std::byte* staging = nullptr;
-    const int code = start_message(schedule_, id, binding_.buffers, binding_.comm,
-                                   tags_.of(schedule_[id].match), arena_, request, &staging);
+    const int code = post_message<T>(transport_of<T>(binding_), memory_, schedule_, id, binding_.buffers,
+                                     tags_.of(schedule_[id].match), arena_, handle, &staging);
     if (staging) remember_staging(id, staging);
     return code;
   }
@@ -32,7 +108,7 @@ class StepMessages {
     staging_[id] = nullptr;
   }
 
-  /// Likewise, for all that are left.
+  /// Finishes all that are left.
   void finish_all() {
     if (!staging_) return;
     for (StepId id = 0; id < schedule_.size(); ++id) finish(id);
@@ -63,24 +139,25 @@ class StepMessages {
   const Schedule& schedule_;
   Arena& arena_;
   const Tags tags_;
+  [[no_unique_address]] RunMemory<T> memory_;
   std::byte** staging_ =
-      nullptr;  // by step: where a receive that has to be unpacked was put; null while there is none
+      nullptr;  // by step: from where a receive has to be unpacked; null while there is none
 };
 
-/// Polls until something in shared memory has come. Says for whom it waits, where that takes long.
-template <class HasCome>
-int poll(const Binding& binding, int peer, HasCome&& is_signalled) {
+/// Polls shared memory until `is_signalled()`. Warns where that takes long.
+template <MessageTransport T, class IsSignalled>
+int poll(const Binding& binding, int peer, IsSignalled&& is_signalled) {
   constexpr int looks_between = 64;
   PolledWait wait;
   for (int looks = 1; !is_signalled(); ++looks) {
     if (looks % looks_between == 0)
-      if (const int code = let_mpi_progress(binding.comm); code != MPI_SUCCESS) return code;
-    if (wait.has_become_long()) wait_warning.say(binding.comm, &peer, peer < 0 ? 0 : 1, false);
+      if (const int code = transport_of<T>(binding).progress(); code != MPI_SUCCESS) return code;
+    if (wait.has_become_long()) wait_warning.report(binding.comm(), &peer, peer < 0 ? 0 : 1, false);
   }
   return MPI_SUCCESS;
 }
 
-/// The memory that a schedule shares, while it runs.
+/// Ends the run of the memory that a schedule shares.
 class SharedRun {
  public:
   explicit SharedRun(const Binding& binding) : memory_(binding.shared_memory) {}
@@ -94,14 +171,15 @@ class SharedRun {
   SharedMemory* memory_;
 };
 
-/// Waits for the memory that a run shares, where it does. Every few runs the MPI makes progress here: others may depend
-/// on it, though no wait of this rank is long.
-inline int await_memory(const Binding& binding) {
+/// Waits for the memory that a run shares, if it does. Every few runs the transport progresses here: other ranks may
+/// depend on that, even if no wait of this rank is long.
+template <MessageTransport T>
+int await_memory(const Binding& binding) {
   constexpr std::uint64_t runs_between = 16;
   if (!binding.shared_memory) return MPI_SUCCESS;
   if (binding.shared_memory->run() % runs_between == 0)
-    if (const int code = let_mpi_progress(binding.comm); code != MPI_SUCCESS) return code;
-  return has_memory(binding) ? MPI_SUCCESS : poll(binding, -1, [&] { return has_memory(binding); });
+    if (const int code = transport_of<T>(binding).progress(); code != MPI_SUCCESS) return code;
+  return has_memory(binding) ? MPI_SUCCESS : poll<T>(binding, -1, [&] { return has_memory(binding); });
 }
 
 }  // namespace convene::execute

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "execute/executor.hpp"
-#include "execute/shared_memory.hpp"
+#include "transport/shared_memory.hpp"
 
 namespace convene::execute {
 

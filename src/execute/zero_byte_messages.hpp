@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs of tokens: nothing but empty messages, each over when its call returns.
+// Programs of zero-byte messages, each complete when its call returns, as barriers are.
 #pragma once
 
 #include "execute/program.hpp"
-#include "mpi/functions.hpp"
-#include "mpi/tags.hpp"
+#include "transport/tags.hpp"
+#include "transport/transport.hpp"
 
 namespace convene::execute {
 
-/// Runs such a program. Returns MPI_SUCCESS or the first error of the MPI. (Inline, for what a barrier costs beside its
+/// Runs such a program. Returns MPI_SUCCESS or the transport's first error. (Inline: what a barrier costs beside its
 /// messages shows.)
-[[gnu::always_inline]] inline int run_zero_byte_messages(const Program& program, MPI_Comm comm, Tags tags) {
-  const MPI_Datatype byte = program.byte();
+template <MessageTransport T>
+[[gnu::always_inline]] inline int run_zero_byte_messages(const Program& program, T& transport, Tags tags) {
   int code = MPI_SUCCESS;
   const Instruction* const end = program.instructions().data() + program.instructions().size();
   for (const Instruction* instruction = program.instructions().data();
        code == MPI_SUCCESS && instruction != end; ++instruction) {
     const int peer = instruction->message.peer, tag = tags.of_number(instruction->match);
-    if (instruction->act == Opcode::exchange) {
+    if (instruction->opcode == Opcode::exchange) {
       const Instruction& to = *++instruction;
-      code = pmpi.Sendrecv(nullptr, 0, byte, to.message.peer, tags.of_number(to.match), nullptr, 0, byte,
-                           peer, tag, comm, MPI_STATUS_IGNORE);
-    } else if (instruction->act == Opcode::send_now) {
-      code = pmpi.Send(nullptr, 0, byte, peer, tag, comm);
+      code = transport.exchange({nullptr, 0, to.message.peer, tags.of_number(to.match)},
+                                {nullptr, 0, peer, tag});
+    } else if (instruction->opcode == Opcode::send_now) {
+      code = transport.send({nullptr, 0, peer, tag});
     } else {
-      code = pmpi.Recv(nullptr, 0, byte, peer, tag, comm, MPI_STATUS_IGNORE);
+      code = transport.receive({nullptr, 0, peer, tag});
     }
   }
   return code;

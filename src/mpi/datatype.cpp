@@ -66,11 +66,9 @@ struct Envelope {
 
   /// Some predefined types have no name: they too have no contents and cannot be freed.
   bool is_predefined() const {
-#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
-    if (combiner == MPI_COMBINER_VALUE_INDEX) return true;
-#endif
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
-           combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
+    return combiner == MPI_COMBINER_NAMED || combiner == stack::combiner_value_index ||
+           combiner == MPI_COMBINER_F90_INTEGER || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX;
   }
 
   /// One type, a number of times.
@@ -84,7 +82,7 @@ struct Envelope {
 
 Envelope envelope_of(MPI_Datatype type) {
   Envelope e;
-#if MPI_VERSION >= 4
+#if CONVENE_LARGE_COUNTS
   if (pmpi.Type_get_envelope_c) {
     pmpi.Type_get_envelope_c(type, &e.integers, &e.addresses, &e.counts, &e.types, &e.combiner);
     return e;
@@ -100,7 +98,7 @@ Envelope envelope_of(MPI_Datatype type) {
 int contents_of_run(MPI_Datatype type, const Envelope& e, MPI_Datatype* inner) {
   int integers[1];
   MPI_Aint addresses[1];
-#if MPI_VERSION >= 4
+#if CONVENE_LARGE_COUNTS
   MPI_Count counts[1];
   if (pmpi.Type_get_contents_c)
     return pmpi.Type_get_contents_c(type, e.integers, 0, e.counts, 1, integers, addresses, counts, inner);
@@ -185,7 +183,7 @@ int pack_run(const void* items, int count, MPI_Datatype type, std::byte* to, std
     int position = 0;
     return pmpi.Pack(items, count, type, to, static_cast<int>(bytes), &position, comm);
   }
-#if MPI_VERSION >= 4
+#if CONVENE_LARGE_COUNTS
   MPI_Count position = 0;
   if (pmpi.Pack_c) return pmpi.Pack_c(items, count, type, to, static_cast<MPI_Count>(bytes), &position, comm);
 #endif
@@ -198,7 +196,7 @@ int unpack_run(const std::byte* from, std::size_t bytes, void* items, int count,
     int position = 0;
     return pmpi.Unpack(from, static_cast<int>(bytes), &position, items, count, type, comm);
   }
-#if MPI_VERSION >= 4
+#if CONVENE_LARGE_COUNTS
   MPI_Count position = 0;
   if (pmpi.Unpack_c)
     return pmpi.Unpack_c(from, static_cast<MPI_Count>(bytes), &position, items, count, type, comm);

@@ -16,21 +16,6 @@ CollectiveFunctions next_mpi;
 
 namespace {
 
-/// Whether the MPI that is loaded has the binary interface that this library was compiled for.
-bool is_the_right_one() {
-  Dl_info info{};
-  void* init = mpi_symbol("PMPI_Init");
-  const char* file = init && dladdr(init, &info) && info.dli_fname ? info.dli_fname : "";
-  [[maybe_unused]] const bool standard_abi = std::strstr(file, "libmpi_abi") != nullptr;
-#if defined(OPEN_MPI)
-  return mpi_symbol("ompi_mpi_comm_world") != nullptr;
-#elif defined(MPI_ABI_VERSION)
-  return standard_abi;
-#else
-  return !standard_abi && mpi_symbol("ompi_mpi_comm_world") == nullptr;
-#endif
-}
-
 template <class Function>
 void find(Function& function, const char* profiling_name) {
   function = reinterpret_cast<Function>(mpi_symbol(profiling_name));
@@ -51,7 +36,7 @@ void fill_tables() {
 #undef CONVENE_FIND
 #define CONVENE_FIND_BOTH(name) find(pmpi.name, next_mpi.name, "PMPI_" #name);
 #define CONVENE_FIND_FORMS(Name, name, ...) CONVENE_FIND_BOTH(Name) CONVENE_FIND_BOTH(I##name)
-#if MPI_VERSION >= 4
+#if CONVENE_LARGE_COUNTS
 #define CONVENE_FIND_FORMS_OF_DATA(Name, name, ...) \
   CONVENE_FIND_FORMS(Name, name) CONVENE_FIND_BOTH(Name##_c) CONVENE_FIND_BOTH(I##name##_c)
 #else
@@ -65,6 +50,12 @@ void fill_tables() {
 
 }  // namespace
 
+bool is_standard_abi() {
+  Dl_info info{};
+  void* init = mpi_symbol("PMPI_Init");
+  return init && dladdr(init, &info) && info.dli_fname && std::strstr(info.dli_fname, "libmpi_abi");
+}
+
 MpiFit find_mpi() {
   static std::mutex once;
   static std::atomic<int> decided{-1};
@@ -73,7 +64,7 @@ MpiFit find_mpi() {
   const std::lock_guard lock(once);
   if (decided.load(std::memory_order_relaxed) >= 0) return static_cast<MpiFit>(decided.load());
   if (!is_mpi_loaded()) return MpiFit::none;
-  const MpiFit fit = is_the_right_one() ? MpiFit::fits : MpiFit::differs;
+  const MpiFit fit = stack::is_loaded() ? MpiFit::fits : MpiFit::differs;
   if (fit == MpiFit::fits) fill_tables();
   decided.store(static_cast<int>(fit), std::memory_order_release);
   return fit;

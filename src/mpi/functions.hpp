@@ -1,28 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The MPI as Convene calls it: a table of PMPI functions, looked up when the first call comes in.
+// Table of PMPI functions: Convene's own calls of MPI. Filled when the first call arrives.
 //
-// Nothing here is linked against an MPI. A drop-in library is loaded before the MPI is (and into shells and launchers
-// that never load one), and a program may load its MPI without showing its symbols to others, as Python does. So
-// every function is found at run time, and a form that the MPI does not have (the large-count ones, say) is null.
+// Convene is not linked against an MPI. A drop-in library is loaded before the MPI is, and into shells and launchers
+// that never load one; a program may load its MPI privately, as Python does. So every function is looked up at run time,
+// and one that the MPI lacks (a large-count form, say) is null. Calls that pass through use mpi/next_symbol.hpp.
 #pragma once
 
 #include "base/layers.hpp"
 #include "mpi/collective_table.hpp"
+#include "mpi/stack.hpp"
 #include "mpi/symbols.hpp"
-
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
-#include <mpi.h>
-
-#ifdef OPEN_MPI
-// Open MPI's predefined handles are addresses of its objects: look these up by name, too.
-#undef OMPI_PREDEFINED_GLOBAL
-#define OMPI_PREDEFINED_GLOBAL(type, global)                         \
-  (reinterpret_cast<type>([]() -> void* {                            \
-    static void* const object = ::convene::mpi::mpi_object(#global); \
-    return object;                                                   \
-  }()))
-#endif
 
 namespace convene::mpi {
 
@@ -32,7 +19,7 @@ struct CollectiveFunctions {
 #define CONVENE_MEMBERS(Name, name, ...) \
   decltype(&PMPI_##Name) Name = nullptr; \
   decltype(&PMPI_I##name) I##name = nullptr;
-#if MPI_VERSION >= 4
+#if CONVENE_LARGE_COUNTS
 #define CONVENE_MEMBERS_OF_DATA(Name, name, ...) \
   CONVENE_MEMBERS(Name, name)                    \
   decltype(&PMPI_##Name##_c) Name##_c = nullptr; \
@@ -60,7 +47,7 @@ struct CollectiveFunctions {
   X(Type_commit) X(Type_contiguous) X(Type_create_struct) X(Type_free) X(Type_get_contents) \
   X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size_x) X(Unpack) X(Wait) X(Waitsome)
 
-#if MPI_VERSION >= 4
+#if CONVENE_LARGE_COUNTS
 #define CONVENE_MPI_LARGE_FUNCTIONS(X) X(Pack_c) X(Type_get_contents_c) X(Type_get_envelope_c) X(Unpack_c)
 #else
 #define CONVENE_MPI_LARGE_FUNCTIONS(X)
@@ -81,14 +68,17 @@ extern MpiTable pmpi;
 /// tool behind Convene counts them. Filled together with `pmpi`.
 extern CollectiveFunctions next_mpi;
 
-/// How the MPI that this process has loaded fits the one that this library was built for.
+/// How the loaded MPI fits the stack that this library was built for.
 enum class MpiFit { none, fits, differs };
 
-/// Looks for the MPI that is loaded, and fills the table if it is the one that this library was built for. Any thread
-/// may call it, any number of times: the first call that finds an MPI decides.
+/// Finds the loaded MPI, and fills the table if it is the stack that this library was built for. Any thread may call it,
+/// any number of times: the first call that finds an MPI decides.
 MpiFit find_mpi();
 
-/// What the MPI says of itself, first line; empty where none is loaded.
+/// Whether the loaded library is one of MPI's standard ABI, by its file name.
+bool is_standard_abi();
+
+/// First line of MPI_Get_library_version; empty if no MPI is loaded.
 const char* mpi_library_version();
 
 }  // namespace convene::mpi

@@ -147,7 +147,7 @@ class Participant {
     binding_.schedule = &schedule_;
     binding_.online = runnable_.online.get();
     binding_.op = {add_bytes, nullptr};
-    binding_.comm = MPI_COMM_WORLD;
+    binding_.point_to_point = PointToPoint(MPI_COMM_WORLD);
     is_dynamic_ = runnable_.online || has_independent_arrivals(schedule_);
   }
 

@@ -3,30 +3,31 @@
 // is in interpose/persistent.cpp, as for a C program's.
 #pragma once
 
+#include <type_traits>
+
 #include "interpose/persistent.hpp"
+#include "mpi/stack.hpp"
 #include "runtime/call/arguments.hpp"
 
 namespace convene::interpose::fortran {
 
-#if defined(OPEN_MPI)
-inline constexpr const char *request_from = "PMPI_Request_f2c", *request_to = "PMPI_Request_c2f";
-#elif defined(MPI_ABI_VERSION)
-inline constexpr const char *request_from = "PMPI_Request_fromint", *request_to = "PMPI_Request_toint";
-#endif
+/// A handle as the other language has it: the same number, or translated by the MPI's function.
+template <class To, class From>
+To translated_handle(From from, const char* function) {
+  if constexpr (std::is_same_v<To, From>) {
+    return from;
+  } else {
+    static const auto translate = reinterpret_cast<To (*)(From)>(mpi_symbol(function));
+    return translate(from);
+  }
+}
 
-#if defined(OPEN_MPI) || defined(MPI_ABI_VERSION)
 inline MPI_Request request_of(int integer) {
-  static const auto from = reinterpret_cast<MPI_Request (*)(int)>(mpi_symbol(request_from));
-  return from(integer);
+  return translated_handle<MPI_Request>(integer, stack::request_from_fortran);
 }
 inline int integer_of(MPI_Request request) {
-  static const auto to = reinterpret_cast<int (*)(MPI_Request)>(mpi_symbol(request_to));
-  return to(request);
+  return translated_handle<int>(request, stack::request_to_fortran);
 }
-#else
-inline MPI_Request request_of(int integer) { return integer; }
-inline int integer_of(MPI_Request request) { return request; }
-#endif
 
 inline int start(int* integer) {
   MPI_Request request = request_of(*integer);

@@ -10,7 +10,7 @@ EarlyStart::EarlyStart(Communicator& communicator, std::uint32_t number, std::ui
       block_bytes_(block_bytes),
       mine_(std::make_unique_for_overwrite<std::byte[]>(block_bytes)),
       all_(std::make_unique_for_overwrite<std::byte[]>(block_bytes * communicator.procs())) {
-  binding_.comm = internal_->comm;
+  binding_.point_to_point = PointToPoint(internal_->comm);
   binding_.persistent_number = number;
 }
 
@@ -75,7 +75,7 @@ bool EarlyStart::advance() {
   }
   if (!has_come_ && has_input_.load(std::memory_order_acquire)) {
     has_come_ = true;
-    run_->come();
+    run_->input_arrived();
   }
   bool done = false;
   code_ = advance_run(*run_, done);

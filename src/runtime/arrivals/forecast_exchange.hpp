@@ -32,7 +32,7 @@ class ForecastExchange {
     mine_.resize(direct ? procs : 1);
     all_.resize(procs);
     binding_.schedule = &prepared_->schedule;
-    binding_.comm = internal;
+    binding_.point_to_point = PointToPoint(internal);
     binding_.persistent_number = number;
     binding_.buffers.input = Memory::uniform(mine_.data(), sizeof(std::int64_t), prepared_->segments);
     binding_.buffers.output = Memory::uniform(all_.data(), sizeof(std::int64_t), prepared_->segments);

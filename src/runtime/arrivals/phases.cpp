@@ -9,7 +9,6 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "clock/common_clock.hpp"
-#include "mpi/tags.hpp"
 #include "runtime/arrivals/forecast_exchange.hpp"
 #include "runtime/call/bound_call.hpp"
 #include "runtime/call/kept_arguments.hpp"
@@ -17,6 +16,7 @@
 #include "runtime/comm/round_time.hpp"
 #include "runtime/progress/generalized_request.hpp"
 #include "runtime/progress/staged_operation.hpp"
+#include "transport/tags.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -241,7 +241,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
       is_packed_ = true;
       if (!is_closed_)
         if (const int code = call_->fetch(); code != MPI_SUCCESS) return Polled::over(code);
-      run_->come();
+      run_->input_arrived();
     }
     bool done = false;
     const int code = advance_run(*run_, done);

@@ -8,7 +8,7 @@
 //   whatever a rank declares: one that declares nothing says, when it starts the operation, that it has come. So ranks that
 //   skip a phase make others wait and no more.
 // - Forecasts travel as integers on a common clock, and are turned into rounds by integer arithmetic: all ranks make the
-//   schedule of the same vector. They have a message number of their own (mpi/tags.hpp), as every persistent
+//   schedule of the same vector. They have a message number of their own (transport/tags.hpp), as every persistent
 //   operation has, so phases of several operations may overlap in any order on each rank.
 // - The input has its moment: the end of the phase. Steps that touch it are held back by the executor until then. The
 //   output has another: the call (convene_start). Until then staging of Convene's stands in, and all of it is copied at the

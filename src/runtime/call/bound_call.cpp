@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "execute/shared_memory.hpp"
+#include "transport/shared_memory.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -66,7 +66,7 @@ BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_C
     : arguments_(arguments), prepared_(&prepared), staged_output_(staged_output) {
   binding_.schedule = &prepared.schedule;
   binding_.online = prepared.online.get();
-  binding_.comm = own;
+  binding_.point_to_point = PointToPoint(own);
   binding_.collective_number = number;
   if (is_reduction(arguments.collective)) {
     operator_ = ItemOperator(arguments.op, arguments.item_type());
@@ -89,9 +89,9 @@ void BoundCall::set_sizes(const std::vector<MPI_Count>& sizes) {
 
 int BoundCall::begin_agreement(MPI_Request* request) {
   if (is_padded())
-    return pmpi.Iallreduce(MPI_IN_PLACE, &largest_, 1, MPI_INT64_T, MPI_MAX, binding_.comm, request);
+    return pmpi.Iallreduce(MPI_IN_PLACE, &largest_, 1, MPI_INT64_T, MPI_MAX, binding_.comm(), request);
   const int bytes = static_cast<int>(arguments_.procs * sizeof(MPI_Count));
-  return pmpi.Ibcast(sizes_, bytes, MPI_BYTE, arguments_.root, binding_.comm, request);
+  return pmpi.Ibcast(sizes_, bytes, MPI_BYTE, arguments_.root, binding_.comm(), request);
 }
 
 void BoundCall::lay_out_sides(Arena& arena) {
@@ -114,7 +114,7 @@ void BoundCall::lay_out(Arena& arena) {
     lay_out_blocks(arena);
     bind_scratch(prepared_->schedule, binding_.buffers, arena);
   }
-  if (is_reduction(arguments_.collective)) operator_.prepare(binding_.comm, arena);
+  if (is_reduction(arguments_.collective)) operator_.prepare(binding_.comm(), arena);
 }
 
 void BoundCall::share(SharedMemory& memory) {
@@ -128,7 +128,7 @@ int BoundCall::prepare(Arena& arena) {
 }
 
 int BoundCall::fetch() const {
-  const MPI_Comm comm = binding_.comm;
+  const MPI_Comm comm = binding_.comm();
   if (const int code = input_.fetch(comm); code != MPI_SUCCESS) return code;
   if (arguments_.collective == Collective::bcast)
     return arguments_.is_root() ? output_.fetch(comm) : MPI_SUCCESS;
@@ -162,7 +162,7 @@ int BoundCall::finish() const {
   if (arguments_.collective == Collective::bcast && arguments_.is_root()) return MPI_SUCCESS;
   if (arguments_.collective == Collective::exscan && arguments_.rank == 0)
     return MPI_SUCCESS;  // has no result
-  return output_.deliver(binding_.comm);
+  return output_.deliver(binding_.comm());
 }
 
 }  // namespace convene::runtime

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "collective/core/spec.hpp"
-#include "execute/fake_mpi_for_test.hpp"
 #include "runtime/comm/communicator.hpp"
+#include "transport/fake_mpi_for_test.hpp"
 
 namespace convene::runtime {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every algorithm's schedules, run by the executor in all its ways over an MPI that is unkind. (In this room, because the
-// executor's own knows no algorithms.)
+// Every algorithm's schedules, run by the executor in all its ways over an MPI in one process. (In this layer, because the
+// executor's knows no algorithms.)
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@
 #include "collective/core/algorithm.hpp"
 #include "collective/core/spec.hpp"
 #include "execute/executor.hpp"
-#include "execute/fake_mpi_for_test.hpp"
 #include "execute/threads_memory_for_test.hpp"
 #include "execute/zero_byte_messages.hpp"
+#include "transport/fake_mpi_for_test.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -80,6 +80,7 @@ class Participant {
     for (int i = 0; i < own; ++i) input_.push_back(value(rank, i));
     if (shape.in_place) std::copy(input_.begin(), input_.end(), output_.begin() + shape.places[rank]);
     binding_.schedule = &schedule_;
+    binding_.point_to_point = PointToPoint(MPI_COMM_NULL);
     binding_.buffers.input = Memory::uniform(input_.data(), static_cast<std::size_t>(own), per_block);
     binding_.buffers.output =
         irregular
@@ -211,111 +212,14 @@ TEST(Execution, LargeScatteredBlocks) {
   }
 }
 
-/// The first message in pieces of a rank's schedule, of blocks of so many bytes, when the run has taken so much already.
-Message message_in_pieces(std::size_t block, std::size_t taken, Arena& arena) {
-  constexpr Rank procs = 8;
-  const Spec spec = parse_spec(Collective::allgather, "sparbit;send=joined");
-  Builder builder;
-  const Schedule schedule = build_schedule(*spec.algorithm,
-                                           {.collective = Collective::allgather,
-                                            .procs = procs,
-                                            .parameters = spec.parameters,
-                                            .parts = spec.parts},
-                                           builder);
-  std::vector<std::byte> memory(block * (procs + 1));
-  Buffers buffers;
-  buffers.input = Memory::uniform(memory.data(), block);
-  buffers.output = Memory::uniform(memory.data() + block, block);
-  arena.take(taken);
-  StepId id = 0;
-  while (one_run(schedule.ranges(id), schedule, buffers)) ++id;
-  return make_message(schedule, id, buffers, arena);
-}
-
-TEST(Execution, MessagesInPiecesArePackedOrTypes) {
-  FakeMpi fake(8, {});
-  constexpr std::size_t large = 1 << 20;
-  struct Case {
-    std::size_t block, taken;
-    bool is_packed;
-  };
-  for (const Case& is : {Case{8, 0, true}, Case{8, most_packed, false},
-                         Case{large, 0, pack_below > 4 * large}, Case{large, most_packed, false}}) {
-    Arena arena;
-    Message message = message_in_pieces(is.block, is.taken, arena);
-    EXPECT_EQ(message.staging != nullptr, is.is_packed) << is.block << " after " << is.taken;
-    EXPECT_EQ(message.owns_type, !is.is_packed);
-    if (message.owns_type) pmpi.Type_free(&message.type);
-  }
-}
-
-TEST(Execution, StagingElsewhereTakesNoMemory) {
-  FakeMpi fake(8, {});
-  static std::byte there[1 << 20];
-  Arena arena([](std::size_t bytes) {
-    EXPECT_LE(bytes, sizeof there);
-    return there;
-  });
-  const Message message = message_in_pieces(sizeof there / 8, most_packed, arena);
-  EXPECT_EQ(message.staging, there);
-  EXPECT_EQ(message.buffer, there);
-  EXPECT_FALSE(message.owns_type);
-  EXPECT_EQ(arena.taken(), most_packed);
-}
-
-/// What one rank does in an algorithm.
-std::vector<Opcode> acts_of(Collective collective, std::string_view algorithm, Rank procs, Rank rank,
-                            int block) {
-  const Spec spec = parse_spec(collective, algorithm);
-  Builder builder;
-  const Schedule schedule = build_schedule(*spec.algorithm,
-                                           {.collective = collective,
-                                            .procs = procs,
-                                            .rank = rank,
-                                            .parameters = spec.parameters,
-                                            .parts = spec.parts},
-                                           builder);
-  std::vector<std::byte> memory(static_cast<std::size_t>(block) * (procs + 1));
-  Buffers buffers;
-  buffers.input = Memory::uniform(memory.data(), static_cast<std::size_t>(block));
-  buffers.output = Memory::uniform(memory.data() + block, static_cast<std::size_t>(block));
-  Program program;
-  Arena arena;
-  program.bind(schedule, compile_order(schedule), buffers, 0, arena);
-  std::vector<Opcode> acts;
-  for (const Instruction& instruction : program.instructions()) acts.push_back(instruction.act);
-  return acts;
-}
-
-TEST(Program, JoinsCallsForWhatIsWaitedForAtOnce) {
-  using testing::ElementsAre;
-  const auto ring = [](Rank procs, int block) {
-    return acts_of(Collective::allgather, "ring", procs, 0, block);
-  };
-  EXPECT_THAT(ring(2, 8), ElementsAre(Opcode::exchange, Opcode::exchange_send_half, Opcode::copy));
-  // Behind the second round's messages the first one's is still to be waited for.
-  EXPECT_THAT(ring(3, 8), ElementsAre(Opcode::recv, Opcode::recv, Opcode::send, Opcode::copy, Opcode::wait,
-                                      Opcode::send_now,
-                                      Opcode::wait));  // for the second receive
-  // A long copy goes on while messages come.
-  EXPECT_THAT(ring(2, 1 << 20), ElementsAre(Opcode::recv, Opcode::send, Opcode::copy, Opcode::wait));
-  // Barriers go round by round. A tree's child tells that it is there, and hears that all are; its parent hears first.
-  EXPECT_THAT(acts_of(Collective::barrier, "tree", 2, 1, 0), ElementsAre(Opcode::send_now, Opcode::recv_now));
-  EXPECT_THAT(acts_of(Collective::barrier, "tree", 2, 0, 0), ElementsAre(Opcode::recv_now, Opcode::send_now));
-  for (const std::string_view name : {"recursive_doubling", "dissemination"})
-    EXPECT_THAT(acts_of(Collective::barrier, name, 4, 3, 0),
-                ElementsAre(Opcode::exchange, Opcode::exchange_send_half, Opcode::exchange,
-                            Opcode::exchange_send_half));
-}
-
-/// A rank's barrier: nothing but tokens, mostly.
-struct TokenRank {
+/// A rank's barrier: zero-byte messages alone, mostly.
+struct BarrierRank {
   Schedule schedule;
   Program program;
   Binding binding;
   Arena arena;
 
-  TokenRank(const Spec& spec, Rank procs, Rank rank) {
+  BarrierRank(const Spec& spec, Rank procs, Rank rank) {
     Builder builder;
     schedule = build_schedule(*spec.algorithm,
                               {.collective = Collective::barrier,
@@ -325,19 +229,21 @@ struct TokenRank {
                                .parts = spec.parts},
                               builder);
     binding.schedule = &schedule;
+    binding.point_to_point = PointToPoint(MPI_COMM_NULL);
     binding.buffers.input = binding.buffers.output = Memory::uniform(nullptr, 0);
     program.bind(schedule, compile_order(schedule), binding.buffers, 0, arena);
-    // A tree's inner rank hears from several at a time.
+    // A tree's inner rank receives from several at a time.
     EXPECT_TRUE(program.has_only_empty_messages() || (spec.algorithm->name == "tree" && procs > 2));
   }
   int run(std::uint32_t number) {
     binding.collective_number = number;
     arena.reset();
-    return program.has_only_empty_messages() ? run_zero_byte_messages(program, binding.comm, binding.tags())
-                                             : run_program(binding, program, arena);
+    return program.has_only_empty_messages()
+               ? run_zero_byte_messages(program, binding.point_to_point, binding.tags())
+               : run_program(binding, program, arena);
   }
-  TokenRank(const TokenRank&) = delete;
-  TokenRank& operator=(const TokenRank&) = delete;
+  BarrierRank(const BarrierRank&) = delete;
+  BarrierRank& operator=(const BarrierRank&) = delete;
 };
 
 /// Each rank's code of the last barrier of `times`; `early` counts who left one before all had come.
@@ -349,7 +255,7 @@ std::vector<int> run_barriers(FakeMpi& fake, const Spec& spec, Rank procs, std::
   for (Rank rank = 0; rank < procs; ++rank)
     threads.emplace_back([&, rank] {
       fake.enter(static_cast<int>(rank));
-      TokenRank mine(spec, procs, rank);
+      BarrierRank mine(spec, procs, rank);
       for (std::uint32_t time = 0; time < times && codes[rank] == MPI_SUCCESS; ++time) {
         ++come;
         codes[rank] = mine.run(time);
@@ -360,11 +266,11 @@ std::vector<int> run_barriers(FakeMpi& fake, const Spec& spec, Rank procs, std::
   return codes;
 }
 
-constexpr std::string_view token_barriers[] = {"dissemination", "recursive_doubling", "tree", "tournament",
-                                               "adaptive_tree"};
+constexpr std::string_view barrier_names[] = {"dissemination", "recursive_doubling", "tree", "tournament",
+                                              "adaptive_tree"};
 
-TEST(Execution, BarriersOfTokens) {
-  for (const std::string_view name : token_barriers)
+TEST(Execution, Barriers) {
+  for (const std::string_view name : barrier_names)
     for (Rank procs = 2; procs <= 9; ++procs)
       for (const bool rendezvous : {false, true}) {
         SCOPED_TRACE(std::string(name) + ", P=" + std::to_string(procs));
@@ -378,7 +284,7 @@ TEST(Execution, BarriersOfTokens) {
 }
 
 TEST(Execution, AnErrorOfTheMpiEndsABarrier) {
-  for (const std::string_view name : token_barriers) {
+  for (const std::string_view name : barrier_names) {
     const Spec spec = parse_spec(Collective::barrier, name);
     FakeMpi fake(4, {.rendezvous = true, .failing_rank = 1, .failing_call = 2});
     std::atomic<unsigned> early = 0;

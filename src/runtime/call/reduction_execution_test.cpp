@@ -11,8 +11,8 @@
 #include "collective/core/algorithm.hpp"
 #include "collective/core/spec.hpp"
 #include "execute/executor.hpp"
-#include "execute/fake_mpi_for_test.hpp"
 #include "execute/threads_memory_for_test.hpp"
+#include "transport/fake_mpi_for_test.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -76,6 +76,7 @@ class Participant {
     output_ = values_of(mine_.output, segments_, false, commutes_);
     constexpr std::size_t bytes = elements * sizeof(Element);
     binding_.schedule = &schedule_;
+    binding_.point_to_point = PointToPoint(MPI_COMM_NULL);
     binding_.buffers.input = Memory::uniform(input_.data(), bytes);
     binding_.buffers.output = Memory::uniform(output_.data(), bytes);
     binding_.buffers.blocks = Memory::uniform(nullptr, bytes);

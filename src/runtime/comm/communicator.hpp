@@ -24,6 +24,7 @@
 #include "runtime/comm/node_topology.hpp"
 #include "runtime/comm/tag_space.hpp"
 #include "runtime/stats/recording.hpp"
+#include "transport/shared_memory.hpp"
 
 namespace convene::runtime {
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "execute/shared_memory.hpp"
 #include "mpi/functions.hpp"
+#include "transport/shared_memory.hpp"
 
 namespace convene::runtime {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "execute/shared_memory.hpp"
+#include "transport/shared_memory.hpp"
 #include "runtime/comm/comm_info.hpp"
 #include "runtime/comm/node_topology.hpp"
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "mpi/stack.hpp"
 #include "runtime/call/failure.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/process/process.hpp"
@@ -63,11 +64,9 @@ int Registry::on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {
 int Registry::on_delete(MPI_Comm, int, void* value, void*) try {
   auto* handle = static_cast<Communicator*>(value);
   ++handle_generation;
-#ifdef OPEN_MPI
-  // Open MPI does not tolerate that a communicator goes while a duplicate of it is in the making; MPICH keeps it until then,
-  // and comes here from there. (Freeing it is collective, and all ranks have begun the duplicate before.) At the start of
-  // MPI_Finalize the handle is gone.
-  if (!process::is_finalizing() && handle->tags().shared())
+  // Some MPIs keep a communicator until its duplicate has been made, and come here from there; with others this waits.
+  // (Freeing it is collective, and all ranks have begun the duplicate before.) At the end the handle is gone.
+  if (stack::needs_parent_of_duplicate && !process::is_finalizing() && handle->tags().shared())
     progress::wait_until([&] {
       InternalCommunicator& internal = *handle->tags().shared();
       bool ready = internal.is_ready;
@@ -75,7 +74,6 @@ int Registry::on_delete(MPI_Comm, int, void* value, void*) try {
       if (!ready && progress::outstanding == 0 && internal.test(ready) != MPI_SUCCESS) return true;
       return ready;
     });
-#endif
   if (instance().remove(handle)) delete handle;
   return MPI_SUCCESS;
 } catch (...) {

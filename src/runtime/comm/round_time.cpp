@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "mpi/tags.hpp"
 #include "runtime/comm/consensus.hpp"
 #include "runtime/progress/progress_engine.hpp"
 #include "runtime/stall/native_call_watch.hpp"
+#include "transport/tags.hpp"
 
 namespace convene::runtime {
 namespace {

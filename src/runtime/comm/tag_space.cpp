@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "mpi/tags.hpp"
+#include "transport/tags.hpp"
 #include "runtime/comm/consensus.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/progress/progress_engine.hpp"

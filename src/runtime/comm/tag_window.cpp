@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/comm/tag_window.hpp"
 
-#include "mpi/tags.hpp"
+#include "transport/tags.hpp"
 
 namespace convene::runtime {
 

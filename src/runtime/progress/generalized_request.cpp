@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/progress/generalized_request.hpp"
 
+#include "mpi/stack.hpp"
+
 namespace convene::runtime {
 
 int GeneralizedRequest::on_query(void* extra, MPI_Status* status) {
@@ -36,16 +38,8 @@ int GeneralizedRequest::on_wait(int count, void** waited_for, double, MPI_Status
   return MPI_SUCCESS;
 }
 
-/// Where the MPI has extended generalised requests, its waiting calls bring this further by themselves.
 int GeneralizedRequest::make_request() {
-#ifndef OPEN_MPI
-  using Query = int (*)(void*, MPI_Status*);
-  using Wait = int (*)(int, void**, double, MPI_Status*);
-  using Start = int (*)(Query, int (*)(void*), int (*)(void*, int), Query, Wait, void*, MPI_Request*);
-  static const auto extended = reinterpret_cast<Start>(mpi_symbol("PMPIX_Grequest_start"));
-  if (extended) return extended(on_query, on_free, on_cancel, on_poll, on_wait, this, &request_);
-#endif
-  return pmpi.Grequest_start(on_query, on_free, on_cancel, this, &request_);
+  return stack::start_request({on_query, on_free, on_cancel, on_poll, on_wait}, this, &request_);
 }
 
 }  // namespace convene::runtime

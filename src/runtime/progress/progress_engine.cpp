@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "execute/stall_detector.hpp"
+#include "mpi/stack.hpp"
 #include "runtime/call/failure.hpp"
 
 namespace convene::runtime {
@@ -53,13 +54,7 @@ std::atomic<bool> is_refused{false};  // the MPI has a hook, and did not take us
 
 /// Registers with the MPI's progress. Not before something is outstanding: each look for messages costs more then.
 void register_hook() {
-#ifdef OPEN_MPI
-  using Register = int (*)(int (*)());
-  const auto add_callback = reinterpret_cast<Register>(mpi_symbol("opal_progress_register"));
-  is_refused = !add_callback || add_callback(on_progress) != 0;
-#else
-  static_cast<void>(on_progress);
-#endif
+  is_refused = !stack::add_progress_callback(on_progress);
 }
 
 Progressing* at(std::size_t i) {
@@ -75,16 +70,13 @@ void remove(const Progressing* operation) {
 }  // namespace
 
 bool has_hook() {
-#ifdef OPEN_MPI
-  static const bool exists = mpi_symbol("opal_progress_register") != nullptr;
+  if constexpr (!stack::has_progress_hook) return false;
+  static const bool exists = stack::can_add_progress_callback();
   return exists && !is_refused.load(std::memory_order_relaxed);
-#else
-  return false;
-#endif
 }
 
 bool can_progress() {
-  static const bool has_extended_requests = mpi_symbol("PMPIX_Grequest_start") != nullptr;
+  static const bool has_extended_requests = stack::can_extend_requests();
   return has_hook() || has_extended_requests || intercepts_waits.load(std::memory_order_relaxed);
 }
 

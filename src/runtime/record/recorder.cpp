@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "mpi/tags.hpp"
 #include "runtime/call/caller.hpp"
 #include "runtime/comm/consensus.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/progress/progress_engine.hpp"
 #include "runtime/record/recording_file.hpp"
 #include "runtime/settings/settings.hpp"
+#include "transport/tags.hpp"
 
 namespace convene::runtime {
 namespace recorder {

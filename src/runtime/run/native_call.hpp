@@ -128,7 +128,7 @@ inline const CollectiveFunctions& functions(const Form& form) {
 
 }  // namespace convene::runtime::native_calls
 
-#if MPI_VERSION >= 4
+#if CONVENE_LARGE_COUNTS
 #define CONVENE_NATIVE_LARGE(functions, function, ...) \
   if ((functions).function##_c) return (functions).function##_c(__VA_ARGS__)
 #else

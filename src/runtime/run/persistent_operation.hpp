@@ -5,7 +5,7 @@
 // Design notes
 // - What depends on the arguments alone is done when the operation is made: the choice, the schedule, staging, the sizes
 //   that only the root knows. A start fetches what has to be packed, and runs.
-// - Messages of different operations are told apart by the operation's number in the tag (mpi/tags.hpp); the runs of
+// - Messages of different operations are told apart by the operation's number in the tag (transport/tags.hpp); the runs of
 //   one operation follow each other, on every rank, and so do their messages.
 // - Convene's own object gives a generalised request at each start, which every stack has. The MPI's kind (MPI_Start on
 //   one and the same request) is a persistent receive of nothing from this process itself, on a communicator of its

@@ -163,7 +163,7 @@ int rerun_barrier(Communicator& communicator) try {
   const std::uint64_t start = is_timed ? ticks() : 0;
   const std::uint32_t number = communicator.tags().next_collective();
   await_turn(communicator, number);
-  const int code = run_zero_byte_messages(last.decision->program, last.binding.comm, Tags(number));
+  const int code = run_zero_byte_messages(last.decision->program, last.binding.point_to_point, Tags(number));
   if (code != MPI_SUCCESS) report_failure(code, communicator);
   if (is_timed) record.add(ticks() - start, 0);
   return code;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests only: an MPI in one process, whose ranks are threads. It delivers point-to-point messages and is unkind where
-// it may be: sends can be made to wait for their receive, completions come in a random order, and calls can be made to
-// fail.
+// For tests only: an MPI in one process, whose ranks are threads. It delivers point-to-point messages and is as unkind as the
+// standard allows: sends can be made to wait for their receive, completions are reported in random order, and calls can
+// be made to fail.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 #include "mpi/functions.hpp"
 
-namespace convene::execute {
+namespace convene::transport {
 
 class FakeMpi {
  public:
@@ -38,6 +38,8 @@ class FakeMpi {
     pmpi.Sendrecv = sendrecv;
     pmpi.Wait = wait;
     pmpi.Waitsome = waitsome;
+    pmpi.Testsome = testsome;
+    pmpi.Test = test;
     pmpi.Iprobe = iprobe;
     pmpi.Cancel = cancel;
     pmpi.Request_free = request_free;
@@ -53,7 +55,7 @@ class FakeMpi {
   /// To be called by each rank's thread before anything else.
   void enter(int rank) { me_ = rank; }
 
-  /// What is left over: messages that nobody received, requests and datatypes that nobody completed or freed.
+  /// Messages that were not received, requests and datatypes that were not completed or freed.
   std::size_t left_over() const {
     std::size_t sum = 0;
     for (const Rank& rank : ranks_) sum += rank.mailbox.size() + rank.requests.size() + rank.types.size();
@@ -113,7 +115,7 @@ class FakeMpi {
     return parts;
   }
 
-  /// Gives what came to the receives that wait for it, in their order.
+  /// Gives messages to the receives that match them, in the order of posting.
   void deliver(Rank& rank) {
     for (auto& [id, request] : rank.requests) {
       if (!request.is_receive || *request.done) continue;
@@ -151,7 +153,7 @@ class FakeMpi {
     return handle<MPI_Request>(id);
   }
 
-  /// Waits until `holds`. Once a rank has failed nobody knows what still comes: then all waiting fails.
+  /// Waits until `holds`. After a rank has failed messages may be missing: then all waiting fails.
   template <class Condition>
   bool wait_until(std::unique_lock<std::mutex>& lock, Condition&& holds) {
     for (;;) {
@@ -216,7 +218,7 @@ class FakeMpi {
     return code == MPI_SUCCESS ? code_of_send : code;
   }
 
-  /// Waits within a call: whatever comes of it, the request is gone.
+  /// Waits within a call: the request is gone whatever the result.
   static int end(MPI_Request* request) {
     std::unique_lock lock(self().mutex_);
     const bool came = self().wait_until(lock, [&] { return self().is_done(*request); });
@@ -263,6 +265,26 @@ class FakeMpi {
       ++*completed;
     }
     return MPI_SUCCESS;
+  }
+
+  static int testsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status*) {
+    const std::lock_guard lock(self().mutex_);
+    self().deliver(self().mine());
+    *completed = 0;
+    for (int i = 0; i < count; ++i) {
+      if (!self().is_done(requests[i]) || self().random_() % 4 == 0) continue;
+      if (const int code = self().complete(&requests[i]); code != MPI_SUCCESS) return code;
+      indices[(*completed)++] = i;
+    }
+    return self().failed_ ? failure : MPI_SUCCESS;
+  }
+
+  static int test(MPI_Request* request, int* done, MPI_Status*) {
+    const std::lock_guard lock(self().mutex_);
+    self().deliver(self().mine());
+    *done = *request == MPI_REQUEST_NULL || self().is_done(*request);
+    if (*done) return *request == MPI_REQUEST_NULL ? MPI_SUCCESS : self().complete(request);
+    return self().failed_ ? failure : MPI_SUCCESS;
   }
 
   static int iprobe(int, int, MPI_Comm, int* found, MPI_Status*) {
@@ -325,4 +347,4 @@ class FakeMpi {
   bool failed_ = false;
 };
 
-}  // namespace convene::execute
+}  // namespace convene::transport

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tag layout: the one place where it stands.
+// Tag layout.
 //
 //   tag = (collective number modulo 2^7) · 2^8 + (message number modulo 2^8 - 1)
 //
 // 15 bits, which every MPI has (MPI_TAG_UB is at least 32767). The collective number counts Convene's collectives on a
 // communicator; it keeps messages of one apart from those of the next, which a fast neighbour may have started. The
 // message number counts the messages between two ranks within one collective; the schedule orders message n + 2^8 - 1
-// behind message n. The last number is for notices alone: who listens for them listens to all ranks, also to one that is
-// 2^7 collectives ahead.
+// behind message n. The last number is for notices: they are received from any rank, also from one that is 2^7
+// collectives ahead.
 //
 // A persistent operation may be started in another order on each rank: it has a number of its own, in the place of the
 // collective number and above those, as far as the MPI's tags reach (MPI_TAG_UB).
@@ -17,28 +17,28 @@
 
 #include "schedule/core/schedule.hpp"
 
-namespace convene::mpi {
+namespace convene::transport {
 
 inline constexpr unsigned collective_bits = 7;
-/// So many collectives in a row have tags of their own.
+/// Number of successive collectives that have tags of their own.
 inline constexpr std::uint32_t collective_range = 1u << collective_bits;
 
 class Tags {
  public:
-  /// `persistent`: the number of a persistent operation, from 1; 0: of none.
+  /// `persistent`: number of a persistent operation, from 1; 0 for none.
   explicit Tags(std::uint32_t collective_number, std::uint32_t persistent = 0)
       : base_((persistent ? collective_range - 1 + persistent : collective_number % collective_range)
               << match_bits) {}
-  /// How many persistent operations there are numbers for, where the highest tag is `tag_ub`.
+  /// How many persistent operations have numbers, if the highest tag is `tag_ub`.
   static std::uint32_t persistent_numbers(int tag_ub) {
     const std::uint32_t numbers = (static_cast<std::uint32_t>(tag_ub) + 1) >> match_bits;
     return numbers > collective_range ? numbers - collective_range : 0;
   }
-  /// The tag of message number `match` between two ranks.
+  /// Tag of message number `match` between two ranks.
   int of(std::uint32_t match) const { return of_number(match % match_window); }
-  /// Likewise, where the number has been taken modulo 2^8 - 1 already.
+  /// The same for a number that is below 2^8 - 1.
   int of_number(std::uint32_t number) const { return static_cast<int>(base_ | number); }
-  /// The tag of notices, which say themselves of which collective they are.
+  /// Tag of notices, which carry the number of their collective.
   int of_notices() const { return static_cast<int>(base_ | match_window); }
 
  private:
@@ -47,4 +47,4 @@ class Tags {
 
 static_assert(collective_bits + match_bits <= 15, "MPI guarantees no more than 15 bits for a tag");
 
-}  // namespace convene::mpi
+}  // namespace convene::transport

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "execute/shared_memory.hpp"
+#include "transport/shared_memory.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace convene::execute {
+namespace convene::transport {
 namespace {
 
 constexpr std::size_t page = 4096;
@@ -52,9 +52,4 @@ bool SharedMemory::is_signalled(Rank from, std::uint32_t match) const {
   return word(number_[from], own_).value.load(std::memory_order_acquire) >= stamp(match);
 }
 
-int let_mpi_progress(MPI_Comm comm) {
-  int found = 0;
-  return pmpi.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
-}
-
-}  // namespace convene::execute
+}  // namespace convene::transport

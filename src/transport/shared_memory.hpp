@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that the ranks of a node share: places for data, and words by which they signal to each other.
+// Shared memory of the ranks of a node: places for data, and words by which they signal to each other.
 //
 // Design notes on threads
 // - One run at a time uses it, the same on all ranks and in the same order: runs are numbered. Run n has the half of the
-//   data that run n − 2 had, so it begins when all ranks have ended run n − 2 (each says so in a word of its own).
+//   data that run n − 2 had, so it begins when all ranks have ended run n − 2 (each has a word for that).
 // - A signal is a word for each pair of ranks, written by the one and read by the other: the number of the run and, below
-//   it, how many messages it stands for. It only grows, so whoever looks late misses nothing; signals to one rank are
-//   given in order (the checker sees to that).
-// - Written with release, read with acquire: what a rank wrote before its signal is seen by whoever has awaited it.
-// - Who waits polls, lets the MPI make progress now and then (a legal program may need that, so every few runs, too, where
-//   no wait is long), and gives way to others.
+//   it, how many messages it stands for. It only grows, so a rank that looks late misses nothing; signals to one rank are
+//   given in order (the checker verifies that).
+// - Written with release, read with acquire: what a rank wrote before its signal is visible to the rank that awaited it.
+// - A waiting rank polls, lets the transport progress now and then (a legal program may need that, so also every few runs
+//   in which no wait is long), and yields.
 #pragma once
 
 #include <atomic>
@@ -18,14 +18,13 @@
 #include <memory>
 #include <vector>
 
-#include "mpi/functions.hpp"
 #include "schedule/core/schedule.hpp"
 
-namespace convene::execute {
+namespace convene::transport {
 
 class SharedMemory {
  public:
-  /// How many bytes so many ranks need that share `data` bytes for each run.
+  /// Bytes of memory that `ranks` ranks need which share `data` bytes in each run.
   static std::size_t bytes(std::size_t ranks, std::size_t data);
 
   /// For `data` bytes a run in memory of bytes() that all of these ranks have mapped, in order, and that was all zero.
@@ -33,12 +32,12 @@ class SharedMemory {
   SharedMemory(std::shared_ptr<std::byte> memory, std::vector<Rank> ranks, Rank own, std::size_t data);
 
   std::size_t capacity() const { return data_; }
-  /// Which run is on.
+  /// Number of the current run.
   std::uint64_t run() const { return run_; }
 
-  /// The next run is this rank's: where its data are.
+  /// Begins this rank's next run. Returns where its data are.
   std::byte* begin();
-  /// Whether it may go on: the run before last is over on all ranks.
+  /// Whether the run may use its data: the run before last is over on all ranks.
   bool is_free();
   void end();
 
@@ -54,19 +53,16 @@ class SharedMemory {
   static_assert(sizeof(Word) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
 
   Word& word(std::size_t from, std::size_t to) const { return words_[from * ranks_.size() + to]; }
-  /// The number of the last run that a rank has ended: in the place of its signals to itself.
+  /// Number of the last run that a rank has ended, in the place of its signals to itself.
   Word& ended(std::size_t rank) const { return word(rank, rank); }
   std::uint64_t stamp(std::uint32_t match) const { return run_ << signal_bits | (match + 1); }
 
   std::shared_ptr<std::byte> memory_;
   std::vector<Rank> ranks_;            // in order
-  std::vector<std::uint32_t> number_;  // by rank of the communicator: where it stands in `ranks_`
+  std::vector<std::uint32_t> number_;  // by rank of the communicator: its index in `ranks_`
   std::size_t own_ = 0, data_;
   Word* words_;
-  std::uint64_t run_ = 0, free_until_ = 2;  // runs up to this one may go on
+  std::uint64_t run_ = 0, free_until_ = 2;  // runs up to this one may use their data
 };
 
-/// Has the MPI make progress, without waiting. Returns MPI_SUCCESS or its error.
-int let_mpi_progress(MPI_Comm comm);
-
-}  // namespace convene::execute
+}  // namespace convene::transport

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A schedule bound to a transport and to memory, ready to run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "base/combine.hpp"
+#include "execute/message.hpp"
+#include "schedule/core/schedule.hpp"
+#include "schedule/online/online_algorithm.hpp"
+#include "transport/point_to_point.hpp"
+#include "transport/shared_memory.hpp"
+#include "transport/tags.hpp"
+
+namespace convene::execute {
+
+struct Binding {
+  const Schedule* schedule = nullptr;
+  const OnlineAlgorithm* online = nullptr;  ///< if set, it decides what to do; the schedule has no steps
+  Buffers buffers;
+  SharedMemory* shared_memory = nullptr;  ///< for shared places and signals; its run has begun
+  Operator op = {};                       ///< for combines: a schedule without them needs none
+  PointToPoint point_to_point;            ///< carries the messages, over Convene's internal communicator,
+  Transport* transport = nullptr;         ///< unless this is set
+  std::uint32_t collective_number = 0;    ///< on this communicator, equal on all ranks
+  std::uint32_t persistent_number = 0;    ///< of a persistent operation, from 1, equal on all ranks
+  std::uint32_t run = 0;                  ///< of a persistent operation: counts its runs
+
+  /// The internal communicator.
+  MPI_Comm comm() const { return point_to_point.comm(); }
+  Tags tags() const { return Tags(collective_number, persistent_number); }
+  std::byte* at(Buffer buffer, std::ptrdiff_t offset) const { return buffers[buffer].base() + offset; }
+};
+
+/// Whether no earlier run holds the memory that a schedule shares. A run waits for that.
+inline bool has_memory(const Binding& binding) {
+  return !binding.shared_memory || binding.shared_memory->is_free();
+}
+
+/// The transport of a binding, by its type.
+template <MessageTransport T>
+T& transport_of(const Binding& binding) {
+  if constexpr (std::is_same_v<T, const PointToPoint>)
+    return binding.point_to_point;
+  else
+    return *binding.transport;
+}
+
+/// Calls run.operator()<T>() with the type of a binding's transport.
+template <class Run>
+[[gnu::always_inline]] inline decltype(auto) with_transport(const Binding& binding, Run&& run) {
+  if (!binding.transport) [[likely]]
+    return run.template operator()<const PointToPoint>();
+  return run.template operator()<Transport>();
+}
+
+}  // namespace convene::execute
