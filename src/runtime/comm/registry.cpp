@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "execute/stall_detector.hpp"
 #include "mpi/stack.hpp"
 #include "runtime/call/failure.hpp"
 #include "runtime/comm/communicator.hpp"
