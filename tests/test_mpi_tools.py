@@ -49,9 +49,9 @@ def tool(tmp_path_factory: pytest.TempPathFactory) -> Tool:
 
 
 def counted(done: Done) -> list[dict[str, int]]:
-    """By rank."""
-    lines = re.findall(r"counted by rank \d+: (.*)", done.output)
-    return [{name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", line)} for line in lines]
+    """By rank. (Launchers may join the lines of two ranks.)"""
+    parts = [part.partition("\n")[0] for part in done.output.split("counted by rank ")[1:]]
+    return [{name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", part)} for part in parts]
 
 
 def run(stack: Stack, *libraries: Path, use: str = "", **variables: str) -> Done:
@@ -82,8 +82,8 @@ def test_a_tool_behind_convene_does_not_count_convenes_calls(name: str, tool: To
     stack = present(name)
     done = run(stack, stack.preload, tool(stack), use="allgather=ring,allreduce=recursive_doubling")
     gone = {"Allgather": 0, "Iallgather": 0, "Allreduce": 0}
-    if name != "openmpi4":  # where Convene runs non-blocking calls, barriers run in that form there
-        gone["Barrier"] = 0
+    if name != "openmpi4":  # after a non-blocking call of Convene's a native barrier has that form there, too
+        gone["Barrier"] = 2
     assert counted(done) == [{**COUNTS, **gone}] * 2
 
 

@@ -9,12 +9,12 @@ static void messages(void) {
   const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
   int out = rank, in = -1;
   MPI_Request requests[2];
-  MPI_Status status;
+  MPI_Status status, statuses[2];
   MPI_Sendrecv(&out, 1, MPI_INT, next, 1, &in, 1, MPI_INT, previous, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   for (int i = 0; i < 2; ++i) {
     MPI_Irecv(&in, 1, MPI_INT, previous, 2, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(&out, 1, MPI_INT, next, 2, MPI_COMM_WORLD, &requests[1]);
-    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(2, requests, statuses);
   }
   if (rank == 0) MPI_Send(&out, 1, MPI_INT, next, 3, MPI_COMM_WORLD);
   MPI_Probe(previous, 3, MPI_COMM_WORLD, &status);
@@ -39,13 +39,14 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 2; ++i) MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < 4; ++i) {
     MPI_Request request;
+    MPI_Status status;
     MPI_Iallgather(&rank, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, &request);
     if (i < 3) {
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     } else {
       MPI_Barrier(MPI_COMM_WORLD);
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-      MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+      MPI_Waitall(1, &request, &status);
     }
   }
   messages();
