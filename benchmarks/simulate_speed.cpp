@@ -50,9 +50,10 @@ std::vector<double> arrivals_of(const Case& c) {
 
 void simulate_plan(benchmark::State& state, const Case& c) {
   const Spec spec = parse_spec(Collective::allgather, c.spec);
-  const Plan plan =
-      build_plan(*spec.algorithm,
-                 {.collective = Collective::allgather, .procs = c.procs, .parameters = spec.parameters, .parts = spec.parts});
+  const Plan plan = build_plan(*spec.algorithm, {.collective = Collective::allgather,
+                                                 .procs = c.procs,
+                                                 .parameters = spec.parameters,
+                                                 .parts = spec.parts});
   Workload workload = Workload::of(plan);
   workload.set_bytes(c.bytes);
   const SimulatedPlatform platform = cluster(c.procs, c.cores);
@@ -70,9 +71,12 @@ void simulate_symmetry(benchmark::State& state, const Case& c) {
   std::uint64_t messages = 0;
   for (auto _ : state) {
     Builder builder;
-    const Schedule schedule = build_schedule(
-        *spec.algorithm,
-        {.collective = Collective::allgather, .procs = c.procs, .parameters = spec.parameters, .parts = spec.parts}, builder);
+    const Schedule schedule = build_schedule(*spec.algorithm,
+                                             {.collective = Collective::allgather,
+                                              .procs = c.procs,
+                                              .parameters = spec.parameters,
+                                              .parts = spec.parts},
+                                             builder);
     Workload workload = Workload::relabelled(schedule, spec.algorithm->symmetry == Symmetry::exchange
                                                            ? Relabelling::exchange
                                                            : Relabelling::rotation);
@@ -91,8 +95,9 @@ void simulate_tree(benchmark::State& state, Collective collective, Rank procs, b
   const Case c{"binomial", procs, 16, 8, scattered, Contention::equal_share};
   std::uint64_t messages = 0;
   for (auto _ : state) {
-    const Plan plan = build_plan(*spec.algorithm,
-                                 {.collective = collective, .procs = procs, .parameters = spec.parameters, .parts = spec.parts});
+    const Plan plan = build_plan(
+        *spec.algorithm,
+        {.collective = collective, .procs = procs, .parameters = spec.parameters, .parts = spec.parts});
     Workload workload = Workload::of(plan);
     workload.set_bytes(c.bytes);
     const SimulatedPlatform platform = cluster(procs, c.cores);

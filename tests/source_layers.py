@@ -11,7 +11,9 @@ TYPE = re.compile(
     r"^(?:template <.*> )?(?:class|struct|enum class|enum|union)(?: \[\[.*?\]\]| alignas\(.*?\))* (\w+)[^;]*\{"
 )
 ALIAS = re.compile(r"^using (\w+) =")
-NO_FUNCTION = r"(?!using|return|namespace|class|struct|enum|template|friend|static_assert|typedef|extern|#|//|\}|\s)"
+NO_FUNCTION = (
+    r"(?!using|return|namespace|class|struct|enum|template|friend|static_assert|typedef|extern|#|//|\}|\s)"
+)
 FUNCTION = re.compile(rf"^{NO_FUNCTION}[\w:<>,*&\[\] ]*?[ *&]([a-z_]\w*)\(")
 
 

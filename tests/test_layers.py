@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from source_layers import INCLUDE, Layers, cycles, modules, names_defined, names_in_two_folders, sources
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -81,11 +80,15 @@ def test_the_list_of_layers_keeps_to_the_design(layer: str, never: set[str]) -> 
 
 
 def test_nobody_looks_at_interpose() -> None:
-    assert [layer for layer in LAYERS.sees if layer != "interpose" and "interpose" in LAYERS.reach(layer)] == []
+    assert [
+        layer for layer in LAYERS.sees if layer != "interpose" and "interpose" in LAYERS.reach(layer)
+    ] == []
 
 
 def test_pure_layers_look_at_pure_layers_only() -> None:
-    assert [layer for layer in LAYERS.sees if layer not in LAYERS.mpi and LAYERS.reach(layer) & LAYERS.mpi] == []
+    assert [
+        layer for layer in LAYERS.sees if layer not in LAYERS.mpi and LAYERS.reach(layer) & LAYERS.mpi
+    ] == []
 
 
 def test_includes_stay_within_the_walls() -> None:
@@ -135,7 +138,9 @@ def test_namespaces_see_what_layers_may_include() -> None:
     text = (SRC / "base" / "layers.hpp").read_text()
     found = {
         name: set(re.findall(r"using namespace (\w+);", body))
-        for name, body in re.findall(r"^namespace convene::(\w+) \{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
+        for name, body in re.findall(
+            r"^namespace convene::(\w+) \{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL
+        )
     }
     for layer in LAYERS.sees:
         assert found.get(layer, set()) == LAYERS.reach(layer) - {layer}, layer

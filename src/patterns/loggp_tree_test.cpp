@@ -26,7 +26,8 @@ TEST(LogGPTree, IsOptimal) {
   std::mt19937 random(1);
   constexpr std::uint32_t size = 80;
   for (int i = 0; i < 300; ++i) {
-    LogGPCosts costs{.hop = random() % 50, .gap = random() % 50, .item = random() % 20};
+    const auto below = [&](std::uint32_t limit) { return static_cast<std::int64_t>(random() % limit); };
+    LogGPCosts costs{.hop = below(50), .gap = below(50), .item = below(20)};
     if (i % 2 == 1) costs.base = -std::min(costs.gap, costs.item);  // the literal model: g is at least G
     const LogGPTree tree(costs, size);
     const std::vector<std::int64_t> minimal = minimal_times(costs, size);

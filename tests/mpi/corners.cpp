@@ -303,7 +303,7 @@ struct Corner {
 constexpr Corner corners[] = {
     {"types", types},         {"alternating", alternating}, {"arrays", arrays},
     {"elsewhere", elsewhere}, {"counts", counts},           {"exscan", exscan},
-    {"handles", handles},     {"beside", beside},           {"ahead", early_start},
+    {"handles", handles},     {"beside", beside},           {"ahead", ahead},
     {"failing", failing},     {"callback", callback},       {"destructor", destructor},
     {"exhausted", exhausted}, {"disagreeing", disagreeing}};
 

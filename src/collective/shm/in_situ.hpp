@@ -24,9 +24,7 @@ class InSitu {
   /// Part `part` of a rank's vector; part(j, j) is the combined part j.
   Range part(Rank rank, Rank part) const { return Range(Buffer::shared, rank * call_.procs + part); }
 
-  static std::uint64_t places(Rank procs, std::span<const Value>) {
-    return std::uint64_t{procs} * procs;
-  }
+  static std::uint64_t places(Rank procs, std::span<const Value>) { return std::uint64_t{procs} * procs; }
   static std::uint64_t pieces(Rank procs, std::span<const Value>) { return procs; }
 
  private:

@@ -13,7 +13,7 @@
 #include "interpose/interposition.hpp"
 #include "interpose/waiting.hpp"
 #include "runtime/call/caller.hpp"
-#include "runtime/progress/background.hpp"
+#include "runtime/process/process.hpp"
 #include "runtime/progress/progress_engine.hpp"
 #include "runtime/run/collectives.hpp"
 
@@ -169,7 +169,7 @@ CONVENE_F08(
     })
 
 // As capi/finalize.cpp: this one goes to PMPI_Finalize.
-CONVENE_F08(finalize, (int* ierror), (ierror), background::stop())
+CONVENE_F08(finalize, (int* ierror), (ierror), process::stop_threads())
 
 // Collectives without a buffer, and the operator of one that may be outstanding.
 CONVENE_F08(barrier, (const int* comm, int* ierror), (comm, ierror), {

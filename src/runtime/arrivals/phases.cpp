@@ -339,8 +339,8 @@ void Phases::refuse_second() const {
     throw Error("a second phase begins before the operation was started; start it, and complete it");
 }
 
-std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& communicator,
-                                    const Spec& spec, CallStats& record, double round_seconds) {
+std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& communicator, const Spec& spec,
+                                    CallStats& record, double round_seconds) {
   if (!std::isfinite(round_seconds))
     throw Error("the seconds of a round are not a number (convene_phase_init)");
   if (spec.algorithm->arrival_source != ArrivalSource::forecast || arguments.procs < 2)
@@ -352,8 +352,7 @@ std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& co
         "an operation runs without forecasts: the MPI has no tags left for them");
     return std::make_unique<Phases>();
   }
-  auto runs =
-      std::make_unique<PhasedRuns>(arguments, communicator, spec, record, number, exchange);
+  auto runs = std::make_unique<PhasedRuns>(arguments, communicator, spec, record, number, exchange);
   const std::int64_t offset = measure_offset(communicator);
   std::int64_t round = maximum(to_ns(std::clamp(round_seconds, 0., 1e6)),
                                communicator.comm());  // ranks may have said different ones

@@ -53,7 +53,7 @@ class Phases {
 
 /// Declares that phases precede an operation. Collective: it waits for the other ranks. `round_seconds`: how long it takes
 /// to send one block (one segment of a reduction) and to receive another; 0: it is measured. Never null.
-std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& communicator,
-                                    const Spec& spec, CallStats& record, double round_seconds);
+std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& communicator, const Spec& spec,
+                                    CallStats& record, double round_seconds);
 
 }  // namespace convene::runtime

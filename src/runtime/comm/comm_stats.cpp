@@ -20,8 +20,9 @@ CallStats& CommStats::of(Decision& decision, std::uint64_t block_bytes, bool end
   const auto size_class = static_cast<unsigned>(std::bit_width(block_bytes));
   if (!decision.record || decision.record->size_class != size_class ||
       decision.record->ends_later != ends_later)
-    decision.record = &profile_->find_or_add(decision.signature.collective, decision.algorithm,
-                                             reason_text(decision.reason, decision.reason_detail), size_class, ends_later);
+    decision.record =
+        &profile_->find_or_add(decision.signature.collective, decision.algorithm,
+                               reason_text(decision.reason, decision.reason_detail), size_class, ends_later);
   note_last(*decision.record, block_bytes);
   return *decision.record;
 }

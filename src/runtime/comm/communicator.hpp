@@ -38,7 +38,8 @@ class Communicator {
   /// The handle of a communicator, made where there is none yet; null where it cannot have one (all is native then).
   static Communicator* of(MPI_Comm comm) {
     const LastLookup& last = last_lookup_;
-    if (last.handle && last.comm == comm && last.generation == handle_generation.load(std::memory_order_acquire))
+    if (last.handle && last.comm == comm &&
+        last.generation == handle_generation.load(std::memory_order_acquire))
       return last.handle;
     return find_or_make(comm);
   }

@@ -38,8 +38,8 @@ struct Decision {
   std::shared_ptr<const Prepared> prepared;  ///< null: native
   std::uint64_t shared_places = 0;           ///< that the ranks of the fullest node share
   Program program;                           ///< bound to the sizes of the last call
-  Spec spec;                         ///< what runs; its algorithm is null where the call is native
-  std::string algorithm = "native";  ///< the same as text
+  Spec spec;                                 ///< what runs; its algorithm is null where the call is native
+  std::string algorithm = "native";          ///< the same as text
   Reason reason = Reason::by_default;
   std::string reason_detail;    ///< see reason_text()
   std::string chosen;           ///< the choice with its parameters, before an unmet requirement was found

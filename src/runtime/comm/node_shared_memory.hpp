@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "transport/shared_memory.hpp"
 #include "runtime/comm/comm_info.hpp"
 #include "runtime/comm/node_topology.hpp"
+#include "transport/shared_memory.hpp"
 
 namespace convene::runtime {
 

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "transport/tags.hpp"
 #include "runtime/comm/consensus.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/progress/progress_engine.hpp"
 #include "runtime/settings/settings.hpp"
 #include "runtime/stall/native_call_watch.hpp"
 #include "runtime/stats/profile.hpp"
+#include "transport/tags.hpp"
 
 namespace convene::runtime {
 namespace {

@@ -53,9 +53,7 @@ int on_progress() {
 std::atomic<bool> is_refused{false};  // the MPI has a hook, and did not take us
 
 /// Registers with the MPI's progress. Not before something is outstanding: each look for messages costs more then.
-void register_hook() {
-  is_refused = !stack::add_progress_callback(on_progress);
-}
+void register_hook() { is_refused = !stack::add_progress_callback(on_progress); }
 
 Progressing* at(std::size_t i) {
   const std::lock_guard lock(mutex);

@@ -66,8 +66,9 @@ TEST(ReadyWalk, ReportsEachStepOnceAndBehindItsPredecessors) {
     for (const StepId id : order) {
       EXPECT_FALSE(completed[id]);
       for (const StepId before : predecessors[id]) EXPECT_TRUE(completed[before] || before == join);
-      if (schedule[id].kind == StepKind::send)
+      if (schedule[id].kind == StepKind::send) {
         for (const StepId before : predecessors[join]) EXPECT_TRUE(completed[before]);
+      }
       completed[id] = true;
     }
   }
