@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The structure of src/ as src/ROOMS states it and as the sources have it: layers, folders, modules, names."""
+"""The structure of src/, as src/ROOMS states it and as the sources have it."""
 
 import re
 from collections import defaultdict
@@ -8,7 +8,8 @@ from pathlib import Path
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 NAMESPACE = re.compile(r"^(?:inline )?namespace(?: ([\w:]+))? \{")
 TYPE = re.compile(
-    r"^(?:template <.*> )?(?:class|struct|enum class|enum|union)(?: \[\[.*?\]\]| alignas\(.*?\))* (\w+)[^;]*\{"
+    r"^(?:template <.*> )?(?:class|struct|enum class|enum|union)"
+    r"(?: \[\[.*?\]\]| alignas\(.*?\))* (\w+)[^;]*\{"
 )
 ALIAS = re.compile(r"^using (\w+) =")
 NO_FUNCTION = (
@@ -88,20 +89,19 @@ def modules(src: Path) -> dict[str, set[str]]:
     return dict(graph)
 
 
-def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+def cycles(graph: dict[str, set[str]]) -> list[tuple[str, ...]]:
     """Groups of modules that reach each other."""
     nodes = set(graph) | {target for targets in graph.values() for target in targets}
     whole = {node: graph.get(node, set()) for node in nodes}
     reached = {node: reach(whole, node) for node in nodes}
     rings = {
-        tuple(sorted(other for other in reached[node] if other != node and node in reached[other]) + [node])
-        for node in nodes
+        tuple(sorted({node, *(other for other in reached[node] if node in reached[other])})) for node in nodes
     }
-    return sorted({tuple(sorted(ring)) for ring in rings if len(ring) > 1})  # type: ignore[misc]
+    return sorted(ring for ring in rings if len(ring) > 1)
 
 
 def names_defined(text: str) -> set[str]:
-    """Qualified names of types, aliases and functions at namespace scope; those of anonymous namespaces left out."""
+    """Qualified names of types, aliases and functions at namespace scope, without anonymous namespaces."""
     found = set()
     scopes: list[str | None] = []
     for line in text.splitlines():
