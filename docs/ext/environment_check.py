@@ -10,7 +10,7 @@ NAMED = re.compile(r"`(CONVENE_[A-Z_]+)`")
 
 def check(sources: Path, page: Path) -> None:
     read: set[str] = set()
-    for path in (sources / "runtime").glob("*.cpp"):
+    for path in (sources / "runtime").rglob("*.cpp"):
         read |= set(READ.findall(path.read_text(encoding="utf-8")))
     named = set(NAMED.findall(page.read_text(encoding="utf-8")))
     if read - named:
