@@ -27,6 +27,16 @@ def test_corner(name: str, corner: str) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY_BUILD)
+def test_collectives_in_a_copy_callback_of_the_first_call(name: str) -> None:
+    """The duplicate that a non-blocking first call makes runs the callback before there is a communicator."""
+    stack = present(name)
+    done = stack.run(3, [stack.program("copy_callback")], use("ring"), timeout=60)
+    assert done.status == 0, done.output
+    assert "1 callbacks, 0 wrong" in done.output
+    assert calls(done)["ring", "forced"] > 0
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
 def test_arrays_that_a_program_lets_go_of_too_early(name: str) -> None:
     uses = "allgatherv=ring,gatherv=binomial,scatterv=binomial,alltoallv=pairwise"
     done = run(name, "arrays", {"CONVENE_USE": uses}, procs=3)

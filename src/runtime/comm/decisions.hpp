@@ -42,6 +42,7 @@ class Decisions {
 
  private:
   const Selection& selection() const;
+  Decision& native_meanwhile(const CallSignature& call);
   Decision make(const CallSignature& call);
   void schedule(Decision& decision, const Spec& spec);
   Choice choose(const CallSignature& call);
@@ -63,6 +64,7 @@ class Decisions {
   std::vector<std::pair<std::uint64_t, std::int64_t>> round_of_bytes_;
   /// Most recently made last. (Pointers: a callback of the program's may decide another call while one is used.)
   std::vector<std::unique_ptr<Decision>> decisions_;
+  Decision interim_;  // of a call while the internal communicator is being made: native
   FastPath fast_path_;
 };
 

@@ -50,7 +50,9 @@ int TagSpace::begin() {
   if (internal_) return MPI_SUCCESS;
   const ErrorsReturned scope(info_.comm);
   auto made = std::make_shared<InternalCommunicator>();
+  is_beginning_ = true;
   const int code = pmpi.Comm_idup(info_.comm, &made->comm, &made->making);
+  is_beginning_ = false;
   if (code == MPI_SUCCESS) internal_ = std::move(made);
   return code;
 }

@@ -50,6 +50,8 @@ class TagSpace {
   bool ensure();
   /// Begins to make it, without waiting. Returns MPI_SUCCESS or the MPI's error.
   int begin();
+  /// True inside begin(): the duplicate calls the copy callbacks of the program's attributes, which may call collectives here.
+  bool is_beginning() const { return is_beginning_; }
   /// Whether it was asked for in vain; equal on all ranks.
   bool is_refused() const { return is_refused_; }
   bool exists() const { return internal_ && internal_->is_ready; }
@@ -84,6 +86,7 @@ class TagSpace {
   std::shared_ptr<InternalCommunicator> internal_;
   std::uint32_t collectives_ = 0, persistent_ = 0;
   bool is_refused_ = false;  // equal on all ranks
+  bool is_beginning_ = false;
 };
 
 }  // namespace convene::runtime
