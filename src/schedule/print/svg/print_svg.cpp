@@ -119,7 +119,7 @@ void Painter::cell_labels(const Frame& frame, double left, double top) {
 void Painter::tile(const Tile& tile, double left, double top, double above, bool heads_below) {
   const double margin_end = left + layout_.gutter - 5, radius = layout_.radius;
   canvas_.text(left + layout_.gutter, top + 11, tile.title, {.size = 12, .anchor = "start", .bold = true});
-  canvas_.text(left + layout_.gutter + text_width(tile.title, 12) + 10, top + 11, tile.amount, note);
+  canvas_.text(left + layout_.gutter + bold_width(tile.title, 12) + 10, top + 11, tile.amount, note);
   if (!tile.remark.empty()) canvas_.text(left + layout_.gutter, top + 25, tile.remark, note);
 
   const double upper = top + heading() + above + radius;

@@ -167,7 +167,7 @@ TEST(Svg, Golden) {
 <text x="16" y="29" font-size="16" fill="#1f2937" text-anchor="start" font-weight="bold">allgather: ring</text>
 <text x="16" y="46" font-size="11" fill="#6b7280" text-anchor="start">2 processes · 1 round · 2 messages · 2 blocks</text>
 <text x="42" y="75" font-size="12" fill="#1f2937" text-anchor="start" font-weight="bold">Round 0</text>
-<text x="98.1" y="75" font-size="10" fill="#6b7280" text-anchor="start">2 messages, 2 blocks</text>
+<text x="107.3" y="75" font-size="10" fill="#6b7280" text-anchor="start">2 messages, 2 blocks</text>
 <text x="37" y="115.3" font-size="8" fill="#6b7280" text-anchor="end">rank</text>
 <text x="37" y="138" font-size="9" fill="#6b7280" text-anchor="end">0</text>
 <text x="37" y="156" font-size="9" fill="#6b7280" text-anchor="end">1</text>
