@@ -283,3 +283,19 @@ def test_a_program_without_mpi_does_not_notice() -> None:
             check=True,
         )
         assert (done.stdout, done.stderr) == ("as ever\n", "")
+
+
+def test_preloading_allocates_nothing_in_a_program_without_mpi(tmp_path: Path) -> None:
+    """But for the C++ runtime's one emergency pool for exceptions."""
+    counter = tmp_path / "count_allocations.so"
+    source = ROOT / "tests" / "mpi" / "libraries" / "count_allocations.c"
+    run("cc", "-shared", "-fPIC", "-o", counter, source, "-ldl")
+    for library in preload_libraries():
+        done = subprocess.run(
+            ["/bin/true"],
+            env={"LD_PRELOAD": f"{counter}:{library}"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stderr == "allocations: 1\n", library.name
