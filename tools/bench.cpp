@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures collectives: Convene's algorithms, the MPI's own choice, and each of the MPI's own algorithms that can be
+// Measures collectives: Convene's algorithms, the native choice, and each of the native algorithms that can be
 // chosen, side by side in one run. Writes every observation as lines of JSON; `convene bench` starts it and reads them.
 // Exit status: 0 done, 1 something failed (an MPI error, wrong data), 2 the request was wrong.
 #include <mpi.h>

@@ -26,7 +26,7 @@ enum class Forecast { none, truth, average, mirrored };
 
 class Contender {
  public:
-  /// By name: native (the MPI's own choice), intercepted (as a program calls it), mpi:NAME (one of the MPI's own
+  /// By name: native (the native choice), intercepted (as a program calls it), mpi:NAME (one of the MPI's own
   /// algorithms), or an algorithm of Convene's with its parameters, and @KIND where it is given a forecast. With one it has a
   /// communicator for each of so many patterns, so that a forecast that stays is told once. Collective.
   Contender(std::string name, const std::string& collective, Forcing& forcing, std::size_t patterns)

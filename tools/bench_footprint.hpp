@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much memory a communicator costs: Convene's handle, and beside it the MPI's own communicator that it holds.
+// How much memory a communicator costs: Convene's handle, and beside it the native communicator that it holds.
 #pragma once
 
 #include <malloc.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Choosing among the MPI's own algorithms while the program runs, through the MPI's control variables (MPI_T).
+// Choosing among native algorithms while the program runs, through the MPI's control variables (MPI_T).
 //
 // Open MPI: the tuned component looks at coll_tuned_<collective>_algorithm when a communicator is made, so the variable
 // is set around MPI_Comm_dup and every communicator keeps its own algorithm.
@@ -113,7 +113,7 @@ class Forcing {
     }
   }
 
-  /// Names by value; the one of value 0 stands for the MPI's own choice and is not offered.
+  /// Names by value; the one of value 0 stands for the native choice and is not offered.
   std::vector<std::string> names() const {
     std::vector<std::string> found;
     for (std::size_t value = 1; value < names_.size(); ++value)

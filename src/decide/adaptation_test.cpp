@@ -120,7 +120,7 @@ TEST(SiteAdaptation, leaves_balanced_programs_alone) {
   program.run(2000);
   EXPECT_EQ(program.uses(1), 0);
   EXPECT_LT(program.exchanges(), 20);
-  EXPECT_EQ(program.answers_awaited(), program.exchanges());  // nobody waits for any
+  EXPECT_EQ(program.answers_awaited(), program.exchanges());  // no rank waits for any
 }
 
 TEST(SiteAdaptation, leaves_alone_what_cannot_be_foretold) {

@@ -2,7 +2,7 @@
 // The executor: runs one rank's schedule over a transport.
 //
 // Two ways to run the same schedule. A program is the compiled order, a list of "issue" and "wait" that was fixed
-// beforehand, bound to sizes: it does little more per step than the MPI's own calls. The dynamic loop takes whatever
+// beforehand, bound to sizes: it does little more per step than native calls. The dynamic loop takes whatever
 // completes first. Both keep to the same limits on what is in flight, which the checker has simulated.
 //
 // One thread drives a run at a time. Nothing here takes a lock, and nothing is allocated once the arena has grown to

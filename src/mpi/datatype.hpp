@@ -14,7 +14,7 @@ struct TypeFacts {
   bool is_named = false;      ///< predefined: its handle never changes meaning
   /// n items are n·size consecutive bytes from the buffer's address on, in order.
   bool is_contiguous = false;
-  /// Likewise, but perhaps not in the order of packing: no gaps. Good enough where both ends have the same type.
+  /// The same, but perhaps not in the order of packing: no gaps. Good enough where both ends have the same type.
   bool is_dense = false;
 };
 

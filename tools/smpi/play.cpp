@@ -69,7 +69,7 @@ int wait_for_some(int count, MPI_Request* requests, int* completed, int* places,
   return PMPI_Waitany(count, requests, places, MPI_STATUS_IGNORE);
 }
 
-// Likewise. Where nothing but sends is left that were over at once, SMPI's Testany does not see them.
+// Where nothing but sends is left that were over at once, SMPI's Testany does not see them.
 int test_for_some(int count, MPI_Request* requests, int* completed, int* places, MPI_Status*) {
   const int code = PMPI_Testany(count, requests, places, completed, MPI_STATUS_IGNORE);
   if (code != MPI_SUCCESS || !*completed || *places != MPI_UNDEFINED) return code;

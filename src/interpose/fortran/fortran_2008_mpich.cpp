@@ -46,7 +46,7 @@ bool is_complete(int request) {
   return get_status(request_of(request), &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
 }
 
-/// Everything goes on until the MPI's own call does not have to wait; an error is the MPI's to tell.
+/// Everything goes on until the native call need not wait; an error is the MPI's to tell.
 void until_all(int count, const int* requests) {
   if (bypass()) return;
   int at = 0;  // those before it are complete

@@ -76,7 +76,7 @@ static_assert(std::bit_cast<ToldNumbers>(Report{}) == ToldNumbers{},
 
 }  // namespace
 
-/// What the ranks tell each other: on its way while the program goes on, in the MPI's own reduction, which every call of the MPI
+/// What the ranks tell each other: on its way while the program goes on, in a native reduction, which every call of the MPI
 /// takes further. Each rank adds its part to zeros: so it has about log₂P partners, where the MPI's non-blocking allgather may
 /// have all, and the first message between two ranks can take milliseconds. (Not on the program's communicator: MPICH would not
 /// free that as long as the request is there, which goes when the communicator does.)

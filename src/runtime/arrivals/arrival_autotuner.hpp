@@ -8,7 +8,7 @@
 // - A rank forecasts how long it computes: from the end of its last collective on the communicator, which all ranks leave
 //   at about the same time, to the next call. So no clocks are compared.
 // - Every so many calls, right after one, the ranks tell each other what they expect and what they have seen, on Convene's own
-//   communicator: between two calls of the program all ranks are at the same place there. Nobody waits for the answers but
+//   communicator: between two calls of the program all ranks are at the same place there. No rank waits for the answers but
 //   in a trial: they are used some calls later. decide/adaptation.hpp decides from them, equally on all ranks, and what it
 //   decides holds from the next call on.
 // - With a thread for the background on every rank, allgathers under a forecast begin ahead (runtime/arrivals/early_start.hpp): as soon as

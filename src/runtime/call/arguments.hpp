@@ -62,7 +62,7 @@ bool runs_anywhere(const Arguments& call);
 
 /// Whether equal blocks stand on both sides, by a count and a type: no arrays.
 bool has_equal_blocks(Collective collective);
-/// Likewise, or equal counts are given as one (see reduce_scatter() in runtime/run/reductions.cpp).
+/// The same, or equal counts are given as one (see reduce_scatter() in runtime/run/reductions.cpp).
 bool may_have_equal_blocks(Collective collective);
 
 /// The handles in the runtime's parameters (mpi/collective_table.hpp).

@@ -48,7 +48,7 @@ class BoundCall {
   void share(SharedMemory& memory);
   /// The first half of prepare(), which looks at no buffer of the program's.
   void lay_out(Arena& arena);
-  /// Packs what is in the program's buffers now: for every further run. Likewise.
+  /// Packs what is in the program's buffers now: for every further run. Returns MPI_SUCCESS or the MPI's error.
   int fetch() const;
   /// Unpacks what came.
   int finish() const;

@@ -57,7 +57,7 @@ class TagSpace {
   bool exists() const { return internal_ && internal_->is_ready; }
   /// The internal communicator, after ensure() or begin(); waits where a non-blocking call still has it in the making.
   MPI_Comm comm();
-  /// Likewise, made if need be: MPI_COMM_NULL where there is none to be had. Collective, may wait.
+  /// The same, made if need be: MPI_COMM_NULL where there is none to be had. Collective, may wait.
   MPI_Comm comm_if_possible() { return ensure() ? comm() : MPI_COMM_NULL; }
   const std::shared_ptr<InternalCommunicator>& shared() const { return internal_; }
   /// To be called after an error of the MPI in a run.

@@ -65,7 +65,7 @@ void add(Progressing* operation);
 /// Takes everything that is outstanding further, unless another thread is at it.
 void advance_all();
 
-/// Likewise from the background: nothing is completed. True where something moved.
+/// The same from the background: nothing is completed. True where something moved.
 bool advance_in_background();
 
 /// Counts advance_all()s, so that the background sees that a thread of the program's drives.

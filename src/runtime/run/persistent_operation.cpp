@@ -208,7 +208,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
 /// The requests of the MPI's kind, with what they stand for.
 struct Requests {
   struct Found {
-    std::unique_ptr<PersistentOperation> operation;  // null: the MPI's own
+    std::unique_ptr<PersistentOperation> operation;  // null: native
     std::unique_ptr<recorder::Starts> starts;        // null: they are not recorded
   };
   std::mutex mutex;

@@ -11,7 +11,7 @@
 //   one and the same request) is a persistent receive of nothing from this process itself, on a communicator of its
 //   own: the end of a run sends what it waits for. MPI_Start, MPI_Startall and MPI_Request_free come here for that
 //   (interpose/persistent.cpp).
-// - Where starts are recorded, the list of requests has those of the MPI's own operations as well.
+// - Where starts are recorded, the list of requests has those of native operations as well.
 // - The list of requests has a lock, held across no call of the MPI's.
 #pragma once
 

@@ -14,7 +14,7 @@
 namespace convene::runtime {
 namespace {
 
-/// Whether the MPI's own blocking calls stay blocking ones here.
+/// Whether native blocking calls stay blocking ones here.
 bool is_left_as_it_is(const Communicator& communicator) {
   return !communicator.has_seen_operations() || progress::has_hook();
 }

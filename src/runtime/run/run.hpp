@@ -51,7 +51,7 @@ int rerun_program(const void* input, void* output, Communicator& communicator);
 }
 
 /// The short way, where is_repeated(): straight to the program of the last call, or to the MPI. (A template, and inline: what
-/// it adds to the MPI's own call is what every call of every program pays.)
+/// it adds to the native call is what every call of every program pays.)
 template <class Function>
 [[gnu::always_inline]] inline int rerun(const void* input, void* output, Communicator& communicator,
                                         const Function& native) {

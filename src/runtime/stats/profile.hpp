@@ -93,7 +93,7 @@ class ProfileRegistry {
   /// A sentence for the people who run the program (a declared fallback, say); each is kept once. At log level info
   /// rank 0 of the program also prints it.
   void declare(const std::string& sentence);
-  /// Likewise, of what was asked for and cannot be had: rank 0 always prints it, unless `convene run` will.
+  /// The same, of what was asked for and cannot be had: rank 0 always prints it, unless `convene run` will.
   void warn(const std::string& sentence);
 
   /// Notes what the background thread used. Called where one was asked for: when it starts, and when it ends.
