@@ -40,7 +40,10 @@ const Neighbors& Communicator::neighbors() {
 int Communicator::begin_operations() {
   if (!has_seen_operations_) fast_path().forget();  // native calls may change form now
   has_seen_operations_ = true;
-  return tags_.begin();
+  const bool is_new = !tags_.shared();
+  const int code = tags_.begin();
+  if (is_new) fast_path().forget();  // a copy callback's call was native, and would stay so
+  return code;
 }
 
 std::size_t Communicator::memory() const {
