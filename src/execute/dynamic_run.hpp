@@ -95,7 +95,8 @@ class DynamicRun {
   }
 
   void cancel() {
-    for (std::uint32_t i = 0; i < in_flight_; ++i) transport_.cancel(&handles_[i]);
+    for (std::uint32_t i = 0; i < in_flight_; ++i)
+      if (transport_.cancel(&handles_[i]) != MPI_SUCCESS) transport_.abandon(&handles_[i], 1);
     in_flight_ = 0;
   }
 

@@ -196,13 +196,13 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
 
   /// The others are told when this rank will come: once a run.
   void tell(double forecast) {
-    has_told_ = true;
     GeneralizedRequest::begin();
     code_ = MPI_SUCCESS;
     stages_.restart();
     run_.reset();
     exchange_.begin(to_ns(forecast) + offset_ns_);
     progress::add(this);
+    has_told_ = true;  // last: an exception before leaves nothing pending
   }
 
   /// An error skips the stages up to the last one, which waits for the call.

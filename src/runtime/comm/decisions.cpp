@@ -110,8 +110,8 @@ Decision Decisions::make(const CallSignature& call) {
   return decision;
 }
 
-/// Builds the schedule of a spec. Where the generator fails the call stays native: that is a function of the signature,
-/// so it is the same on all ranks. A lack of memory is this rank's alone, and thrown.
+/// Builds the schedule of a spec. An Error (too many places, say) is a function of the signature and equal on all ranks: the
+/// call stays native. Other exceptions may be this rank's alone, and are thrown.
 void Decisions::schedule(Decision& decision, const Spec& spec) {
   const CallSignature& signature = decision.signature;
   Call call{.collective = signature.collective,
@@ -134,9 +134,7 @@ void Decisions::schedule(Decision& decision, const Spec& spec) {
     decision.prepared = process_schedules().get(*spec.algorithm, call);
     decision.spec = spec;
     decision.algorithm = decision.chosen;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {
+  } catch (const Error& error) {
     decision.reason = Reason::no_schedule;
     decision.reason_detail = std::string("no schedule: ") + error.what();
     ProfileRegistry::instance().warn(std::string(name(signature.collective)) + "=" + decision.chosen +

@@ -118,14 +118,14 @@ Communicator* Registry::find(MPI_Comm comm, bool may_make) {
 
 Communicator* Registry::make(MPI_Comm comm) {
   std::unique_ptr<Communicator> handle(new Communicator(comm));
+  const int keyval = key();
   {
     const std::lock_guard lock(mutex);
-    live.reserve(live.size() + 1);  // nothing may fail once the attribute is set
+    live.push_back(handle.get());  // first: nothing may fail once the attribute is set
   }
-  if (pmpi.Comm_set_attr(comm, key(), handle.get()) != MPI_SUCCESS) return nullptr;
-  const std::lock_guard lock(mutex);
-  live.push_back(handle.get());
-  return handle.release();
+  if (pmpi.Comm_set_attr(comm, keyval, handle.get()) == MPI_SUCCESS) return handle.release();
+  remove(handle.get());
+  return nullptr;
 }
 
 thread_local constinit Communicator::LastLookup Communicator::last_lookup_{};

@@ -23,7 +23,7 @@ struct Ends {
   }
 };
 
-void run_stage(EndStage stage) {
+void run_stage(EndStage stage) try {
   Ends& ends = Ends::instance();
   std::vector<void (*)()> due;
   {
@@ -34,7 +34,15 @@ void run_stage(EndStage stage) {
       return true;
     });
   }
-  for (void (*const action)() : due) action();
+  for (void (*const action)() : due) {
+    try {
+      action();
+    } catch (...) {
+      code_of_exception();  // the actions that follow still run
+    }
+  }
+} catch (...) {
+  code_of_exception();
 }
 
 int on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {

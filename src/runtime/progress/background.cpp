@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/poller.hpp"
+#include "runtime/call/failure.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/progress/progress_engine.hpp"
 #include "runtime/settings/settings.hpp"
@@ -81,9 +82,14 @@ void start() {
   running.store(here.poller.get(), std::memory_order_release);
 }
 
-void wake() {
-  if (!is_settled.load(std::memory_order_acquire)) start();
-  if (Poller* poller = running.load(std::memory_order_acquire)) poller->wake();
+/// Called when an operation is in the list already: it must not throw. Without the thread there is foreground progress.
+void wake() noexcept {
+  try {
+    if (!is_settled.load(std::memory_order_acquire)) start();
+    if (Poller* poller = running.load(std::memory_order_acquire)) poller->wake();
+  } catch (...) {
+    code_of_exception();
+  }
 }
 
 }  // namespace

@@ -68,8 +68,16 @@ void keep(const std::shared_ptr<Recording>& recording) {
   if (settings().record_directory.empty()) return;
   Kept& kept = Kept::instance();
   const std::lock_guard lock(kept.mutex);
-  if (kept.recordings.empty()) process::at_end(process::EndStage::write_recordings, write);
   kept.recordings.push_back(recording);
+}
+
+/// Has every rank that makes a call leave a file, also one without recorded communicators.
+void write_at_end() {
+  static const bool once = [] {
+    if (!settings().record_directory.empty()) process::at_end(process::EndStage::write_recordings, write);
+    return true;
+  }();
+  static_cast<void>(once);
 }
 
 }  // namespace
@@ -125,6 +133,7 @@ RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form
     : shape_(shape), form_(form), attach_(attach) {
   const std::uint64_t now = ticks();
   if (!recorder::is_on()) return;
+  recorder::write_at_end();
   Communicator* communicator = Communicator::of(comm);
   if (!communicator || communicator->is_unrecorded()) return;
   if (form.is_persistent() && settings().record_directory.empty()) return;  // nobody else looks at starts

@@ -119,11 +119,13 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
   }
 
   int start(MPI_Request* request) override {
+    if (const int failed = internal_->failure; failed != MPI_SUCCESS) return failed;
     if (const int code = make_request(); code != MPI_SUCCESS) return code;
     *request = GeneralizedRequest::request();
     return go_guarded();
   }
   int start_hung(MPI_Request* request) {
+    if (const int failed = internal_->failure; failed != MPI_SUCCESS) return failed;
     const int code = pmpi.Start(request);
     return code == MPI_SUCCESS ? go_guarded() : code;
   }
@@ -163,6 +165,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
       return go();
     } catch (...) {
       const int code = report_exception_in_call(arguments_.comm);
+      internal_->note_failure(code);  // later starts are refused: ranks may differ in the number of runs
       end(code);
       signal_end();
       return code;

@@ -57,10 +57,12 @@ template <class Complete, class Function>
 template <class Complete, class Function>
 [[gnu::noinline]] int run_recorded(Shape shape, const void* sendbuf, void* recvbuf, MPI_Comm comm,
                                    const Form& form, Complete complete, Function native) {
-  return guarded(comm, [&] {
+  try {
     RecordedScope scope(shape, comm, form, record_starts);
     return scope.end(run_unrecorded(shape, sendbuf, recvbuf, comm, form, complete, native));
-  });
+  } catch (...) {
+    return report_exception_in_call(comm);
+  }
 }
 
 /// Runs a call. `complete(arguments)` fills in the sides; rank, procs, root and communicator are set before.
