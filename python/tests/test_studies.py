@@ -118,7 +118,7 @@ def test_a_forecast_and_a_background_help_bdr() -> None:
     [
         ({"forecasts": [[0, 1, 2, 3]]}, "ring uses no forecast"),
         ({"begins": [[0.0] * 4] * 2}, "one row for each pattern"),
-        ({"begins": [[0.0] * 3]}, "4 ranks, but there are 3 moments"),
+        ({"begins": [[0.0] * 3]}, "4 ranks, but there are 3 start times"),
         ({"blocks": [[1.0] * 3]}, "one size for each process"),
         ({"blocks": [[1.0] * 4] * 2}, "one row for each size"),
     ],
