@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long it takes to build one rank's schedule of each algorithm and to put it in order, and how much memory it needs:
-// what a first call on a communicator costs before it is cached. (schedule_build.py makes a table of it.)
+// How long it takes to build one rank's schedule of each algorithm and to put it in order, and how much
+// memory it needs: what a first call on a communicator costs before it is cached. (schedule_build.py makes a
+// table of it.)
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -43,8 +44,8 @@ double memory_of(const Schedule& schedule) {
   return static_cast<double>(schedule.memory() + sizeof(Order) + order.size() * sizeof(Op));
 }
 
-/// The most bytes a step, edges and order included, over all samples of the parameters and P = 2 … 1024; what every
-/// schedule has once, whatever its length, is counted apart.
+/// The most bytes a step, edges and order included, over all samples of the parameters and P = 2 … 1024; what
+/// every schedule has once, whatever its length, is counted apart.
 void memory(benchmark::State& state, const Spec& spec) {
   const Algorithm& algorithm = *spec.algorithm;
   Builder builder;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures collectives: Convene's algorithms, the native choice, and each of the native algorithms that can be
-// chosen, side by side in one run. Writes every observation as lines of JSON; `convene bench` starts it and reads them.
-// Exit status: 0 done, 1 something failed (an MPI error, wrong data), 2 the request was wrong.
+// Measures collectives: Convene's algorithms, the native choice, and each of the native algorithms that can
+// be chosen, side by side in one run. Writes every observation as lines of JSON; `convene bench` starts it
+// and reads them. Exit status: 0 done, 1 something failed (an MPI error, wrong data), 2 the request was
+// wrong.
 #include <mpi.h>
 
 #include <cstdio>
@@ -84,8 +85,8 @@ json asked_for(const Options& options) {
           {"seed", options.seed}};
 }
 
-/// Rank 0's file: a line for the run, then one for each size and pattern as soon as it is measured, so that nothing is
-/// lost with a run that ends early.
+/// Rank 0's file: a line for the run, then one for each size and pattern as soon as it is measured, so that
+/// nothing is lost with a run that ends early.
 class Output {
  public:
   Output(const std::string& path, int rank) : is_open_(rank == 0), path_(path) {

@@ -83,8 +83,8 @@ class Clock {
   CommonClock clock_;
 };
 
-/// Waits actively until a local time: sleeping would overshoot by more than a short delay. Where ranks share cores, it
-/// gives way to the others, and sleeps through what is long enough.
+/// Waits actively until a local time: sleeping would overshoot by more than a short delay. Where ranks share
+/// cores, it gives way to the others, and sleeps through what is long enough.
 inline void wait_until(Time moment, bool gives_way) {
   constexpr Time short_enough = 500'000;
   for (Time left = moment - now(); left > 0; left = moment - now()) {

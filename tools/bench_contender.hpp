@@ -20,15 +20,16 @@ inline MPI_Comm duplicate_of_world() {
   return comm;
 }
 
-/// What an algorithm is told of the arrivals that are to come. `average`: the mean of each rank's last five delays. `mirrored`:
-/// a wrong one, in which the first rank has the last one's delay, and so on.
+/// What an algorithm is told of the arrivals that are to come. `average`: the mean of each rank's last five
+/// delays. `mirrored`: a wrong one, in which the first rank has the last one's delay, and so on.
 enum class Forecast { none, truth, average, mirrored };
 
 class Contender {
  public:
   /// By name: native (the native choice), intercepted (as a program calls it), mpi:NAME (one of the MPI's own
-  /// algorithms), or an algorithm of Convene's with its parameters, and @KIND where it is given a forecast. With one it has a
-  /// communicator for each of so many patterns, so that a forecast that stays is told once. Collective.
+  /// algorithms), or an algorithm of Convene's with its parameters, and @KIND where it is given a forecast.
+  /// With one it has a communicator for each of so many patterns, so that a forecast that stays is told once.
+  /// Collective.
   Contender(std::string name, const std::string& collective, Forcing& forcing, std::size_t patterns)
       : name_(std::move(name)), forcing_(&forcing) {
     const std::string own = "mpi:";

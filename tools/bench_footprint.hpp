@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much memory a communicator costs: Convene's handle, and beside it the native communicator that it holds.
+// How much memory a communicator costs: Convene's handle, and beside it the native communicator that it
+// holds.
 #pragma once
 
 #include <malloc.h>
@@ -18,8 +19,8 @@ inline double heap_in_use() {
   return static_cast<double>(info.uordblks + info.hblkhd);
 }
 
-/// Bytes of heap for one more communicator, mean over many. (Where the MPI has its communicators in a pool of its own,
-/// that is less than it really uses.)
+/// Bytes of heap for one more communicator, mean over many. (Where the MPI has its communicators in a pool of
+/// its own, that is less than it really uses.)
 inline double heap_of_duplicate() {
   constexpr std::size_t many = 64;
   std::vector<MPI_Comm> duplicates(many, MPI_COMM_NULL);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Choosing among native algorithms while the program runs, through the MPI's control variables (MPI_T).
 //
-// Open MPI: the tuned component looks at coll_tuned_<collective>_algorithm when a communicator is made, so the variable
-// is set around MPI_Comm_dup and every communicator keeps its own algorithm.
-// MPICH: MPIR_CVAR_<COLLECTIVE>_INTRA_ALGORITHM is looked at in every call, so it is set before every batch of calls;
-// MPIR_CVAR_DEVICE_COLLECTIVES=none keeps the network's own collectives out of the way.
+// Open MPI: the tuned component looks at coll_tuned_<collective>_algorithm when a communicator is made, so
+// the variable is set around MPI_Comm_dup and every communicator keeps its own algorithm. MPICH:
+// MPIR_CVAR_<COLLECTIVE>_INTRA_ALGORITHM is looked at in every call, so it is set before every batch of
+// calls; MPIR_CVAR_DEVICE_COLLECTIVES=none keeps the network's own collectives out of the way.
 #pragma once
 
 #include <mpi.h>
@@ -127,7 +127,8 @@ class Forcing {
     return std::nullopt;
   }
 
-  /// Whether a choice sticks to the communicators that are made under it; else it holds for the calls made under it.
+  /// Whether a choice sticks to the communicators that are made under it; else it holds for the calls made
+  /// under it.
   bool is_by_communicator() const { return is_by_communicator_; }
 
   /// The algorithm of this value from now on; 0: everything as the program was started.
@@ -159,8 +160,9 @@ class Forcing {
     return text;
   }
 
-  /// MPICH says in its description, in the order of the values, "name - what it does". MPICH 4 drops the line ends, so a
-  /// name may stick to the last word before it: to a ')', or to the "algorithm" with which the texts end.
+  /// MPICH says in its description, in the order of the values, "name - what it does". MPICH 4 drops the line
+  /// ends, so a name may stick to the last word before it: to a ')', or to the "algorithm" with which the
+  /// texts end.
   static std::vector<std::string> names_in(const std::string& description) {
     const std::string stuck = "algorithm";
     std::vector<std::string> names;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The measurement of one size: all contenders under all arrival patterns, interleaved.
 //
-// One observation is a batch of calls between two looks at the clock, or a single call where ranks are to arrive at
-// chosen times. Ranks start from two barriers (after the second one they leave closer together than after one), or from a
-// deadline that rank 0 announces; each then waits as long as the pattern says. Every repetition takes one observation of
-// every contender under every pattern, so that whatever else happens on the machine meets all of them: what is compared
-// are observations of the same repetition, and these have the same delays.
+// One observation is a batch of calls between two looks at the clock, or a single call where ranks are to
+// arrive at chosen times. Ranks start from two barriers (after the second one they leave closer together than
+// after one), or from a deadline that rank 0 announces; each then waits as long as the pattern says. Every
+// repetition takes one observation of every contender under every pattern, so that whatever else happens on
+// the machine meets all of them: what is compared are observations of the same repetition, and these have the
+// same delays.
 #pragma once
 
 #include <mpi.h>
@@ -100,8 +101,8 @@ class Measurement {
                                      static_cast<std::uint64_t>(repetition));
   }
 
-  /// What a contender that is given a forecast is told before a repetition, in seconds; empty: nothing. The same on all
-  /// ranks.
+  /// What a contender that is given a forecast is told before a repetition, in seconds; empty: nothing. The
+  /// same on all ranks.
   std::vector<double> foresee(Forecast forecast, std::size_t pattern, int repetition) const {
     constexpr int window = 5;  // as in the source, Marendic et al. 2016, section 6
     const int first = forecast == Forecast::average ? std::max(0, repetition - window) : repetition;
@@ -148,8 +149,9 @@ class Measurement {
     }
   }
 
-  /// When this rank should begin, by its own clock, and whether it is early enough for that. What it used of its processor
-  /// is looked at before the last barrier: between that and the call nothing may drive ranks apart.
+  /// When this rank should begin, by its own clock, and whether it is early enough for that. What it used of
+  /// its processor is looked at before the last barrier: between that and the call nothing may drive ranks
+  /// apart.
   std::pair<Time, int> agree(Time delay, Usage& before) {
     if (!options_.has_windows()) {
       MPI_Barrier(MPI_COMM_WORLD);
@@ -186,8 +188,8 @@ class Measurement {
     if (options_.checks_always()) look(contender);
   }
 
-  /// One call of which all ranks look at the result. It is also where schedules and connections are made, and, with a
-  /// forecast, where it is measured how long a round takes.
+  /// One call of which all ranks look at the result. It is also where schedules and connections are made,
+  /// and, with a forecast, where it is measured how long a round takes.
   void check(const Contender& contender) {
     contender.prepare();
     for (std::size_t pattern = 0; pattern < (contender.has_forecast() ? patterns_.size() : 1); ++pattern) {

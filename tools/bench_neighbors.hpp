@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The graph on which neighborhood collectives are measured: a periodic plane, as nearly square as can be, in which a rank's
-// neighbours are those that touch it, eight of them. (On a small plane the same rank may be one several times.)
+// The graph on which neighborhood collectives are measured: a periodic plane, as nearly square as can be, in
+// which a rank's neighbours are those that touch it, eight of them. (On a small plane the same rank may be
+// one several times.)
 #pragma once
 
 #include <mpi.h>

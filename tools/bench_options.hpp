@@ -43,8 +43,8 @@ struct Options {
   bool checks_always() const { return check == "every"; }
   bool has_windows() const { return sync == "window"; }
   bool is_cold() const { return cache == "cold"; }
-  /// Whether one observation is one call. (A batch's second call would meet no delay, and a warm cache.) The shortest
-  /// batch that can be asked for is one call, too, however short that is.
+  /// Whether one observation is one call. (A batch's second call would meet no delay, and a warm cache.) The
+  /// shortest batch that can be asked for is one call, too, however short that is.
   bool is_single() const {
     constexpr double shortest_batch = 1e-6;
     return batch <= shortest_batch || arrivals.size() > 1 || arrivals[0] != "none" || has_windows() ||

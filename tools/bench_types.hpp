@@ -45,8 +45,8 @@ inline const std::vector<std::string>& distributions() {
   return names;
 }
 
-/// Each rank's block in items, the mean block having `mean` of them; rounded down. (The broadcast's only block is of that
-/// size, and the geometric ones do not sum up to P of them exactly.)
+/// Each rank's block in items, the mean block having `mean` of them; rounded down. (The broadcast's only
+/// block is of that size, and the geometric ones do not sum up to P of them exactly.)
 inline std::vector<int> block_counts(const std::string& distribution, int procs, std::size_t mean) {
   const auto p = static_cast<double>(procs);
   const auto c = static_cast<double>(mean);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures what models need to know of a machine and its MPI: messages, copies and reductions, alone and side by side.
-// Writes every observation as JSON; `convene measure` starts it and fits the parameters.
-// Exit status: 0 done, 1 something failed, 2 the request was wrong.
+// Measures what models need to know of a machine and its MPI: messages, copies and reductions, alone and side
+// by side. Writes every observation as JSON; `convene measure` starts it and fits the parameters. Exit
+// status: 0 done, 1 something failed, 2 the request was wrong.
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>

@@ -33,7 +33,8 @@ inline void pause(double seconds) {
   }
 }
 
-/// Waits as one who is not measured: asleep most of the time, so that those who are have the cores for themselves.
+/// Waits as one who is not measured: asleep most of the time, so that those who are have the cores for
+/// themselves.
 inline void rest(MPI_Request request) {
   for (int done = 0, looked = 0;; ++looked) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
@@ -44,7 +45,8 @@ inline void rest(MPI_Request request) {
 
 class Layout {
  public:
-  /// Nodes as MPI finds them, numbered by their first rank; or as `given`, one number for each rank. Collective.
+  /// Nodes as MPI finds them, numbered by their first rank; or as `given`, one number for each rank.
+  /// Collective.
   explicit Layout(const std::vector<int>& given) {
     MPI_Comm_size(MPI_COMM_WORLD, &procs_);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -62,7 +64,8 @@ class Layout {
     return std::ranges::all_of(ranks, [&](int rank) { return node_of(rank) == node_of(ranks.front()); });
   }
 
-  /// The ranks of the node that has most, and those of the node that has most of the rest; ascending, maybe empty.
+  /// The ranks of the node that has most, and those of the node that has most of the rest; ascending, maybe
+  /// empty.
   std::vector<int> largest_node() const { return by_size(0); }
   std::vector<int> second_node() const { return by_size(1); }
 
@@ -146,8 +149,8 @@ class SharedRegion {
   char* begin_ = nullptr;
 };
 
-/// Memory to send from and to receive into. In cache: the same bytes again and again. Out of cache: other bytes with
-/// every call, until so many have been gone through that the first are no longer there.
+/// Memory to send from and to receive into. In cache: the same bytes again and again. Out of cache: other
+/// bytes with every call, until so many have been gone through that the first are no longer there.
 class Buffers {
  public:
   Buffers(std::size_t largest, std::size_t walked)

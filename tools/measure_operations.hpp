@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operations that are timed. Each body is run by all ranks of the operation's group, in step, and returns seconds per
-// call on the ranks whose clock counts, 0 on the others.
+// The operations that are timed. Each body is run by all ranks of the operation's group, in step, and returns
+// seconds per call on the ranks whose clock counts, 0 on the others.
 //
 //   round_trip      a message and its answer (RTT)
 //   synchronous     one MPI_Ssend (τ-Lop's Ping, (7.3))
@@ -126,8 +126,8 @@ inline double exchange(const Operation& op, Buffers& buffers, std::size_t bytes,
   return took / calls;
 }
 
-/// The first rank writes, all others read; what takes longer counts. Pieces come in a row, as segments do: a copy that is
-/// short begins while the one before still goes on.
+/// The first rank writes, all others read; what takes longer counts. Pieces come in a row, as segments do: a
+/// copy that is short begins while the one before still goes on.
 inline double shared(const Operation& op, Buffers& buffers, std::size_t bytes, int calls, double) {
   const bool writes = op.place() == 0;
   double took = 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Taking observations: one at a time, by the ranks of its group, while the others rest.
 //
-// First the operations that find the sizes are scouted: an interval of sizes is halved where the time in its middle is not
-// what a straight line between its ends says, so that points stand close where a protocol changes. Then come rounds:
-// each takes one observation of every point, so that whatever else happens on the machine meets all of them.
+// First the operations that find the sizes are scouted: an interval of sizes is halved where the time in its
+// middle is not what a straight line between its ends says, so that points stand close where a protocol
+// changes. Then come rounds: each takes one observation of every point, so that whatever else happens on the
+// machine meets all of them.
 #pragma once
 
 #include <mpi.h>
@@ -47,7 +48,8 @@ class Session {
   Session(Effort effort, Layout& layout, Buffers& buffers)
       : effort_(effort), layout_(layout), buffers_(buffers) {}
 
-  /// Seconds per call, the same on all ranks: of the slowest rank whose clock counts. Collective for all ranks.
+  /// Seconds per call, the same on all ranks: of the slowest rank whose clock counts. Collective for all
+  /// ranks.
   double observe(const Operation& op, std::size_t bytes, int calls, double delay) {
     double mine = 0, slowest = 0;
     if (op.comm != MPI_COMM_NULL) {
@@ -78,7 +80,8 @@ class Session {
     return times[2];
   }
 
-  /// The sizes that these operations need, ascending: 0, 1, the largest, and between them as many as there are bends.
+  /// The sizes that these operations need, ascending: 0, 1, the largest, and between them as many as there
+  /// are bends.
   std::vector<std::size_t> find_sizes(const std::vector<Operation>& operations, std::size_t largest) {
     std::map<std::size_t, std::vector<double>> times;
     const auto look = [&](std::size_t bytes) {
@@ -146,7 +149,8 @@ class Session {
     }
   };
 
-  /// A size between two others: a power of two where there is one, else a whole number of cache lines. `a`: none.
+  /// A size between two others: a power of two where there is one, else a whole number of cache lines. `a`:
+  /// none.
   static std::size_t middle(std::size_t a, std::size_t b) {
     if (b < a + 128 ? b < 2 * a + 2 : b < a + a / 6) return a;
     const double wanted = std::sqrt(static_cast<double>(a) * static_cast<double>(b));
@@ -175,7 +179,8 @@ class Session {
         std::clamp(static_cast<int>(std::ceil(effort_.batch / std::max(took, 1e-9))), 1, effort_.most_calls);
   }
 
-  /// So long that the messages have come when the receive is made: the time of as many round trips, and some more.
+  /// So long that the messages have come when the receive is made: the time of as many round trips, and some
+  /// more.
   double safe_delay(const Operation& op, std::size_t bytes) {
     Operation trips = op;
     trips.body = round_trip;

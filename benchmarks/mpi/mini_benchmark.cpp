@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The mini-benchmark of Proficz 2021 (Listing 4): each rank computes for some time and a random delay, says in the middle
-// that one half is done, and calls allgather. What counts is the average elapsed time: how long a rank is in the call, in
-// the mean over ranks and iterations.
+// The mini-benchmark of Proficz 2021 (Listing 4): each rank computes for some time and a random delay, says
+// in the middle that one half is done, and calls allgather. What counts is the average elapsed time: how long
+// a rank is in the call, in the mean over ranks and iterations.
 //
 //   mini_benchmark --algorithms ring,bdr,native --floats 262144 --delays 0,50 --iterations 16 --compute 100
 //
-// All algorithms meet the same delays, one after the other in each iteration, in an order that changes. An algorithm
-// whose time depends on forecasts runs as a persistent operation with declared phases; all others are called. Writes one
-// line of JSON for each pair of a size and a delay, on rank 0. Exit status: 0 done, 1 wrong data, 2 a wrong request.
+// All algorithms meet the same delays, one after the other in each iteration, in an order that changes. An
+// algorithm whose time depends on forecasts runs as a persistent operation with declared phases; all others
+// are called. Writes one line of JSON for each pair of a size and a delay, on rank 0. Exit status: 0 done, 1
+// wrong data, 2 a wrong request.
 #include <convene/convene.h>
 #include <mpi.h>
 #include <unistd.h>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much of a non-blocking collective hides behind computation: the MPI's own (PMPI_Iallgather …) and what the program
-// gets (MPI_Iallgather …: Convene's with the drop-in library) take turns in every repetition.
+// How much of a non-blocking collective hides behind computation: the MPI's own (PMPI_Iallgather …) and what
+// the program gets (MPI_Iallgather …: Convene's with the drop-in library) take turns in every repetition.
 //
 //   overlap COLLECTIVE SIZES TESTS REPETITIONS
 //
-// SIZES with commas, in bytes (of a block, or of a vector); TESTS is how often a rank calls MPI_Test while it computes.
-// Prints JSON: for each size and door, by repetition, seconds of the collective alone (started and waited for) and of the
-// same with as much computation in between as it took before. All are maxima over the ranks. Each call follows one of the same
-// door that is not timed: else it would meet the caches as the other one left them, which was worth a third of the time.
+// SIZES with commas, in bytes (of a block, or of a vector); TESTS is how often a rank calls MPI_Test while it
+// computes. Prints JSON: for each size and door, by repetition, seconds of the collective alone (started and
+// waited for) and of the same with as much computation in between as it took before. All are maxima over the
+// ranks. Each call follows one of the same door that is not timed: else it would meet the caches as the other
+// one left them, which was worth a third of the time.
 #include <mpi.h>
 
 #include <algorithm>
@@ -68,7 +69,8 @@ struct Case {
       door.iallreduce(in.data(), out.data(), bytes / 4, MPI_INT, MPI_MAX, door.comm, request);
   }
 
-  /// Seconds of one call with so much computation behind its start, in slices with a test after each but the last.
+  /// Seconds of one call with so much computation behind its start, in slices with a test after each but the
+  /// last.
   double run(const Door& door, double computation, int tests) {
     MPI_Request request = MPI_REQUEST_NULL;
     PMPI_Barrier(MPI_COMM_WORLD);

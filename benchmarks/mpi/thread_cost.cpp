@@ -3,9 +3,9 @@
 //
 //   thread_cost single|multiple CALLS SECONDS
 //
-// Initialises the MPI with that thread level, calls MPI_Allgather of 8 bytes and sends 8 bytes to and fro CALLS times
-// each, and then computes for SECONDS without a call of the MPI. Rank 0 prints JSON: medians of the calls in seconds, and
-// how many steps of the computation a second the slowest rank made.
+// Initialises the MPI with that thread level, calls MPI_Allgather of 8 bytes and sends 8 bytes to and fro
+// CALLS times each, and then computes for SECONDS without a call of the MPI. Rank 0 prints JSON: medians of
+// the calls in seconds, and how many steps of the computation a second the slowest rank made.
 #include <mpi.h>
 
 #include <algorithm>
@@ -61,8 +61,8 @@ int main(int argc, char** argv) {
       MPI_Send(&own, 8, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
     }
   };
-  // A non-blocking call, which a thread would take further: with it, the thread starts. (On another communicator: it
-  // changes how those that have seen one wait.)
+  // A non-blocking call, which a thread would take further: with it, the thread starts. (On another
+  // communicator: it changes how those that have seen one wait.)
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Comm apart;
   MPI_Comm_dup(MPI_COMM_WORLD, &apart);

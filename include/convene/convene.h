@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Convene: MPI collectives by an algorithm of your choice.
  *
- * Link with libconvene-<stack> of the MPI that the program is built with (openmpi, mpich, or abi for the standard ABI of
- * MPI 5), or find_package(convene) and link convene::convene-<stack>. An unmodified program needs none of this:
- * `convene run` puts the same algorithms under its MPI calls.
+ * Link with libconvene-<stack> of the MPI that the program is built with (openmpi, mpich, or abi for the
+ * standard ABI of MPI 5), or find_package(convene) and link convene::convene-<stack>. An unmodified
+ * program needs none of this: `convene run` puts the same algorithms under its MPI calls.
  *
- * Collectives take the arguments of the MPI functions of the same name, mean the same, and return MPI's error codes
- * after they went to the communicator's error handler. They may be called from several threads for different
- * communicators (if the MPI gives MPI_THREAD_MULTIPLE), like MPI's. */
+ * Collectives take the arguments of the MPI functions of the same name, mean the same, and return MPI's
+ * error codes after they went to the communicator's error handler. They may be called from several threads
+ * for different communicators (if the MPI gives MPI_THREAD_MULTIPLE), like MPI's. */
 #ifndef CONVENE_CONVENE_H
 #define CONVENE_CONVENE_H
 
@@ -18,9 +18,9 @@
 extern "C" {
 #endif
 
-/* What the last collective of Convene's did on a communicator. The texts belong to Convene and are valid until the
- * next collective call on that communicator. (Of repeated short calls, every eighth is timed: `seconds`
- * is of the last one that was.) */
+/* What the last collective of Convene's did on a communicator. The texts belong to Convene and are valid
+ * until the next collective call on that communicator. (Of repeated short calls, every eighth is timed:
+ * `seconds` is of the last one that was.) */
 typedef struct convene_account {
   const char* algorithm; /* with its parameters, as one would ask for it: "sparbit;send=packed" */
   const char* reason;    /* why it was chosen: "forced", "rule 2 of rules.json", "default", … */
@@ -40,8 +40,8 @@ typedef struct convene_footprint {
 /* The version of this library, "0.1.0". */
 const char* convene_version(void);
 
-/* The collectives. Those that end in _c take counts of any size, on every stack; but where Convene is to use the MPI's own
- * algorithm and the MPI has no large-count form, a count above INT_MAX is MPI_ERR_COUNT. */
+/* The collectives. Those that end in _c take counts of any size, on every stack; but where Convene is to
+ * use the MPI's own algorithm and the MPI has no large-count form, a count above INT_MAX is MPI_ERR_COUNT. */
 
 /* Gathers sendcount items of every rank into recvbuf of all ranks (MPI_Allgather). */
 int convene_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
@@ -50,7 +50,8 @@ int convene_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
 int convene_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
-/* Gathers blocks of different sizes (MPI_Allgatherv): recvcounts[r] items of rank r, displs[r] items from recvbuf on. */
+/* Gathers blocks of different sizes (MPI_Allgatherv): recvcounts[r] items of rank r, displs[r] items from
+ * recvbuf on. */
 int convene_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                        const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
 /* Likewise with counts of any size (MPI_Allgatherv_c). */
@@ -81,7 +82,8 @@ int convene_scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, v
 int convene_scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                       MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 
-/* Likewise with blocks of different sizes (MPI_Scatterv); counts and displacements matter at the root only. */
+/* Likewise with blocks of different sizes (MPI_Scatterv); counts and displacements matter at the root
+ * only. */
 int convene_scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
                      void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 /* Likewise with counts of any size (MPI_Scatterv_c). */
@@ -110,8 +112,8 @@ int convene_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const
                         MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                         const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
 
-/* Exchanges blocks with the neighbours of the communicator's process topology: the own one goes to all targets, and
- * one comes from each source (MPI_Neighbor_allgather). */
+/* Exchanges blocks with the neighbours of the communicator's process topology: the own one goes to all
+ * targets, and one comes from each source (MPI_Neighbor_allgather). */
 int convene_neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 /* Likewise with counts of any size (MPI_Neighbor_allgather_c). */
@@ -137,14 +139,16 @@ int convene_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype t
 int convene_reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                      int root, MPI_Comm comm);
 
-/* Likewise, into recvbuf of all ranks (MPI_Allreduce). Convene's algorithms give the same bits to each of them. */
+/* Likewise, into recvbuf of all ranks (MPI_Allreduce). Convene's algorithms give the same bits to each of
+ * them. */
 int convene_allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm);
 /* Likewise with counts of any size (MPI_Allreduce_c). */
 int convene_allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                         MPI_Comm comm);
 
-/* Combines the vectors of all ranks, and gives rank r its recvcounts[r] items of the result (MPI_Reduce_scatter). */
+/* Combines the vectors of all ranks, and gives rank r its recvcounts[r] items of the result
+ * (MPI_Reduce_scatter). */
 int convene_reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype type,
                            MPI_Op op, MPI_Comm comm);
 /* Likewise with counts of any size (MPI_Reduce_scatter_c). */
@@ -171,11 +175,12 @@ int convene_exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype t
 int convene_exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm comm);
 
-/* The same without waiting. The request is one for all calls of the MPI (MPI_Wait, MPI_Testsome, …), together with
- * requests of the MPI's own. It makes progress inside MPI calls; where the MPI has no hook for that (MPICH), inside those
- * that wait for or test the request. (By the MPI's own names, with the drop-in library, also inside sends, receives and
- * probes: see the guide, "Non-blocking collectives", for what is left out.) Where there is neither (the standard ABI
- * without the drop-in library), the MPI's own algorithms run. */
+/* The same without waiting. The request is one for all calls of the MPI (MPI_Wait, MPI_Testsome, …),
+ * together with requests of the MPI's own. It makes progress inside MPI calls; where the MPI has no hook
+ * for that (MPICH), inside those that wait for or test the request. (By the MPI's own names, with the
+ * drop-in library, also inside sends, receives and probes: see the guide, "Non-blocking collectives", for
+ * what is left out.) Where there is neither (the standard ABI without the drop-in library), the MPI's own
+ * algorithms run. */
 int convene_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
 int convene_iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -261,8 +266,9 @@ int convene_iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype 
 int convene_iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm, MPI_Request* request);
 
-/* A collective that is made once, by all ranks in the same order, and started any number of times. On each rank operations
- * may be started in any order; but those that run as the MPI's own in the same order on all ranks. */
+/* A collective that is made once, by all ranks in the same order, and started any number of times. On each
+ * rank operations may be started in any order; but those that run as the MPI's own in the same order on
+ * all ranks. */
 typedef struct convene_operation_of* convene_operation;
 
 /* Makes one (like MPI_Allgather_init of MPI 4, but on every stack); buffers, arrays, datatypes and the
@@ -357,14 +363,16 @@ int convene_exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datat
 int convene_exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                           MPI_Comm comm, convene_operation* operation);
 
-/* Starts it: from here on it is a non-blocking collective with that request. Before the next start that must be complete. */
+/* Starts it: from here on it is a non-blocking collective with that request. Before the next start that
+ * must be complete. */
 int convene_start(convene_operation operation, MPI_Request* request);
 
-/* Frees an operation that is not running, and sets it to NULL. Both return MPI_ERR_ARG where there is none. */
+/* Frees an operation that is not running, and sets it to NULL. Both return MPI_ERR_ARG where there is
+ * none. */
 int convene_free(convene_operation* operation);
 
-/* Declared phases: how far the computation before a collective is, so that the collective can be scheduled by when each
- * rank will come, and can run as far as possible before it is called.
+/* Declared phases: how far the computation before a collective is, so that the collective can be scheduled
+ * by when each rank will come, and can run as far as possible before it is called.
  *
  *   convene_use(comm, "allgather=bdr");
  *   convene_allgather_init(..., comm, &operation);
@@ -379,47 +387,51 @@ int convene_free(convene_operation* operation);
  *     MPI_Wait(&request, MPI_STATUS_IGNORE);
  *   }
  *
- * The rank's contribution may be changed until convene_phase_end (or convene_start, where no phase is open); the result is
- * written between convene_start and the end of the request, never before. With an algorithm that uses no forecast the
- * declarations change nothing. A rank may leave declarations out in any run: the others then hear of it when it starts the
- * operation, and wait so long. All four return MPI_SUCCESS, or MPI_ERR_ARG and do nothing: convene_error() then says why. */
+ * The rank's contribution may be changed until convene_phase_end (or convene_start, where no phase is
+ * open); the result is written between convene_start and the end of the request, never before. With an
+ * algorithm that uses no forecast the declarations change nothing. A rank may leave declarations out in
+ * any run: the others then hear of it when it starts the operation, and wait so long. All four return
+ * MPI_SUCCESS, or MPI_ERR_ARG and do nothing: convene_error() then says why. */
 
-/* Declares that phases precede an operation. All ranks of its communicator call it, in the same order for several
- * operations; it waits for them. `round_seconds`: how long a rank needs to send one block (of a reduction: one segment of
- * the vector) and to receive another at the same time; 0: Convene measures it. Of different values the greatest counts. */
+/* Declares that phases precede an operation. All ranks of its communicator call it, in the same order for
+ * several operations; it waits for them. `round_seconds`: how long a rank needs to send one block (of a
+ * reduction: one segment of the vector) and to receive another at the same time; 0: Convene measures it.
+ * Of different values the greatest counts. */
 int convene_phase_init(convene_operation operation, double round_seconds);
 
 /* The computation begins. */
 int convene_phase_begin(convene_operation operation);
 
-/* The part `fraction` of it is done, above 0 and at most 1: 0.5 is one half. The first edge of a phase tells the others when
- * this rank is expected; where phases have no edges, their earlier durations do. */
+/* The part `fraction` of it is done, above 0 and at most 1: 0.5 is one half. The first edge of a phase
+ * tells the others when this rank is expected; where phases have no edges, their earlier durations do. */
 int convene_phase_edge(convene_operation operation, double fraction);
 
 /* It is over, and the contribution is complete. */
 int convene_phase_end(convene_operation operation);
 
 /* Chooses the algorithms on this communicator, instead of CONVENE_USE and CONVENE_RULES: for example
- * "allgather=sparbit;send=packed,allgatherv=ring"; what is not named runs as the MPI's own. All ranks must give the same
- * text. Returns MPI_SUCCESS, or MPI_ERR_ARG and leaves everything as it was: convene_error() then says why. */
+ * "allgather=sparbit;send=packed,allgatherv=ring"; what is not named runs as the MPI's own. All ranks must
+ * give the same text. Returns MPI_SUCCESS, or MPI_ERR_ARG and leaves everything as it was: convene_error()
+ * then says why. */
 int convene_use(MPI_Comm comm, const char* uses);
 
-/* When each rank is expected in the blocking collectives that follow on this communicator: seconds[r] after a moment that is
- * the same for all, such as the end of the last step; until it is said anew, and NULL: nobody knows. An algorithm that
- * uses forecasts makes its schedule of it; the others don't mind. All ranks must give the same numbers. It waits for nobody;
- * the next call of each size that uses the forecast for the first time does, to measure how long a round takes. A wrong
- * forecast costs time and nothing else. Returns MPI_SUCCESS, or MPI_ERR_ARG and leaves everything as it was. */
+/* When each rank is expected in the blocking collectives that follow on this communicator: seconds[r]
+ * after a moment that is the same for all, such as the end of the last step; until it is said anew, and
+ * NULL: nobody knows. An algorithm that uses forecasts makes its schedule of it; the others don't mind.
+ * All ranks must give the same numbers. It waits for nobody; the next call of each size that uses the
+ * forecast for the first time does, to measure how long a round takes. A wrong forecast costs time and
+ * nothing else. Returns MPI_SUCCESS, or MPI_ERR_ARG and leaves everything as it was. */
 int convene_expect(MPI_Comm comm, const double seconds[]);
 
-/* Why the last convene_use(), convene_expect(), convene_phase_…(), convene_start() or convene_free() of this thread was
- * refused: one sentence. */
+/* Why the last convene_use(), convene_expect(), convene_phase_…(), convene_start() or convene_free() of
+ * this thread was refused: one sentence. */
 const char* convene_error(void);
 
 /* Fills in what the last collective on this communicator did. Returns MPI_ERR_ARG where there was none. */
 int convene_last(MPI_Comm comm, convene_account* account);
 
-/* Fills in how much memory Convene holds. Returns MPI_ERR_ARG for MPI_COMM_NULL, and before MPI_Init or after
- * MPI_Finalize. */
+/* Fills in how much memory Convene holds. Returns MPI_ERR_ARG for MPI_COMM_NULL, and before MPI_Init or
+ * after MPI_Finalize. */
 int convene_memory(MPI_Comm comm, convene_footprint* footprint);
 
 #ifdef __cplusplus

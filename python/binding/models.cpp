@@ -153,8 +153,8 @@ nb::dict expression(const std::string& collective, const std::string& spec, Rank
   return dict;
 }
 
-/// The cost as a sum of factors times parameters, sizes as multiples of m: [("L", channel, τ, factor), …], by linearity
-/// L(A·m, τ) = A·L(m, τ); o once for each message.
+/// The cost as a sum of factors times parameters, sizes as multiples of m: [("L", channel, τ, factor), …], by
+/// linearity L(A·m, τ) = A·L(m, τ); o once for each message.
 nb::list terms(const std::string& collective, const std::string& spec, Rank procs, Rank root,
                const std::string& machine, const std::string& placement, const std::string& text,
                const std::string& origin) {

@@ -106,7 +106,8 @@ struct Request {
     require_few_steps();
     return build_plan(*spec.algorithm, call);
   }
-  /// One with whose contents something is to be done. Refused before it is built where that would take too much.
+  /// One with whose contents something is to be done. Refused before it is built where that would take too
+  /// much.
   Plan plan_to_play() const {
     require_few_steps();
     require_few_places();
@@ -232,8 +233,8 @@ Extent extent_of(const Algorithm& algorithm, Call call, Rank rank, Builder& buil
 
 namespace {
 
-/// All steps, as they grow from 128 ranks to 256. An algorithm may plan for all ranks at once, so that one schedule for many of
-/// them takes too long itself. 0: not known.
+/// All steps, as they grow from 128 ranks to 256. An algorithm may plan for all ranks at once, so that one
+/// schedule for many of them takes too long itself. 0: not known.
 std::uint64_t extrapolated_steps(const Algorithm& algorithm, const Call& call) {
   constexpr Rank few = 256;
   if (call.procs <= 8 * few || call.graph) return 0;
@@ -272,8 +273,8 @@ struct Asked {
 
 }  // namespace
 
-/// Rank 0 and the root may have more to do than all others; these differ as well (in a tree), so some of them are asked,
-/// at distances of the golden section, which fall together with no power.
+/// Rank 0 and the root may have more to do than all others; these differ as well (in a tree), so some of them
+/// are asked, at distances of the golden section, which fall together with no power.
 Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64_t most_steps,
                        const std::stop_token& stop, SharedWork* work) {
   constexpr Rank most_asked = 16;

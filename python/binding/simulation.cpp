@@ -35,8 +35,8 @@ std::span<const Place> likeness(const Schedule& schedule, Buffer buffer) {
   return buffer >= Buffer::scratch ? schedule.sized_like(buffer) : std::span<const Place>();
 }
 
-/// How many bytes places have where each rank's block has a size of its own (allgather, gather, scatter and their
-/// irregular forms: a buffer has the own block, or all).
+/// How many bytes places have where each rank's block has a size of its own (allgather, gather, scatter and
+/// their irregular forms: a buffer has the own block, or all).
 class BlockSizes {
  public:
   BlockSizes(const std::vector<double>& blocks, Cut cut, std::uint32_t segments)
@@ -79,8 +79,8 @@ bool is_alike(const Algorithm& algorithm, const Call& call, SharedWork& work) {
   return steps(call.procs - 1) == steps(0);
 }
 
-/// What must not be too much: the steps or, before anything is simulated, the time to build schedules as well. (That is not asked
-/// again with each play: it differs, and hours of work would be lost.)
+/// What must not be too much: the steps or, before anything is simulated, the time to build schedules as
+/// well. (That is not asked again with each play: it differs, and hours of work would be lost.)
 enum class Asks : std::uint8_t { for_steps, for_time_too };
 
 /// Why something is too much to be simulated; empty where it is not.
@@ -93,7 +93,8 @@ std::string refusal_of(const Spec& spec, const Call& call, bool is_one_for_all, 
                         most);
 }
 
-/// What is simulated: all ranks' schedules or, where there are many ranks and the algorithm has a symmetry, rank 0's.
+/// What is simulated: all ranks' schedules or, where there are many ranks and the algorithm has a symmetry,
+/// rank 0's.
 class PreparedPlan {
  public:
   /// `apart`: blocks have sizes of their own.
@@ -271,8 +272,8 @@ struct Simulation {
     return std::max(end / balanced.rounds(), 1e-12);  // one rank alone needs none
   }
 
-  /// Each pattern of arrivals has noise of its own, the same for all sizes. What ranks decide as they run they decide for
-  /// rounds as long as those of a balanced call.
+  /// Each pattern of arrivals has noise of its own, the same for all sizes. What ranks decide as they run
+  /// they decide for rounds as long as those of a balanced call.
   std::vector<Summary> run(const std::vector<double>& sizes) const {
     const Seating seating = seat(platform, placement, call.procs);
     const SimulatedNetwork network(platform, seating);
@@ -426,8 +427,8 @@ nb::list simulate(const std::string& collective, const std::string& spec, Rank p
   return list;
 }
 
-/// Why an algorithm cannot be simulated on so many processes; empty where it can, and where only a play would tell. `apart`:
-/// with blocks of sizes of their own.
+/// Why an algorithm cannot be simulated on so many processes; empty where it can, and where only a play would
+/// tell. `apart`: with blocks of sizes of their own.
 std::string refusal(const std::string& collective, const std::string& spec, Rank procs,
                     const std::string& platform, const std::string& file, const std::string& placement,
                     Rank root, bool apart) {

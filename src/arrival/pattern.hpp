@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrival patterns: the delay of each rank after the earliest possible arrival, call by call. A pattern is written as text,
-// such as "uniform:5ms", and is the same on every machine for the same seed.
+// Arrival patterns: the delay of each rank after the earliest possible arrival, call by call. A pattern is
+// written as text, such as "uniform:5ms", and is the same on every machine for the same seed.
 //
-// Source: Marendic et al. 2016, section 7 (one late, alternating, uniform, normal, gamma, Bernoulli, traces), and Proficz
-// 2021, section 4 (uniform). The others are extensions.
+// Source: Marendic et al. 2016, section 7 (one late, alternating, uniform, normal, gamma, Bernoulli, traces),
+// and Proficz 2021, section 4 (uniform). The others are extensions.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +35,12 @@ class Pattern {
   /// Throws Error if the text is not a pattern. Reads the file of "trace:FILE".
   static Pattern parse(std::string_view text);
 
-  /// Each rank's delay at call number `call`, in nanoseconds. Equal seeds give equal delays, on all ranks and machines.
-  /// Throws Error if the pattern does not fit the number of processes.
+  /// Each rank's delay at call number `call`, in nanoseconds. Equal seeds give equal delays, on all ranks and
+  /// machines. Throws Error if the pattern does not fit the number of processes.
   std::vector<Nanoseconds> delays(std::uint32_t procs, std::uint64_t seed = 0, std::uint64_t call = 0) const;
 
-  /// The number of calls after which the delays repeat: 1 if all calls are equal, the lines of a trace; 0 for random delays.
+  /// The number of calls after which the delays repeat: 1 if all calls are equal, the lines of a trace; 0 for
+  /// random delays.
   std::uint64_t period() const;
 
   /// The pattern in the form of parse().

@@ -14,8 +14,8 @@ void require(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
 }
 
-// The weight of the newest error in an average: about the last ten errors count for the choice of a predictor, the last twenty
-// for forecastability.
+// The weight of the newest error in an average: about the last ten errors count for the choice of a
+// predictor, the last twenty for forecastability.
 constexpr double choice_weight = 0.2, judgement_weight = 0.1;
 
 void average(std::optional<double>& mean, double value, double weight) {
@@ -83,8 +83,8 @@ class Seasonal : public Predictor {
     find_period();
   }
 
-  /// The period with the least mean difference between a value and the one a period before; of its multiples, which fit equally
-  /// well except for noise, the shortest.
+  /// The period with the least mean difference between a value and the one a period before; of its multiples,
+  /// which fit equally well except for noise, the shortest.
   void find_period() {
     double least = std::numeric_limits<double>::infinity();
     period_ = 0;

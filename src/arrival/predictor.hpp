@@ -40,7 +40,8 @@ class Predictor {
   void observe(double value);
   /// The next value; nothing if there are too few values.
   virtual std::optional<double> predict() const = 0;
-  /// The next values, which then repeat: one if the predictor expects a constant, none if there are too few values.
+  /// The next values, which then repeat: one if the predictor expects a constant, none if there are too few
+  /// values.
   virtual std::vector<double> season() const;
 
  protected:
@@ -55,17 +56,19 @@ std::unique_ptr<Predictor> make_last_value();
 std::unique_ptr<Predictor> make_moving_average(std::size_t window = 5);
 /// s ← s + weight·(x − s), 0 < weight ≤ 1.
 std::unique_ptr<Predictor> make_exponential_average(double weight = 0.25);
-/// The value one period ago. The period, from 2 to `longest`, is the one with which the values repeat best; two periods are
-/// needed.
+/// The value one period ago. The period, from 2 to `longest`, is the one with which the values repeat best;
+/// two periods are needed.
 std::unique_ptr<Predictor> make_seasonal(std::size_t longest = 32);
-/// AR(order): mean and order coefficients fitted to the last `window` values by the Levinson-Durbin recursion.
+/// AR(order): mean and order coefficients fitted to the last `window` values by the Levinson-Durbin
+/// recursion.
 std::unique_ptr<Predictor> make_autoregressive(std::size_t order = 3, std::size_t window = 64);
 
 /// All of the above, with their defaults.
 PredictorList all_predictors();
 
-/// Coefficients c of x(t) = c[0]·x(t−1) + c[1]·x(t−2) + … that fit the autocovariances best, by the Levinson-Durbin
-/// recursion. `covariance[k]` is that of lag k. Fewer coefficients if these explain the series.
+/// Coefficients c of x(t) = c[0]·x(t−1) + c[1]·x(t−2) + … that fit the autocovariances best, by the
+/// Levinson-Durbin recursion. `covariance[k]` is that of lag k. Fewer coefficients if these explain the
+/// series.
 std::vector<double> levinson_durbin(const std::vector<double>& covariance);
 
 /// Predicts the next value with the predictor that had the smallest recent error, and records the errors.
@@ -76,8 +79,8 @@ class BestPredictor {
   /// Adds a value. Throws as Predictor::observe.
   void observe(double value);
   std::optional<double> predict() const;
-  /// The next values, which then repeat. A period is used only if its error was less than half of that of the predictors of a
-  /// constant.
+  /// The next values, which then repeat. A period is used only if its error was less than half of that of the
+  /// predictors of a constant.
   std::vector<double> season() const;
 
   /// The name of the current predictor; empty if none can predict.
@@ -101,8 +104,8 @@ class BestPredictor {
   std::size_t observations_ = 0;
 };
 
-/// The forecast of a rank's delay after the earliest rank at one call site. A site that cannot be forecast is treated as
-/// balanced: the forecast is 0.
+/// The forecast of a rank's delay after the earliest rank at one call site. A site that cannot be forecast is
+/// treated as balanced: the forecast is 0.
 class SiteForecast {
  public:
   /// Adds the rank's delay at a call, 0 for the earliest. Throws as Predictor::observe.
@@ -121,11 +124,13 @@ class SiteForecast {
   std::optional<double> lateness_;  // exponential average of the absolute delays
 };
 
-/// Linear extrapolation from declared progress: the phase has done the part `fraction` of its work at `now`. Source: Proficz 2021, Listing 1.
+/// Linear extrapolation from declared progress: the phase has done the part `fraction` of its work at `now`.
+/// Source: Proficz 2021, Listing 1.
 class Progress {
  public:
   explicit Progress(double start) : start_(start) {}
-  /// 0 < fraction ≤ 1, `now` not before the start; throws std::invalid_argument otherwise. The newest edge counts.
+  /// 0 < fraction ≤ 1, `now` not before the start; throws std::invalid_argument otherwise. The newest edge
+  /// counts.
   void edge(double fraction, double now);
   /// The forecast end of the phase; nothing before the first edge.
   std::optional<double> end() const { return end_; }

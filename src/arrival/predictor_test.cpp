@@ -57,7 +57,8 @@ TEST(Predictor, RefusesWhatIsNoNumber) {
   EXPECT_THROW(make_autoregressive(0), std::invalid_argument);
 }
 
-// Autocovariances of x(t) = 0.5 x(t−1) + noise fall by half with each lag; of an AR(2), by the Yule-Walker equations.
+// Autocovariances of x(t) = 0.5 x(t−1) + noise fall by half with each lag; of an AR(2), by the Yule-Walker
+// equations.
 TEST(LevinsonDurbin, FindsTheCoefficientsBehindCovariances) {
   const auto first = levinson_durbin({1, 0.5, 0.25, 0.125});
   ASSERT_EQ(first.size(), 3u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random numbers that are equal on every machine: the standard specifies std::mt19937_64, but not the algorithms of its
-// distributions.
+// Random numbers that are equal on every machine: the standard specifies std::mt19937_64, but not the
+// algorithms of its distributions.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Statistics of a call: imbalance, exit and run times, absorption. Times are in any one unit, seconds or rounds. Vectors are
-// by rank, nonempty and of equal length. Throws std::invalid_argument if they are not, or if a time is not finite.
+// Statistics of a call: imbalance, exit and run times, absorption. Times are in any one unit, seconds or
+// rounds. Vectors are by rank, nonempty and of equal length. Throws std::invalid_argument if they are not, or
+// if a time is not finite.
 //
 // Source: Proficz 2021, section 2, equations 1 to 4; Marendic et al. 2016, definitions 3.6, 3.8 and 3.9.
 #pragma once
@@ -29,8 +30,8 @@ double run_time(std::span<const double> arrivals, std::span<const double> exits)
 /// max f − max a.
 double last_arrival_to_last_exit(std::span<const double> arrivals, std::span<const double> exits);
 
-/// A = r′ − r + ω: the imbalance that the algorithm absorbed; r′ is its run time without imbalance. A = ω if the delays cost
-/// nothing; A is negative if they cost more than their length.
+/// A = r′ − r + ω: the imbalance that the algorithm absorbed; r′ is its run time without imbalance. A = ω if
+/// the delays cost nothing; A is negative if they cost more than their length.
 double absorption(double balanced_run_time, double run_time, double imbalance);
 
 /// A / r′, and ω / r′: comparable between algorithms and sizes. r′ > 0.

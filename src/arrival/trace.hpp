@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces of arrivals: N lines of P values, one line a call, one value a process. A value is a duration after a time that
-// is common to the line; a number without a unit is in seconds. Values are separated by blanks or commas; a comment follows
-// '#'.
+// Traces of arrivals: N lines of P values, one line a call, one value a process. A value is a duration after
+// a time that is common to the line; a number without a unit is in seconds. Values are separated by blanks or
+// commas; a comment follows '#'.
 #pragma once
 
 #include <string>

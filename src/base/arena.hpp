@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory for one run at a time: handed out front to back, taken back all at once, and kept for the next run. After the
-// first runs nothing is allocated any more.
+// Memory for one run at a time: handed out front to back, taken back all at once, and kept for the next run.
+// After the first runs nothing is allocated any more.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,12 @@ namespace convene::base {
 
 class Arena {
  public:
-  /// Memory for the contents of a message, as much as is asked for. It stays valid, and may be the same every time.
+  /// Memory for the contents of a message, as much as is asked for. It stays valid, and may be the same every
+  /// time.
   using Staging = std::byte* (*)(std::size_t bytes);
 
-  /// With `staging`, contents of messages go there, whatever becomes of them: for simulations that look at no content.
+  /// With `staging`, contents of messages go there, whatever becomes of them: for simulations that look at no
+  /// content.
   explicit Arena(Staging staging = nullptr) : staging_(staging) {}
 
   bool stages_elsewhere() const { return staging_ != nullptr; }
@@ -38,7 +40,8 @@ class Arena {
     return reinterpret_cast<T*>(take(count * sizeof(T)));
   }
 
-  /// Takes everything back. Where the last run needed several chunks, the next one gets a single one of their size.
+  /// Takes everything back. Where the last run needed several chunks, the next one gets a single one of their
+  /// size.
   void reset() {
     if (total_ != room_) [[unlikely]]
       join();

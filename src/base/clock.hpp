@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time stamps of a few nanoseconds. Ticks are the processor's where it has a steady counter that user code may read,
-// else nanoseconds of CLOCK_MONOTONIC (28 ns a reading and more).
+// Time stamps of a few nanoseconds. Ticks are the processor's where it has a steady counter that user code
+// may read, else nanoseconds of CLOCK_MONOTONIC (28 ns a reading and more).
 #pragma once
 
 #include <time.h>
@@ -33,7 +33,8 @@ inline std::uint64_t ticks() {
 struct TickMoment {
   std::uint64_t ticks = 0, ns = 0;
 
-  /// Now. Between the readings of the two clocks the process may lose its core: of several pairs the closest counts.
+  /// Now. Between the readings of the two clocks the process may lose its core: of several pairs the closest
+  /// counts.
   static TickMoment now() {
     constexpr int most = 8;
     TickMoment best;
@@ -49,8 +50,8 @@ struct TickMoment {
   }
 };
 
-/// Ticks as nanoseconds of the monotonic clock: the straight line through the moment at which it was made and the one at
-/// which it was last refreshed, the better the further they are apart.
+/// Ticks as nanoseconds of the monotonic clock: the straight line through the moment at which it was made and
+/// the one at which it was last refreshed, the better the further they are apart.
 class TickLine {
  public:
   TickLine() { refresh(); }

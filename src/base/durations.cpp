@@ -27,8 +27,8 @@ Nanoseconds size_of(std::string_view unit, std::string_view text) {
   fail(text, unit.empty() ? ": the unit is missing" : ": there is no unit " + in_quotes(unit));
 }
 
-/// The digits behind a point. (Not strtod, which asks the locale what a point is; nor from_chars, for which the drop-in
-/// libraries would need the mathematical library.)
+/// The digits behind a point. (Not strtod, which asks the locale what a point is; nor from_chars, for which
+/// the drop-in libraries would need the mathematical library.)
 double fraction_of(std::string_view digits) {
   constexpr std::size_t most = 15;  // a double holds no more
   double number = 0, whole = 1;

@@ -15,7 +15,8 @@ using Nanoseconds = std::int64_t;
 /// The longest duration that is taken: about 31 years. Sums of thousands of them fit.
 inline constexpr Nanoseconds longest_duration = 1'000'000'000'000'000'000;
 
-/// A number with a unit (ns, us, ms, s), without sign; 0 needs no unit. Rounded to whole nanoseconds. Throws Error.
+/// A number with a unit (ns, us, ms, s), without sign; 0 needs no unit. Rounded to whole nanoseconds. Throws
+/// Error.
 Nanoseconds parse_duration(std::string_view text);
 
 /// In the largest unit in which it is a whole number: 5000000 is "5ms", 1500 is "1500ns", 0 is "0".

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TimedEvent queue: a monotone priority queue of timed events, a radix heap (Ahuja et al. 1990) whose last levels are a sorted
-// list. An event is never earlier than the last one that was taken, so the queue needs no tree. Times are read as numbers
-// of hexadecimal digits. An event is in the bucket of the highest digit in which its time differs from a base time, and of
-// the value of that digit. When the sorted list runs out, the first bucket is taken: small buckets are sorted into the
-// list, a large one is distributed to lower digits. EventList of equal times are taken in the order in which they were added.
-// The simulator and the LogP family's evaluation share this queue.
+// TimedEvent queue: a monotone priority queue of timed events, a radix heap (Ahuja et al. 1990) whose last
+// levels are a sorted list. An event is never earlier than the last one that was taken, so the queue needs no
+// tree. Times are read as numbers of hexadecimal digits. An event is in the bucket of the highest digit in
+// which its time differs from a base time, and of the value of that digit. When the sorted list runs out, the
+// first bucket is taken: small buckets are sorted into the list, a large one is distributed to lower digits.
+// EventList of equal times are taken in the order in which they were added. The simulator and the LogP
+// family's evaluation share this queue.
 #pragma once
 
 #include <algorithm>
@@ -134,7 +135,8 @@ class EventQueue {
     *place = event;
   }
 
-  /// Moves the base time of the buckets back to `now_`: events nearer to `base_` than `now_` is share one bucket then.
+  /// Moves the base time of the buckets back to `now_`: events nearer to `base_` than `now_` is share one
+  /// bucket then.
   void lift_buckets() {
     const auto digit = static_cast<unsigned>(std::bit_width(base_ ^ now_) - 1) / digit_bits;
     const auto value = static_cast<unsigned>(base_ >> (digit * digit_bits)) % values;
@@ -165,8 +167,8 @@ class EventQueue {
     moving_.clear();
   }
 
-  /// Moves the first buckets (lowest digit, lowest value) into the list: small ones until it is long enough, or one large
-  /// bucket if the list is empty.
+  /// Moves the first buckets (lowest digit, lowest value) into the list: small ones until it is long enough,
+  /// or one large bucket if the list is empty.
   [[gnu::noinline]] void advance() {
     near_.drop(next_);
     next_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory for large arrays that are looked at here and there: in large pages, where the system has them. With small ones nearly
-// every look would first have to find out where its page is.
+// Memory for large arrays that are looked at here and there: in large pages, where the system has them. With
+// small ones nearly every look would first have to find out where its page is.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread that looks again and again whether something has moved, and sleeps while there is nothing to look for.
+// A thread that looks again and again whether something has moved, and sleeps while there is nothing to look
+// for.
 //
 // Design notes
 // - The thread owns nothing. It calls poll() with no lock held, so poll() may take any, and may call the MPI.
-// - One mutex and one condition: `awake_` says that there may be something to do. wake() sets it, and the thread clears it
-//   before the poll() that finds nothing to do: what comes after that poll() sets it again.
-// - While there is something to do, the time between two looks grows from `shortest` to `longest`, and starts again when
-//   something has moved. Where another thread is at it, that time is `aside` at first: a look takes a core from somebody.
-// - It falls asleep after some looks that found nothing: until then a wake() costs no call of the system. When it is woken it
-//   rests before it looks: who gives it work may be about to wait for it, and would find the thread in the way. (A thread
-//   that was not asleep may look just then; poll() has to see that another one is at it.)
+// - One mutex and one condition: `awake_` says that there may be something to do. wake() sets it, and the
+//   thread clears it before the poll() that finds nothing to do: what comes after that poll() sets it again.
+// - While there is something to do, the time between two looks grows from `shortest` to `longest`, and starts
+//   again when something has moved. Where another thread is at it, that time is `aside` at first: a look
+//   takes a core from somebody.
+// - It falls asleep after some looks that found nothing: until then a wake() costs no call of the system.
+//   When it is woken it rests before it looks: who gives it work may be about to wait for it, and would find
+//   the thread in the way. (A thread that was not asleep may look just then; poll() has to see that another
+//   one is at it.)
 #pragma once
 
 #include <atomic>
@@ -26,8 +29,8 @@ namespace convene::base {
 
 class Poller {
  public:
-  /// What poll() found: nothing to do until wake(); something that has not moved; something that has; or that another
-  /// thread is at it.
+  /// What poll() found: nothing to do until wake(); something that has not moved; something that has; or that
+  /// another thread is at it.
   enum class Found : std::uint8_t { nothing, waiting, moved, taken };
 
   /// Starts the thread. Throws std::system_error where there can be none.

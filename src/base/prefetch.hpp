@@ -6,9 +6,9 @@
 
 namespace convene::base {
 
-/// Has a line of memory brought nearer while other things are done. The address need not exist. (The empty statement is
-/// for the compiler: a function that did nothing else would count as one without any effect, and its calls would be
-/// left out.)
+/// Has a line of memory brought nearer while other things are done. The address need not exist. (The empty
+/// statement is for the compiler: a function that did nothing else would count as one without any effect, and
+/// its calls would be left out.)
 inline void fetch_soon(const void* address) {
   __builtin_prefetch(address);
   asm volatile("");

@@ -2,14 +2,15 @@
 // Copies between a program's memory and that which the ranks of a node share.
 //
 // Two things make the C library's copies slow there, on processors that have string copies (x86):
-// - An ordinary store first takes its line from the cache of whoever read it last, one of 64 bytes at a time: 7 GB/s between two
-//   cores of an AMD EPYC, 2.3 where they share no cache, for copies of 32 KiB to 1 MiB. Stores that go around the caches do not:
-//   29 GB/s, and the reader fetches what was written at 10 GB/s and not at 13 (where they share a cache, at 16 and not at 40).
-//   A string copy overwrites whole lines and need not fetch them either, where a processor is quick at that, which it says
-//   (ERMS): better for copies that are short, which stay in a cache.
-// - Where the target lies a few bytes behind the source, counted within a page, string copies take twenty times as long (2 GB/s
-//   instead of 40; glibc's bug 30994), and glibc makes them. Shared memory begins with a page, and a large malloc 16 bytes
-//   behind one, so this is the usual case, and not a rare one.
+// - An ordinary store first takes its line from the cache of whoever read it last, one of 64 bytes at a time:
+//   7 GB/s between two cores of an AMD EPYC, 2.3 where they share no cache, for copies of 32 KiB to 1 MiB.
+//   Stores that go around the caches do not: 29 GB/s, and the reader fetches what was written at 10 GB/s and
+//   not at 13 (where they share a cache, at 16 and not at 40). A string copy overwrites whole lines and need
+//   not fetch them either, where a processor is quick at that, which it says (ERMS): better for copies that
+//   are short, which stay in a cache.
+// - Where the target lies a few bytes behind the source, counted within a page, string copies take twenty
+//   times as long (2 GB/s instead of 40; glibc's bug 30994), and glibc makes them. Shared memory begins with
+//   a page, and a large malloc 16 bytes behind one, so this is the usual case, and not a rare one.
 #pragma once
 
 #include <cstddef>
@@ -99,7 +100,8 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
-/// memcpy, where `to` is in memory that other ranks read. What is stored afterwards is seen after it, as with any copy.
+/// memcpy, where `to` is in memory that other ranks read. What is stored afterwards is seen after it, as with
+/// any copy.
 inline void copy_into_shared(void* to, const void* from, std::size_t bytes) {
 #ifdef CONVENE_HAS_STRING_COPY
   if (bytes >= string_copy::least_streamed) return string_copy::stream(to, from, bytes);

@@ -17,8 +17,8 @@
 
 namespace convene::capi {
 
-/// Where the program's MPI is another one than this library's: the function of that name in a library that follows, as
-/// libconvene follows a drop-in library that steps aside. Null where this library is to do it.
+/// Where the program's MPI is another one than this library's: the function of that name in a library that
+/// follows, as libconvene follows a drop-in library that steps aside. Null where this library is to do it.
 void* next_function(const char* name);
 
 /// Every collective's first line: the MPI is looked up once. Without a fitting one nothing can be done.
@@ -29,8 +29,9 @@ const char* last_error() noexcept;
 /// Sets it; without memory it is empty.
 void note_error(const std::string& text) noexcept;
 
-/// Runs `body`, which returns an error code, behind an exception barrier. Error becomes MPI_ERR_ARG, which is returned only;
-/// others go to the error handler of `comm` as well (runtime/call/failure.hpp). convene_error() has the text.
+/// Runs `body`, which returns an error code, behind an exception barrier. Error becomes MPI_ERR_ARG, which is
+/// returned only; others go to the error handler of `comm` as well (runtime/call/failure.hpp).
+/// convene_error() has the text.
 template <class Body>
 int guarded(MPI_Comm comm, Body&& body) {
   try {
@@ -59,8 +60,8 @@ inline Form init_form(convene_operation* operation) {
 /// An argument is null: MPI_ERR_ARG.
 int refuse_null(const char* function, const char* what) noexcept;
 
-/// A handle in the parameters of a public function, as wide as a register: where this library steps aside, the MPI's handles
-/// may be wider than its own.
+/// A handle in the parameters of a public function, as wide as a register: where this library steps aside,
+/// the MPI's handles may be wider than its own.
 template <class MpiHandle>
 struct PublicHandle {
   std::uintptr_t word;
@@ -77,14 +78,15 @@ struct PublicHandles {
 
 }  // namespace convene::capi
 
-/// Begins the definition of convene_<name>, whose handles are PublicHandles: by an assembler label, since convene.h declares that
-/// name with the MPI's own types. `parameters` in parentheses.
+/// Begins the definition of convene_<name>, whose handles are PublicHandles: by an assembler label, since
+/// convene.h declares that name with the MPI's own types. `parameters` in parentheses.
 #define CONVENE_PUBLIC(name, parameters)                                      \
   CONVENE_API int convene_public_##name parameters __asm__("convene_" #name); \
   CONVENE_API int convene_public_##name parameters
 
-/// The first line of every public function, convene_<name>: the drop-in library exports them too, so that one runtime serves a
-/// program that is linked with libconvene. `arguments` in parentheses; `function`: as it is called here.
+/// The first line of every public function, convene_<name>: the drop-in library exports them too, so that one
+/// runtime serves a program that is linked with libconvene. `arguments` in parentheses; `function`: as it is
+/// called here.
 #define CONVENE_STEP_ASIDE(function, name, arguments)                    \
   if (void* const next = convene::capi::next_function("convene_" #name)) \
   return reinterpret_cast<decltype(&function)>(next) arguments

@@ -40,8 +40,8 @@ void ClockLine::fit() {
     from_ = to_ = at_;  // nothing is known of the drift: away from that look it may be anything
     return;
   }
-  // Least squares of the offsets over time, weighted by how sure each look is; relative to the first look, so that doubles
-  // are exact enough.
+  // Least squares of the offsets over time, weighted by how sure each look is; relative to the first look, so
+  // that doubles are exact enough.
   double weights = 0, times = 0, offsets = 0;
   const auto weight = [](const ClockOffset& look) {
     const auto error = static_cast<double>(std::max<Nanoseconds>(look.error, 1));

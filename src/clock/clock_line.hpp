@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How far one clock is from another, and how fast it drifts: arithmetic only.
 //
-// Source: Cristian 1989, "Probabilistic clock synchronization", Distributed Computing 3, section 4 (the shortest of
-// several round trips, whose half bounds the error).
+// Source: Cristian 1989, "Probabilistic clock synchronization", Distributed Computing 3, section 4 (the
+// shortest of several round trips, whose half bounds the error).
 #pragma once
 
 #include <vector>
@@ -20,8 +20,8 @@ struct ClockOffset {
   bool is_known() const { return error >= 0; }
 };
 
-/// The best of several round trips: what was asked at own time `before` and answered with the other's time `there` came
-/// back at own time `after`. The shortest is the least disturbed; half of it is the error.
+/// The best of several round trips: what was asked at own time `before` and answered with the other's time
+/// `there` came back at own time `after`. The shortest is the least disturbed; half of it is the error.
 class RoundTrips {
  public:
   void add(Nanoseconds before, Nanoseconds there, Nanoseconds after);
@@ -31,8 +31,9 @@ class RoundTrips {
   ClockOffset best_;
 };
 
-/// The other clock's time as a linear function of the own one's: a straight line through all looks, where they are far
-/// enough apart to tell a drift from their errors; else the look with the least error, and no drift.
+/// The other clock's time as a linear function of the own one's: a straight line through all looks, where
+/// they are far enough apart to tell a drift from their errors; else the look with the least error, and no
+/// drift.
 class ClockLine {
  public:
   /// Adds a look, later than all before. Only so many are kept: then every other one is forgotten.
@@ -44,13 +45,14 @@ class ClockLine {
   Nanoseconds offset_at(Nanoseconds own) const;
   /// Seconds that the own clock gains on the other in a second; 0 while it cannot be told.
   double drift() const { return drift_; }
-  /// Within how much to_other(own) is right: the looks' errors and distances from the line, and, away from them, what the
-  /// drift may be off by.
+  /// Within how much to_other(own) is right: the looks' errors and distances from the line, and, away from
+  /// them, what the drift may be off by.
   Nanoseconds error_at(Nanoseconds own) const;
 
   static constexpr Nanoseconds least_span = 1'000'000'000;
   static constexpr std::size_t most_looks = 32;
-  /// How far apart two clocks may drift of which nothing is known, in seconds a second: oscillators of computers.
+  /// How far apart two clocks may drift of which nothing is known, in seconds a second: oscillators of
+  /// computers.
   static constexpr double unknown_drift = 50e-6;
 
  private:

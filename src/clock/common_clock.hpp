@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Time as all ranks of a communicator see it: rank 0's monotonic clock.
 //
-// Ranks under one kernel and in one time namespace read the same clock, which is verified, not guessed from host names.
-// Of all other such groups the first rank (the leader) asks rank 0 for the time, several times; what it finds holds for
-// its group. So the work grows with the number of nodes, not of ranks.
+// Ranks under one kernel and in one time namespace read the same clock, which is verified, not guessed from
+// host names. Of all other such groups the first rank (the leader) asks rank 0 for the time, several times;
+// what it finds holds for its group. So the work grows with the number of nodes, not of ranks.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +15,8 @@
 
 namespace convene::clock {
 
-/// Which clock this process reads: equal numbers, same clock. Where that cannot be found out it is a number of its own.
+/// Which clock this process reads: equal numbers, same clock. Where that cannot be found out it is a number
+/// of its own.
 std::uint64_t clock_domain();
 
 /// This process's monotonic clock.
@@ -27,15 +28,17 @@ class CommonClock {
   using Await = int (*)(MPI_Request*);
   using Now = Nanoseconds (*)();
 
-  /// Whether there is an MPI that these functions can call; looks for it. Where a library has found it, there is.
+  /// Whether there is an MPI that these functions can call; looks for it. Where a library has found it, there
+  /// is.
   static bool has_mpi();
 
-  /// Finds out which ranks read one clock. Collective, by one Iallgather on `comm`. `mine` is clock_domain() save in
-  /// tests. Returns MPI_SUCCESS or the MPI's error.
+  /// Finds out which ranks read one clock. Collective, by one Iallgather on `comm`. `mine` is clock_domain()
+  /// save in tests. Returns MPI_SUCCESS or the MPI's error.
   int find_groups(MPI_Comm comm, Await await, std::uint64_t mine = clock_domain());
 
-  /// Looks at rank 0's clock and improves the estimate of offset and drift. Collective, after find_groups(); nothing is
-  /// done where all read one clock. Messages with `tag` travel on `comm`. Returns MPI_SUCCESS or the MPI's error.
+  /// Looks at rank 0's clock and improves the estimate of offset and drift. Collective, after find_groups();
+  /// nothing is done where all read one clock. Messages with `tag` travel on `comm`. Returns MPI_SUCCESS or
+  /// the MPI's error.
   int update(MPI_Comm comm, int tag, Await await, Now now = own_time);
 
   bool has_groups() const { return procs_ > 0; }

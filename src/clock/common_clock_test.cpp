@@ -21,7 +21,8 @@ thread_local double gain;
 std::barrier<>* meeting;
 std::vector<unsigned char> table;
 
-/// Predefined handles may be objects of the MPI's library: it has to be there, though none of its functions is called.
+/// Predefined handles may be objects of the MPI's library: it has to be there, though none of its functions
+/// is called.
 [[gnu::used]] int (*const needs_the_library)(int*) = MPI_Initialized;
 
 int comm_rank(MPI_Comm, int* rank) { return *rank = me, MPI_SUCCESS; }

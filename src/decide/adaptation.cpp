@@ -94,8 +94,8 @@ bool SiteAdaptation::is_promising(std::span<const SiteReport> reports, std::int6
     apart += static_cast<double>(*latest - *earliest) / static_cast<double>(season);
     forecasts.push_back(arrivals_in_rounds_of(pieces_, arrivals, std::max<std::int64_t>(round, 1)));
   }
-  // A wrong forecast may cost as many rounds as it makes ranks work ahead: it has to be right for the better part. And no more
-  // can be saved than ranks are apart, which is to be a good part of a call.
+  // A wrong forecast may cost as many rounds as it makes ranks work ahead: it has to be right for the better
+  // part. And no more can be saved than ranks are apart, which is to be a good part of a call.
   if (apart < 2 * error || apart < 2 * static_cast<double>(round)) return false;
   if (apart < least_part_of_a_call * static_cast<double>(quickest)) return false;
   arrivals_ = std::move(forecasts);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adaptation to arrivals that repeat: whether the calls at one place of a program are worth an algorithm that uses
-// forecasts, decided from what the ranks tell each other every so many calls.
+// Adaptation to arrivals that repeat: whether the calls at one place of a program are worth an algorithm that
+// uses forecasts, decided from what the ranks tell each other every so many calls.
 //
-// Whatever all ranks must agree on follows from the number of calls and from exchanged integers alone. The guard is this
-// project's own: an algorithm with forecasts is tried where the ranks are expected further apart than its risk, in turns with
-// the regular one, kept where it was faster, and dropped where it was not, for ever longer.
+// Whatever all ranks must agree on follows from the number of calls and from exchanged integers alone. The
+// guard is this project's own: an algorithm with forecasts is tried where the ranks are expected further
+// apart than its risk, in turns with the regular one, kept where it was faster, and dropped where it was not,
+// for ever longer.
 #pragma once
 
 #include <array>
@@ -17,7 +18,8 @@
 
 namespace convene::decide {
 
-/// What a rank tells the others. Times are in nanoseconds. (Numbers of one kind: they are sent as they stand.)
+/// What a rank tells the others. Times are in nanoseconds. (Numbers of one kind: they are sent as they
+/// stand.)
 struct SiteReport {
   static constexpr std::size_t longest_season = 16;
 
@@ -33,19 +35,19 @@ struct SiteReport {
 /// The calls at one place of a program: one object on each rank, all of which decide the same.
 class SiteAdaptation {
  public:
-  /// `candidates`: how many algorithms with forecasts there are to choose from, at least 1; `pieces`: into how many a block or
-  /// vector is cut at most, one of which a round moves.
+  /// `candidates`: how many algorithms with forecasts there are to choose from, at least 1; `pieces`: into
+  /// how many a block or vector is cut at most, one of which a round moves.
   SiteAdaptation(std::uint32_t procs, std::uint32_t candidates, std::uint32_t pieces = 1);
 
-  /// A call is over: how long the rank computed before it (nothing: not known) and was in it, in seconds. All ranks
-  /// call this for the same calls.
+  /// A call is over: how long the rank computed before it (nothing: not known) and was in it, in seconds. All
+  /// ranks call this for the same calls.
   void note(std::optional<double> computed, double elapsed);
 
   /// Whether the ranks now tell each other their reports.
   bool is_due() const { return !is_asking_ && since_ >= stretch_; }
   SiteReport report();
-  /// Whether agree() has to come now: some calls after report(), since answers may be on their way for as long; in a trial at
-  /// once, since its next turn begins.
+  /// Whether agree() has to come now: some calls after report(), since answers may be on their way for as
+  /// long; in a trial at once, since its next turn begins.
   bool needs_answers() const { return is_asking_ && (stage_ == Stage::trying || since_ >= calls_meanwhile); }
   /// What all ranks told, by rank. `round_ns`: how long a round takes, 0 while nobody has measured that.
   void agree(std::span<const SiteReport> reports, std::int64_t round_ns);

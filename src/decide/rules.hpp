@@ -32,8 +32,8 @@ struct Situation {
   std::uint64_t may_share =
       UINT64_MAX;  ///< bytes that the ranks of a node may share; 0: not in this form of call
 
-  /// Bytes per block; of the mean block where blocks differ. A bcast has but one, the vector; so have reductions, but for
-  /// reduce_scatter.
+  /// Bytes per block; of the mean block where blocks differ. A bcast has but one, the vector; so have
+  /// reductions, but for reduce_scatter.
   std::uint64_t block_bytes() const {
     return has_one_vector(collective) ? total_bytes : procs == 0 ? 0 : total_bytes / procs;
   }

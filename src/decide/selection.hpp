@@ -35,13 +35,15 @@ class Selection {
   bool always_native(Collective collective) const;
   bool all_native() const;
 
-  /// True if a choice may share memory between ranks: it then depends on the call's size and on whether it blocks.
+  /// True if a choice may share memory between ranks: it then depends on the call's size and on whether it
+  /// blocks.
   bool may_share_memory(Collective collective) const;
   /// True if choose() needs the nodes and the ranks per node.
   bool needs_topology() const;
 
-  /// Throws Error where a forced algorithm cannot run with this number of processes: the call must fail with its
-  /// text. Where native would be the answer and the MPI has no such call, it is the first of the catalogue that fits.
+  /// Throws Error where a forced algorithm cannot run with this number of processes: the call must fail with
+  /// its text. Where native would be the answer and the MPI has no such call, it is the first of the
+  /// catalogue that fits.
   Choice choose(const Situation& situation) const;
 
  private:

@@ -180,8 +180,9 @@ class DynamicRun {
     }
   }
 
-  /// The next message of a kind to issue, or `none`. The last place of a window is kept for the first message that is
-  /// not complete: if later ones could fill it, ranks could wait forever for places in each other's windows.
+  /// The next message of a kind to issue, or `none`. The last place of a window is kept for the first message
+  /// that is not complete: if later ones could fill it, ranks could wait forever for places in each other's
+  /// windows.
   StepId next(Window& window, std::uint32_t limit) {
     while (window.in_flight + 1 < limit && !window.ready.empty())
       if (const StepId id = window.ready.pop(); waiting_for_[id] == 0)

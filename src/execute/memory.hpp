@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory layout of buffers: where slots are. All data is bytes here; whatever is not contiguous was packed before.
+// Memory layout of buffers: where slots are. All data is bytes here; whatever is not contiguous was packed
+// before.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +18,8 @@ class KeptLayout;
 
 /// The blocks of one buffer, each cut into `segments` places of nearly equal size, anywhere or between items.
 ///
-/// Either all blocks have the same size and are back to back, or their sizes and positions are arrays as in MPI:
-/// counts and displacements in units of a datatype's size and extent.
+/// Either all blocks have the same size and are back to back, or their sizes and positions are arrays as in
+/// MPI: counts and displacements in units of a datatype's size and extent.
 class Memory {
  public:
   Memory() = default;
@@ -31,7 +32,8 @@ class Memory {
     return memory;
   }
 
-  /// `size` is the bytes of one unit of count, `extent` those of one unit of displacement. The arrays stay the caller's.
+  /// `size` is the bytes of one unit of count, `extent` those of one unit of displacement. The arrays stay
+  /// the caller's.
   static Memory irregular(void* base, const int* counts, const int* displacements, std::size_t size,
                           std::ptrdiff_t extent, std::uint32_t segments) {
     Memory memory = uniform(base, size, segments);

@@ -24,7 +24,8 @@ Piece one_piece(const Range& range, const Memory& memory) {
   return piece;
 }
 
-/// Calls visit(piece) for the bytes of the ranges, in order. Neighbouring places are one piece, empty ones are skipped.
+/// Calls visit(piece) for the bytes of the ranges, in order. Neighbouring places are one piece, empty ones
+/// are skipped.
 template <class Visit>
 void for_each_piece(std::span<const Range> ranges, const Schedule& schedule, const Buffers& buffers,
                     Visit&& visit) {
@@ -218,7 +219,8 @@ int copy(const Piece& from, const Piece& to) {
   return MPI_SUCCESS;
 }
 
-/// Calls act(from, to) for all bytes of a copy or combine: once if both sides are one run, else place by place.
+/// Calls act(from, to) for all bytes of a copy or combine: once if both sides are one run, else place by
+/// place.
 template <class Act>
 int for_each_pair(const Schedule& schedule, StepId step, const Buffers& buffers, Act&& act) {
   const auto from = schedule.from(step), to = schedule.to(step);

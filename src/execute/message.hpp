@@ -47,7 +47,8 @@ struct Message {
   bool is_empty() const { return run.bytes == 0 && pieces.empty(); }
 };
 
-/// Gives a schedule's scratch buffers memory from the arena: each place as large as the block that it is declared like.
+/// Gives a schedule's scratch buffers memory from the arena: each place as large as the block that it is
+/// declared like.
 void bind_scratch(const Schedule& schedule, Buffers& buffers, Arena& arena);
 
 /// Number of bytes in the slots of some ranges.
@@ -59,8 +60,8 @@ std::optional<Piece> one_run(std::span<const Range> ranges, const Schedule& sche
 /// The smallest run of bytes that holds all of a buffer's places.
 Piece extent_of(const Memory& memory, std::uint32_t places);
 
-/// The message of a send or receive step. Scattered slots of fewer than `pack_below` bytes go through staging from the
-/// arena; those of a send are packed already.
+/// The message of a send or receive step. Scattered slots of fewer than `pack_below` bytes go through staging
+/// from the arena; those of a send are packed already.
 Message make_message(const Schedule& schedule, StepId step, const Buffers& buffers, std::size_t pack_below,
                      Arena& arena);
 

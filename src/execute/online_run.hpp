@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs of online algorithms: report events to the rank's algorithm and start the steps that it wants.
 //
-// Data has the numbers that messages between two ranks always have, counted by each side as it posts them. Notices have the
-// last number of the collective's tags, which data never reaches, and are received from any rank. At most one receive for
-// notices is posted, and only while the algorithm listens: nothing is left over and nothing is cancelled.
+// Data has the numbers that messages between two ranks always have, counted by each side as it posts them.
+// Notices have the last number of the collective's tags, which data never reaches, and are received from any
+// rank. At most one receive for notices is posted, and only while the algorithm listens: nothing is left over
+// and nothing is cancelled.
 //
-// A rank may be as far ahead as eager messages let it, and tags are reused: those of collectives after a while, those of
-// a persistent operation with its next run. For data that is harmless, since messages between two ranks keep their order.
-// Notices, received from any rank, carry the number of their collective or run; one that is early is kept for it.
-// One thread drives a run at a time. (Unlike runs of schedules, these allocate memory.)
+// A rank may be as far ahead as eager messages let it, and tags are reused: those of collectives after a
+// while, those of a persistent operation with its next run. For data that is harmless, since messages between
+// two ranks keep their order. Notices, received from any rank, carry the number of their collective or run;
+// one that is early is kept for it. One thread drives a run at a time. (Unlike runs of schedules, these
+// allocate memory.)
 #pragma once
 
 #include <array>
@@ -24,7 +26,8 @@ namespace convene::execute {
 template <MessageTransport T>
 class OnlineRun {
  public:
-  /// The binding has an online algorithm, of which the run makes a copy. `has_begun`: this rank's contribution is there.
+  /// The binding has an online algorithm, of which the run makes a copy. `has_begun`: this rank's
+  /// contribution is there.
   OnlineRun(const Binding& binding, Arena& arena, bool has_begun);
   OnlineRun(const OnlineRun&) = delete;
   OnlineRun& operator=(const OnlineRun&) = delete;

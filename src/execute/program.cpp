@@ -17,8 +17,8 @@ struct Run {
   std::size_t bytes = 0;
 };
 
-/// The ranges as one run of bytes, if they are that wherever the buffers are. (Buffers that follow each other in this
-/// call need not do so in the next.)
+/// The ranges as one run of bytes, if they are that wherever the buffers are. (Buffers that follow each other
+/// in this call need not do so in the next.)
 std::optional<Run> one_run_of(std::span<const Range> ranges, const Schedule& schedule,
                               const Buffers& buffers) {
   const auto piece = one_run(ranges, schedule, buffers);
@@ -64,9 +64,9 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
   bound_ = true;
 }
 
-/// Joins posts and waits into blocking calls, which saves the MPI a request: a message that is waited for at once; a
-/// receive and a send that are both waited for before anything else; the last messages, behind which nothing is posted, if
-/// they are short (copies behind long ones would have to wait).
+/// Joins posts and waits into blocking calls, which saves the MPI a request: a message that is waited for at
+/// once; a receive and a send that are both waited for before anything else; the last messages, behind which
+/// nothing is posted, if they are short (copies behind long ones would have to wait).
 void Program::join_blocking_calls() {
   constexpr std::uint64_t short_bytes = 4096;
   const auto waits_for = [&](std::size_t i, std::size_t message) {
@@ -113,7 +113,8 @@ void Program::join_blocking_calls() {
   }
 }
 
-/// Drops the waits of messages that are complete when their call returns. If there are no others, no handle needs a place.
+/// Drops the waits of messages that are complete when their call returns. If there are no others, no handle
+/// needs a place.
 void Program::drop_blocking_waits(Arena& arena) {
   bool* const has_request = arena.take_array<bool>(slots_);
   std::fill_n(has_request, slots_, false);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs: the compiled order of a schedule, bound to the sizes of one call. What remains for each message is its offset
-// from a buffer's start, a count, a peer and a tag. A call with other buffers of the same sizes reruns the program.
+// Programs: the compiled order of a schedule, bound to the sizes of one call. What remains for each message
+// is its offset from a buffer's start, a count, a peer and a tag. A call with other buffers of the same sizes
+// reruns the program.
 #pragma once
 
 #include <cstdint>
@@ -57,14 +58,15 @@ class Program {
            (!has_shared_ || buffers.shared.same_layout(shared_));
   }
 
-  /// Binds the order to the sizes of the buffers; `blocks` is the number of places that the buffers' `blocks` has. Keeps
-  /// its own copy of what fits() compares. The arena is for the call only.
+  /// Binds the order to the sizes of the buffers; `blocks` is the number of places that the buffers' `blocks`
+  /// has. Keeps its own copy of what fits() compares. The arena is for the call only.
   void bind(const Schedule& schedule, const Order& order, const Buffers& buffers, std::uint32_t blocks,
             Arena& arena);
 
   const std::vector<Instruction>& instructions() const { return instructions_; }
   std::uint32_t slots() const { return slots_; }
-  /// Whether it consists of zero-byte messages, each complete when its call returns: see run_zero_byte_messages().
+  /// Whether it consists of zero-byte messages, each complete when its call returns: see
+  /// run_zero_byte_messages().
   bool has_only_empty_messages() const { return has_only_empty_messages_; }
 
   std::size_t memory() const;

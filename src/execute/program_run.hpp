@@ -8,8 +8,8 @@
 
 namespace convene::execute {
 
-/// Runs a program that fits the binding's buffers. Returns MPI_SUCCESS or the transport's first error. The arena must have
-/// been reset.
+/// Runs a program that fits the binding's buffers. Returns MPI_SUCCESS or the transport's first error. The
+/// arena must have been reset.
 int run_program(const Binding& binding, const Program& program, Arena& arena);
 
 }  // namespace convene::execute

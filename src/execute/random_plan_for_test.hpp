@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // For tests only: random plans with every kind of step, and what their outputs must hold.
 //
-// A plan is drawn as one sequence of messages, copies, combines and signals over all ranks. Done one after the other they
-// give the reference; the ranks' schedules are the same steps, and any order that respects dependencies must agree.
+// A plan is drawn as one sequence of messages, copies, combines and signals over all ranks. Done one after
+// the other they give the reference; the ranks' schedules are the same steps, and any order that respects
+// dependencies must agree.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs of every kind over several ranks in one process: programs, dynamic, shuffled and stepwise runs of random plans, over
-// the in-process transport, and over MPI messages of an MPI in one process.
+// Runs of every kind over several ranks in one process: programs, dynamic, shuffled and stepwise runs of
+// random plans, over the in-process transport, and over MPI messages of an MPI in one process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@
 namespace convene::execute {
 namespace {
 
-/// Predefined handles may be objects of the MPI's library: it must be loaded, though none of its functions is called.
+/// Predefined handles may be objects of the MPI's library: it must be loaded, though none of its functions is
+/// called.
 [[gnu::used]] int (*const needs_the_library)(int*) = MPI_Initialized;
 
 enum class Way { compiled, dynamic, shuffled, stepwise };
@@ -288,7 +289,8 @@ TEST(StepwiseRun, CancelsARunOfOneRank) {
   EXPECT_EQ(network.registered(), 0u);
 }
 
-/// Wherever a transport fails, every run ends with an error and leaves no operation that could touch its buffers.
+/// Wherever a transport fails, every run ends with an error and leaves no operation that could touch its
+/// buffers.
 TEST(Run, AnErrorEndsTheRun) {
   const RandomPlan plan(4, 21, {.steps = 60, .shared = false});
   for (const Way way : {Way::compiled, Way::dynamic})

@@ -16,8 +16,9 @@ namespace convene::execute {
 /// What to do about long waits: set before the first run, the same for the whole process.
 struct WaitWarning {
   std::uint64_t after_ns = 0;  ///< 0: nothing, and waiting is left to the MPI
-  /// Called once in a wait that has lasted that long: messages from or to these ranks of `comm` are not complete. With
-  /// `is_started`, the collective's call has returned or runs beside others; else the wait is within that call.
+  /// Called once in a wait that has lasted that long: messages from or to these ranks of `comm` are not
+  /// complete. With `is_started`, the collective's call has returned or runs beside others; else the wait is
+  /// within that call.
   void (*report)(MPI_Comm comm, const int* peers, std::size_t count, bool is_started) = nullptr;
 
   bool is_on() const { return after_ns != 0; }
@@ -30,8 +31,8 @@ inline WaitWarning wait_warning;
 /// One polled wait: yields to other processes, and detects that it has become long.
 class PolledWait {
  public:
-  /// To be called after every look that found nothing: lets the core's other hardware thread go first. True once, when
-  /// the wait has become long.
+  /// To be called after every look that found nothing: lets the core's other hardware thread go first. True
+  /// once, when the wait has become long.
   bool has_become_long() {
     relax();
     constexpr int looks_between = 100;
@@ -57,10 +58,12 @@ class PolledWait {
   bool has_warned_ = false;
 };
 
-/// A run that is advanced now and then: detects that nothing has moved for long while its program waited all the time.
+/// A run that is advanced now and then: detects that nothing has moved for long while its program waited all
+/// the time.
 class StallDetector {
  public:
-  /// To be called after every look; `moved` grows with every completion. True once, when the wait has become long.
+  /// To be called after every look; `moved` grows with every completion. True once, when the wait has become
+  /// long.
   bool has_become_long(std::uint64_t moved) {
     constexpr int looks_between = 100;
     constexpr std::uint64_t elsewhere_ns = 1'000'000'000;  // a program that looks so rarely does not wait

@@ -53,8 +53,8 @@ class RunMemory<const PointToPoint> {
   static constexpr int code() { return MPI_SUCCESS; }
 };
 
-/// Posts a step's message. An empty one is left out, on the other side too, unless its arrival counts: its handle is
-/// none(). `staging`: from where a receive has to be unpacked, else null.
+/// Posts a step's message. An empty one is left out, on the other side too, unless its arrival counts: its
+/// handle is none(). `staging`: from where a receive has to be unpacked, else null.
 template <MessageTransport T>
 int post_message(T& transport, RunMemory<T>& memory, const Schedule& schedule, StepId id,
                  const Buffers& buffers, int tag, Arena& arena, typename T::Handle* handle,
@@ -171,8 +171,8 @@ class SharedRun {
   SharedMemory* memory_;
 };
 
-/// Waits for the memory that a run shares, if it does. Every few runs the transport progresses here: other ranks may
-/// depend on that, even if no wait of this rank is long.
+/// Waits for the memory that a run shares, if it does. Every few runs the transport progresses here: other
+/// ranks may depend on that, even if no wait of this rank is long.
 template <MessageTransport T>
 int await_memory(const Binding& binding) {
   constexpr std::uint64_t runs_between = 16;

@@ -8,8 +8,8 @@
 
 namespace convene::execute {
 
-/// Runs such a program. Returns MPI_SUCCESS or the transport's first error. (Inline: what a barrier costs beside its
-/// messages shows.)
+/// Runs such a program. Returns MPI_SUCCESS or the transport's first error. (Inline: what a barrier costs
+/// beside its messages shows.)
 template <MessageTransport T>
 [[gnu::always_inline]] inline int run_zero_byte_messages(const Program& program, T& transport, Tags tags) {
   int code = MPI_SUCCESS;

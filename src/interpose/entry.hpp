@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Macros that define the MPI functions of a collective. Each function gets its MPI name by an assembler label, since mpi.h
-// declares that name with other types (see HandleWord).
+// Macros that define the MPI functions of a collective. Each function gets its MPI name by an assembler
+// label, since mpi.h declares that name with other types (see HandleWord).
 //
-// No entry has an exception barrier of its own: the runtime's functions do not throw (runtime/call/failure.hpp), so that
-// the fast path ends in a jump.
+// No entry has an exception barrier of its own: the runtime's functions do not throw
+// (runtime/call/failure.hpp), so that the fast path ends in a jump.
 #pragma once
 
 #include "interpose/interposition.hpp"
@@ -53,8 +53,8 @@ class Init {
 #define CONVENE_ENTRY_LARGE_PARAMETER(KIND, name) \
   CONVENE_DECLARE_##KIND(MPI_Count, MPI_Aint, convene::interpose::HandleWords, name)
 
-/// Defines one MPI function: its name, its parameters, their names, and the call of Convene's. If Convene is inactive the
-/// call passes through.
+/// Defines one MPI function: its name, its parameters, their names, and the call of Convene's. If Convene is
+/// inactive the call passes through.
 #define CONVENE_ENTRY(name, parameters, names, call) CONVENE_ENTRY_IF(true, name, parameters, names, call)
 
 /// The same; if the condition does not hold, native reports the error.
@@ -72,8 +72,9 @@ class Init {
 
 #define CONVENE_LIST(...) __VA_ARGS__
 
-/// Defines a collective's three forms: MPI_<Name>, MPI_I<name> and MPI_<Name>_init, each with the suffix (_c or nothing).
-/// `names` and `arguments` in parentheses are the blocking form's: as they came, and as the runtime takes them.
+/// Defines a collective's three forms: MPI_<Name>, MPI_I<name> and MPI_<Name>_init, each with the suffix (_c
+/// or nothing). `names` and `arguments` in parentheses are the blocking form's: as they came, and as the
+/// runtime takes them.
 #define CONVENE_FORMS(Name, name, suffix, names, arguments, ...)                              \
   CONVENE_ENTRY(Name##suffix, (__VA_ARGS__), names, name arguments)                           \
   CONVENE_ENTRY_IF(request != nullptr, I##name##suffix, (__VA_ARGS__, MPI_Request * request), \

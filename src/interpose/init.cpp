@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Init: if progress in the background was requested, the MPI is initialised for several threads, whatever the program
-// requested. (That costs time in every call, so it is done only then. MPI allows a higher level than the requested one.)
+// MPI_Init: if progress in the background was requested, the MPI is initialised for several threads, whatever
+// the program requested. (That costs time in every call, so it is done only then. MPI allows a higher level
+// than the requested one.)
 //
-// The call goes to the next definition: a profiling tool behind Convene initialises itself there. So do the Fortran forms
-// of Open MPI, by the C function: Convene runs Fortran collectives by the C functions, too.
+// The call goes to the next definition: a profiling tool behind Convene initialises itself there. So do the
+// Fortran forms of Open MPI, by the C function: Convene runs Fortran collectives by the C functions, too.
 #include <cstdlib>
 #include <cstring>
 

@@ -18,7 +18,8 @@ bool is_first_process() {
   return true;
 }
 
-/// The program's waiting calls pass through this library while it is loaded, also if its first call is a convene_*.
+/// The program's waiting calls pass through this library while it is loaded, also if its first call is a
+/// convene_*.
 [[gnu::constructor]] void note_interception() { progress::intercepts_waits.store(true); }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interposition: whether the calls of a program are handled by Convene, or pass through to the next definition.
+// Interposition: whether the calls of a program are handled by Convene, or pass through to the next
+// definition.
 #pragma once
 
 #include <atomic>
@@ -10,8 +11,8 @@
 
 namespace convene::interpose {
 
-/// A handle as it arrives in a register. The library may be loaded over another MPI than it was built for, whose handles
-/// have another width: only at full width can a handle be passed on unharmed.
+/// A handle as it arrives in a register. The library may be loaded over another MPI than it was built for,
+/// whose handles have another width: only at full width can a handle be passed on unharmed.
 using HandleWord = std::uintptr_t;
 
 template <class Handle>
@@ -21,8 +22,9 @@ Handle from_word(HandleWord word) {
 
 /// 0: not decided; 1: active; 2: inactive.
 inline std::atomic<int> interposition_state{0};
-/// Decides in the first call after MPI_Init: no if the MPI is not the one that this library was built for, which is
-/// reported in one sentence. Without memory for that: true, and the call itself reports it. Does not throw.
+/// Decides in the first call after MPI_Init: no if the MPI is not the one that this library was built for,
+/// which is reported in one sentence. Without memory for that: true, and the call itself reports it. Does not
+/// throw.
 bool decide_interposition() noexcept;
 
 /// Whether calls are handled by Convene.

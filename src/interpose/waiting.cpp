@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI functions that may wait, or test for completion. They pass through to the next definition, at the cost of one test.
+// MPI functions that may wait, or test for completion. They pass through to the next definition, at the cost
+// of one test.
 //
-// While a non-blocking collective of Convene's is outstanding and the MPI has no progress hook, they progress it, too: a
-// program may wait in an ordinary receive for what another rank sends after its own collective. MPI_Wait and MPI_Waitall
-// progress until the requests are complete, tests progress once; then they pass through. The others become PMPI's
-// non-blocking form, tested in a loop: these calls a profiling tool behind Convene does not see.
+// While a non-blocking collective of Convene's is outstanding and the MPI has no progress hook, they progress
+// it, too: a program may wait in an ordinary receive for what another rank sends after its own collective.
+// MPI_Wait and MPI_Waitall progress until the requests are complete, tests progress once; then they pass
+// through. The others become PMPI's non-blocking form, tested in a loop: these calls a profiling tool behind
+// Convene does not see.
 #include "interpose/waiting.hpp"
 
 #ifndef OPEN_MPI  // there the hook does it
@@ -63,8 +65,8 @@ void complete_all(int count, const MPI_Request* requests) {
 
 }  // namespace
 
-/// Defines one MPI function: what it does first while an operation of Convene's is outstanding. In that it may return;
-/// afterwards, or if nothing is outstanding, the call passes through.
+/// Defines one MPI function: what it does first while an operation of Convene's is outstanding. In that it
+/// may return; afterwards, or if nothing is outstanding, the call passes through.
 #define CONVENE_WAITING(name, parameters, names, first)                                \
   extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)               \
       __attribute__((visibility("default")));                                          \

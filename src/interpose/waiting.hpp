@@ -6,7 +6,8 @@
 
 namespace convene::interpose {
 
-/// Whether a call that may wait passes through: no operation of Convene's is outstanding, or they progress without it.
+/// Whether a call that may wait passes through: no operation of Convene's is outstanding, or they progress
+/// without it.
 inline bool bypass() {
   return progress::outstanding.load(std::memory_order_relaxed) == 0 || !is_active() || progress::may_block();
 }

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives, one line each. Derived from it: the table of MPI functions (mpi/functions.hpp), the runtime's functions
-// (runtime/call/collectives.hpp), the MPI_* entries in C and Fortran (interpose/), the convene_* functions (capi/api.cpp)
-// and the benchmark's call tables (tools/bench_collective.hpp). Preprocessor only; needs no MPI header.
+// The collectives, one line each. Derived from it: the table of MPI functions (mpi/functions.hpp), the
+// runtime's functions (runtime/call/collectives.hpp), the MPI_* entries in C and Fortran (interpose/), the
+// convene_* functions (capi/api.cpp) and the benchmark's call tables (tools/bench_collective.hpp).
+// Preprocessor only; needs no MPI header.
 //
-// To add a collective whose arguments follow a pattern below: one line in CONVENE_COLLECTIVES. To add a pattern: its
-// CONVENE_ARGUMENTS_* line and its CONVENE_RUN_* line (runtime/call/run_pattern.hpp). To add a kind of argument, such as
-// one datatype per peer: a line in the C declarations below, in the C entries, the C API, and the Fortran entries.
+// To add a collective whose arguments follow a pattern below: one line in CONVENE_COLLECTIVES. To add a
+// pattern: its CONVENE_ARGUMENTS_* line and its CONVENE_RUN_* line (runtime/call/run_pattern.hpp). To add a
+// kind of argument, such as one datatype per peer: a line in the C declarations below, in the C entries, the
+// C API, and the Fortran entries.
 #pragma once
 
 /// All collectives, in the order of collective::all_collectives:
 ///   KIND(Name, name, NAME, PATTERN, SEND, RECV)
-/// KIND is a macro of the caller: `blocks`, `reduction` (takes an operator) or `plain` (no data, hence no large counts).
-/// PATTERN names the arguments. SEND and RECV say how many blocks a rank sends and receives (runtime::Number).
+/// KIND is a macro of the caller: `blocks`, `reduction` (takes an operator) or `plain` (no data, hence no
+/// large counts). PATTERN names the arguments. SEND and RECV say how many blocks a rank sends and receives
+/// (runtime::Number).
 #define CONVENE_COLLECTIVES(blocks, reduction, plain)                                                        \
   blocks(Allgather, allgather, ALLGATHER, ALL, one, each) blocks(Allgatherv, allgatherv, ALLGATHERV, ALL_V,  \
                                                                  one, each)                                  \
@@ -38,8 +41,8 @@
 #define CONVENE_NO_COLLECTIVE(...)
 
 // clang-format off
-// The arguments of each pattern in MPI's order, without info and request: X(KIND, name). The ROOT_ kinds are significant
-// at the root only.
+// The arguments of each pattern in MPI's order, without info and request: X(KIND, name). The ROOT_ kinds are
+// significant at the root only.
 #define CONVENE_ARGUMENTS_ALL(X)                                                                                   \
   X(INPUT, sendbuf), X(COUNT, sendcount), X(TYPE, sendtype),                                                       \
   X(OUTPUT, recvbuf), X(COUNT, recvcount), X(TYPE, recvtype), X(COMM, comm)
@@ -73,7 +76,8 @@
 #define CONVENE_ARGUMENTS_BARRIER(X) X(COMM, comm)
 // clang-format on
 
-/// The arguments of a pattern by name, as a program passes them on: CONVENE_NAMES(ALL) is `sendbuf, sendcount, …, comm`.
+/// The arguments of a pattern by name, as a program passes them on: CONVENE_NAMES(ALL) is `sendbuf,
+/// sendcount, …, comm`.
 #define CONVENE_NAMES(PATTERN) CONVENE_ARGUMENTS_##PATTERN(CONVENE_NAME)
 #define CONVENE_NAME(KIND, name) name
 

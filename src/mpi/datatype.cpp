@@ -10,7 +10,8 @@
 namespace convene::mpi {
 namespace {
 
-// Facts of named types, in a small table by handle. Entries are written once, under the lock, and published by their key.
+// Facts of named types, in a small table by handle. Entries are written once, under the lock, and published
+// by their key.
 struct Entry {
   std::atomic<std::uintptr_t> key{0};  // the handle + 1, so that no handle is 0
   TypeFacts facts;
@@ -117,7 +118,8 @@ bool is_run_of_contiguous(MPI_Datatype type, const Envelope& envelope) {
   return result;
 }
 
-/// Whether a type whose items are as far apart as they are large also begins and ends there: then it has no gaps.
+/// Whether a type whose items are as far apart as they are large also begins and ends there: then it has no
+/// gaps.
 bool fills_its_extent(MPI_Datatype type, const TypeFacts& facts) {
   MPI_Aint lower = 0, extent = 0;
   pmpi.Type_get_true_extent(type, &lower, &extent);
@@ -131,8 +133,8 @@ int items_at_once(const TypeFacts& facts, MPI_Count left) {
   return static_cast<int>(std::min(left, std::max<MPI_Count>(1, most_bytes / size)));
 }
 
-/// A type that means from `base` on what `type` means from address 0 on. Some MPIs take no null pointer in MPI_Pack,
-/// though MPI_BOTTOM is one and the type's displacements are addresses.
+/// A type that means from `base` on what `type` means from address 0 on. Some MPIs take no null pointer in
+/// MPI_Pack, though MPI_BOTTOM is one and the type's displacements are addresses.
 class Rebased {
  public:
   Rebased(MPI_Datatype type, const void* base) {
@@ -150,8 +152,8 @@ class Rebased {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// Calls act(address, number of items, type) for `count` items from `at` on, as many at a time as an int's bytes allow,
-/// until one fails.
+/// Calls act(address, number of items, type) for `count` items from `at` on, as many at a time as an int's
+/// bytes allow, until one fails.
 template <class Act>
 int for_each_run(const void* at, MPI_Count count, MPI_Datatype type, const TypeFacts& facts, Act&& act) {
   static const std::byte anywhere{};

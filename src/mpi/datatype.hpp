@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Convene needs to know of a datatype: how many bytes, and whether they stand in memory as they would be packed.
+// What Convene needs to know of a datatype: how many bytes, and whether they stand in memory as they would be
+// packed.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +15,18 @@ struct TypeFacts {
   bool is_named = false;      ///< predefined: its handle never changes meaning
   /// n items are n·size consecutive bytes from the buffer's address on, in order.
   bool is_contiguous = false;
-  /// The same, but perhaps not in the order of packing: no gaps. Good enough where both ends have the same type.
+  /// The same, but perhaps not in the order of packing: no gaps. Good enough where both ends have the same
+  /// type.
   bool is_dense = false;
 };
 
-/// Named types are remembered (their handles never change meaning); a derived one is looked at in every call, since an
-/// MPI may give the handle of a freed type to another. A derived type counts as contiguous where it is a contiguous or
-/// duplicated form of such a type; any other is packed and unpacked.
+/// Named types are remembered (their handles never change meaning); a derived one is looked at in every call,
+/// since an MPI may give the handle of a freed type to another. A derived type counts as contiguous where it
+/// is a contiguous or duplicated form of such a type; any other is packed and unpacked.
 TypeFacts facts_of(MPI_Datatype type);
 
-/// Keeps a datatype in being while a call is under way: a program may free its own as soon as it has started the call. The
-/// handle is replaced by one of an equal type; a named or null one stays.
+/// Keeps a datatype in being while a call is under way: a program may free its own as soon as it has started
+/// the call. The handle is replaced by one of an equal type; a named or null one stays.
 class KeptType {
  public:
   explicit KeptType(MPI_Datatype& type);

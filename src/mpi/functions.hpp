@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Table of PMPI functions: Convene's own calls of MPI. Filled when the first call arrives.
 //
-// Convene is not linked against an MPI. A drop-in library is loaded before the MPI is, and into shells and launchers
-// that never load one; a program may load its MPI privately, as Python does. So every function is looked up at run time,
-// and one that the MPI lacks (a large-count form, say) is null. Calls that pass through use mpi/next_symbol.hpp.
+// Convene is not linked against an MPI. A drop-in library is loaded before the MPI is, and into shells and
+// launchers that never load one; a program may load its MPI privately, as Python does. So every function is
+// looked up at run time, and one that the MPI lacks (a large-count form, say) is null. Calls that pass
+// through use mpi/next_symbol.hpp.
 #pragma once
 
 #include "base/layers.hpp"
@@ -13,8 +14,8 @@
 
 namespace convene::mpi {
 
-/// The collectives of an MPI: blocking, non-blocking and, where the MPI has such, with large counts. A form that the MPI
-/// lacks is null. (Persistent forms are looked up by name: few programs use them.)
+/// The collectives of an MPI: blocking, non-blocking and, where the MPI has such, with large counts. A form
+/// that the MPI lacks is null. (Persistent forms are looked up by name: few programs use them.)
 struct CollectiveFunctions {
 #define CONVENE_MEMBERS(Name, name, ...) \
   decltype(&PMPI_##Name) Name = nullptr; \
@@ -64,15 +65,15 @@ struct MpiTable : CollectiveFunctions {
 /// The PMPI functions of this process, for Convene's own calls; all null before find_mpi().
 extern MpiTable pmpi;
 
-/// The next definitions of MPI's collectives (mpi/next_symbol.hpp), for calls of the program that run natively: a profiling
-/// tool behind Convene counts them. Filled together with `pmpi`.
+/// The next definitions of MPI's collectives (mpi/next_symbol.hpp), for calls of the program that run
+/// natively: a profiling tool behind Convene counts them. Filled together with `pmpi`.
 extern CollectiveFunctions next_mpi;
 
 /// How the loaded MPI fits the stack that this library was built for.
 enum class MpiFit { none, fits, differs };
 
-/// Finds the loaded MPI, and fills the table if it is the stack that this library was built for. Any thread may call it,
-/// any number of times: the first call that finds an MPI decides.
+/// Finds the loaded MPI, and fills the table if it is the stack that this library was built for. Any thread
+/// may call it, any number of times: the first call that finds an MPI decides.
 MpiFit find_mpi();
 
 /// Whether the loaded library is one of MPI's standard ABI, by its file name.

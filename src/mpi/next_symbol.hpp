@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The next definition of an MPI function: what would be called if this library were not loaded. Calls that pass through
-// go there, so that a profiling tool behind Convene sees them; Convene's own calls go to `pmpi`.
+// The next definition of an MPI function: what would be called if this library were not loaded. Calls that
+// pass through go there, so that a profiling tool behind Convene sees them; Convene's own calls go to `pmpi`.
 #pragma once
 
 #include <atomic>
 
 namespace convene::mpi {
 
-/// Address of the next definition of `name`, or null. Searched in this order: behind this library in the global scope;
-/// as the module that holds `caller` sees it; in the loaded MPI. (Python loads modules privately: their MPI is not in the
-/// global scope.) A definition in this library is never returned. Any thread may call it.
+/// Address of the next definition of `name`, or null. Searched in this order: behind this library in the
+/// global scope; as the module that holds `caller` sees it; in the loaded MPI. (Python loads modules
+/// privately: their MPI is not in the global scope.) A definition in this library is never returned. Any
+/// thread may call it.
 void* next_symbol(const char* name, const void* caller);
 
 /// Address of `name` as the module that holds `caller` sees it, or null.

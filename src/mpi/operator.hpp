@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operator of a reduction, as the executor applies it to bytes: by MPI_Reduce_local on items of the program's datatype.
+// The operator of a reduction, as the executor applies it to bytes: by MPI_Reduce_local on items of the
+// program's datatype.
 #pragma once
 
 #include "base/arena.hpp"
@@ -8,7 +9,8 @@
 
 namespace convene::mpi {
 
-/// Whether an MPI would take this operator for items of this type. It is asked once for each pair of predefined ones.
+/// Whether an MPI would take this operator for items of this type. It is asked once for each pair of
+/// predefined ones.
 bool is_defined(MPI_Op op, MPI_Datatype type);
 
 /// Whether the order of operands may be changed. For an operator that is_defined().
@@ -25,15 +27,17 @@ class HeldOperator {
   HeldOperator(const HeldOperator&) = delete;
   HeldOperator& operator=(const HeldOperator&) = delete;
 
-  /// MPI_Op_free: frees the operator by `native`, or, while it is held, marks it; its last holder then frees it.
+  /// MPI_Op_free: frees the operator by `native`, or, while it is held, marks it; its last holder then frees
+  /// it.
   static int free(MPI_Op* op, int (*native)(MPI_Op*));
 
  private:
   MPI_Op op_;
 };
 
-/// An operator on a datatype. Items without gaps are combined where they are. Others come packed: they are unpacked into
-/// items, some at a time, and the result is packed again, since an operator must see items as its type describes them.
+/// An operator on a datatype. Items without gaps are combined where they are. Others come packed: they are
+/// unpacked into items, some at a time, and the result is packed again, since an operator must see items as
+/// its type describes them.
 class ItemOperator {
  public:
   ItemOperator() = default;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Traits of the MPI stack that this is compiled for: the one place that asks which mpi.h it is.
 //
-// What a stack does is in stack_<name>.cpp, which is compiled for that stack alone. A new stack is a branch of each kind
-// below, one such source and its entry in cmake/stacks.cmake.
+// What a stack does is in stack_<name>.cpp, which is compiled for that stack alone. A new stack is a branch
+// of each kind below, one such source and its entry in cmake/stacks.cmake.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,9 @@ namespace convene::mpi::stack {
 /// Name of the stack, as in the names of Convene's libraries.
 inline constexpr const char* name = CONVENE_STACK_NAME;
 
-// MPICH packs scattered messages two to ten times as slowly as the executor does (5.0.2, within a node): all are packed
-// for which a run has memory left. Elsewhere a datatype costs one or two microseconds and saves both copies.
+// MPICH packs scattered messages two to ten times as slowly as the executor does (5.0.2, within a node): all
+// are packed for which a run has memory left. Elsewhere a datatype costs one or two microseconds and saves
+// both copies.
 inline constexpr std::size_t pack_all_below = 64 * 1024 * 1024, pack_short_below = 32 * 1024;
 
 #if defined(OPEN_MPI)
@@ -93,7 +94,8 @@ bool can_add_progress_callback();
 /// Has the MPI's progress call `callback`: each look for messages then costs more. False if it does not.
 bool add_progress_callback(ProgressCallback callback);
 
-/// Callbacks of a generalised request. The last two are of extended ones: `poll` progresses one, `wait` waits for several.
+/// Callbacks of a generalised request. The last two are of extended ones: `poll` progresses one, `wait` waits
+/// for several.
 struct RequestCallbacks {
   int (*query)(void*, MPI_Status*);
   int (*free)(void*);
@@ -103,7 +105,8 @@ struct RequestCallbacks {
 };
 /// Whether the loaded MPI has extended generalised requests, which its waiting calls progress.
 bool can_extend_requests();
-/// Starts a generalised request: an extended one if the MPI has them, else a plain one. Returns the MPI's code.
+/// Starts a generalised request: an extended one if the MPI has them, else a plain one. Returns the MPI's
+/// code.
 int start_request(const RequestCallbacks& callbacks, void* context, MPI_Request* request);
 
 }  // namespace convene::mpi::stack

@@ -40,8 +40,8 @@ class Bits {
   std::vector<Word> bits_;
 };
 
-/// Ranks have positions in the group: the root at 0, then the others in the order of their arrivals. So the ranks present
-/// are a run of positions, apart from the root, which may arrive late.
+/// Ranks have positions in the group: the root at 0, then the others in the order of their arrivals. So the
+/// ranks present are a run of positions, apart from the root, which may arrive late.
 class Generator {
  public:
   Generator(std::uint32_t procs, std::uint32_t segments, std::uint32_t root,
@@ -83,7 +83,8 @@ class Generator {
  private:
   bool others_hold() const { return total_ > amount_[0]; }
 
-  /// Adds the ranks that have arrived. If no rank has anything to do before the next arrival, skips to that round.
+  /// Adds the ranks that have arrived. If no rank has anything to do before the next arrival, skips to that
+  /// round.
   void admit() {
     const std::uint64_t gathered = sink_ == no_rank ? 0 : amount_[sink_];
     const bool idle = total_ == gathered;
@@ -130,8 +131,8 @@ class Generator {
     std::erase_if(active_, [&](std::uint32_t at) { return amount_[at] == 0 && at != sink_; });
   }
 
-  /// Finds a sender for a receiver: for the first segment that the receiver holds (the sink: any segment) and that a free
-  /// rank can send, the first such rank.
+  /// Finds a sender for a receiver: for the first segment that the receiver holds (the sink: any segment) and
+  /// that a free rank can send, the first such rank.
   void match(std::uint32_t receiver) {
     const bool is_free = (free_.row(0)[receiver / 64] >> receiver % 64 & 1) != 0;
     if (is_free) free_.clear(0, receiver);  // no rank sends to itself
@@ -151,15 +152,16 @@ class Generator {
             static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(wanted)));
         const std::uint32_t sender = find_sender(segment);
         if (sender != no_rank) return transfer(sender, receiver, segment);
-        // No other rank can send it for the rest of the round. A free receiver perhaps can, but to no free rank that
-        // holds it: that rank would have been found. (The sink, which receives segments that it does not hold, is first.)
+        // No other rank can send it for the rest of the round. A free receiver perhaps can, but to no free
+        // rank that holds it: that rank would have been found. (The sink, which receives segments that it
+        // does not hold, is first.)
         offered_to_free[word] &= ~(wanted & -wanted);
         if (!is_free) offered[word] &= ~(wanted & -wanted);
       }
   }
 
-  /// Assumes at the start of a round that every segment is on offer, to free receivers and to others. One failed search
-  /// withdraws a segment.
+  /// Assumes at the start of a round that every segment is on offer, to free receivers and to others. One
+  /// failed search withdraws a segment.
   void assume_offers() {
     std::copy_n(all_.row(0), all_.words(), offered_.row(0));
     std::copy_n(all_.row(0), all_.words(), offered_to_free_.row(0));

@@ -20,8 +20,8 @@ std::uint32_t rounds(const Transfers& transfers) {
   return transfers.empty() ? 0 : transfers.back().round + 1;
 }
 
-/// Simulates the transfers. Empty if the root ends with every contribution exactly once, and every rank sends and receives at
-/// most once a round and not before it arrives; else the fault.
+/// Simulates the transfers. Empty if the root ends with every contribution exactly once, and every rank sends
+/// and receives at most once a round and not before it arrives; else the fault.
 std::string simulate(const Transfers& transfers, std::uint32_t procs, std::uint32_t segments,
                      std::uint32_t root, const std::vector<std::int32_t>& arrivals = {}) {
   std::vector<std::vector<std::multiset<std::uint32_t>>> held(procs);
@@ -83,7 +83,8 @@ TEST(Clairvoyant, IsABinomialTreeWithOneSegment) {
   }
 }
 
-/// A rank arrives 5 rounds late, which is as long as the other three need: 5 + 4 rounds, as in figure 8 of the source.
+/// A rank arrives 5 rounds late, which is as long as the other three need: 5 + 4 rounds, as in figure 8 of
+/// the source.
 TEST(Clairvoyant, Takes9RoundsWithOneOfFourRanksLate) {
   const std::vector<std::int32_t> arrivals{0, 0, 0, 5};
   for (std::uint32_t root = 0; root < 4; ++root) {

@@ -44,7 +44,8 @@ TEST(InOrderTree, HasTheDocumentedHeight) {
   }
 }
 
-/// The two-tree reduction relies on it: of two trees, shifted by one, each rank is an inner node of at most one.
+/// The two-tree reduction relies on it: of two trees, shifted by one, each rank is an inner node of at most
+/// one.
 TEST(InOrderTree, HasLeavesAtOddPositions) {
   for (std::uint32_t begin : {0u, 1u})
     for (std::uint32_t end = begin + 1; end <= 70; ++end)

@@ -5,10 +5,11 @@
 
 namespace convene::patterns {
 
-// The end of the part that is sent, data(n) + L′ + t(n), grows with n. The end of the rest, data(n) + g + t(P − n), does
-// not: one more rank makes t grow by at least data(n + 1) − data(n). (By induction: either a part of n > 1 can be made
-// smaller by one, or n = 1, and then t(P) ≥ data(1) + g + t(P − 1).) So the optimal n is where the ends cross or one
-// before, and the crossing moves only up as P grows, since t(P − n) grows and all else is constant.
+// The end of the part that is sent, data(n) + L′ + t(n), grows with n. The end of the rest,
+// data(n) + g + t(P − n), does not: one more rank makes t grow by at least data(n + 1) − data(n). (By
+// induction: either a part of n > 1 can be made smaller by one, or n = 1, and then
+// t(P) ≥ data(1) + g + t(P − 1).) So the optimal n is where the ends cross or one before, and the crossing
+// moves only up as P grows, since t(P − n) grows and all else is constant.
 LogGPTree::LogGPTree(const LogGPCosts& costs, std::uint32_t size) : time_(size + 1, 0), part_(size + 1, 0) {
   std::uint32_t crossing = 1;
   for (std::uint32_t procs = 2; procs <= size; ++procs) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The optimal scatter tree in the LogGP model: one rank scatters to P ranks (or P ranks gather to one) in minimal time.
+// The optimal scatter tree in the LogGP model: one rank scatters to P ranks (or P ranks gather to one) in
+// minimal time.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,9 @@ struct LogGPCosts {
 
 /// The time t(P) and the number of items to send first, for all numbers of ranks up to a size:
 ///   t(1) = 0, t(P) = min over 0 < n < P of data(n) + max{L′ + t(n), g + t(P − n)}.
-/// The source (Viertel 2007, section 5.1.3, after Alexandrov et al. 1997) charges (s − 1)G for each item of s bytes:
-/// data(n) = n(s − 1)G. In the literal model a message of n items is one of n·s bytes: data(n) = n·s·G − G; then g must
-/// be at least G.
+/// The source (Viertel 2007, section 5.1.3, after Alexandrov et al. 1997) charges (s − 1)G for each item of s
+/// bytes: data(n) = n(s − 1)G. In the literal model a message of n items is one of n·s bytes:
+/// data(n) = n·s·G − G; then g must be at least G.
 class LogGPTree {
  public:
   /// O(size).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trees as values: parents, children and rounds. Ranks are relative to the root, which is 0; every subtree is a run of
-// consecutive ranks that starts with its root.
+// Trees as values: parents, children and rounds. Ranks are relative to the root, which is 0; every subtree is
+// a run of consecutive ranks that starts with its root.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ struct Run {
   std::uint32_t first = 0, size = 1;
 };
 
-/// A kind of tree: the division of a run of at least two ranks in one round. The first rank keeps the beginning and sends
-/// the rest in parts. Writes the sizes of the parts, in the order of ranks, into `parts` (empty before). The beginning and
-/// each part, under its own first rank, divide in the next round.
+/// A kind of tree: the division of a run of at least two ranks in one round. The first rank keeps the
+/// beginning and sends the rest in parts. Writes the sizes of the parts, in the order of ranks, into `parts`
+/// (empty before). The beginning and each part, under its own first rank, divide in the next round.
 using Split = std::function<void(const Run& run, std::vector<std::uint32_t>& parts)>;
 
 /// A rank's node in the tree of `size` ranks. O(rounds · parts).
@@ -39,9 +39,9 @@ TreeNode tree_node(const Split& split, std::uint32_t rank, std::uint32_t size);
 /// The number of rounds of a broadcast.
 std::uint32_t tree_rounds(const Split& split, std::uint32_t size);
 
-/// The k-nomial tree: the size of the beginning is a power of k + 1, and so are those of all parts but the last. With k = 1 it is
-/// the binomial tree, in which rank v's children are v + 2^j for every 2^j below v's lowest set bit.
-/// ⌈log_{k+1} size⌉ rounds.
+/// The k-nomial tree: the size of the beginning is a power of k + 1, and so are those of all parts but the
+/// last. With k = 1 it is the binomial tree, in which rank v's children are v + 2^j for every 2^j below v's
+/// lowest set bit. ⌈log_{k+1} size⌉ rounds.
 Split knomial_split(std::uint32_t fanout);
 
 /// The n-way tree: k parts as large as the beginning, as far as possible (recursive splitting for k = 1).

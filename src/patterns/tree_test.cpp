@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint32_t most_ranks = 70;
 
-/// Checks that parents and children agree, that every subtree is a run of ranks, and that tree_rounds() is the last round.
+/// Checks that parents and children agree, that every subtree is a run of ranks, and that tree_rounds() is
+/// the last round.
 void require_consistent(const Split& split, std::uint32_t size) {
   std::uint32_t rounds = 0, reached = 1;
   EXPECT_EQ(tree_node(split, 0, size).parent, 0u);

@@ -12,8 +12,8 @@
 
 namespace convene::topology {
 
-/// The sources and targets of each rank in MPI's order, which is the order of the blocks. A neighbour may occur several times,
-/// and a rank may be its own neighbour.
+/// The sources and targets of each rank in MPI's order, which is the order of the blocks. A neighbour may
+/// occur several times, and a rank may be its own neighbour.
 struct Graph {
   /// No neighbour (MPI_PROC_NULL, beyond the edge of a grid): its block is not changed.
   static constexpr std::uint32_t nobody = UINT32_MAX;
@@ -23,15 +23,16 @@ struct Graph {
   explicit Graph(std::uint32_t procs = 0) : sources(procs), targets(procs) {}
   std::uint32_t procs() const { return static_cast<std::uint32_t>(sources.size()); }
 
-  /// A grid, the last dimension contiguous. In each dimension the lower neighbour precedes the upper one (MPI_Cart_create).
+  /// A grid, the last dimension contiguous. In each dimension the lower neighbour precedes the upper one
+  /// (MPI_Cart_create).
   static Graph cartesian(std::span<const std::uint32_t> dims, bool periodic);
   /// A periodic grid whose neighbours differ by at most one in every dimension: 3^d − 1 of them.
   static Graph moore(std::span<const std::uint32_t> dims);
   /// Random targets, `degree` for each rank; a rank may be its own target, and targets may repeat.
   static Graph random(std::uint32_t procs, std::uint32_t degree, std::uint64_t seed);
 
-  /// Reads "cart:4x4", "torus:4x4", "moore:3x3x3" or "random:DEGREE" (or "random:DEGREE:SEED"). Without sizes, as in
-  /// "torus", the grid is the plane of `procs` ranks that is nearest to a square. Throws Error.
+  /// Reads "cart:4x4", "torus:4x4", "moore:3x3x3" or "random:DEGREE" (or "random:DEGREE:SEED"). Without
+  /// sizes, as in "torus", the grid is the plane of `procs` ranks that is nearest to a square. Throws Error.
   static Graph parse(std::string_view text, std::uint32_t procs);
 
   /// Every rank is a source of each of its targets, as many times as the target occurs.

@@ -22,8 +22,8 @@ struct Level {
 /// The levels, outermost first. The units of the innermost level are the seats: one rank sits on each.
 class Machine {
  public:
-  /// Reads "node:4 core:8" (levels separated by blanks or commas, outermost first; one must be called `node`).
-  /// Throws Error.
+  /// Reads "node:4 core:8" (levels separated by blanks or commas, outermost first; one must be called
+  /// `node`). Throws Error.
   static Machine parse(std::string_view text);
 
   const std::vector<Level>& levels() const { return levels_; }
@@ -52,8 +52,8 @@ class Mapping {
   static Mapping cyclic(const Machine& machine, std::uint32_t procs);
   /// Assigns rank i to the first free seat of node nodes[i].
   static Mapping on_nodes(const Machine& machine, std::span<const std::uint32_t> nodes);
-  /// `placement` is "sequential", "cyclic" or a list of one node per rank, "0,0,1,1". If `machine` is empty, a list
-  /// implies the smallest machine that holds it.
+  /// `placement` is "sequential", "cyclic" or a list of one node per rank, "0,0,1,1". If `machine` is empty,
+  /// a list implies the smallest machine that holds it.
   static Mapping parse(std::string_view machine, std::string_view placement, std::uint32_t procs);
 
   const Machine& machine() const { return machine_; }
@@ -64,8 +64,8 @@ class Mapping {
   std::uint32_t node_of(std::uint32_t rank) const { return seats_[rank] / machine_.seats_per_node(); }
   std::vector<std::uint32_t> node_of_rank() const;
 
-  /// The number of levels from the seats up to the innermost unit that contains both ranks: 0 for a rank and itself, 1 for
-  /// neighbours in the innermost level, levels() for ranks that share only the whole machine.
+  /// The number of levels from the seats up to the innermost unit that contains both ranks: 0 for a rank and
+  /// itself, 1 for neighbours in the innermost level, levels() for ranks that share only the whole machine.
   std::uint32_t distance(std::uint32_t a, std::uint32_t b) const;
   bool crosses_node(std::uint32_t a, std::uint32_t b) const { return node_of(a) != node_of(b); }
 

@@ -50,8 +50,8 @@ TEST(Mapping, DistanceCountsTheLevelsToClimb) {
   EXPECT_TRUE(mapping.crosses_node(1, 2));
 }
 
-// A ring of distance d over m machines with c cores each, placed sequentially: d hops over each of the m - 1 borders on
-// the way up, and the d messages around the end go back over the whole row (d <= c).
+// A ring of distance d over m machines with c cores each, placed sequentially: d hops over each of the m - 1
+// borders on the way up, and the d messages around the end go back over the whole row (d <= c).
 TEST(Mapping, HopBytesOfARing) {
   const std::uint32_t machines = 4, cores = 8, procs = machines * cores;
   const Mapping sequential = Mapping::sequential(Machine::parse("node:4 core:8"), procs);
@@ -62,7 +62,8 @@ TEST(Mapping, HopBytesOfARing) {
   }
 }
 
-// Bruck's last rounds stay on their machines under cyclic mapping where the number of machines is a power of two.
+// Bruck's last rounds stay on their machines under cyclic mapping where the number of machines is a power of
+// two.
 TEST(Mapping, CyclicKeepsDistancesOfTheNodeCountLocal) {
   const Mapping cyclic = Mapping::cyclic(Machine::parse("node:4 core:4"), 16);
   std::vector<Traffic> local, crossing;

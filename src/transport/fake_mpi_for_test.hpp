@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests only: an MPI in one process, whose ranks are threads. It delivers point-to-point messages and is as unkind as the
-// standard allows: sends can be made to wait for their receive, completions are reported in random order, and calls can
-// be made to fail.
+// For tests only: an MPI in one process, whose ranks are threads. It delivers point-to-point messages and is
+// as unkind as the standard allows: sends can be made to wait for their receive, completions are reported in
+// random order, and calls can be made to fail.
 #pragma once
 
 #include <algorithm>

@@ -269,7 +269,8 @@ class InProcess final : public Transport {
     return code;
   }
 
-  /// Reports some of the complete handles, in random order: if it `must`, at least one of them. Takes the lock.
+  /// Reports some of the complete handles, in random order: if it `must`, at least one of them. Takes the
+  /// lock.
   int some(Handle* handles, int count, int* found, int* completed, bool must) {
     const std::lock_guard lock(network_.mutex_);
     deliver();

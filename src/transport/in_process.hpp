@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In-process transport, for tests: the ranks are threads of one process, or are stepped by one thread. No MPI function is
-// called. It is as unkind as the interface allows: messages arrive late and completions are reported in random order, both
-// drawn from a seed; sends may wait for their receive; memory must be registered.
+// In-process transport, for tests: the ranks are threads of one process, or are stepped by one thread. No MPI
+// function is called. It is as unkind as the interface allows: messages arrive late and completions are
+// reported in random order, both drawn from a seed; sends may wait for their receive; memory must be
+// registered.
 //
 // Design notes on threads
 // - One lock guards a network and everything in it. Blocking calls poll under it and yield between.
-// - Time is counted in looks: every call that tests or progresses is one. A delayed message arrives so many looks later,
-//   in its place among those of the same sender and tag.
+// - Time is counted in looks: every call that tests or progresses is one. A delayed message arrives so many
+//   looks later, in its place among those of the same sender and tag.
 // - After an error of one rank nothing is known of the others: blocking calls of all ranks fail.
 #pragma once
 

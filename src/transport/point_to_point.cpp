@@ -6,7 +6,8 @@
 namespace convene::transport {
 namespace {
 
-/// Datatype of several pieces, with absolute addresses. A piece takes two entries if it is longer than an int counts.
+/// Datatype of several pieces, with absolute addresses. A piece takes two entries if it is longer than an int
+/// counts.
 class TypeOfPieces {
  public:
   TypeOfPieces(std::span<const Piece> pieces, Arena& arena)

@@ -96,13 +96,15 @@ class PointToPoint {
   /// Receives are cancelled, sends let go.
   void abandon(Handle* handles, std::size_t count) const;
 
-  /// Statuses must be prepared once before wait_some() and test_some(): an MPI writes errors only where there are any.
+  /// Statuses must be prepared once before wait_some() and test_some(): an MPI writes errors only where there
+  /// are any.
   static void prepare(Status* statuses, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
   }
 
  private:
-  /// What Waitsome or Testsome returned or, if that says only that a message failed, the error of that message.
+  /// What Waitsome or Testsome returned or, if that says only that a message failed, the error of that
+  /// message.
   static int error_in(const Status* statuses, int count, int code);
 
   MPI_Comm comm_{};

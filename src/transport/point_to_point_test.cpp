@@ -12,7 +12,8 @@
 namespace convene::transport {
 namespace {
 
-/// Predefined handles may be objects of the MPI's library: it must be loaded, though none of its functions is called.
+/// Predefined handles may be objects of the MPI's library: it must be loaded, though none of its functions is
+/// called.
 [[gnu::used]] int (*const needs_the_library)(int*) = MPI_Initialized;
 
 struct Ranks {

@@ -2,14 +2,16 @@
 // Shared memory of the ranks of a node: places for data, and words by which they signal to each other.
 //
 // Design notes on threads
-// - One run at a time uses it, the same on all ranks and in the same order: runs are numbered. Run n has the half of the
-//   data that run n − 2 had, so it begins when all ranks have ended run n − 2 (each has a word for that).
-// - A signal is a word for each pair of ranks, written by the one and read by the other: the number of the run and, below
-//   it, how many messages it stands for. It only grows, so a rank that looks late misses nothing; signals to one rank are
-//   given in order (the checker verifies that).
-// - Written with release, read with acquire: what a rank wrote before its signal is visible to the rank that awaited it.
-// - A waiting rank polls, lets the transport progress now and then (a legal program may need that, so also every few runs
-//   in which no wait is long), and yields.
+// - One run at a time uses it, the same on all ranks and in the same order: runs are numbered. Run n has the
+//   half of the data that run n − 2 had, so it begins when all ranks have ended run n − 2 (each has a word
+//   for that).
+// - A signal is a word for each pair of ranks, written by the one and read by the other: the number of the
+//   run and, below it, how many messages it stands for. It only grows, so a rank that looks late misses
+//   nothing; signals to one rank are given in order (the checker verifies that).
+// - Written with release, read with acquire: what a rank wrote before its signal is visible to the rank that
+//   awaited it.
+// - A waiting rank polls, lets the transport progress now and then (a legal program may need that, so also
+//   every few runs in which no wait is long), and yields.
 #pragma once
 
 #include <atomic>
@@ -27,8 +29,8 @@ class SharedMemory {
   /// Bytes of memory that `ranks` ranks need which share `data` bytes in each run.
   static std::size_t bytes(std::size_t ranks, std::size_t data);
 
-  /// For `data` bytes a run in memory of bytes() that all of these ranks have mapped, in order, and that was all zero.
-  /// They are ranks of the communicator whose runs use it.
+  /// For `data` bytes a run in memory of bytes() that all of these ranks have mapped, in order, and that was
+  /// all zero. They are ranks of the communicator whose runs use it.
   SharedMemory(std::shared_ptr<std::byte> memory, std::vector<Rank> ranks, Rank own, std::size_t data);
 
   std::size_t capacity() const { return data_; }

@@ -3,14 +3,14 @@
 //
 //   tag = (collective number modulo 2^7) · 2^8 + (message number modulo 2^8 - 1)
 //
-// 15 bits, which every MPI has (MPI_TAG_UB is at least 32767). The collective number counts Convene's collectives on a
-// communicator; it keeps messages of one apart from those of the next, which a fast neighbour may have started. The
-// message number counts the messages between two ranks within one collective; the schedule orders message n + 2^8 - 1
-// behind message n. The last number is for notices: they are received from any rank, also from one that is 2^7
-// collectives ahead.
+// 15 bits, which every MPI has (MPI_TAG_UB is at least 32767). The collective number counts Convene's
+// collectives on a communicator; it keeps messages of one apart from those of the next, which a fast
+// neighbour may have started. The message number counts the messages between two ranks within one collective;
+// the schedule orders message n + 2^8 - 1 behind message n. The last number is for notices: they are received
+// from any rank, also from one that is 2^7 collectives ahead.
 //
-// A persistent operation may be started in another order on each rank: it has a number of its own, in the place of the
-// collective number and above those, as far as the MPI's tags reach (MPI_TAG_UB).
+// A persistent operation may be started in another order on each rank: it has a number of its own, in the
+// place of the collective number and above those, as far as the MPI's tags reach (MPI_TAG_UB).
 #pragma once
 
 #include <cstdint>

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Transport interface: everything that the executor asks of what carries its messages.
 //
-// The executor is a template over a transport. `PointToPoint` (MPI messages) is a concrete class whose calls are inlined.
-// Every other transport implements the abstract class `Transport`; its calls are virtual. Both meet the concept
-// `MessageTransport`. A new transport is one class here and the place that creates it.
+// The executor is a template over a transport. `PointToPoint` (MPI messages) is a concrete class whose calls
+// are inlined. Every other transport implements the abstract class `Transport`; its calls are virtual. Both
+// meet the concept `MessageTransport`. A new transport is one class here and the place that creates it.
 //
 // Contract
-// - Messages are matched by (source, tag), in the order in which they were sent. Tags are those of transport/tags.hpp: a
-//   tag is in use for one message between two ranks at a time, except across collective_range collectives.
-// - A handle stands for one operation under way. Completion sets it to none(). Handles of one run are contiguous.
+// - Messages are matched by (source, tag), in the order in which they were sent. Tags are those of
+//   transport/tags.hpp: a tag is in use for one message between two ranks at a time, except across
+//   collective_range collectives.
+// - A handle stands for one operation under way. Completion sets it to none(). Handles of one run are
+//   contiguous.
 // - Sent memory may not change, and received memory may not be read, until the handle is complete.
-// - Return values are 0 (MPI_SUCCESS) or an MPI error code. After an error the caller abandons all its handles.
+// - Return values are 0 (MPI_SUCCESS) or an MPI error code. After an error the caller abandons all its
+//   handles.
 // - One thread at a time drives a transport of one rank.
 // - A transport progresses in every call, and so does the MPI beside it: a legal program may need that.
 #pragma once
@@ -72,8 +75,8 @@ class Transport {
 
   virtual Capabilities capabilities() const = 0;
 
-  /// Prepares communication with the peers of a schedule; for one without steps, with all ranks. May be repeated. Local: a
-  /// connection that needs both sides is completed by the first message.
+  /// Prepares communication with the peers of a schedule; for one without steps, with all ranks. May be
+  /// repeated. Local: a connection that needs both sides is completed by the first message.
   virtual int connect(const Schedule& schedule) = 0;
 
   /// Registers memory that messages are sent from or received into. Memory may be registered more than once.
@@ -85,13 +88,14 @@ class Transport {
   /// Post a contiguous message of at most INT_MAX bytes.
   virtual int post_send(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) = 0;
   virtual int post_receive(void* at, std::size_t bytes, int peer, int tag, Handle* handle) = 0;
-  /// Post one message of several pieces of any length. The pieces need live for the call only. `arena`: for the call's own
-  /// needs.
+  /// Post one message of several pieces of any length. The pieces need live for the call only. `arena`: for
+  /// the call's own needs.
   virtual int post_send_pieces(std::span<const Piece> pieces, int peer, int tag, Arena& arena,
                                Handle* handle) = 0;
   virtual int post_receive_pieces(std::span<const Piece> pieces, int peer, int tag, Arena& arena,
                                   Handle* handle) = 0;
-  /// Post a notice: a few bytes, to be received from any rank. Notices of one rank to another keep their order.
+  /// Post a notice: a few bytes, to be received from any rank. Notices of one rank to another keep their
+  /// order.
   virtual int post_notice(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) = 0;
   virtual int post_notice_receive(void* at, std::size_t bytes, int tag, Handle* handle) = 0;
 
@@ -103,8 +107,9 @@ class Transport {
 
   virtual int test(Handle* handle, bool* is_complete) = 0;
   virtual int wait(Handle* handle) = 0;
-  /// Wait for, or test, `count` contiguous handles. `completed` receives the indices of those that completed, `*found` how
-  /// many: at least one after wait_some(), provided that a handle is not none(). `statuses` has room for `count`.
+  /// Wait for, or test, `count` contiguous handles. `completed` receives the indices of those that completed,
+  /// `*found` how many: at least one after wait_some(), provided that a handle is not none(). `statuses` has
+  /// room for `count`.
   virtual int wait_some(Handle* handles, int count, int* found, int* completed, Status* statuses) = 0;
   virtual int test_some(Handle* handles, int count, int* found, int* completed, Status* statuses) = 0;
   virtual int wait_all(Handle* handles, std::size_t count) = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An ordinary program in which one rank is always late: allgathers of one size with other buffers and types each time, with
- * other collectives in between, on communicators that are freed while the next call is expected.
+/* An ordinary program in which one rank is always late: allgathers of one size with other buffers and
+ * types each time, with other collectives in between, on communicators that are freed while the next call
+ * is expected.
  *
  *   ahead [CALLS [FLOATS]]
  */

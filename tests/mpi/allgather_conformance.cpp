@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Allgather and MPI_Allgatherv against results worked out independently. An ordinary MPI program: run it alone and
-// it checks the MPI, run it with Convene's drop-in library and it checks Convene.
+// MPI_Allgather and MPI_Allgatherv against results worked out independently. An ordinary MPI program: run it
+// alone and it checks the MPI, run it with Convene's drop-in library and it checks Convene.
 //
 //   allgather_conformance [--quick] [--even] [--only SECTION] [--skip SECTION]…
 //
-// --even makes only communicators whose size is that of the world, its half or 1, for algorithms that need an even
-// number of processes or a power of two.
+// --even makes only communicators whose size is that of the world, its half or 1, for algorithms that need an
+// even number of processes or a power of two.
 #include <mpi.h>
 
 #include <cstdlib>
@@ -46,7 +46,8 @@ struct Run {
   }
 };
 
-// ------------------------------------------------------------------------------------------------------- datatypes
+// -------------------------------------------------------------------------------------------------------
+// datatypes
 
 void counts(const Run& run) {
   const Type byte = typemap::named("MPI_BYTE", MPI_BYTE, 1, 'b'),
@@ -157,7 +158,8 @@ void reused_handles(const Run& run) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------- communicators
+// ---------------------------------------------------------------------------------------------------
+// communicators
 
 void some_calls(const Run& run, const Comm& comm) {
   const Type number = typemap::named("MPI_INT", MPI_INT, 4, 'i'),
@@ -242,7 +244,8 @@ void reused_communicators(const Run& run) {
   }
 }
 
-// -------------------------------------------------------------------------------- what a program sees of Convene
+// -------------------------------------------------------------------------------- what a program sees of
+// Convene
 
 int copies = 0, deletions = 0;
 
@@ -355,7 +358,8 @@ void outstanding(const Run& run) {
   }
 }
 
-/// Messages of the program, pending with any tag and from any rank, are not Convene's, and the other way around.
+/// Messages of the program, pending with any tag and from any rank, are not Convene's, and the other way
+/// around.
 void pending_messages(const Run& run) {
   const Comm& world = run.world;
   int got = -1, mine = world.rank;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allgathers of changing sizes, many times: allgather_repeat CALLS. Prints how many calls delivered what they should.
+// Allgathers of changing sizes, many times: allgather_repeat CALLS. Prints how many calls delivered what they
+// should.
 #include <mpi.h>
 
 #include <cstdio>

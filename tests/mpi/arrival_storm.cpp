@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything that forecasts are used for, at random and at the same time: phases before persistent operations of two
-// communicators, declared in any order, with wrong fractions, or not at all; blocking calls that are watched and begin ahead;
-// told arrivals, right and wrong; non-blocking calls that stay outstanding; communicators that are freed while a call is
-// expected. Every result is compared with what it must be.
+// Everything that forecasts are used for, at random and at the same time: phases before persistent operations
+// of two communicators, declared in any order, with wrong fractions, or not at all; blocking calls that are
+// watched and begin ahead; told arrivals, right and wrong; non-blocking calls that stay outstanding;
+// communicators that are freed while a call is expected. Every result is compared with what it must be.
 //
 //   arrival_storm [--minutes M] [--seed S]
 //
-// All ranks draw what is called from one stream of random numbers, and how they behave meanwhile from one of their own. To be
-// run with CONVENE_ARRIVALS=auto, with and without CONVENE_PROGRESS_THREAD=1.
+// All ranks draw what is called from one stream of random numbers, and how they behave meanwhile from one of
+// their own. To be run with CONVENE_ARRIVALS=auto, with and without CONVENE_PROGRESS_THREAD=1.
 #include <convene/convene.h>
 #include <mpi.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The C API before MPI_Init and after MPI_Finalize, and its large-count form between two groups of different size. */
+/* The C API before MPI_Init and after MPI_Finalize, and its large-count form between two groups of
+ * different size. */
 #include <convene/convene.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many communicators, an allgather on each: communicators BATCHES LIVE [UNEVEN]. Makes LIVE of them, uses all again,
-// frees them, BATCHES times. With UNEVEN, the first two ranks have so many of their own beforehand. Where the MPI gives
-// no more, the batch is as large as it became.
+// Many communicators, an allgather on each: communicators BATCHES LIVE [UNEVEN]. Makes LIVE of them, uses all
+// again, frees them, BATCHES times. With UNEVEN, the first two ranks have so many of their own beforehand.
+// Where the MPI gives no more, the batch is as large as it became.
 #include <mpi.h>
 
 #include <algorithm>

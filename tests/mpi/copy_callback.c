@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An attribute copy callback that runs collectives on its communicator, whose first call is non-blocking: the callback
-// runs while the library duplicates the communicator.
+// An attribute copy callback that runs collectives on its communicator, whose first call is non-blocking: the
+// callback runs while the library duplicates the communicator.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

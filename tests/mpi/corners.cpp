@@ -55,7 +55,8 @@ void gather_v() {
   for (int i = 0; i < size; ++i) wrong += all[static_cast<std::size_t>(i)] != i;
 }
 
-/// One item of a type that is `count` numbers back to back. Often, so that a handle that is freed too often shows.
+/// One item of a type that is `count` numbers back to back. Often, so that a handle that is freed too often
+/// shows.
 void gather_type(MPI_Datatype type, int count) {
   for (int call = 0; call < 10; ++call) {
     std::vector<int> mine(static_cast<std::size_t>(count), rank), all(ranks() * mine.size(), -1);
@@ -95,8 +96,8 @@ void alternating() {
   }
 }
 
-/// Each rank's number goes to every rank, four times. The arrays of a call are spoilt as soon as it has been started, as in
-/// a program that frees them, though MPI forbids it.
+/// Each rank's number goes to every rank, four times. The arrays of a call are spoilt as soon as it has been
+/// started, as in a program that frees them, though MPI forbids it.
 void arrays() {
   const std::vector<int> mine(ranks(), rank);
   std::vector<int> all(ranks(), -1), collected(ranks(), -1), exchanged(ranks(), -1);
@@ -148,7 +149,8 @@ void elsewhere() {
   }
 }
 
-/// Whether a reduce_scatter of those counts sums up what the ranks give: the item's number in the vector plus the rank.
+/// Whether a reduce_scatter of those counts sums up what the ranks give: the item's number in the vector plus
+/// the rank.
 bool reduces_and_scatters(const std::vector<int>& counts, bool in_place, int call) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   const int items = std::accumulate(counts.begin(), counts.end(), 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Expected arrivals of blocking calls (convene_expect): results are right whatever was foretold, ranks that come when they
- * are expected and others; schedules are made of a forecast when it is new; what is no time is refused.
+/* Expected arrivals of blocking calls (convene_expect): results are right whatever was foretold, ranks
+ * that come when they are expected and others; schedules are made of a forecast when it is new; what is no
+ * time is refused.
  *
  *   expected USES [disagreeing]       disagreeing: rank 1 expects others than rank 0 */
 #include <convene/convene.h>

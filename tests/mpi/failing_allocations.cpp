@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Failing allocations of Convene's: failing_allocations COLLECTIVE... In every form of a collective (blocking, non-blocking
-// and persistent, of MPI and of the C API, with large counts) one allocation after the other fails, each on a communicator
-// of its own. The call must return MPI_SUCCESS or MPI_ERR_NO_MEM, and so must a later one there.
+// Failing allocations of Convene's: failing_allocations COLLECTIVE... In every form of a collective
+// (blocking, non-blocking and persistent, of MPI and of the C API, with large counts) one allocation after
+// the other fails, each on a communicator of its own. The call must return MPI_SUCCESS or MPI_ERR_NO_MEM, and
+// so must a later one there.
 //
-// failing_allocations COLLECTIVE first NUMBER: the allocation of that number fails in the first call of the process.
+// failing_allocations COLLECTIVE first NUMBER: the allocation of that number fails in the first call of the
+// process.
 //
-// The program's own malloc fails for calls from Convene's library (its operator new is in there: it has its own C++ runtime).
+// The program's own malloc fails for calls from Convene's library (its operator new is in there: it has its
+// own C++ runtime).
 #include <dlfcn.h>
 #include <mpi.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One allgather, checked: buffers are made from type maps, the expected result is worked out here, and afterwards all
-// bytes are compared, those between and around the data too.
+// One allgather, checked: buffers are made from type maps, the expected result is worked out here, and
+// afterwards all bytes are compared, those between and around the data too.
 #pragma once
 
 #include <mpi.h>
@@ -126,7 +126,8 @@ inline const char* name_of(Form form) {
   return "";
 }
 
-/// One call: rank r contributes units[r] units, a unit being the least data that is whole items of both types.
+/// One call: rank r contributes units[r] units, a unit being the least data that is whole items of both
+/// types.
 struct Case {
   Form form = Form::allgather;
   const Type* send = nullptr;
@@ -205,8 +206,8 @@ inline int call(const Case& c, const Comm& comm, void* from, std::size_t send_co
 
 }  // namespace gather_check
 
-/// Makes the call and compares everything. `units` must hold one number per rank; forms that are not irregular take the
-/// first for all.
+/// Makes the call and compares everything. `units` must hold one number per rank; forms that are not
+/// irregular take the first for all.
 inline void check(Tally& tally, const Comm& comm, Case c) {
   const std::uint32_t salt = comm.salt++;
   if (!is_irregular(c.form)) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An ordinary program in which one rank always computes longer than the others, and what it gathers and sums up is
- * checked in every call.
+/* An ordinary program in which one rank always computes longer than the others, and what it gathers and
+ * sums up is checked in every call.
  *
  *   imbalanced [CALLS [FLOATS [EXTRA_MS [COMPUTE_MS [allgather|reduce|allreduce [rotating|renewing]]]]]]
  *
- * FLOATS are gathered from each rank, or summed up; the last rank computes EXTRA_MS longer, or each in its turn. With
- * `renewing`, every third call is the last one on its communicator. Says how long the loop took. */
+ * FLOATS are gathered from each rank, or summed up; the last rank computes EXTRA_MS longer, or each in its
+ * turn. With `renewing`, every third call is the last one on its communicator. Says how long the loop
+ * took. */
 #define _DEFAULT_SOURCE /* usleep */
 #include <mpi.h>
 #include <stdio.h>

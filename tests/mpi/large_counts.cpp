@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks of gigabytes: large_counts KIND MIB. KIND is how a block of MIB mebibytes is described: "contiguous" (items of
-// 1 MiB), "vector" (items of 1 MiB with gaps), "bytes" (by the large-count form).
+// Blocks of gigabytes: large_counts KIND MIB. KIND is how a block of MIB mebibytes is described: "contiguous"
+// (items of 1 MiB), "vector" (items of 1 MiB with gaps), "bytes" (by the large-count form).
 #include <mpi.h>
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions of gigabytes: large_reductions KIND MIB. KIND is what MIB mebibytes a rank consist of: "words" (of eight bytes,
-// added), "bytes" (xor, by the large-count form), "items" (of 1 MiB with a gap, by an operator of the program's).
+// Reductions of gigabytes: large_reductions KIND MIB. KIND is what MIB mebibytes a rank consist of: "words"
+// (of eight bytes, added), "bytes" (xor, by the large-count form), "items" (of 1 MiB with a gap, by an
+// operator of the program's).
 #include <mpi.h>
 
 #include <algorithm>

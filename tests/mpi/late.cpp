@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program in which the same rank is always late: late RANK MILLISECONDS CALLS [started]. Each round computes, that rank
-// longer than the others, and then has an allgather, which is started and waited for if so asked; every fourth round an
-// allreduce follows; at the end a broadcast on half the ranks, and a non-blocking barrier.
+// A program in which the same rank is always late: late RANK MILLISECONDS CALLS [started]. Each round
+// computes, that rank longer than the others, and then has an allgather, which is started and waited for if
+// so asked; every fourth round an allreduce follows; at the end a broadcast on half the ranks, and a
+// non-blocking barrier.
 #include <mpi.h>
 #include <time.h>
 

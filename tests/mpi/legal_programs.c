@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that MPI allows and that hang where a non-blocking collective makes progress only in its own wait. An ordinary
- * MPI program, for two ranks; allgather takes one round there and the barrier of both is by MPI_COMM_SELF's messages.
+/* Programs that MPI allows and that hang where a non-blocking collective makes progress only in its own
+ * wait. An ordinary MPI program, for two ranks; allgather takes one round there and the barrier of both is
+ * by MPI_COMM_SELF's messages.
  *
  *   legal_programs
  *
@@ -95,7 +96,8 @@ static void freed_while_pending(void) {
   free(gathered);
 }
 
-/* Each collective as the first call on a communicator, non-blocking, while another rank waits in a receive. */
+/* Each collective as the first call on a communicator, non-blocking, while another rank waits in a
+ * receive. */
 static void first_call_is_non_blocking(void) {
   for (int times = 0; times < 3; ++times) {
     MPI_Comm comm;
@@ -105,7 +107,8 @@ static void first_call_is_non_blocking(void) {
   }
 }
 
-/* A large message whose receiver asks for it between short collectives, which its sender has nothing to wait in. */
+/* A large message whose receiver asks for it between short collectives, which its sender has nothing to
+ * wait in. */
 static void ask_between_collectives(void) {
   const int bytes = 4 << 20, last = procs - 1;
   char* message = calloc((size_t)bytes, 1);
@@ -130,7 +133,8 @@ int main(int argc, char** argv) {
   first_call_is_non_blocking();
   for (int times = 0; times < 20; ++times) receive_between(MPI_COMM_WORLD);
   for (int times = 0; times < 20; ++times) collective_between(MPI_COMM_WORLD, MPI_COMM_WORLD);
-#ifdef OPEN_MPI /* elsewhere the MPI's own blocking collectives on other communicators bring nothing further */
+#ifdef OPEN_MPI /* elsewhere the MPI's own blocking collectives on other communicators bring nothing further \
+                 */
   for (int times = 0; times < 20; ++times) collective_between(MPI_COMM_WORLD, other);
 #endif
   for (int times = 0; times < 5; ++times) freed_while_pending();

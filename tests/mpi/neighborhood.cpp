@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighborhood collectives on all kinds of process topologies, with blocks of equal and of different sizes, contiguous and
-// not, blocking, non-blocking and (where a program could call it) persistent:
+// Neighborhood collectives on all kinds of process topologies, with blocks of equal and of different sizes,
+// contiguous and not, blocking, non-blocking and (where a program could call it) persistent:
 //
 //   neighborhood [calls [seed]]
 //
-// What comes is compared with what the topology says, so the program tells as much of an MPI's own as of Convene's.
+// What comes is compared with what the topology says, so the program tells as much of an MPI's own as of
+// Convene's.
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -71,7 +72,8 @@ Topology old_graph() {
   return made;
 }
 
-/// Any targets for each rank; or all that touch it on a plane. Some lists are empty, in some a rank stands twice.
+/// Any targets for each rank; or all that touch it on a plane. Some lists are empty, in some a rank stands
+/// twice.
 Topology distributed_graph(bool plane) {
   Topology made;
   made.name = plane ? "plane" : "random graph";

@@ -180,7 +180,8 @@ std::vector<Operation> make_all(bool own, int count) {
   barrier.fill = barrier.check = [](int) {};
   make(barrier, own, "MPI_Barrier_init", OURS(barrier));
 
-  // Blocks of another size for each pair of ranks, some of them of none; first with gaps behind the items that are sent.
+  // Blocks of another size for each pair of ranks, some of them of none; first with gaps behind the items
+  // that are sent.
   const auto between = [](int from, int to) { return (from + 2 * to) % 4; };
   const auto lay_out = [&](Operation& operation, const auto& items, std::size_t& total) {
     int at = 0;
@@ -312,7 +313,8 @@ void free_what_is_in_use(bool persistent) {
   if (all[0] != 1 || all[1] != procs * (procs - 1) / 2 || all[3] != 1) fail("a product of matrices");
 }
 
-/// A non-blocking collective is outstanding while more others run than there are tags for; rank 0 is late for it.
+/// A non-blocking collective is outstanding while more others run than there are tags for; rank 0 is late for
+/// it.
 void outlast_the_tags() {
   int own = rank, word = 0;
   std::vector<int> gathered(static_cast<std::size_t>(procs), -1);

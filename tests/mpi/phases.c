@@ -71,7 +71,8 @@ static void make(struct gathering* g, MPI_Comm comm, int irregular, int in_place
   expect_ok(convene_phase_init(g->operation, 0), "convene_phase_init");
 }
 
-/* The contribution is complete with the phase's end; before that there is rubbish, and the result is not touched. */
+/* The contribution is complete with the phase's end; before that there is rubbish, and the result is not
+ * touched. */
 static void fill(struct gathering* g, int run, int complete) {
   int* own = g->in_place ? g->out + g->displacements[rank] : g->in;
   for (int i = 0; i < g->own; ++i) own[i] = complete ? value(rank, i, run) : -1;
@@ -182,8 +183,8 @@ static void reductions(void) {
   MPI_Op_free(&own);
 }
 
-/* The vector of a broadcast is the root's input, and everybody's result; a sum everywhere, in place on some communicators;
- * and a barrier, which has no data. */
+/* The vector of a broadcast is the root's input, and everybody's result; a sum everywhere, in place on
+ * some communicators; and a barrier, which has no data. */
 static void others(void) {
   const char* sums[] = {"allreduce=slt;segments=3", "allreduce=prr", "allreduce=adaptive_tree"};
   const char* bcasts[] = {"bcast=list_scheduled", "bcast=arrival_b;segments=3", "bcast=arrival_nb"};
@@ -237,7 +238,8 @@ static void others(void) {
   }
 }
 
-/* Blocks of which the root alone knows all sizes, to it and from it, on some communicators in place at the root. */
+/* Blocks of which the root alone knows all sizes, to it and from it, on some communicators in place at the
+ * root. */
 struct rooted {
   convene_operation operation;
   int *all, *own, *counts, *displacements; /* `all` is the root's */
@@ -362,8 +364,8 @@ static void skipped(const char* use) {
   MPI_Comm_free(&comm);
 }
 
-/* Without the drop-in library, persistent operations are the MPI's own under the standard ABI: these are started in the
- * same order everywhere. */
+/* Without the drop-in library, persistent operations are the MPI's own under the standard ABI: these are
+ * started in the same order everywhere. */
 #ifdef MPI_ABI_VERSION
 enum { differs = 0 };
 #else
@@ -453,16 +455,16 @@ static int count_threads(void) {
   return count;
 }
 
-/* MPI_Finalize has begun, and this comes before what Convene does then: a thread that were still inside the MPI would keep
- * MPICH's lock for ever. */
+/* MPI_Finalize has begun, and this comes before what Convene does then: a thread that were still inside
+ * the MPI would keep MPICH's lock for ever. */
 static int expect_no_thread(MPI_Comm comm, int keyval, void* value, void* extra) {
   (void)comm, (void)keyval, (void)value, (void)extra;
   expect(count_threads() <= threads_at_start, "the thread had not ended when MPI_Finalize began");
   return MPI_SUCCESS;
 }
 
-/* In various states: others have sent, or have not. Many, so that a thread in the background has much to look after when
- * MPI_Finalize begins. */
+/* In various states: others have sent, or have not. Many, so that a thread in the background has much to
+ * look after when MPI_Finalize begins. */
 static void open_at_the_end(int threads) {
   enum { many = 24 };
   static struct gathering g[many];

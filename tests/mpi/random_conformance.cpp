@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random collective calls, each done by Convene and by the MPI itself: their results must be equal byte for byte.
+// Random collective calls, each done by Convene and by the MPI itself: their results must be equal byte for
+// byte.
 //
 //   random_conformance [--calls N] [--seed S] [--minutes M] [--collective NAME] [--interposed] [--verbose]
 //
-// Collectives, algorithms with their parameters, counts, datatypes, roots, in-place, communicators, blocking calls and
-// several non-blocking ones at once are drawn from the seed; a failure prints what repeats it. The algorithms stand in
-// CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC" each. With --interposed the program calls MPI_… instead of convene_…, so
-// that the drop-in library has to stand in between, with the algorithms of CONVENE_USE.
+// Collectives, algorithms with their parameters, counts, datatypes, roots, in-place, communicators, blocking
+// calls and several non-blocking ones at once are drawn from the seed; a failure prints what repeats it. The
+// algorithms stand in CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC" each. With --interposed the program calls
+// MPI_… instead of convene_…, so that the drop-in library has to stand in between, with the algorithms of
+// CONVENE_USE.
 #include <convene/convene.h>
 
 #include <algorithm>
@@ -158,9 +160,9 @@ void fill_in(Call& call, const std::vector<Type>& types, [[maybe_unused]] bool o
   const bool without_gaps = false;
 #endif
   call.units = random_units(shared);
-  // Counts of equal size on all ranks, and in allgatherv equal types, though MPI asks for equal signatures only: Open MPI
-  // chooses the algorithm of an allgatherv by the size of the rank's own send type, MPICH cuts its messages by the
-  // extent of its own receive type.
+  // Counts of equal size on all ranks, and in allgatherv equal types, though MPI asks for equal signatures
+  // only: Open MPI chooses the algorithm of an allgatherv by the size of the rank's own send type, MPICH cuts
+  // its messages by the extent of its own receive type.
   const int items = below(shared, 2) == 0 ? 1 : 1 << below(shared, 3);
   Random same = shared;
   call.send = &one_of(types, items, call.is("allgatherv") ? same : mine);
@@ -330,7 +332,8 @@ class Test {
     return run(call, 0, interposed_, request);
   }
 
-  /// Halves may have different sizes: what is drawn for a call must not depend on how much another half has drawn.
+  /// Halves may have different sizes: what is drawn for a call must not depend on how much another half has
+  /// drawn.
   Random& shared_for(const Call& call, Random& shared) {
     const std::uint64_t seed = shared();
     int half = call.comm_name == "a half" ? rank_ % 2 : call.comm_name == "MPI_COMM_SELF" ? rank_ : 0;

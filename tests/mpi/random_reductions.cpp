@@ -3,11 +3,12 @@
 //
 //   random_reductions [--calls N] [--seed S] [--minutes M] [--collective NAME] [--interposed] [--ordered] [--verbose]
 //
-// Operators (predefined ones, and user-defined ones that commute or not), datatypes (predefined, and derived ones with
-// gaps), counts, roots, in-place, communicators, blocking calls and several non-blocking ones at once are drawn from the
-// seed. The algorithms stand in CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC" each, with "commutative" as a third word
-// where the operator must commute. With --interposed the program calls MPI_… instead of convene_…, so that the drop-in
-// library has to stand in between, with the algorithms of CONVENE_USE; operators then all commute, except with --ordered.
+// Operators (predefined ones, and user-defined ones that commute or not), datatypes (predefined, and derived
+// ones with gaps), counts, roots, in-place, communicators, blocking calls and several non-blocking ones at
+// once are drawn from the seed. The algorithms stand in CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC" each,
+// with "commutative" as a third word where the operator must commute. With --interposed the program calls
+// MPI_… instead of convene_…, so that the drop-in library has to stand in between, with the algorithms of
+// CONVENE_USE; operators then all commute, except with --ordered.
 #include <convene/convene.h>
 
 #include <cstdio>
@@ -123,7 +124,8 @@ class Test {
     drawn.comm_name = comm.name;
     MPI_Comm_rank(call.comm, &call.rank);
     MPI_Comm_size(call.comm, &call.procs);
-    // Halves may have different sizes: what is drawn for a call must not depend on how much another half has drawn.
+    // Halves may have different sizes: what is drawn for a call must not depend on how much another half has
+    // drawn.
     const std::uint64_t seed = shared();
     Random same(seed + static_cast<std::uint64_t>(comm.name == "a half"          ? rank_ % 2
                                                   : comm.name == "MPI_COMM_SELF" ? rank_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions with wrong arguments: the program's error handler hears of them once, the class of the error is the MPI's own
-// (PMPI_…), and right calls behind them work.
+// Reductions with wrong arguments: the program's error handler hears of them once, the class of the error is
+// the MPI's own (PMPI_…), and right calls behind them work.
 #include <mpi.h>
 
 #include <cstdio>

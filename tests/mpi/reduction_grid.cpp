@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All predefined operators × all predefined types that the MPI takes for them × all algorithms: Convene's results and the
-// MPI's own must be equal byte for byte. The algorithms stand in CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC" each; counts,
-// roots, in-place and non-blocking calls take turns. With an argument each call is told.
+// All predefined operators × all predefined types that the MPI takes for them × all algorithms: Convene's
+// results and the MPI's own must be equal byte for byte. The algorithms stand in CONVENE_TEST_SPECS, a line
+// "COLLECTIVE SPEC" each; counts, roots, in-place and non-blocking calls take turns. With an argument each
+// call is told.
 #include <convene/convene.h>
 
 #include <cstdio>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests of reductions: predefined and user-defined operators on predefined and derived datatypes, with values for
-// which no rounding happens, so that results are equal byte for byte in whatever order ranks are combined.
+// For tests of reductions: predefined and user-defined operators on predefined and derived datatypes, with
+// values for which no rounding happens, so that results are equal byte for byte in whatever order ranks are
+// combined.
 #pragma once
 
 #include <mpi.h>
@@ -232,8 +233,8 @@ inline std::vector<Kind> predefined_kinds() {
   return kinds;
 }
 
-// User-defined ones. All items hold a matrix of 2 × 2 whole numbers, in four places that differ by type; the operator
-// is the matrix product, which does not commute, or the sum.
+// User-defined ones. All items hold a matrix of 2 × 2 whole numbers, in four places that differ by type; the
+// operator is the matrix product, which does not commute, or the sum.
 
 struct Matrix {
   std::uint32_t at[4];
@@ -361,8 +362,8 @@ struct ReductionCall {
     output.push_back(output[0]);
   }
 
-  /// Does the call as it should be: by the MPI, or for user-defined operators here, from all ranks' vectors. (MPIs'
-  /// own algorithms make mistakes with datatypes that have gaps.)
+  /// Does the call as it should be: by the MPI, or for user-defined operators here, from all ranks' vectors.
+  /// (MPIs' own algorithms make mistakes with datatypes that have gaps.)
   int run_reference() {
     if (!kind->op.function && in_place &&
         scatters()) {  // in place MPICH's own trips over its overlapping copies
@@ -423,8 +424,8 @@ struct ReductionCall {
     return MPI_ERR_OTHER;
   }
 
-  /// Whether both have the same result, and nothing else was written. In place a reduce_scatter may leave anything in the
-  /// rest of its buffer.
+  /// Whether both have the same result, and nothing else was written. In place a reduce_scatter may leave
+  /// anything in the rest of its buffer.
   bool is_right() {
     for (Guarded& buffer : output)
       for (int i = 0; i < items; ++i)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convene-cluster-switch: joins the nodes of an emulated cluster, which are network namespaces, by a switch with a
-// delay. Every node gets a TAP device `eth0`; whatever a node sends is read here, held back for as long as a wire
-// and a switch would need, and handed to the device of the node that it is for.
+// convene-cluster-switch: joins the nodes of an emulated cluster, which are network namespaces, by a switch
+// with a delay. Every node gets a TAP device `eth0`; whatever a node sends is read here, held back for as
+// long as a wire and a switch would need, and handed to the device of the node that it is for.
 //
-// A frame leaves its sender's interface at the link's rate, one after the other; it reaches the receiver's link after
-// the one-way delay, and is carried there at the same rate, again one after the other. Where that link is idle the
-// two transmissions overlap (cut-through). A receiver's queue is finite: what does not fit is lost, as in a switch.
+// A frame leaves its sender's interface at the link's rate, one after the other; it reaches the receiver's
+// link after the one-way delay, and is carried there at the same rate, again one after the other. Where that
+// link is idle the two transmissions overlap (cut-through). A receiver's queue is finite: what does not fit
+// is lost, as in a switch.
 //
-// `convene cluster up` starts it where a delay is wished: not every kernel has a shaper (netem) that could do this.
+// `convene cluster up` starts it where a delay is wished: not every kernel has a shaper (netem) that could do
+// this.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/if.h>

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convene-smpi: what `convene simulate --engine smpi` runs in SimGrid. It is an MPI program, in which Convene's
-// executor runs the schedules of an algorithm over SMPI's point-to-point, or SMPI runs its own collective.
+// convene-smpi: what `convene simulate --engine smpi` runs in SimGrid. It is an MPI program, in which
+// Convene's executor runs the schedules of an algorithm over SMPI's point-to-point, or SMPI runs its own
+// collective.
 //
 //   smpirun … convene-smpi.so JOB.json RESULT.json
 //
-// A job has a collective, an algorithm (or "" for SMPI's own), sizes, patterns of arrival. For each size and pattern,
-// all ranks begin at the same simulated moment, wait until they arrive, and go; rank 0 writes when each was done. Where
-// memory allows it the result is checked; large runs share one memory, as SMPI offers it, and are not.
+// A job has a collective, an algorithm (or "" for SMPI's own), sizes, patterns of arrival. For each size and
+// pattern, all ranks begin at the same simulated moment, wait until they arrive, and go; rank 0 writes when
+// each was done. Where memory allows it the result is checked; large runs share one memory, as SMPI offers
+// it, and are not.
 //
-// Ranks are threads of one process that take turns, so what is the same for all of them is kept once, in globals.
+// Ranks are threads of one process that take turns, so what is the same for all of them is kept once, in
+// globals.
 #include <fmt/format.h>
 #include <simgrid/actor.h>
 

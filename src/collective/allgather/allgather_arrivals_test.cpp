@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the allgather algorithms that use a forecast of arrivals must do: be as fast as they should where it comes true.
-// (That they deliver for every forecast is held by forecasts_test.cpp, as for all collectives.)
+// What the allgather algorithms that use a forecast of arrivals must do: be as fast as they should where it
+// comes true. (That they deliver for every forecast is held by forecasts_test.cpp, as for all collectives.)
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -71,8 +71,9 @@ TEST(Bdr, SourcesExample) {
   EXPECT_EQ(sent_ahead, (std::vector<int>{0, 2, 2, 2}));
 }
 
-// The source gives (P − 2)τ for the slowest rank taken for the first. Its listing played in lock step gives one more: of
-// the P − 1 pre-steps, which that rank alone sends in, none is over before it comes, and the ring has P − 1 rounds left.
+// The source gives (P − 2)τ for the slowest rank taken for the first. Its listing played in lock step gives
+// one more: of the P − 1 pre-steps, which that rank alone sends in, none is over before it comes, and the
+// ring has P − 1 rounds left.
 TEST(Bdr, CostsTheRingsRoundsOnceMoreWhenTheLastIsTakenForTheFirst) {
   for (Rank procs = 2; procs <= 20; ++procs)
     for (Rank late = 0; late < procs; ++late) {
@@ -275,7 +276,8 @@ TEST(ListScheduled, DoublesTheLastBlocksHoldersInEveryRound) {
   }
 }
 
-// Delays uniform in 0 … 100 rounds; issue 5's prototype had 9.5 rounds and a mean elapsed time of 57, BDR 47 and 89.
+// Delays uniform in 0 … 100 rounds; issue 5's prototype had 9.5 rounds and a mean elapsed time of 57, BDR 47
+// and 89.
 TEST(ListScheduled, UniformDelays) {
   Forecasts forecasts(4);
   constexpr int samples = 100;

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BDR (background disseminated ring): until the last rank is expected, those that came before it send their blocks
-// straight to the others, one rank further down in each pre-step. Then all go round the ring, and a block leaves the
-// ring where it was sent ahead.
+// BDR (background disseminated ring): until the last rank is expected, those that came before it send their
+// blocks straight to the others, one rank further down in each pre-step. Then all go round the ring, and a
+// block leaves the ring where it was sent ahead.
 //
 // Source:   Proficz 2021, section 3.1, Listing 2.
 // Requires: nothing. Uses a forecast of arrivals; without one it is the ring.
-// Cost:     P − 1 messages and blocks per rank, no extra memory. S = ⌊ω/τ⌋ pre-steps at most, then at most P − 1
-//           rounds of the ring. Where the forecast is wrong it costs, in lock step, at most its pre-steps more than the
-//           ring: P − 1 rounds where the last rank was taken for the first (the source has P − 2). Building costs
-//           O(S·P + P²) for the whole plan; pre-steps in which nothing is left to send cost nothing.
+// Cost:     P − 1 messages and blocks per rank, no extra memory. S = ⌊ω/τ⌋ pre-steps at most, then at most
+//           P − 1 rounds of the ring. Where the forecast is wrong it costs, in lock step, at most its
+//           pre-steps more than the ring: P − 1 rounds where the last rank was taken for the first (the
+//           source has P − 2). Building costs O(S·P + P²) for the whole plan; pre-steps in which nothing is
+//           left to send cost nothing.
 //
-// With N segments every block travels as N messages, each passed on as it arrives (this project's own: the ring is
-// faster so, too, where what is sent next waits for what comes).
+// With N segments every block travels as N messages, each passed on as it arrives (this project's own: the
+// ring is faster so, too, where what is sent next waits for what comes).
 //
-// Nothing marks a pre-step. It is a step that does not touch its receiver's input: a receive into a place of the output
-// that nobody else touches, so a rank that has not come yet can do it in the background. A rank's own block is sent from
-// its input, so its first send waits for the call.
+// Nothing marks a pre-step. It is a step that does not touch its receiver's input: a receive into a place of
+// the output that nobody else touches, so a rank that has not come yet can do it in the background. A rank's
+// own block is sent from its input, so its first send waits for the call.
 //
 // P = 4, rank 0 expected two rounds after the others: a = (2, 0, 0, 0).
 //
@@ -26,9 +27,9 @@
 //   block 2  . . 2 .     . * 2 .     * 2 2 .     2 2 2 *     2 2 2 2     2 2 2 2
 //   block 3  . . . 3     . . * 3     . * 3 3     * 3 3 3     3 3 3 3     3 3 3 3       (* arrives in this round)
 //
-// In rounds 0 and 1, the pre-steps, each of ranks 1 to 3 sends its block to the two ranks below it, so it has one more
-// hop to go. For P = 5 and a = (2, 0, 0, 0, 0) there are again two pre-steps, the blocks 1 to 4 have two hops left, and
-// block 0 has four.
+// In rounds 0 and 1, the pre-steps, each of ranks 1 to 3 sends its block to the two ranks below it, so it has
+// one more hop to go. For P = 5 and a = (2, 0, 0, 0, 0) there are again two pre-steps, the blocks 1 to 4 have
+// two hops left, and block 0 has four.
 #include <algorithm>
 
 #include "collective/allgather/allgather_blocks.hpp"

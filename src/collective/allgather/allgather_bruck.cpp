@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bruck with k ports: a rank that holds the n blocks from its own on gets the next k·n from the k ranks n, 2n, …, kn
-// above. Blocks go straight to their places, so no final rotation is needed; a run around the end is two pieces.
+// Bruck with k ports: a rank that holds the n blocks from its own on gets the next k·n from the k ranks n,
+// 2n, …, kn above. Blocks go straight to their places, so no final rotation is needed; a run around the end
+// is two pieces.
 //
-// Source:   Bruck et al. 1997; Viertel, section 5.3.2 (k ports, both variants of the last round); Loch, section 2.4.4.
+// Source:   Bruck et al. 1997; Viertel, section 5.3.2 (k ports, both variants of the last round); Loch,
+//           section 2.4.4.
 // Requires: nothing.
 // Cost:     ⌈log_{k+1} P⌉ rounds of up to k messages, P − 1 blocks per rank, no extra memory.
 //

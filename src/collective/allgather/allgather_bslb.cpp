@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BSLB (background sorted linear synchronized tree with broadcast): rank 0 gathers all blocks, one rank after the other
-// in the order in which they are expected, and broadcasts them through a binomial tree. A rank that it signals answers
-// with a tiny first part of its block, which says that the rest is ready, and then sends the rest.
+// BSLB (background sorted linear synchronized tree with broadcast): rank 0 gathers all blocks, one rank after
+// the other in the order in which they are expected, and broadcasts them through a binomial tree. A rank that
+// it signals answers with a tiny first part of its block, which says that the rest is ready, and then sends
+// the rest.
 //
-// Source:   Proficz 2021, section 3.2, Listing 3 (BSLS to rank 0, then a broadcast). What a signal carries is this
-//           project's own: see below.
+// Source:   Proficz 2021, section 3.2, Listing 3 (BSLS to rank 0, then a broadcast). What a signal carries is
+//           this project's own: see below.
 // Requires: nothing. Uses the order of a forecast, no durations; without one, the order of ranks.
-// Cost:     the root receives 2(P − 1) messages, sends P − 2 signals, and ⌈log₂P⌉ messages of the broadcast. Where the
-//           forecast is wrong the gather waits for whom it asked too early.
+// Cost:     the root receives 2(P − 1) messages, sends P − 2 signals, and ⌈log₂P⌉ messages of the broadcast.
+//           Where the forecast is wrong the gather waits for whom it asked too early.
 //
-// A block takes two places: its tiny first part t and the rest r, of unequal size (Cut::tiny_first). A message without
-// content does not exist in a schedule, so a signal carries something that its receiver needs anyway: the tiny part that
-// the root got last, which the broadcast then leaves out. The first rank in the order needs no signal, and behind an empty
-// block there is none: the next rank sends when it has come. That the answer waits for the signal is stated by a join over
-// the places of both.
+// A block takes two places: its tiny first part t and the rest r, of unequal size (Cut::tiny_first). A
+// message without content does not exist in a schedule, so a signal carries something that its receiver needs
+// anyway: the tiny part that the root got last, which the broadcast then leaves out. The first rank in the
+// order needs no signal, and behind an empty block there is none: the next rank sends when it has come. That
+// the answer waits for the signal is stated by a join over the places of both.
 //
-// The root's receives and signals do not touch its input, so it does them in the background while it still computes.
+// The root's receives and signals do not touch its input, so it does them in the background while it still
+// computes.
 //
 // P = 4, a = (0, 0, 5, 1): the order is 1, 3, 2. Rounds 0 to 5 are the gather, 6 and 7 the broadcast.
 //
@@ -30,8 +32,8 @@
 //   3t   . . . 3   . . . 3   . . . 3   * . . 3   3 . * 3   3 . 3 3   3 . 3 3   3 . 3 3   3 * 3 3
 //   3r   . . . 3   . . . 3   . . . 3   . . . 3   * . . 3   3 . . 3   3 . . 3   3 . * 3   3 * 3 3       (* arrives)
 //
-// For P = 5 rank 4 is asked in its turn too, gets the broadcast from rank 0 in its first round, and the broadcast has
-// three rounds.
+// For P = 5 rank 4 is asked in its turn too, gets the broadcast from rank 0 in its first round, and the
+// broadcast has three rounds.
 #include <algorithm>
 
 #include "collective/allgather/allgather_blocks.hpp"
@@ -82,8 +84,8 @@ void answer_root(Rank rank, Rank before, Rank turn, Builder& builder) {
   builder.send(root, at(rest(rank)));
 }
 
-/// What a rank lacks when the gather is over, upwards from behind its own block: everything else, but for the tiny part
-/// that came as its signal.
+/// What a rank lacks when the gather is over, upwards from behind its own block: everything else, but for the
+/// tiny part that came as its signal.
 std::vector<Range> lacking(Rank rank, Rank before, Rank places) {
   const Place first = tiny(rank) + 2;
   if (before == rank) return {Range(Buffer::output, first, places - 2)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dissemination: like Bruck with one port, but upwards: a rank sends the n blocks up to its own to the rank n above.
-// More runs of blocks go around the end than in Bruck, which costs a copy or a second message (parameter wrap).
+// Dissemination: like Bruck with one port, but upwards: a rank sends the n blocks up to its own to the rank n
+// above. More runs of blocks go around the end than in Bruck, which costs a copy or a second message
+// (parameter wrap).
 //
 // Source:   Viertel, section 5.3.2, after the dissemination barrier.
 // Requires: nothing.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gather + broadcast: all blocks go up a tree to rank 0, and down the same tree again. On the way down a rank is
-// not sent what came from its own subtree.
+// Gather + broadcast: all blocks go up a tree to rank 0, and down the same tree again. On the way down a rank
+// is not sent what came from its own subtree.
 //
 // Source:   Viertel, section 5.3.2; Proficz, section 2 (as a rival).
 // Requires: nothing.
-// Cost:     2⌈log₂P⌉ rounds with the binomial tree, 2 with the flat one; the root sends up to (P − 1)·log₂P blocks.
+// Cost:     2⌈log₂P⌉ rounds with the binomial tree, 2 with the flat one; the root sends up to (P − 1)·log₂P
+//           blocks.
 //
 //            before      round 0     round 1     round 2     round 3       (binomial tree)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3

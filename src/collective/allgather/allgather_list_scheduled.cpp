@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// List-scheduled: a schedule made round by round from the forecast. What moves first is always the block that the fewest
-// have, of the latest comer first, from those who have it to those who miss it. So everything else is out of the way
-// when the last rank comes, and its block doubles its holders in every round.
+// List-scheduled: a schedule made round by round from the forecast. What moves first is always the block that
+// the fewest have, of the latest comer first, from those who have it to those who miss it. So everything else
+// is out of the way when the last rank comes, and its block doubles its holders in every round.
 //
 // Source:   this project's own; a list schedule (Graham 1966) of single-port, full-duplex transfers.
-// Requires: nothing. Uses a forecast of arrivals; without one, where all come at once, or where the list is longer than
-//           the last arrival and P − 1 rounds, it is Sparbit, or with N > 1 segments the segmented ring.
-// Cost:     P − 1 blocks per rank to and from it in the mean, one a message, no extra memory. ⌈log₂P⌉ rounds after the
-//           last arrival where that is late enough for all others to be done, never more than P − 1. Building costs
-//           O(P³/64) for the whole plan.
+// Requires: nothing. Uses a forecast of arrivals; without one, where all come at once, or where the list is
+//           longer than the last arrival and P − 1 rounds, it is Sparbit, or with N > 1 segments the
+//           segmented ring.
+// Cost:     P − 1 blocks per rank to and from it in the mean, one a message, no extra memory. ⌈log₂P⌉ rounds
+//           after the last arrival where that is late enough for all others to be done, never more than
+//           P − 1. Building costs O(P³/64) for the whole plan.
 //
-// A rank that has not come can receive and pass on what it received: of its own input it only needs its own block.
+// A rank that has not come can receive and pass on what it received: of its own input it only needs its own
+// block.
 //
 // P = 4, rank 0 expected three rounds after the others: a = (3, 0, 0, 0).
 //
@@ -21,8 +23,8 @@
 //   block 2  . . 2 .     . . 2 *     * . 2 2     2 * 2 2     2 2 2 2     2 2 2 2
 //   block 3  . . . 3     * . . 3     3 * * 3     3 3 3 3     3 3 3 3     3 3 3 3       (* arrives in this round)
 //
-// For P = 5 and a = (4, 0, 0, 0, 0) the blocks 1 to 4 are everywhere after round 3, and block 0 needs three rounds more:
-// to rank 1, from these to 2 and 3, and to 4.
+// For P = 5 and a = (4, 0, 0, 0, 0) the blocks 1 to 4 are everywhere after round 3, and block 0 needs three
+// rounds more: to rank 1, from these to 2 and 3, and to 4.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -51,8 +53,8 @@ class Ranks {
   std::vector<std::uint64_t> words_;
 };
 
-/// Calls visit(rank) for the ranks in `free` that are in `holders` (or, inverted, are not), upwards from `first` on and
-/// around the end, until it returns true. `first` itself comes first and last.
+/// Calls visit(rank) for the ranks in `free` that are in `holders` (or, inverted, are not), upwards from
+/// `first` on and around the end, until it returns true. `first` itself comes first and last.
 template <class Visit>
 bool search(const Ranks& free, const Ranks& holders, bool inverted, Rank first, Visit&& visit) {
   const std::size_t words = free.words().size();
@@ -127,8 +129,8 @@ class ListScheduler {
     std::erase_if(unfinished_, [&](Rank block) { return count_[block] == procs_; });
   }
 
-  /// By the number of holders, the fewest first. The latest comer stands in front, and a stable sort (by counting: it is
-  /// done in every round) keeps it there among those that as few have.
+  /// By the number of holders, the fewest first. The latest comer stands in front, and a stable sort (by
+  /// counting: it is done in every round) keeps it there among those that as few have.
   void sort_unfinished() {
     begin_.assign(procs_ + 1, 0);
     for (const Rank block : unfinished_) ++begin_[count_[block] + 1];

@@ -46,8 +46,9 @@ std::uint64_t sparbit_sequential(std::uint32_t nodes, std::uint32_t cores) {
   return cost("sparbit", Mapping::sequential(machine_of(nodes, cores), nodes * cores));
 }
 
-// The source's figures 19 and 20. (Recomputed, there are shallow dips at other counts too, of a fifth at most: 13
-// machines of 8 cores, for one. So a minimum is what costs less than three quarters of its neighbours.)
+// The source's figures 19 and 20. (Recomputed, there are shallow dips at other counts too, of a fifth at
+// most: 13 machines of 8 cores, for one. So a minimum is what costs less than three quarters of its
+// neighbours.)
 TEST(MappingCost, BruckCyclicHasItsMinimaAtPowersOfTwo) {
   for (std::uint32_t cores : {4u, 8u, 16u})
     for (std::uint32_t nodes = 3; nodes <= 20; ++nodes) {
@@ -69,8 +70,8 @@ TEST(MappingCost, SparbitSequentialIsStable) {
     }
 }
 
-// By hand: 4 processes on 2 machines. Sequential Sparbit: 4 messages of 1 block cross at distance 2, and 2 of 2
-// blocks (1 to 2, 3 to 0) at distance 1.
+// By hand: 4 processes on 2 machines. Sequential Sparbit: 4 messages of 1 block cross at distance 2, and 2 of
+// 2 blocks (1 to 2, 3 to 0) at distance 1.
 TEST(MappingCost, CountsBlocksTimesHops) {
   EXPECT_EQ(sparbit_sequential(2, 2), 4u + 4u);
   EXPECT_EQ(bruck_cyclic(2, 2), 4u);  // distance 1 always crosses, distance 2 never

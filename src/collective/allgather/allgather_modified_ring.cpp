@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Modified ring: every rank sends its own block to all others, starting with the rank above. Nothing is forwarded, so
-// no message waits for another: good where a network has many messages in flight.
+// Modified ring: every rank sends its own block to all others, starting with the rank above. Nothing is
+// forwarded, so no message waits for another: good where a network has many messages in flight.
 //
 // Source:   Viertel, section 5.3.2.
 // Requires: nothing.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighbor exchange: ranks swap with their two neighbours in turn; from the second round on always the pair of blocks
-// that came last. Half the rounds of the ring, and every exchange is two-way.
+// Neighbor exchange: ranks swap with their two neighbours in turn; from the second round on always the pair
+// of blocks that came last. Half the rounds of the ring, and every exchange is two-way.
 //
 // Source:   Chen et al. 2005 by way of Loch, section 2.4.2, and Viertel, section 5.3.2.
 // Requires: an even number of processes.

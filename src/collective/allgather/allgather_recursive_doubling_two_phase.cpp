@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recursive doubling for any number of processes: with Q the largest power of two and P = Q + x, the first 2x ranks
-// form pairs. The odd one of a pair hands its block to the even one, Q members (the even ones and all from 2x on)
-// double recursively, and the odd ones get the rest back. Members hold runs of blocks without gaps.
+// Recursive doubling for any number of processes: with Q the largest power of two and P = Q + x, the first 2x
+// ranks form pairs. The odd one of a pair hands its block to the even one, Q members (the even ones and all
+// from 2x on) double recursively, and the odd ones get the rest back. Members hold runs of blocks without
+// gaps.
 //
-// Source:   Viertel, section 5.3.2 ("additional communication … after the algorithm finishes on the power of two part").
-//           The pairing of neighbours is this project's choice.
+// Source:   Viertel, section 5.3.2 ("additional communication … after the algorithm finishes on the power of
+//           two part"). The pairing of neighbours is this project's choice.
 // Requires: nothing. For a power of two it is recursive doubling.
 // Cost:     log₂Q rounds, and 2 more where P > Q; a member sends up to 2P − 3 blocks; no extra memory.
 //

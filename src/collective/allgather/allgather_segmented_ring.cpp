@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Segmented ring: the ring with every block cut into N segments, so that a rank passes on the first part of a large
-// block while the rest still arrives. Meant for allgatherv with very unequal blocks; with equal ones it is the ring
-// with smaller messages.
+// Segmented ring: the ring with every block cut into N segments, so that a rank passes on the first part of a
+// large block while the rest still arrives. Meant for allgatherv with very unequal blocks; with equal ones it
+// is the ring with smaller messages.
 //
-// Source:   pipelining as in the linear pipelines of Marendic et al. 2016, on the ring of Loch, section 2.4.1.
+// Source:   pipelining as in the linear pipelines of Marendic et al. 2016, on the ring of Loch, section
+//           2.4.1.
 // Requires: nothing.
-// Cost:     N(P − 1) messages and segments per rank, no extra memory. One large block needs P − 2 + N steps of m/N
-//           bytes where the ring needs P − 1 of m.
+// Cost:     N(P − 1) messages and segments per rank, no extra memory. One large block needs P − 2 + N steps
+//           of m/N bytes where the ring needs P − 1 of m.
 //
 //            round 0    round 1    round 2    round 3          (P = 3, N = 2: segments a, b of block 0)
 //   rank     0  1  2    0  1  2    0  1  2    0  1  2

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allgather through shared memory: every rank writes its block into one of its two shared places; when all have done so,
-// which they tell each other by dissemination, it copies the blocks of all others.
+// Allgather through shared memory: every rank writes its block into one of its two shared places; when all
+// have done so, which they tell each other by dissemination, it copies the blocks of all others.
 //
 // Source:   Graham and Shipman 2008 (collectives in shared memory on multi-core nodes).
 // Requires: all processes on one node.
-// Cost:     no message; N(⌈log₂P⌉ + 1) rounds with N segments, with one signal per rank in each but the last: each rank
-//           copies its block once more and P − 1 others once; 2P shared places.
+// Cost:     no message; N(⌈log₂P⌉ + 1) rounds with N segments, with one signal per rank in each but the last:
+//           each rank copies its block once more and P − 1 others once; 2P shared places.
 //
 //            before      round 2 (behind two rounds of signals)
 //   rank     0 1 2 3     0 1 2 3

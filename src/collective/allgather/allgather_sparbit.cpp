@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sparbit (stripe parallel binomial trees): P binomial broadcasts at once, one per block, over distances that halve.
-// The first rounds go far with few blocks and the last one goes to the next rank with half of all: most data moves
-// over the shortest distances, and with ranks mapped one after the other few bytes leave a node.
+// Sparbit (stripe parallel binomial trees): P binomial broadcasts at once, one per block, over distances that
+// halve. The first rounds go far with few blocks and the last one goes to the next rank with half of all:
+// most data moves over the shortest distances, and with ranks mapped one after the other few bytes leave a
+// node.
 //
-// Source:   Loch 2021, chapter 4, Algorithm 1 (the listing's ignore_vector is its ignore_steps; line 11 sends to
-//           (rank + d) mod p).
+// Source:   Loch 2021, chapter 4, Algorithm 1 (the listing's ignore_vector is its ignore_steps; line 11 sends
+//           to (rank + d) mod p).
 // Requires: nothing.
-// Cost:     ⌈log₂P⌉ rounds, P − 1 blocks per rank; a round's blocks are scattered: one message each (P − 1 in all),
-//           or joined (parameter send). (P − 1 − ⌈log₂P⌉)τ + ⌈log₂P⌉α + (P − 1)(m/P)β.
+// Cost:     ⌈log₂P⌉ rounds, P − 1 blocks per rank; a round's blocks are scattered: one message each (P − 1 in
+//           all), or joined (parameter send). (P − 1 − ⌈log₂P⌉)τ + ⌈log₂P⌉α + (P − 1)(m/P)β.
 //
 //            before      round 0     round 1                   (distances 2, 1)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3

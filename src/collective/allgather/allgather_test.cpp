@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all allgather algorithms must do beyond every_collective_test.cpp: nothing here names one, except where a fact
-// about it is tested.
+// What all allgather algorithms must do beyond every_collective_test.cpp: nothing here names one, except
+// where a fact about it is tested.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +64,8 @@ std::vector<const Algorithm*> own_algorithms() {
 INSTANTIATE_TEST_SUITE_P(Allgather, EveryAlgorithm, testing::ValuesIn(own_algorithms()),
                          [](const auto& of) { return std::string(of.param->name); });
 
-// Every block goes to every rank exactly once, so nobody can receive fewer; in place, nothing else is different.
+// Every block goes to every rank exactly once, so nobody can receive fewer; in place, nothing else is
+// different.
 TEST_P(EveryAlgorithm, ReceivesEveryForeignBlockOnce) {
   if (GetParam()->shared_places) GTEST_SKIP() << "sends no messages";
   each_case(33, [&](Rank procs, const std::vector<Value>& parameters) {
@@ -326,7 +327,8 @@ round 3
 }
 
 TEST(Catalogue, EveryRequirementIsKeptToByItsAlgorithm) {
-  // Where a requirement does not hold, the algorithm must not be asked; where it does, all of P = 1 … 64 were checked.
+  // Where a requirement does not hold, the algorithm must not be asked; where it does, all of P = 1 … 64 were
+  // checked.
   EXPECT_EQ(unmet_requirement(algorithm("recursive_doubling"), 8), "");
   EXPECT_NE(unmet_requirement(algorithm("recursive_doubling"), 6), "");
   EXPECT_NE(unmet_requirement(algorithm("neighbor_exchange"), 5), "");

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adaptive tree allreduce: the ranks that are expected earlier reduce over a binomial tree, in which a rank is the
-// nearer to its root the later it is expected. The sum goes to the rank that is expected last, which adds its own
-// contribution and broadcasts the result over a binomial tree of all. So after the last arrival there is one combine
-// and a broadcast.
+// Adaptive tree allreduce: the ranks that are expected earlier reduce over a binomial tree, in which a rank
+// is the nearer to its root the later it is expected. The sum goes to the rank that is expected last, which
+// adds its own contribution and broadcasts the result over a binomial tree of all. So after the last arrival
+// there is one combine and a broadcast.
 //
-// Source:   Proficz 2021, section 2, describes Mamidala et al. so: reduce and broadcast over a tree whose root, marked
-//           by a token, moves to a process that is late. There the token moves as they run, with the help of the
-//           network's hardware; here a forecast moves it, and the order of the others is this project's.
+// Source:   Proficz 2021, section 2, describes Mamidala et al. so: reduce and broadcast over a tree whose
+//           root, marked by a token, moves to a process that is late. There the token moves as they run, with
+//           the help of the network's hardware; here a forecast moves it, and the order of the others is this
+//           project's.
 // Requires: a commutative operator. All ranks must have the same forecast; without one rank 0 is the root.
-// Cost:     about 2⌈log₂P⌉ + 1 rounds of the whole vector, ⌈log₂P⌉ after a late last arrival; with N segments the trees
-//           are pipelines; up to two vectors of extra memory. One sum is handed out, so all ranks get the same bits.
+// Cost:     about 2⌈log₂P⌉ + 1 rounds of the whole vector, ⌈log₂P⌉ after a late last arrival; with N segments
+//           the trees are pipelines; up to two vectors of extra memory. One sum is handed out, so all ranks
+//           get the same bits.
 // Arrivals: from a forecast, of which only the order counts. It gains most where one rank is late.
 //
 // P = 4, a = (0, 5, 1, 0): rank 1 is the root; rank 2, the last but one, has the sum of the others.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical allreduce: the contributions of a node's ranks are combined at a leader, the leaders of all nodes combine
-// these sums by any allreduce algorithm, and each hands the result on to its node. With several leaders a node, each does
-// so for its lane, a part of the vector.
+// Hierarchical allreduce: the contributions of a node's ranks are combined at a leader, the leaders of all
+// nodes combine these sums by any allreduce algorithm, and each hands the result on to its node. With several
+// leaders a node, each does so for its lane, a part of the vector.
 //
 // Source:   Träff and Hunold 2020 (lanes); Zhu et al. 2009 (one leader).
-// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.
-//           An operator that does not commute: nodes whose ranks follow one another.
+// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks
+//           as leaders. An operator that does not commute: nodes whose ranks follow one another.
 // Cost:     the rounds of its three parts; what its parts keep as extra memory.
 #include "collective/hierarchy/reduce_in_node.hpp"
 

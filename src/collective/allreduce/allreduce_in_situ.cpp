@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allreduce in shared memory: rank j combines part j of all vectors and writes it into a shared place, from which all
-// read it.
+// Allreduce in shared memory: rank j combines part j of all vectors and writes it into a shared place, from
+// which all read it.
 //
 // Source:   Rico-Gallego (τ-Lop), section 4.7.4 (AzequiaMPI's reduction), with a result for all.
 // Requires: all processes on one node. Keeps the order.
-// Cost:     no message; 3 rounds: each rank copies (P − 1)/P of its vector in and out and combines P − 1 parts of 1/P; P²
-//           shared places of 1/P of the vector.
+// Cost:     no message; 3 rounds: each rank copies (P − 1)/P of its vector in and out and combines P − 1
+//           parts of 1/P; P² shared places of 1/P of the vector.
 //
 //   P = 4, part 1: rank 1 makes x₀x₁x₂x₃ from the others' places and its own input; all four copy it.
 //   P = 5 has five parts.

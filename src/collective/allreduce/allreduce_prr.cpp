@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PRR (pre-reduced ring): as in the ring, each part of the vector goes once around all ranks to collect contributions
-// and once more to be handed out. But the ranks are two rings, of those who come early and of those who come late, and
-// a part goes around the early ones first: they have reduced it before the late ones come, who find one sum instead of
-// many.
+// PRR (pre-reduced ring): as in the ring, each part of the vector goes once around all ranks to collect
+// contributions and once more to be handed out. But the ranks are two rings, of those who come early and of
+// those who come late, and a part goes around the early ones first: they have reduced it before the late ones
+// come, who find one sum instead of many.
 //
-// Source:   Proficz 2018 and 2021, section 2, name it as a ring whose early ranks reduce beforehand; the design is this
-//           project's: the two rings, and where they part.
-// Requires: a commutative operator. All ranks must have the same forecast; without one it is the (segmented) ring.
-// Cost:     2N(P − 1) messages and N(P − 1) combines of 1/(NP) vector per rank at most; up to two vectors of extra
-//           memory. 2N(P − 1) rounds of such a message; with one late rank NP + P − 2 after its arrival, so up to half
-//           as many. Where the rings part is tried in lock step: at the largest gap between arrivals, or nowhere if
-//           that ends earlier. So it never ends later than the ring, if the forecast is right.
+// Source:   Proficz 2018 and 2021, section 2, name it as a ring whose early ranks reduce beforehand; the
+//           design is this project's: the two rings, and where they part.
+// Requires: a commutative operator. All ranks must have the same forecast; without one it is the (segmented)
+//           ring.
+// Cost:     2N(P − 1) messages and N(P − 1) combines of 1/(NP) vector per rank at most; up to two vectors of
+//           extra memory. 2N(P − 1) rounds of such a message; with one late rank NP + P − 2 after its
+//           arrival, so up to half as many. Where the rings part is tried in lock step: at the largest gap
+//           between arrivals, or nowhere if that ends earlier. So it never ends later than the ring, if the
+//           forecast is right.
 // Arrivals: from a forecast, in rounds of one message.
 //
-// P = 4, N = 1, rank 1 late: a = (0, 5, 0, 0). Early ring 0 → 2 → 3, part c begins behind its number c (modulo 3) in
-// it:
+// P = 4, N = 1, rank 1 late: a = (0, 5, 0, 0). Early ring 0 → 2 → 3, part c begins behind its number c
+// (modulo 3) in it:
 //   parts 0 and 3: 2, 3, 0, then 1        part 1: 3, 0, 2, then 1        part 2: 0, 2, 3, then 1
-// Rank 1 has received the sums of ranks 0, 2, 3 when it comes; in rounds 5 to 8 it sends each part to the part's first
-// rank, which hands it on around the early ring: 6 rounds after it came, as many as the ring has in all, and of these
-// it is only busy in 4. With P = 16 it would be 30 rounds of the ring against 30; with N = 4, 120 against 78.
+// Rank 1 has received the sums of ranks 0, 2, 3 when it comes; in rounds 5 to 8 it sends each part to the
+// part's first rank, which hands it on around the early ring: 6 rounds after it came, as many as the ring has
+// in all, and of these it is only busy in 4. With P = 16 it would be 30 rounds of the ring against 30; with
+// N = 4, 120 against 78.
 #include <algorithm>
 
 #include "collective/core/forecast.hpp"
@@ -35,8 +38,8 @@ struct Hop {
   bool handed_out;
 };
 
-/// Two rings; the second may be empty. Part c goes around the first from behind its number c on, then around the
-/// second.
+/// Two rings; the second may be empty. Part c goes around the first from behind its number c on, then around
+/// the second.
 struct Rings {
   std::vector<Rank> early, late;
 
@@ -48,8 +51,8 @@ struct Rings {
   }
 };
 
-/// All parts on their ways in lock step: a rank sends one and receives one a round, and sends a sum with its own
-/// contribution when it is there. Those that have the longest way left go first.
+/// All parts on their ways in lock step: a rank sends one and receives one a round, and sends a sum with its
+/// own contribution when it is there. Those that have the longest way left go first.
 class LockStepRings {
  public:
   LockStepRings(const Rings& rings, const std::vector<std::uint32_t>& delays, std::uint32_t parts)
@@ -104,7 +107,8 @@ class LockStepRings {
   std::uint32_t round_ = 0;  // rounds in which something moves
 };
 
-/// The ranks before and behind the largest gap between arrivals. All are early where they are expected together.
+/// The ranks before and behind the largest gap between arrivals. All are early where they are expected
+/// together.
 Rings part_at_largest_gap(const std::vector<std::uint32_t>& delays) {
   const std::vector<Rank> order = in_expected_order(delays);
   std::size_t first_late = order.size();

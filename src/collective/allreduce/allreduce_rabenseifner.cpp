@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rabenseifner's algorithm: recursive halving leaves each rank a part of the sum, and recursive doubling, the same way
-// back, gives all parts to all. Each part is summed up on one rank, so all ranks get the same bits.
+// Rabenseifner's algorithm: recursive halving leaves each rank a part of the sum, and recursive doubling, the
+// same way back, gives all parts to all. Each part is summed up on one rank, so all ranks get the same bits.
 //
 // Source:   Rabenseifner 2004, section 4; Thakur, Rabenseifner, Gropp 2005, section 4.5.
-// Requires: nothing. Keeps the order: partners at distance 1 come first, so sums are over neighbouring runs of ranks.
-// Cost:     2⌊log₂P⌋ rounds (two more if P is no power of two), 2(P − 1)/P vectors sent and (P − 1)/P combined; up to two
-//           vectors of extra memory.
+// Requires: nothing. Keeps the order: partners at distance 1 come first, so sums are over neighbouring runs
+//           of ranks.
+// Cost:     2⌊log₂P⌋ rounds (two more if P is no power of two), 2(P − 1)/P vectors sent and (P − 1)/P
+//           combined; up to two vectors of extra memory.
 //
 //            before         round 0          round 1              round 2            round 3
 //   rank     0  1  2  3     0  1  2  3       0   1   2   3        0   1   2   3      0   1   2   3

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recursive doubling: partners at distance 1, 2, 4, … exchange what they have and combine it. Both put the lower one's sum
-// to the left, also where the operator commutes: so all ranks get the same bits. With a number of processes that is no
-// power of two, neighbours pair up first, as many as are too many.
+// Recursive doubling: partners at distance 1, 2, 4, … exchange what they have and combine it. Both put the
+// lower one's sum to the left, also where the operator commutes: so all ranks get the same bits. With a
+// number of processes that is no power of two, neighbours pair up first, as many as are too many.
 //
 // Source:   Thakur, Rabenseifner, Gropp 2005, section 4.5; Rico-Gallego 2016 (τ-Lop), chapter 4.
 // Requires: nothing. Keeps the order.
-// Cost:     ⌊log₂P⌋ rounds (two more if P is no power of two) of the whole vector; up to two vectors of extra memory.
+// Cost:     ⌊log₂P⌋ rounds (two more if P is no power of two) of the whole vector; up to two vectors of extra
+//           memory.
 //
 //            before         round 0          round 1
 //   rank     0  1  2  3     0  1  2  3       0   1   2   3

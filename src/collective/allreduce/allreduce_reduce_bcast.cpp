@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduce + broadcast: sums go up a binomial tree to rank 0, and the result down the same tree again. One rank sums up, so
-// all ranks get the same bits.
+// Reduce + broadcast: sums go up a binomial tree to rank 0, and the result down the same tree again. One rank
+// sums up, so all ranks get the same bits.
 //
 // Source:   folklore; Proficz 2018, section 2 (as a rival).
 // Requires: nothing. Keeps the order.
-// Cost:     2⌈log₂P⌉ rounds of the whole vector; with N segments the trees are pipelines; up to two vectors of extra
-//           memory.
+// Cost:     2⌈log₂P⌉ rounds of the whole vector; with N segments the trees are pipelines; up to two vectors
+//           of extra memory.
 //
 //            before         round 0          round 1          round 2          round 3
 //   rank     0  1  2  3     0  1  2  3       0   1  2  3      0   1  2   3     0   1   2   3

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SLT (sorted linear tree): the ranks are a chain in the order in which they are expected. Segments move along it and
-// collect contributions, so that what the early ranks have is summed up when the last one comes; that one completes the
-// sums and sends them back along the chain.
+// SLT (sorted linear tree): the ranks are a chain in the order in which they are expected. Segments move
+// along it and collect contributions, so that what the early ranks have is summed up when the last one comes;
+// that one completes the sums and sends them back along the chain.
 //
-// Source:   Proficz 2018 and 2021, section 2, name it as a linear tree sorted by arrival times; the design is this
-//           project's.
-// Requires: a commutative operator: contributions are combined in the order of arrival. All ranks must have the same
-//           forecast, of which only the order counts; without one it is the order of ranks.
-// Cost:     2P − 3 + N rounds, 2N messages and N combines of 1/N vector per rank; one vector of extra memory. P − 2 + N
-//           rounds after the last arrival, where the forecast is right and that one is late enough.
-// Arrivals: from a forecast. Each rank's first send waits for its own arrival; what comes before is received meanwhile.
+// Source:   Proficz 2018 and 2021, section 2, name it as a linear tree sorted by arrival times; the design is
+//           this project's.
+// Requires: a commutative operator: contributions are combined in the order of arrival. All ranks must have
+//           the same forecast, of which only the order counts; without one it is the order of ranks.
+// Cost:     2P − 3 + N rounds, 2N messages and N combines of 1/N vector per rank; one vector of extra memory.
+//           P − 2 + N rounds after the last arrival, where the forecast is right and that one is late enough.
+// Arrivals: from a forecast. Each rank's first send waits for its own arrival; what comes before is received
+// meanwhile.
 //
-// P = 4, N = 2, rank 1 late: a = (0, 5, 0, 0). The chain is 0 → 2 → 3 → 1, and back. Segments a and b; what is
-// combined:
+// P = 4, N = 2, rank 1 late: a = (0, 5, 0, 0). The chain is 0 → 2 → 3 → 1, and back. Segments a and b; what
+// is combined:
 //
 //            round 0      round 1       round 2        round 3         round 4         round 5         round 6
 //   rank     0 1 2  3     0 1  2  3     0 1   2 3      0   1   2  3    0   1   2   3    0   1   2   3   0   1   2   3

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bruck alltoall with radix r: a block that has to go i ranks up goes as the digits of i to the base r say. For every
-// digit x and value z the blocks with that digit go z·r^x ranks up together. Fewer, larger messages, and blocks that
-// travel several times: for small blocks.
+// Bruck alltoall with radix r: a block that has to go i ranks up goes as the digits of i to the base r say.
+// For every digit x and value z the blocks with that digit go z·r^x ranks up together. Fewer, larger
+// messages, and blocks that travel several times: for small blocks.
 //
-// Source:   Bruck et al. 1997, section 3. Its two rotations are left out: a block's first journey begins in the input,
-//           its last one ends in the output.
-// Requires: nothing. Blocks that differ in size (alltoallv) are padded: who passes one on does not know how large it is.
-// Cost:     ⌈log_r P⌉ rounds of up to r − 1 messages, about (P/r) blocks each; in scratch P places for blocks between two
-//           journeys, and as many for a round's arrivals (their places may still be on their way out). In alltoallv
-//           every block costs as much as the largest of all, the ranks first agree on that size (an allreduce of 8
-//           bytes), and copies of input and output are P blocks each: for small blocks of about the same size.
+// Source:   Bruck et al. 1997, section 3. Its two rotations are left out: a block's first journey begins in
+//           the input, its last one ends in the output.
+// Requires: nothing. Blocks that differ in size (alltoallv) are padded: who passes one on does not know how
+//           large it is.
+// Cost:     ⌈log_r P⌉ rounds of up to r − 1 messages, about (P/r) blocks each; in scratch P places for blocks
+//           between two journeys, and as many for a round's arrivals (their places may still be on their way
+//           out). In alltoallv every block costs as much as the largest of all, the ranks first agree on that
+//           size (an allreduce of 8 bytes), and copies of input and output are P blocks each: for small
+//           blocks of about the same size.
 //
 //            before      round 0     round 1                   (P = 4, r = 2; block xy goes from rank x to rank y)
 //   rank     0  1  2  3  0  1  2  3  0  1  2  3
@@ -26,16 +28,16 @@
 namespace convene::collective {
 namespace {
 
-/// Blocks by how far they go in all: first, first + stride, … All of them are on their first journey or none (the lower
-/// digits are 0), and all of them on their last or none (the higher digits are 0).
+/// Blocks by how far they go in all: first, first + stride, … All of them are on their first journey or none
+/// (the lower digits are 0), and all of them on their last or none (the higher digits are 0).
 struct Journey {
   Rank first, count, stride;
   bool is_first, is_last;
 };
 using Journeys = std::vector<Journey>;
 
-/// The blocks whose digit of this weight is `digit`. They come in runs of `weight` that repeat every radix · weight; as
-/// few pieces as possible are made of them.
+/// The blocks whose digit of this weight is `digit`. They come in runs of `weight` that repeat every
+/// radix · weight; as few pieces as possible are made of them.
 Journeys journeys(Rank weight, Rank digit, Rank radix, Rank procs) {
   const std::uint64_t period = std::uint64_t{weight} * radix;
   Journeys result;

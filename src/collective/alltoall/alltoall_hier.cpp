@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical all-to-all: a leader gathers all blocks of its group, leaders of different nodes exchange what their
-// nodes have for each other, and scatter it to the ranks of their nodes. Between nodes there is one message where there
-// would be one for each pair of ranks: for small blocks.
+// Hierarchical all-to-all: a leader gathers all blocks of its group, leaders of different nodes exchange what
+// their nodes have for each other, and scatter it to the ranks of their nodes. Between nodes there is one
+// message where there would be one for each pair of ranks: for small blocks.
 //
 // Source:   Kandalla et al. 2009 (leaders and groups).
-// Requires: on each node as many ranks as leaders. For parts whose blocks must be equal: nodes and groups of equal size.
-// Cost:     the rounds of its parts; every block is sent up to three times; a leader keeps 2PG blocks, G the ranks of its
-//           group.
+// Requires: on each node as many ranks as leaders. For parts whose blocks must be equal: nodes and groups of
+//           equal size.
+// Cost:     the rounds of its parts; every block is sent up to three times; a leader keeps 2PG blocks, G the
+//           ranks of its group.
 #include <algorithm>
 #include <numeric>
 
@@ -103,8 +104,8 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-/// Whether a part may have blocks between nodes that all differ in size: it serves alltoallv, and without that blocks which
-/// it passes on are padded, as only a whole call's are.
+/// Whether a part may have blocks between nodes that all differ in size: it serves alltoallv, and without
+/// that blocks which it passes on are padded, as only a whole call's are.
 bool tolerates_unequal_blocks(const Spec& part, Rank nodes) {
   Call call{.collective = Collective::alltoallv,
             .procs = nodes,

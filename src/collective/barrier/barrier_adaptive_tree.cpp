@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adaptive tree barrier: a binomial tree whose root is the rank that is expected last, and in which a rank is the
-// nearer to the root the later it is expected. So all other signals are there when the last rank comes, and it only
-// lets all go.
+// Adaptive tree barrier: a binomial tree whose root is the rank that is expected last, and in which a rank is
+// the nearer to the root the later it is expected. So all other signals are there when the last rank comes,
+// and it only lets all go.
 //
-// Source:   Proficz 2021, section 2, describes Mamidala et al. so: gather and broadcast over a tree whose root, marked
-//           by a token, moves to a process that is late. There the token moves as they run, with the help of the
-//           network's hardware; here a forecast moves it, and the order of the others is this project's.
+// Source:   Proficz 2021, section 2, describes Mamidala et al. so: gather and broadcast over a tree whose
+//           root, marked by a token, moves to a process that is late. There the token moves as they run, with
+//           the help of the network's hardware; here a forecast moves it, and the order of the others is this
+//           project's.
 // Requires: nothing. All ranks must have the same forecast; without one rank 0 is the root.
-// Cost:     2⌈log₂P⌉ rounds, ⌈log₂P⌉ after the last arrival; 2(P − 1) empty messages of all ranks together, where
-//           dissemination needs P⌈log₂P⌉.
-// Arrivals: from a forecast, of which only the order counts. A wrong one costs what a binomial tree costs anyway.
+// Cost:     2⌈log₂P⌉ rounds, ⌈log₂P⌉ after the last arrival; 2(P − 1) empty messages of all ranks together,
+//           where dissemination needs P⌈log₂P⌉.
+// Arrivals: from a forecast, of which only the order counts. A wrong one costs what a binomial tree costs
+// anyway.
 //
 // P = 4, a = (0, 5, 1, 0): rank 1 is the root, rank 2 and 3 are its children, and rank 0 is rank 3's:
 //

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dissemination barrier with fan-out k: in a round every rank signals to the k ranks n, 2n, …, kn above, where n is how
-// many ranks it has heard of. A signal stands for all that its sender has heard of; blocks are tokens without bytes.
+// Dissemination barrier with fan-out k: in a round every rank signals to the k ranks n, 2n, …, kn above,
+// where n is how many ranks it has heard of. A signal stands for all that its sender has heard of; blocks are
+// tokens without bytes.
 //
 // Source:   Hensgen, Finkel and Manber 1988; n-way: Viertel, section 5.3 (after Hoefler).
 // Requires: nothing.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical barrier: the ranks of a group of one node signal to its leader, the leaders of all nodes wait for each other
-// by any barrier algorithm, and each then lets the ranks of its node go.
+// Hierarchical barrier: the ranks of a group of one node signal to its leader, the leaders of all nodes wait
+// for each other by any barrier algorithm, and each then lets the ranks of its node go.
 //
-// Source:   Zhu et al. 2009; the signals are gathered and handed down as blocks are in a hierarchical allgather.
-// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.
+// Source:   Zhu et al. 2009; the signals are gathered and handed down as blocks are in a hierarchical
+//           allgather.
+// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks
+//           as leaders.
 // Cost:     the rounds of its three parts. Several leaders let a barrier take no less time.
 #include "collective/hierarchy/gather_by_nodes.hpp"
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recursive doubling barrier: in round k a rank and the one whose number differs in bit k signal to each other. Where P
-// is no power of two, ranks in excess signal to a neighbour before and hear from it behind. What a barrier promises is
-// an allgather of tokens without bytes, so it is that allgather.
+// Recursive doubling barrier: in round k a rank and the one whose number differs in bit k signal to each
+// other. Where P is no power of two, ranks in excess signal to a neighbour before and hear from it behind.
+// What a barrier promises is an allgather of tokens without bytes, so it is that allgather.
 //
-// Source:   Hensgen, Finkel and Manber 1988 (butterfly); for other P allgather_recursive_doubling_two_phase.cpp.
+// Source:   Hensgen, Finkel and Manber 1988 (butterfly); for other P
+//           allgather_recursive_doubling_two_phase.cpp.
 // Requires: nothing.
-// Cost:     log₂Q empty messages per rank in as many rounds, Q the largest power of two ≤ P, and 2 rounds more where
-//           P > Q.
+// Cost:     log₂Q empty messages per rank in as many rounds, Q the largest power of two ≤ P, and 2 rounds
+//           more where P > Q.
 //
 //            before      round 0     round 1                   (P = 4)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3

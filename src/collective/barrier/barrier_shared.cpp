@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Barrier by signals in shared memory: dissemination, without messages. Tokens without bytes stand in shared places.
+// Barrier by signals in shared memory: dissemination, without messages. Tokens without bytes stand in shared
+// places.
 //
 // Source:   Hensgen, Finkel and Manber 1988 (there, too, between processors that share memory).
 // Requires: all processes on one node.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tree barrier: signals go up a k-ary tree to rank 0, and down it again. A rank signals upwards when it has heard from
-// all its children: its message stands for its whole subtree; the one down stands for all others.
+// Tree barrier: signals go up a k-ary tree to rank 0, and down it again. A rank signals upwards when it has
+// heard from all its children: its message stands for its whole subtree; the one down stands for all others.
 //
 // Source:   Mellor-Crummey and Scott 1991 (tree barrier, there in shared memory).
 // Requires: nothing.
-// Cost:     twice the tree's height in rounds, about 2⌈log_k P⌉; 2(P − 1) empty messages of all ranks together.
+// Cost:     twice the tree's height in rounds, about 2⌈log_k P⌉; 2(P − 1) empty messages of all ranks
+//           together.
 //
 //            before      round 0     round 1     round 2     round 3       (k = 2)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3

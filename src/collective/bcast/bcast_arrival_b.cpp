@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// arrival_b: the root serves those who have come, batch by batch. A batch is a chain of all who have come by then, in the
-// order in which they came; the root sends the vector to its first rank, and every rank to the next one. When the root
-// has sent it, it makes the next batch of those who have come meanwhile.
+// arrival_b: the root serves those who have come, batch by batch. A batch is a chain of all who have come by
+// then, in the order in which they came; the root sends the vector to its first rank, and every rank to the
+// next one. When the root has sent it, it makes the next batch of those who have come meanwhile.
 //
-// Source:   Patarasuk and Yuan 2008, for sends that block, as told in Proficz 2021, section 2: those who have arrived are
-//           served first, found out by the algorithm's own messages. The protocol is this project's.
+// Source:   Patarasuk and Yuan 2008, for sends that block, as told in Proficz 2021, section 2: those who have
+//           arrived are served first, found out by the algorithm's own messages. The protocol is this
+//           project's.
 // Requires: nothing.
-// Cost:     balanced a chain: P − 2 + N rounds with N segments. The root sends the vector once a batch, so at most P − 1
-//           times; a rank that comes late has it N rounds after it came or was waited for. Two notices a rank (here, and
-//           from whom to whom). No extra memory. The root stays until the last rank has come.
+// Cost:     balanced a chain: P − 2 + N rounds with N segments. The root sends the vector once a batch, so at
+//           most P − 1 times; a rank that comes late has it N rounds after it came or was waited for. Two
+//           notices a rank (here, and from whom to whom). No extra memory. The root stays until the last rank
+//           has come.
 // Arrivals: from its own messages.
 //
 // P = 4, root 0, N = 1, rank 2 late: a = (0, 0, 5, 0).

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// arrival_nb: one chain in the order in which ranks come, which grows at its end. Whoever comes is put behind the last
-// rank of the chain while that one still waits for a part of the vector; else it begins a new chain at the root. Nobody
-// waits for another's send to be over.
+// arrival_nb: one chain in the order in which ranks come, which grows at its end. Whoever comes is put behind
+// the last rank of the chain while that one still waits for a part of the vector; else it begins a new chain
+// at the root. Nobody waits for another's send to be over.
 //
-// Source:   Patarasuk and Yuan 2008, for sends that do not block, as told in Proficz 2021, section 2: those who have
-//           arrived are served first, found out by the algorithm's own messages. The protocol is this project's.
+// Source:   Patarasuk and Yuan 2008, for sends that do not block, as told in Proficz 2021, section 2: those
+//           who have arrived are served first, found out by the algorithm's own messages. The protocol is
+//           this project's.
 // Requires: nothing.
-// Cost:     balanced a chain: P − 2 + N rounds with N segments. Four or five notices a rank (here, from whom, to whom or
-//           the end, complete). No extra memory. The root stays until all ranks have the vector.
+// Cost:     balanced a chain: P − 2 + N rounds with N segments. Four or five notices a rank (here, from whom,
+//           to whom or the end, complete). No extra memory. The root stays until all ranks have the vector.
 // Arrivals: from its own messages.
 //
 // P = 4, root 0, N = 1, rank 2 late: a = (0, 0, 5, 0).

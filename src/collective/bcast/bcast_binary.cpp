@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binary tree broadcast: every rank passes each segment on to two children with equal subtrees. Shorter than the chain,
-// and unlike in the binomial tree nobody has more than two to serve, so segments follow each other closely.
+// Binary tree broadcast: every rank passes each segment on to two children with equal subtrees. Shorter than
+// the chain, and unlike in the binomial tree nobody has more than two to serve, so segments follow each other
+// closely.
 //
 // Source:   Rico-Gallego (τ-Lop), chapter 4 (binary tree).
 // Requires: nothing.
-// Cost:     h − 1 + N rounds with N segments, h = ⌊log₂P⌋ the height of the tree; a rank receives N segments and sends 2N.
+// Cost:     h − 1 + N rounds with N segments, h = ⌊log₂P⌋ the height of the tree; a rank receives N segments
+//           and sends 2N.
 //
 //            round 0     round 1     round 2               (root 0, segments a and b; 0 → 1, 3; 1 → 2)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the broadcasts have in common that serve those first who have come: the vector's segments, and a rank that passes
-// them on as they arrive.
+// What the broadcasts have in common that serve those first who have come: the vector's segments, and a rank
+// that passes them on as they arrive.
 #pragma once
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chain broadcast: every rank passes the vector on to the next one. With segments it is the pipelined chain, in which
-// all ranks are busy at once; with several chains the root feeds each of them.
+// Chain broadcast: every rank passes the vector on to the next one. With segments it is the pipelined chain,
+// in which all ranks are busy at once; with several chains the root feeds each of them.
 //
 // Source:   Marendic et al., section 2 (linear pipeline); Rico-Gallego (τ-Lop), chapter 4.
 // Requires: nothing.
-// Cost:     P − 2 + N rounds with N segments and one chain, in which a rank receives and sends one segment; no extra
-//           memory.
+// Cost:     P − 2 + N rounds with N segments and one chain, in which a rank receives and sends one segment;
+//           no extra memory.
 //
 //            round 0     round 1     round 2     round 3             (root 0, segments a and b)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3

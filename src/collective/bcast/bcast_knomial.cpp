@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// K-nomial broadcast: in each round every rank that has the vector sends it to k that have not: the binomial tree with
-// fan-out k, over distances that are powers of k + 1.
+// K-nomial broadcast: in each round every rank that has the vector sends it to k that have not: the binomial
+// tree with fan-out k, over distances that are powers of k + 1.
 //
 // Source:   Viertel, section 5.1.3 (the n-way binomial tree), as a broadcast.
 // Requires: nothing.

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// List-scheduled broadcast: every rank that has the vector sends it to the next one that is expected. So early ranks
-// spread it among themselves, and a late one is a leaf that whoever is free first serves when it comes. With everybody
-// there at once it is a binomial tree.
+// List-scheduled broadcast: every rank that has the vector sends it to the next one that is expected. So
+// early ranks spread it among themselves, and a late one is a leaf that whoever is free first serves when it
+// comes. With everybody there at once it is a binomial tree.
 //
 // Source:   this project's own; a list schedule (Graham 1966) of single-port messages, as in
 //           allgather_list_scheduled.cpp.
 // Requires: nothing. Uses a forecast of arrivals, in rounds of a vector.
-// Cost:     P − 1 messages of the vector (N times as many of 1/N of it with N segments), no extra memory. One round
-//           after a late last arrival.
-// Arrivals: from a forecast. It pays where a rank receives only when it has come: in the background the vector would be
+// Cost:     P − 1 messages of the vector (N times as many of 1/N of it with N segments), no extra memory. One
+//           round after a late last arrival.
+// Arrivals: from a forecast. It pays where a rank receives only when it has come: in the background the
+// vector would be
 //           there before, and the order would not matter.
 //
-// P = 4, root 0, rank 2 late: a = (0, 0, 5, 0). A binomial tree has rank 3 behind rank 2; here nobody is behind rank 2.
+// P = 4, root 0, rank 2 late: a = (0, 0, 5, 0). A binomial tree has rank 3 behind rank 2; here nobody is
+// behind rank 2.
 //
 //            before      round 0     round 1
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scatter + allgather: the vector is cut into P parts, which go down a binomial tree, one to each rank, and are then
-// gathered by all. What a rank inside the tree keeps of what it handed on is not sent to it again.
+// Scatter + allgather: the vector is cut into P parts, which go down a binomial tree, one to each rank, and
+// are then gathered by all. What a rank inside the tree keeps of what it handed on is not sent to it again.
 //
-// Source:   van de Geijn (Barnett et al. 1994; Thakur and Gropp 2003); the allgather with Sparbit: Loch, chapter 4.
+// Source:   van de Geijn (Barnett et al. 1994; Thakur and Gropp 2003); the allgather with Sparbit: Loch,
+//           chapter 4.
 // Requires: nothing. allgather=recursive_doubling takes its two-phase form where P is no power of two.
-// Cost:     ⌈log₂P⌉ rounds and those of the allgather; about 2m bytes sent by the root, where the binomial tree sends
-//           m·⌈log₂P⌉; no extra memory.
+// Cost:     ⌈log₂P⌉ rounds and those of the allgather; about 2m bytes sent by the root, where the binomial
+//           tree sends m·⌈log₂P⌉; no extra memory.
 //
 //            before      round 0     round 1     round 2     round 3     (root 0, recursive doubling)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3

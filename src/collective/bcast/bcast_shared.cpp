@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast through shared memory: a tree in which every rank with children has two places that they all read. It copies
-// a segment from its parent's place into one of its own, and then to its user, while its children go on with it.
+// Broadcast through shared memory: a tree in which every rank with children has two places that they all
+// read. It copies a segment from its parent's place into one of its own, and then to its user, while its
+// children go on with it.
 //
 // Source:   Rico-Gallego (τ-Lop), section 4.6 (Open MPI's broadcast in shared memory; figures 4.21 and 4.22).
 // Requires: all processes on one node.
-// Cost:     no message; h + 2(N − 1) rounds (one more where its last level but one has leaves) of copies of a segment
-//           with N segments and a tree of h levels; 2 shared places for each rank with children.
+// Cost:     no message; h + 2(N − 1) rounds (one more where its last level but one has leaves) of copies of a
+//           segment with N segments and a tree of h levels; 2 shared places for each rank with children.
 //
 //            round 0     round 1     round 2     round 3     (P = 4, degree 2, one segment: writes into)
 //   rank 0   its place
@@ -21,7 +22,8 @@
 namespace convene::collective {
 namespace {
 
-/// A rank, seen from the root: degree · v + 1, …, degree · v + degree are the children of v, and levels are runs.
+/// A rank, seen from the root: degree · v + 1, …, degree · v + degree are the children of v, and levels are
+/// runs.
 struct Node {
   std::uint64_t number, degree, procs;
   std::uint32_t level = 0;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Split-binary tree broadcast: one half of the vector goes down the left subtree of a binary tree, the other down the
-// right one; then every rank and its counterpart on the other side swap their halves. The root sends the vector once
-// where the binary tree makes it send two.
+// Split-binary tree broadcast: one half of the vector goes down the left subtree of a binary tree, the other
+// down the right one; then every rank and its counterpart on the other side swap their halves. The root sends
+// the vector once where the binary tree makes it send two.
 //
 // Source:   Pješivac-Grbović et al. 2007 (split-binary tree, as Open MPI has it).
 // Requires: two segments at least.
-// Cost:     h − 1 + ⌈N/2⌉ + 1 rounds with N segments, h = ⌊log₂P⌋ the height of the tree; a rank receives N segments and
-//           sends up to 3N/2. Where P is even one rank on the left has no counterpart: the root sends it its other half.
+// Cost:     h − 1 + ⌈N/2⌉ + 1 rounds with N segments, h = ⌊log₂P⌋ the height of the tree; a rank receives N
+//           segments and sends up to 3N/2. Where P is even one rank on the left has no counterpart: the root
+//           sends it its other half.
 //
 //            round 0       round 1       round 2               (root 0, halves a and b; left: 0 → 1 → 2, right: 0 → 3 → 4)
 //   rank     0 1 2 3 4     0 1 2 3 4     0 1 2 3 4

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Descriptors of algorithms: name, requirements, parameters and generator, as constant data. Help, docs, the command
-// line, the checker's loop and the benchmark's list derive from them.
+// Descriptors of algorithms: name, requirements, parameters and generator, as constant data. Help, docs, the
+// command line, the checker's loop and the benchmark's list derive from them.
 #pragma once
 
 #include <concepts>
@@ -23,19 +23,22 @@ namespace convene::collective {
 /// Requirement on the number of processes.
 enum class Requirement : std::uint8_t { none, power_of_two, even };
 
-/// Relabelling under which the schedules of all ranks are one: rank r's is rank 0's with every peer and every place p
-/// of the output replaced by p + r (rotation) or p ^ r (exchange). Stated here, proved by a test for small P.
+/// Relabelling under which the schedules of all ranks are one: rank r's is rank 0's with every peer and every
+/// place p of the output replaced by p + r (rotation) or p ^ r (exchange). Stated here, proved by a test for
+/// small P.
 enum class Symmetry : std::uint8_t { none, rotation, exchange };
 
-/// Where an algorithm learns which ranks arrive late. `forecast`: from Call::arrivals, which the ranks agreed on before.
-/// `messages`: from its own messages, as it runs; Call::arrivals then gives the arrivals of the plan that is built.
+/// Where an algorithm learns which ranks arrive late. `forecast`: from Call::arrivals, which the ranks agreed
+/// on before. `messages`: from its own messages, as it runs; Call::arrivals then gives the arrivals of the
+/// plan that is built.
 enum class ArrivalSource : std::uint8_t { none, forecast, messages };
 
-/// How a block is cut into places: `evenly` into the number that the parameter "segments" gives (one without it), or into
-/// two, a `tiny_first` part and the rest.
+/// How a block is cut into places: `evenly` into the number that the parameter "segments" gives (one without
+/// it), or into two, a `tiny_first` part and the rest.
 enum class Cut : std::uint8_t { evenly, tiny_first };
 
-/// Ranks on which a part of a composed algorithm runs: all, one of each node, those of a node, those of a group of a node.
+/// Ranks on which a part of a composed algorithm runs: all, one of each node, those of a node, those of a
+/// group of a node.
 enum class Among : std::uint8_t { all, nodes, node, group };
 
 /// Slot of a composed algorithm: which algorithms can be this part.
@@ -56,7 +59,8 @@ struct Composition {
   std::uint32_t (*pieces)(const Algorithm& algorithm, const Call& call) = nullptr;
 };
 
-/// Function that writes one rank's steps. Two forms: with and without the work that the ranks of a plan share.
+/// Function that writes one rank's steps. Two forms: with and without the work that the ranks of a plan
+/// share.
 class Generator {
  public:
   using Plain = void (*)(const Call& call, Builder& builder);
@@ -97,17 +101,18 @@ struct Algorithm {
   std::span<const Parameter> parameters = {};
   /// The vector of a bcast is cut into as many places as there are processes.
   bool cuts_by_procs = false;
-  /// Ranks forward blocks of other ranks. Where only the root knows the blocks' sizes, all ranks must learn them first;
-  /// where no rank knows all (alltoallv), every block takes the size of the largest.
+  /// Ranks forward blocks of other ranks. Where only the root knows the blocks' sizes, all ranks must learn
+  /// them first; where no rank knows all (alltoallv), every block takes the size of the largest.
   bool relays = false;
   /// Combines contributions in another order than that of the ranks: needs a commutative operator.
   bool commutative_only = false;
   /// Of a neighborhood collective: depends on the neighbours of other ranks, too.
   bool needs_whole_graph = false;
-  /// Number of places that `procs` ranks of a node share (Buffer::shared); it never falls with `procs`. Null for an
-  /// algorithm that sends messages. All ranks must be on one node.
+  /// Number of places that `procs` ranks of a node share (Buffer::shared); it never falls with `procs`. Null
+  /// for an algorithm that sends messages. All ranks must be on one node.
   std::uint64_t (*shared_places)(Rank procs, std::span<const Value> parameters) = nullptr;
-  /// Number of places of a block, where it is neither one, nor the parameter "segments", nor the number of processes.
+  /// Number of places of a block, where it is neither one, nor the parameter "segments", nor the number of
+  /// processes.
   std::uint64_t (*pieces)(Rank procs, std::span<const Value> parameters) = nullptr;
   /// Null for an algorithm that is not composed.
   const Composition* composition = nullptr;
@@ -129,12 +134,12 @@ struct Algorithm {
 
 /// With the default parameters and parts.
 Spec default_spec(const Algorithm& algorithm);
-/// For the checker's grid: with sample_parameters(). Of a composed one: each algorithm that can be a part, once, while the
-/// samples of its own parameters take turns.
+/// For the checker's grid: with sample_parameters(). Of a composed one: each algorithm that can be a part,
+/// once, while the samples of its own parameters take turns.
 std::vector<Spec> sample_specs(const Algorithm& algorithm);
 
-/// The requirement that a call does not meet: a clause such as "needs an even number of processes", or empty. Throws
-/// std::logic_error where a call of a composed algorithm does not name its parts.
+/// The requirement that a call does not meet: a clause such as "needs an even number of processes", or empty.
+/// Throws std::logic_error where a call of a composed algorithm does not name its parts.
 std::string unmet_requirement(const Algorithm& algorithm, const Call& call);
 /// The same with default parameters and parts. `commutative`: of a reduction's operator.
 std::string unmet_requirement(const Algorithm& algorithm, Rank procs, bool commutative = true);
@@ -146,8 +151,8 @@ bool relays(const Spec& spec);
 bool shares_memory(const Spec& spec);
 /// Number of places that the ranks of the fullest node share.
 std::uint64_t shared_places(const Algorithm& algorithm, const Call& call);
-/// Bytes that the ranks of the fullest node share, of blocks of so many bytes in items of so many. Each place is padded to
-/// a cache line.
+/// Bytes that the ranks of the fullest node share, of blocks of so many bytes in items of so many. Each place
+/// is padded to a cache line.
 std::uint64_t shared_bytes(const Algorithm& algorithm, const Call& call, std::uint64_t block_bytes,
                            std::uint64_t item_bytes);
 /// Bytes of one shared place: room for the largest of so many segments of a block.
@@ -175,14 +180,15 @@ std::span<const Algorithm* const> catalogue();
 /// The algorithms of one collective.
 std::vector<const Algorithm*> catalogue(Collective collective);
 
-/// Number of places of a block under a call's parameters: Algorithm::pieces, the number of processes where it cuts by that,
-/// 2 where the first is tiny, the value of "segments", else 1; of a composed algorithm Composition::pieces.
+/// Number of places of a block under a call's parameters: Algorithm::pieces, the number of processes where it
+/// cuts by that, 2 where the first is tiny, the value of "segments", else 1; of a composed algorithm
+/// Composition::pieces.
 std::uint32_t segments(const Algorithm& algorithm, const Call& call);
 /// The same, of an algorithm that is not composed.
 std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const Value> parameters);
 
-/// One rank's schedule. The requirement must hold. Of an online algorithm: its steps where the ranks arrive as
-/// Call::arrivals gives. Throws std::logic_error where a generator breaks its own rules.
+/// One rank's schedule. The requirement must hold. Of an online algorithm: its steps where the ranks arrive
+/// as Call::arrivals gives. Throws std::logic_error where a generator breaks its own rules.
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder);
 /// The same, with the work that the ranks of a plan share.
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, SharedWork& work, Builder& builder);

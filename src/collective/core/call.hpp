@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A call of a collective as a generator sees it, and what it promises: the contents of all buffers before and after.
+// A call of a collective as a generator sees it, and what it promises: the contents of all buffers before and
+// after.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,13 @@ struct Call {
   bool in_place = false;               ///< of a rooted collective: the root's
   std::vector<Value> parameters = {};  ///< in the order of the descriptor's parameters
   std::vector<Spec> parts = {};        ///< of a composed algorithm, in the order of its slots
-  /// Forecast: when each rank arrives, in ticks of a round's duration (one block sent and received) after the earliest.
-  /// Empty: all at once. Only says what is best to do: a schedule is correct whatever comes true.
+  /// Forecast: when each rank arrives, in ticks of a round's duration (one block sent and received) after the
+  /// earliest. Empty: all at once. Only says what is best to do: a schedule is correct whatever comes true.
   std::vector<std::int32_t> arrivals = {};
   /// Each rank's node, by rank: any numbers, the same for ranks that share a node. Empty: not known.
   std::vector<Rank> nodes = {};
-  /// Of a neighborhood collective: the ranks' neighbours. Lists of other ranks may be missing where an algorithm does not
-  /// need them. Null: that of with_graph().
+  /// Of a neighborhood collective: the ranks' neighbours. Lists of other ranks may be missing where an
+  /// algorithm does not need them. Null: that of with_graph().
   std::shared_ptr<const Graph> graph = nullptr;
   /// Of a reduction's operator; if false, contributions are combined in rank order.
   bool commutative = true;
@@ -56,25 +57,27 @@ Call with_graph(Call call);
 /// bcast: none; the vector, at the root too.              barrier: as allgather, of tokens without bytes.
 /// reduce: the vector; at the root the vector, else none. allreduce, scan, exscan: the vector; the vector.
 /// reduce_scatter, reduce_scatter_block: the vector, which is a block for each rank; the own block.
-/// neighbor_allgather, neighbor_allgatherv: the own block; a block for each entry of the rank's list of sources.
+/// neighbor_allgather, neighbor_allgatherv: the own block; a block for each entry of the rank's list of
+/// sources.
 struct Places {
   std::uint32_t input, output;
 };
 Places places(const Call& call, std::uint32_t segments);
 
-/// Under MPI_IN_PLACE: place i of `alias` is place `first` + i of `of`. Nothing where the buffers are two all the same
-/// (alltoall, reduce_scatter: the input is then a copy).
+/// Under MPI_IN_PLACE: place i of `alias` is place `first` + i of `of`. Nothing where the buffers are two all
+/// the same (alltoall, reduce_scatter: the input is then a copy).
 struct Alias {
   Buffer alias, of;
   Place first;
 };
 std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments);
 
-/// What every rank's buffers hold before and must hold afterwards.
-/// Content b * segments + s is segment s of block b: of rank b's block in allgather, gather, barrier and neighborhood
-/// collectives, the block for rank b in scatter, the segment b of the vector in bcast, and the one from rank b / P to rank b % P in alltoall.
-/// Of a reduction: see Reduction. In reduce_scatter, place b * segments + s of the vector is segment s of rank b's block.
-/// Allreduce promises the same expression on all ranks, so that rounding makes no difference between them.
+/// What every rank's buffers hold before and must hold afterwards. Content b * segments + s is segment s of
+/// block b: of rank b's block in allgather, gather, barrier and neighborhood collectives, the block for rank
+/// b in scatter, the segment b of the vector in bcast, and the one from rank b / P to rank b % P in alltoall.
+/// Of a reduction: see Reduction. In reduce_scatter, place b * segments + s of the vector is segment s of
+/// rank b's block. Allreduce promises the same expression on all ranks, so that rounding makes no difference
+/// between them.
 Contract contract(Call call, std::uint32_t segments);
 
 }  // namespace convene::collective

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Composition: running a part of a composed algorithm, another algorithm with its parameters, on some of the ranks.
+// Composition: running a part of a composed algorithm, another algorithm with its parameters, on some of the
+// ranks.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@ namespace convene::collective {
 
 using Ranks = std::vector<Rank>;
 
-/// Number of rounds of a call of a part on its busiest rank. All ranks of the whole must agree on it, to label what
-/// follows.
+/// Number of rounds of a call of a part on its busiest rank. All ranks of the whole must agree on it, to
+/// label what follows.
 std::uint32_t rounds_of(const Spec& part, Call call);
 
 /// Call of a part on some of the ranks, as one of them sees it.
@@ -34,15 +35,15 @@ struct Phase {
   std::vector<std::int32_t> arrivals = {};
 };
 
-/// Writes this rank's steps of a phase of a part, from a round on. `outer`: the call of the whole. Where the part cuts
-/// its blocks into segments, these are portions of the places that the phase gives.
+/// Writes this rank's steps of a phase of a part, from a round on. `outer`: the call of the whole. Where the
+/// part cuts its blocks into segments, these are portions of the places that the phase gives.
 void run_phase(const Spec& part, Phase phase, const Call& outer, std::uint32_t first_round, Builder& builder);
 
 /// A run of places, cut into portions that are as equal as can be; some are empty where there are too few.
 std::vector<Embedding::Places> cut(const Embedding::Places& whole, std::uint32_t portions);
 
-/// The least number of places that each of these numbers of segments divides. Where that would be very many, the
-/// largest of them: some portions are larger than others then.
+/// The least number of places that each of these numbers of segments divides. Where that would be very many,
+/// the largest of them: some portions are larger than others then.
 std::uint32_t common_segments(std::span<const std::uint32_t> segments);
 
 /// The number of a rank in a list that has it.

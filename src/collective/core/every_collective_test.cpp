@@ -76,7 +76,8 @@ TEST_P(EveryCollective, IsCorrectBeyondTheExecutorsLimits) {
       }
 }
 
-/// Who passes on others' blocks must learn their sizes first; whether it comes to that is the same for all ranks.
+/// Who passes on others' blocks must learn their sizes first; whether it comes to that is the same for all
+/// ranks.
 TEST_P(EveryCollective, SaysWhetherItRelaysBlocks) {
   const Collective collective = GetParam().collective;
   if (collective != Collective::gatherv && collective != Collective::scatterv) GTEST_SKIP() << "equal blocks";

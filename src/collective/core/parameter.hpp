@@ -35,8 +35,8 @@ class ShortList {
   std::size_t size_ = 0;
 };
 
-/// A parameter of an algorithm: a whole number, one of a list of words (its value is the word's index), or a list of
-/// numbers.
+/// A parameter of an algorithm: a whole number, one of a list of words (its value is the word's index), or a
+/// list of numbers.
 struct Parameter {
   std::string_view name;
   std::string_view summary;

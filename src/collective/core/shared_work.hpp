@@ -7,7 +7,8 @@
 
 namespace convene::collective {
 
-/// One object serves the schedules of one algorithm and one call, which differ in Call::rank only. Not thread-safe.
+/// One object serves the schedules of one algorithm and one call, which differ in Call::rank only. Not
+/// thread-safe.
 class SharedWork {
  public:
   /// The result of make(), which runs the first time only.

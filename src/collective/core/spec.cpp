@@ -126,7 +126,8 @@ void check_brackets(std::string_view text) {
                 " do not match; write them as in hier(sparbit,linear;leaders=2)");
 }
 
-/// "hier" and "sparbit,linear;leaders=2" of "hier(sparbit,linear;leaders=2)"; nothing inside where there are no brackets.
+/// "hier" and "sparbit,linear;leaders=2" of "hier(sparbit,linear;leaders=2)"; nothing inside where there are
+/// no brackets.
 std::pair<std::string_view, std::optional<std::string_view>> cut_brackets(std::string_view text) {
   text = trimmed(text);
   const auto open = text.find('(');
@@ -154,8 +155,8 @@ Spec parse_part(Collective collective, const PartSlot& slot, std::string_view te
   return part;
 }
 
-/// What stands in the brackets of a composed algorithm: its parts, and behind the last one, parameters of its own too. The
-/// last part that is given stands for all that are not.
+/// What stands in the brackets of a composed algorithm: its parts, and behind the last one, parameters of its
+/// own too. The last part that is given stands for all that are not.
 std::vector<Spec> parse_parts(Collective collective, Spec& spec, std::vector<bool>& given,
                               std::string_view inside) {
   const Algorithm& algorithm = *spec.algorithm;

@@ -13,10 +13,10 @@
 
 namespace convene::collective {
 
-/// "sparbit", "sparbit;send=packed", "bruck;ports=2": parameters that are not given have their descriptor's value.
-/// Parts of a composed algorithm stand in brackets, "hier(sparbit,linear;leaders=2)": the last one given stands for all
-/// that are not, and what stands behind it and is a parameter of the composed one belongs to that. '-' stands for '_'
-/// in names. Throws Error.
+/// "sparbit", "sparbit;send=packed", "bruck;ports=2": parameters that are not given have their descriptor's
+/// value. Parts of a composed algorithm stand in brackets, "hier(sparbit,linear;leaders=2)": the last one
+/// given stands for all that are not, and what stands behind it and is a parameter of the composed one
+/// belongs to that. '-' stands for '_' in names. Throws Error.
 Spec parse_spec(Collective collective, std::string_view text);
 
 /// One parameter's value: a word of its list, or a whole number (4KiB will do) within its bounds. Throws

@@ -18,8 +18,8 @@ namespace convene::collective {
 
 struct Algorithm;
 
-/// Value of a parameter: a whole number, the index of a word, or a list of up to `most` numbers. A list of one number
-/// equals that number.
+/// Value of a parameter: a whole number, the index of a word, or a list of up to `most` numbers. A list of
+/// one number equals that number.
 class Value {
  public:
   static constexpr std::size_t most = 5;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BSLS (background sorted linear synchronized tree): the root asks for the blocks in the order in which the ranks are
-// expected, also while it still computes itself. A rank that it signals answers with a small first segment of its
-// block, which says that the rest is ready, and then sends the rest.
+// BSLS (background sorted linear synchronized tree): the root asks for the blocks in the order in which the
+// ranks are expected, also while it still computes itself. A rank that it signals answers with a small first
+// segment of its block, which says that the rest is ready, and then sends the rest.
 //
-// Source:   Proficz 2021, section 3.2 (as the first half of BSLB). What a signal carries is this project's own: see
-//           gather_in_turn.hpp.
-// Requires: nothing. All ranks must have the same forecast, of which only the order counts; without one the ranks take
-//           their turns upwards from the root.
-// Cost:     the root receives 2(P − 1) messages and sends P − 2 signals, of a segment each; in scratch as many segments
-//           at the root, one elsewhere. With one block on its way at a time the root's memory and port are never
-//           contended for.
-// Arrivals: from a forecast. The root's receives and signals do not touch its input, so they can be done in the
+// Source:   Proficz 2021, section 3.2 (as the first half of BSLB). What a signal carries is this project's
+//           own: see gather_in_turn.hpp.
+// Requires: nothing. All ranks must have the same forecast, of which only the order counts; without one the
+//           ranks take their turns upwards from the root.
+// Cost:     the root receives 2(P − 1) messages and sends P − 2 signals, of a segment each; in scratch as
+//           many segments at the root, one elsewhere. With one block on its way at a time the root's memory
+//           and port are never contended for.
+// Arrivals: from a forecast. The root's receives and signals do not touch its input, so they can be done in
+// the
 //           background.
 //
 // P = 4, root 0, a = (0, 0, 5, 1): the order is 1, 3, 2. (t: first segment, r: the rest; s: signal)

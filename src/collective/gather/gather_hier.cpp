@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical gather: the blocks of a group of ranks of one node go to its leader, those of a lane's groups to its
-// leader on the root's node, and from there to the root, each by any gather algorithm.
+// Hierarchical gather: the blocks of a group of ranks of one node go to its leader, those of a lane's groups
+// to its leader on the root's node, and from there to the root, each by any gather algorithm.
 //
 // Source:   Kandalla et al. 2009 (leaders and groups); Träff and Hunold 2020 (lanes).
 // Requires: on each node as many ranks as leaders.
-// Cost:     the rounds of its parts; each block enters the root's node once. A leader keeps its group's blocks, one on the
-//           root's node its lane's.
+// Cost:     the rounds of its parts; each block enters the root's node once. A leader keeps its group's
+//           blocks, one on the root's node its lane's.
 #include "collective/hierarchy/hierarchy.hpp"
 #include "collective/parts/rooted.hpp"
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sorted linear synchronized gather: the root asks the ranks in the order in which they are expected.
 //
-// A message without content does not exist in a schedule, so the signal that asks a rank carries something: the first
-// segment that the root got last. The rank gives it back in front of its own first segment, so that its answer cannot
-// go before the signal came. The first rank in the order needs no signal; nor does one get one whose predecessor's first
-// segment is empty (a block of no bytes, or of fewer than segments): it sends when it has come.
+// A message without content does not exist in a schedule, so the signal that asks a rank carries something:
+// the first segment that the root got last. The rank gives it back in front of its own first segment, so that
+// its answer cannot go before the signal came. The first rank in the order needs no signal; nor does one get
+// one whose predecessor's first segment is empty (a block of no bytes, or of fewer than segments): it sends
+// when it has come.
 #pragma once
 
 #include <algorithm>

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear gather with synchronisation: no more than a window of ranks send their blocks to the root at a time. The root sends
-// every rank a short message when it is that rank's turn, and the rank answers with its block: nothing waits at the root that
-// was not asked for. With equal blocks that message is the first segment of the root's own block. Else nobody but the root
-// knows how large that is: then each rank announces itself with its own first segment, and gets that back. (Where blocks are
-// so small that their first segments are empty, nobody is asked.)
+// Linear gather with synchronisation: no more than a window of ranks send their blocks to the root at a time.
+// The root sends every rank a short message when it is that rank's turn, and the rank answers with its block:
+// nothing waits at the root that was not asked for. With equal blocks that message is the first segment of
+// the root's own block. Else nobody but the root knows how large that is: then each rank announces itself
+// with its own first segment, and gets that back. (Where blocks are so small that their first segments are
+// empty, nobody is asked.)
 //
-// Source:   Viertel, section 5.1.2 (a signal before large data); Proficz (BSLS: a tiny first segment says that the rest is
-//           ready). What the signal is, and the order of ranks, is this project's choice.
-// Requires: nothing. The smaller the first segment the better: a block is cut into `segments` of which it is one.
-// Cost:     2 rounds; from each rank a block, to each rank a segment; in scratch up to P − 1 − window segments at the root, one
-//           elsewhere. gatherv: 3 rounds; from each rank a segment more; P − 1 segments at the root.
+// Source:   Viertel, section 5.1.2 (a signal before large data); Proficz (BSLS: a tiny first segment says
+//           that the rest is ready). What the signal is, and the order of ranks, is this project's choice.
+// Requires: nothing. The smaller the first segment the better: a block is cut into `segments` of which it is
+//           one.
+// Cost:     2 rounds; from each rank a block, to each rank a segment; in scratch up to P − 1 − window
+//           segments at the root, one elsewhere. gatherv: 3 rounds; from each rank a segment more; P − 1
+//           segments at the root.
 //
 //            before        round 0       round 1     (root 1; a: first segment, b: the rest)
 //   rank     0  1  2  3    0  1  2  3    0  1  2  3

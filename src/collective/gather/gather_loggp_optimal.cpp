@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LogGP-optimal gather: the LogGP-optimal scatter backwards. A model in which sending and receiving cost the same has
-// the same shortest time in both directions.
+// LogGP-optimal gather: the LogGP-optimal scatter backwards. A model in which sending and receiving cost the
+// same has the same shortest time in both directions.
 //
 // Source:   Viertel, sections 5.1.3 and 5.2, after Alexandrov, Ionescu, Schauser and Scheiman 1997.
 // Requires: nothing. All ranks must be given the same parameters.
-// Cost:     t(P) in the model (scatter_loggp_optimal.cpp); all but the root send one message, the root receives P − 1
-//           blocks. In scratch up to P − 1 blocks, at the ranks inside the tree.
+// Cost:     t(P) in the model (scatter_loggp_optimal.cpp); all but the root send one message, the root
+//           receives P − 1 blocks. In scratch up to P − 1 blocks, at the ranks inside the tree.
 //
 //            before      round 0     round 1     round 2             (root 0; L′ = 8, g = 3, s = 1: t = 16)
 //   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4

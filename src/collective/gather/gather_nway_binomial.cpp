@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// N-way binomial gather: the n-way binomial scatter backwards. In each round a rank receives from up to k others, whose
-// subtrees are as large as its own part.
+// N-way binomial gather: the n-way binomial scatter backwards. In each round a rank receives from up to k
+// others, whose subtrees are as large as its own part.
 //
-// Source:   Viertel, section 5.1.3 (the listing's tree is left open by an undefined variable: this one splits evenly)
-//           and section 5.2.
+// Source:   Viertel, section 5.1.3 (the listing's tree is left open by an undefined variable: this one splits
+//           evenly) and section 5.2.
 // Requires: nothing.
-// Cost:     ⌈log_{k+1} P⌉ rounds of up to k messages received per rank; all but the root send one. In scratch up to
-//           ⌈P/(k+1)⌉ blocks, at the ranks inside the tree.
+// Cost:     ⌈log_{k+1} P⌉ rounds of up to k messages received per rank; all but the root send one. In scratch
+//           up to ⌈P/(k+1)⌉ blocks, at the ranks inside the tree.
 //
 //            before      round 0     round 1                         (k = 2, root 0)
 //   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4

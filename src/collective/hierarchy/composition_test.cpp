@@ -289,7 +289,8 @@ TEST(HierarchicalAllgather, SendsNoMoreBetweenNodesThanItMust) {
     }
 }
 
-/// A composition of one process on each node is the algorithm between nodes; one on a single node needs none of it.
+/// A composition of one process on each node is the algorithm between nodes; one on a single node needs none
+/// of it.
 TEST(HierarchicalBcast, IsItsPartsAlone) {
   const Algorithm& hier = find(Collective::bcast, "hier");
   const Algorithm& binomial = find(Collective::bcast, "binomial");

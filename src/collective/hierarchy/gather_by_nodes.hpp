@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical allgathers and barriers: blocks, or zero-byte messages, go up to leaders, between nodes, and down.
+// Hierarchical allgathers and barriers: blocks, or zero-byte messages, go up to leaders, between nodes, and
+// down.
 #pragma once
 
 #include "collective/hierarchy/hierarchy.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical algorithms: the ranks by nodes, and in each node one or several leaders. The data of
-// a collective falls into as many lanes as there are leaders a node. Between nodes, lane l travels among the leaders
-// number l of all nodes, and so every byte enters a node once; within a node, the leaders and the other ranks pass it
-// on.
+// Hierarchical algorithms: the ranks by nodes, and in each node one or several leaders. The data of a
+// collective falls into as many lanes as there are leaders a node. Between nodes, lane l travels among the
+// leaders number l of all nodes, and so every byte enters a node once; within a node, the leaders and the
+// other ranks pass it on.
 //
-// Where ranks have blocks of their own (allgather, gather, scatter, alltoall, barrier), those of a node fall into as
-// many groups, runs of ranks, each with its leader: lane l has the blocks of all groups number l. Where there is one
-// vector (bcast, reduce, allreduce), lane l is its l-th part.
+// Where ranks have blocks of their own (allgather, gather, scatter, alltoall, barrier), those of a node fall
+// into as many groups, runs of ranks, each with its leader: lane l has the blocks of all groups number l.
+// Where there is one vector (bcast, reduce, allreduce), lane l is its l-th part.
 #pragma once
 
 #include <span>
@@ -55,18 +55,21 @@ class Hierarchy {
   Rank own_node_ = 0, own_lane_ = 0, root_node_ = 0;
 };
 
-/// From when on a rank can take part in a phase: unknown; when it arrives; when all ranks of its node have arrived.
+/// From when on a rank can take part in a phase: unknown; when it arrives; when all ranks of its node have
+/// arrived.
 enum class When : std::uint8_t { unknown, comes, node_has_come };
 
-/// One hierarchical call: its part 0 runs between nodes, the others within them. Generators run phases of parts
-/// one after the other. All ranks pass the same phases, whether they take part or not, so that they agree on rounds.
+/// One hierarchical call: its part 0 runs between nodes, the others within them. Generators run phases of
+/// parts one after the other. All ranks pass the same phases, whether they take part or not, so that they
+/// agree on rounds.
 class HierarchicalCall {
  public:
   HierarchicalCall(const Algorithm& algorithm, const Call& call, Builder& builder);
 
   const Hierarchy& nodes() const { return hierarchy_; }
 
-  /// Blocks of ranks that a buffer has, where the first of `there` is at place 0, and so on. In order, for lookup.
+  /// Blocks of ranks that a buffer has, where the first of `there` is at place 0, and so on. In order, for
+  /// lookup.
   struct Held {
     Buffer buffer;
     Ranks there;
@@ -94,8 +97,8 @@ class HierarchicalCall {
     phase.arrivals = arrivals(phase.ranks, when);
     run_phase(parts_[slot], std::move(phase), call_, round_, builder_);
   }
-  /// What comes next is behind the phases of a part between nodes, on all nodes or in all groups; or behind one of it
-  /// on these ranks with this root.
+  /// What comes next is behind the phases of a part between nodes, on all nodes or in all groups; or behind
+  /// one of it on these ranks with this root.
   void pass(std::size_t slot, Collective collective, Among among, When when = When::unknown);
   void pass(std::size_t slot, Collective collective, const Ranks& ranks, Rank root);
 

@@ -81,8 +81,8 @@ std::vector<std::vector<Exchange>> exchanges(const Plan& plan) {
   return result;
 }
 
-/// Fills node after node: with the lowest number that is left, and then always the one that exchanges most with those
-/// that are in it already.
+/// Fills node after node: with the lowest number that is left, and then always the one that exchanges most
+/// with those that are in it already.
 Ranks fill_greedily(const Plan& plan, const std::vector<Ranks>& nodes) {
   const auto traffic = exchanges(plan);
   constexpr std::uint64_t taken = std::numeric_limits<std::uint64_t>::max();

@@ -10,9 +10,9 @@ enum class RankOrder : std::int64_t { sequential, cyclic, fitted };
 
 /// The ranks by their new numbers. With a root, it is number 0, and its node comes first.
 ///
-/// sequential: node after node. cyclic: from each node in turn one. fitted: the ranks of a node take numbers that the
-/// part has exchange most, found greedily from its plan (O(P²) work); or sequential, cyclic or as they are, if that
-/// sends less between nodes.
+/// sequential: node after node. cyclic: from each node in turn one. fitted: the ranks of a node take numbers
+/// that the part has exchange most, found greedily from its plan (O(P²) work); or sequential, cyclic or as
+/// they are, if that sends less between nodes.
 Ranks ordered_ranks(RankOrder order, const Call& call, const Spec& part);
 
 /// How many places of a plan's messages go from node to node.

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Remapping: any algorithm on reordered ranks. An algorithm that sends most to neighbours in number is at its best
-// where these share a node, and others where they don't; so ranks take new numbers, by the nodes that they are on. The
-// blocks belong where they always do: messages pick them up and put them down there one by one (blocks=placed), or they
-// travel in the new order, between buffers of that order, and are copied once (blocks=copied).
+// Remapping: any algorithm on reordered ranks. An algorithm that sends most to neighbours in number is at its
+// best where these share a node, and others where they don't; so ranks take new numbers, by the nodes that
+// they are on. The blocks belong where they always do: messages pick them up and put them down there one by
+// one (blocks=placed), or they travel in the new order, between buffers of that order, and are copied once
+// (blocks=copied).
 //
-// Source:   Rico-Gallego 2016, chapter 6 (ring, remapped); Mirsadeghi and Afsahi 2016 (greedy orders for patterns).
+// Source:   Rico-Gallego 2016, chapter 6 (ring, remapped); Mirsadeghi and Afsahi 2016 (greedy orders for
+//           patterns).
 // Requires: what its part requires; to know the nodes; of reductions, an operator that commutes.
-// Cost:     that of the part in the new places. blocks=copied: a further buffer as large as the reordered one, and a copy of
-//           it. order=fitted: all ranks' schedules are built once on each rank, to see who sends how much to whom.
+// Cost:     that of the part in the new places. blocks=copied: a further buffer as large as the reordered
+//           one, and a copy of it. order=fitted: all ranks' schedules are built once on each rank, to see who
+//           sends how much to whom.
 #include "collective/core/forecast.hpp"
 #include "collective/hierarchy/rank_order.hpp"
 
@@ -45,7 +48,8 @@ std::string unmet(const Algorithm&, const Call& call) {
   if (call.nodes.empty()) return "needs to know which ranks share a node";
   if (!call.commutative && is_reduction(call.collective))
     return "needs a commutative operator, since it changes the order of ranks";
-  // A buffer in the new order has one size for each block; here what a rank sends and what it receives differ.
+  // A buffer in the new order has one size for each block; here what a rank sends and what it receives
+  // differ.
   if (call.collective == Collective::alltoallv &&
       static_cast<Blocks>(call.parameters[blocks]) == Blocks::copied)
     return "needs blocks=placed for alltoallv";

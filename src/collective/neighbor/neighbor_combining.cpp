@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighborhood allgather with message combining: where A sends to B and to C, and B sends to C anyway, A's block goes to B
-// alone, and on to C together with B's own. One message less; C gets the same blocks, in fewer messages. A message is
-// early (round 0: the sender's own block alone) or late (round 1: the own block and all that it takes along), so that
-// nothing is passed on more than once. Everybody knows the sizes of what it passes on, since it is a neighbour's block:
-// nothing stands in between but the blocks' own places in the output.
+// Neighborhood allgather with message combining: where A sends to B and to C, and B sends to C anyway, A's
+// block goes to B alone, and on to C together with B's own. One message less; C gets the same blocks, in
+// fewer messages. A message is early (round 0: the sender's own block alone) or late (round 1: the own block
+// and all that it takes along), so that nothing is passed on more than once. Everybody knows the sizes of
+// what it passes on, since it is a neighbour's block: nothing stands in between but the blocks' own places in
+// the output.
 //
-// Which messages go: one after the other, greedily. First those between nodes (if nodes are known), with a B on C's node
-// where there is one; then those whose ends have few common neighbours, since they are the far ones (diagonals of a
-// stencil); among the ways round the one whose middle sends the fewest blocks, counting one more for each message that
-// could still be either early or late. Nobody comes to send more than half as many blocks again as the busiest rank of
-// linear, and a message within a node never goes by way of another node.
+// Which messages go: one after the other, greedily. First those between nodes (if nodes are known), with a B
+// on C's node where there is one; then those whose ends have few common neighbours, since they are the far
+// ones (diagonals of a stencil); among the ways round the one whose middle sends the fewest blocks, counting
+// one more for each message that could still be either early or late. Nobody comes to send more than half as
+// many blocks again as the busiest rank of linear, and a message within a node never goes by way of another
+// node.
 //
-// Source:   Convene's own; message combining in neighborhoods: Träff, Carpen-Amarie, Hunold and Rougier 2014 (isomorphic
-//           ones, dimension by dimension), Mirsadeghi, Träff, Balaji and Afsahi 2017 (common neighbours).
+// Source:   Convene's own; message combining in neighborhoods: Träff, Carpen-Amarie, Hunold and Rougier 2014
+//           (isomorphic ones, dimension by dimension), Mirsadeghi, Träff, Balaji and Afsahi 2017 (common
+//           neighbours).
 // Requires: that all ranks know the whole graph. (It is gathered once, in the first call on a communicator.)
-// Cost:     2 rounds; as many blocks as linear. On a periodic plane with eight neighbours 4 messages a rank, not 8; in a
-//           space of 4 × 4 × 4 about 13 of 26.
+// Cost:     2 rounds; as many blocks as linear. On a periodic plane with eight neighbours 4 messages a rank,
+//           not 8; in a space of 4 × 4 × 4 about 13 of 26.
 //
 //   Rank 4 of a 3 × 3 torus with eight neighbours: its own block goes to its row in round 0, and in round 1 to its
 //   column, with the blocks that came from its row.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of a whole plan, found by rank: who writes one rank's schedule need not look at those of all others.
+// The messages of a whole plan, found by rank: who writes one rank's schedule need not look at those of all
+// others.
 #pragma once
 
 #include <cstdint>

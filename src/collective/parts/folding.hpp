@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Algorithms for a certain number of ranks, used by more: the first ones form pairs of neighbours, of which one, the core,
-// takes the other's contribution and later hands out the result. Cores are numbered in the order of their ranks, so sums
-// over runs of cores keep the order.
+// Algorithms for a certain number of ranks, used by more: the first ones form pairs of neighbours, of which
+// one, the core, takes the other's contribution and later hands out the result. Cores are numbered in the
+// order of their ranks, so sums over runs of cores keep the order.
 #pragma once
 
 #include "collective/parts/partial.hpp"
@@ -25,8 +25,8 @@ struct Folding {
     return partner(rank) > rank ? OperandOrder::above : OperandOrder::below;
   }
 
-  /// How many contributions come to a core from above: of its partner, and of each of the partners number ^ 2^k above it,
-  /// where the number of cores is a power of two.
+  /// How many contributions come to a core from above: of its partner, and of each of the partners number ^
+  /// 2^k above it, where the number of cores is a power of two.
   std::uint32_t above(Rank rank) const {
     std::uint32_t count = has_partner(rank) && side_of_partner(rank) == OperandOrder::above;
     for (Rank distance = 1; distance < cores; distance *= 2) count += (core(rank) & distance) == 0;

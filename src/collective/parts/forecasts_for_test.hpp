@@ -22,7 +22,8 @@ inline std::string in_words(const Arrivals& arrivals) {
   return text;
 }
 
-/// Forecasts of many kinds: dense, spread out, with equal ones, one late, some that never come, all equal, not from 0.
+/// Forecasts of many kinds: dense, spread out, with equal ones, one late, some that never come, all equal,
+/// not from 0.
 class Forecasts {
  public:
   explicit Forecasts(unsigned seed) : random_(seed) {}

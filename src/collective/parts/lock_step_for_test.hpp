@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests only: a plan played in lock step, by the single-port, full-duplex model of the sources on arrivals. A block
-// takes one round to be sent and received. A rank does its rounds in turn: it begins one when it has ended the one
-// before, and, where it sends its own block in it, when it has arrived. A message begins when both ends have begun the
-// round, and a round ends for a rank when its messages have.
+// For tests only: a plan played in lock step, by the single-port, full-duplex model of the sources on
+// arrivals. A block takes one round to be sent and received. A rank does its rounds in turn: it begins one
+// when it has ended the one before, and, where it sends its own block in it, when it has arrived. A message
+// begins when both ends have begun the round, and a round ends for a rank when its messages have.
 #pragma once
 
 #include <algorithm>

@@ -9,13 +9,13 @@
 
 namespace convene::collective {
 
-/// Charge of the model for the data of a message of n items of s bytes: (s − 1)G for each item as the source does,
-/// or (n·s − 1)G, which is literal LogGP.
+/// Charge of the model for the data of a message of n items of s bytes: (s − 1)G for each item as the source
+/// does, or (n·s − 1)G, which is literal LogGP.
 enum class Charge : std::int64_t { item, message };
 
-/// L, o and g in nanoseconds, G in picoseconds per byte; the limits keep times of 2^20 ranks within 64 bits. Defaults:
-/// L = 4.5 µs and the mean of o_s = 2.4 µs and o_r = 1.1 µs as measured on CHiC (Viertel 2007), g = 3 µs as in its
-/// figure 5.7, and G of a link of 1 GB/s.
+/// L, o and g in nanoseconds, G in picoseconds per byte; the limits keep times of 2^20 ranks within 64 bits.
+/// Defaults: L = 4.5 µs and the mean of o_s = 2.4 µs and o_r = 1.1 µs as measured on CHiC (Viertel 2007),
+/// g = 3 µs as in its figure 5.7, and G of a link of 1 GB/s.
 inline constexpr Parameter loggp_parameters[] = {
     {.name = "latency",
      .summary = "L of the LogGP model, nanoseconds",

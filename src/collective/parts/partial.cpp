@@ -60,7 +60,8 @@ Partial::Location Partial::free_inbox(State& state) const {
 Partial::Location Partial::free_place(State& state, OperandOrder side) {
   if (!options_.keeps_order) return state.where == in_input ? at_home : free_inbox(state);
   if (side == OperandOrder::below) return free_inbox(state);
-  // The sum will be there afterwards. With n more to come from above, it alternates so that the last one is at home.
+  // The sum will be there afterwards. With n more to come from above, it alternates so that the last one is
+  // at home.
   const bool home = state.above % 2 == 1 && state.where != at_home;
   if (state.above > 0) --state.above;
   return home ? at_home : free_inbox(state);

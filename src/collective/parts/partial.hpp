@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank's partial result of a reduction: where each place of it stands, and where the next contribution can come without
-// a copy. Algorithms say from whom contributions come; this keeps left and right apart.
+// A rank's partial result of a reduction: where each place of it stands, and where the next contribution can
+// come without a copy. Algorithms say from whom contributions come; this keeps left and right apart.
 #pragma once
 
 #include <span>
@@ -19,12 +19,13 @@ enum class OperandOrder : std::uint8_t { below, above };
 /// The places first, first + 1, … of the vector.
 std::vector<Place> run_of_places(Place first, std::uint32_t count = 1);
 
-/// Every place is at first the rank's own contribution, in the input (under MPI_IN_PLACE in the output). Contributions
-/// are received into `home` or an inbox, both as long as the vector, and combined there.
+/// Every place is at first the rank's own contribution, in the input (under MPI_IN_PLACE in the output).
+/// Contributions are received into `home` or an inbox, both as long as the vector, and combined there.
 ///
-/// Where the order is kept, what comes from above is the right operand, and the sum ends where it was received; what comes
-/// from below is the left one. An own contribution that is still in the input is copied before something is combined to its
-/// left. The places alternate so that the last sum ends at home, if it is known how many come from above.
+/// Where the order is kept, what comes from above is the right operand, and the sum ends where it was
+/// received; what comes from below is the left one. An own contribution that is still in the input is copied
+/// before something is combined to its left. The places alternate so that the last sum ends at home, if it is
+/// known how many come from above.
 class Partial {
  public:
   struct Options {

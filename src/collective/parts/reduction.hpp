@@ -15,8 +15,9 @@ constexpr Parameter segments_parameter(std::int64_t fallback) {
           .samples = {1, 2, 3, 4, 7, 8, 16}};
 }
 
-/// Ranks as an algorithm sees them whose result comes out at number 0. With a commutative operator, number 0 is the root.
-/// Without, numbers are ranks, so that contributions meet in rank order, and rank 0 passes the result on to the root.
+/// Ranks as an algorithm sees them whose result comes out at number 0. With a commutative operator, number 0
+/// is the root. Without, numbers are ranks, so that contributions meet in rank order, and rank 0 passes the
+/// result on to the root.
 struct Numbering {
   const Call& call;
 

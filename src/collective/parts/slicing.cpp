@@ -51,7 +51,8 @@ std::vector<Place> Slicing::piece(const Round& round, Rank digit) const {
 
 void Slicing::reduce_scatter(Partial& partial) {
   for (const Round& round : levels_) {
-    // The label of a message is how far up its target is from its source, around the end. (A radix is at least 2.)
+    // The label of a message is how far up its target is from its source, around the end. (A radix is at
+    // least 2.)
     const auto label = [&](Rank from, Rank to) {
       // NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
       builder_.round(round.first_round + (to + round.radix - from - 1) % round.radix);

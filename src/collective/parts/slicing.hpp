@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reducing by slices: in each round groups of ranks cut the slice that they share, each member takes the others'
-// contributions to one piece, and goes on with that. In the end each rank has one place of the sum, and the way back
-// collects them. With groups of two this is recursive halving (the butterfly), else radix-k.
+// Reducing by slices: in each round groups of ranks cut the slice that they share, each member takes the
+// others' contributions to one piece, and goes on with that. In the end each rank has one place of the sum,
+// and the way back collects them. With groups of two this is recursive halving (the butterfly), else radix-k.
 #pragma once
 
 #include <span>
@@ -11,15 +11,15 @@
 
 namespace convene::collective {
 
-/// The sizes of the groups, round by round, that radices give, one a round, the last one for all further rounds: from
-/// what is left of the number of processes, the largest divisor that is at most the radix, or, if there is none, the
-/// smallest there is.
+/// The sizes of the groups, round by round, that radices give, one a round, the last one for all further
+/// rounds: from what is left of the number of processes, the largest divisor that is at most the radix, or,
+/// if there is none, the smallest there is.
 std::vector<Rank> radices(Rank procs, std::span<const Rank> wanted);
 inline std::vector<Rank> radices(Rank procs, Rank radix) { return radices(procs, std::span(&radix, 1)); }
 
-/// The vector has as many places as there are cores: the product of the radices. The members of a group of the first
-/// round are neighbours; in each later round they are farther apart by the last one's size, so that sums are over runs
-/// of ranks.
+/// The vector has as many places as there are cores: the product of the radices. The members of a group of
+/// the first round are neighbours; in each later round they are farther apart by the last one's size, so that
+/// sums are over runs of ranks.
 class Slicing {
  public:
   Slicing(const Call& call, Builder& builder, const Folding& folding, const std::vector<Rank>& radices);

@@ -40,8 +40,9 @@ struct TreeRole {
   }
 };
 
-/// The role of a position in an in-order tree. Children come from above first: an own contribution then needs no copy.
-/// `height` is the tree's, and `rank` gives the rank at a position; a mirrored tree has its left and right exchanged.
+/// The role of a position in an in-order tree. Children come from above first: an own contribution then needs
+/// no copy. `height` is the tree's, and `rank` gives the rank at a position; a mirrored tree has its left and
+/// right exchanged.
 inline TreeRole role_of(const InOrderNode& node, std::uint32_t height, bool mirrored,
                         const std::function<Rank(std::uint32_t)>& rank, std::uint32_t position) {
   constexpr std::uint32_t none = InOrderNode::none;

@@ -7,7 +7,8 @@
 namespace convene::collective {
 namespace {
 
-/// Scratch for the blocks of a subtree, its root's first; or for those below the root alone, from the `first` on.
+/// Scratch for the blocks of a subtree, its root's first; or for those below the root alone, from the `first`
+/// on.
 Buffer scratch_for(const TreeNode& node, const Call& call, Builder& builder, Rank first = 0) {
   std::vector<Place> like;
   for (Rank below = first; below < node.subtree; ++below) like.push_back(call.up(below));

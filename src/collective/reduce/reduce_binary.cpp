@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binary tree, segmented: every rank has at most two children, whose sums come in turn, segment by segment. The tree is the
-// complete one, rank v (seen from the root) above ranks 2v + 1 and 2v + 2.
+// Binary tree, segmented: every rank has at most two children, whose sums come in turn, segment by segment.
+// The tree is the complete one, rank v (seen from the root) above ranks 2v + 1 and 2v + 2.
 //
-// Source:   pipelined binary trees as in Sanders, Speck, Träff 2009, section 2; named in Marendic et al. 2016, section 5.7.
+// Source:   pipelined binary trees as in Sanders, Speck, Träff 2009, section 2; named in Marendic et al.
+//           2016, section 5.7.
 // Requires: a commutative operator (its subtrees are no runs of ranks; reduce_in_order_binary.cpp has those).
-// Cost:     about 2(N + ⌊log₂P⌋ − 1) rounds of 1/N vector; two combines of a segment per rank; up to two vectors of extra
-//           memory.
+// Cost:     about 2(N + ⌊log₂P⌋ − 1) rounds of 1/N vector; two combines of a segment per rank; up to two
+//           vectors of extra memory.
 //
 //   P = 4, root 0:   0 ← 1, 2    1 ← 3          P = 5:   0 ← 1, 2    1 ← 3, 4
 #include <bit>

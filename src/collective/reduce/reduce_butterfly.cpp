@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Butterfly: recursive halving, then a gather. Partners at distance 1, 2, 4, … cut the slice that they share, and each
-// takes the other's contribution to one half; what each has in the end comes to the root on the same way back. With a
-// number of processes that is no power of two, neighbours pair up first, as many as are too many.
+// Butterfly: recursive halving, then a gather. Partners at distance 1, 2, 4, … cut the slice that they share,
+// and each takes the other's contribution to one half; what each has in the end comes to the root on the same
+// way back. With a number of processes that is no power of two, neighbours pair up first, as many as are too
+// many.
 //
-// Source:   Marendic et al. 2016, section 5.5.3 and appendix A; pairs of neighbours as in Rabenseifner 2004, section 4.
+// Source:   Marendic et al. 2016, section 5.5.3 and appendix A; pairs of neighbours as in Rabenseifner 2004,
+//           section 4.
 // Requires: nothing. Keeps the order: partners' sums are over neighbouring runs of ranks.
-// Cost:     2⌊log₂P⌋ rounds (one more if P is no power of two), 2(P − 1)/P vectors sent by the busiest rank, (P − 1)/P
-//           combined; up to two vectors of extra memory.
+// Cost:     2⌊log₂P⌋ rounds (one more if P is no power of two), 2(P − 1)/P vectors sent by the busiest rank,
+//           (P − 1)/P combined; up to two vectors of extra memory.
 //
 //            before         round 0          round 1              round 2          round 3        (root 0)
 //   rank     0  1  2  3     0  1  2  3       0   1   2   3        0    1  2  3     0

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Clairvoyant: knows when each rank will come and pairs those who are there, round by round, so that in every round as many
-// ranks as can send one segment and receive one. Balanced, it takes as long as the best pipelined tree; a late rank
-// finds the others' sums ready.
+// Clairvoyant: knows when each rank will come and pairs those who are there, round by round, so that in every
+// round as many ranks as can send one segment and receive one. Balanced, it takes as long as the best
+// pipelined tree; a late rank finds the others' sums ready.
 //
 // Source:   Marendic et al. 2016, section 5.4 (algorithm 1), corrected: see patterns/clairvoyant_pattern.hpp.
 // Requires: a commutative operator. All ranks must have the same forecast.
-// Cost:     ⌈log₂P⌉ + N − 1 rounds for balanced arrivals (for some P that are no powers of two, one more), at most one
-//           message and one combine of 1/N vector per rank and round; up to two vectors of extra memory.
+// Cost:     ⌈log₂P⌉ + N − 1 rounds for balanced arrivals (for some P that are no powers of two, one more), at
+//           most one message and one combine of 1/N vector per rank and round; up to two vectors of extra
+//           memory.
 //
 //   P = 4, N = 2, root 0, all at once ((0-3).1 is segment 1 of the sum over ranks 0 to 3):
 //            round 0            round 1              round 2

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical reduce: the contributions of a node's ranks are combined at a leader, those of the nodes at the root, each by
-// any reduce algorithm. With several leaders a node, each does so for its lane, a part of the vector, and those on the
-// root's node send theirs to the root in the end.
+// Hierarchical reduce: the contributions of a node's ranks are combined at a leader, those of the nodes at
+// the root, each by any reduce algorithm. With several leaders a node, each does so for its lane, a part of
+// the vector, and those on the root's node send theirs to the root in the end.
 //
 // Source:   Träff and Hunold 2020 (lanes); Zhu et al. 2009 (one leader).
-// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks as leaders.
-//           An operator that does not commute: nodes whose ranks follow one another.
-// Cost:     the rounds of its parts, one more with several leaders; each node's sum leaves it once. A leader keeps a sum
-//           of its lane, and what its parts keep.
+// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks
+//           as leaders. An operator that does not commute: nodes whose ranks follow one another.
+// Cost:     the rounds of its parts, one more with several leaders; each node's sum leaves it once. A leader
+//           keeps a sum of its lane, and what its parts keep.
 #include "collective/hierarchy/reduce_in_node.hpp"
 
 namespace convene::collective {

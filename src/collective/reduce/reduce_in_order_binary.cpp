@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In-order binary tree, segmented: the root divides the ranks into those below and those above it, and the middle one of
-// each side does the same. All that a rank gets from its two children stands to its left or to its right, so the order is
-// kept, with any root, and a rank with a child above copies nothing.
+// In-order binary tree, segmented: the root divides the ranks into those below and those above it, and the
+// middle one of each side does the same. All that a rank gets from its two children stands to its left or to
+// its right, so the order is kept, with any root, and a rank with a child above copies nothing.
 //
 // Source:   in-order trees as in Sanders, Speck, Träff 2009, section 4.
 // Requires: nothing. Keeps the order.
-// Cost:     about 2(N + ⌊log₂P⌋) rounds of 1/N vector; two combines of a segment per rank; up to two vectors of extra
-//           memory.
+// Cost:     about 2(N + ⌊log₂P⌋) rounds of 1/N vector; two combines of a segment per rank; up to two vectors
+//           of extra memory.
 //
 //   P = 4, root 0:   0 ← 2 (above)    2 ← 1 (below), 3 (above)
 //   P = 5, root 2:   2 ← 0 (below), 3 (above)    0 ← 1 (above)    3 ← 4 (above)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduce in shared memory in which all ranks combine: rank j combines part j of all vectors, and the root collects the
-// parts. Threads of one process combine where the vectors are; processes do not see each other's memory, so theirs are
-// copied into shared places first, and the parts from there to the root.
+// Reduce in shared memory in which all ranks combine: rank j combines part j of all vectors, and the root
+// collects the parts. Threads of one process combine where the vectors are; processes do not see each other's
+// memory, so theirs are copied into shared places first, and the parts from there to the root.
 //
 // Source:   Rico-Gallego (τ-Lop), section 4.7.4 and equation 4.58 (AzequiaMPI's reduction).
 // Requires: all processes on one node. Keeps the order.
-// Cost:     no message; 3 rounds: each rank copies (P − 1)/P of its vector, combines P − 1 parts of 1/P, and the root
-//           copies the vector out; P² shared places of 1/P of the vector.
+// Cost:     no message; 3 rounds: each rank copies (P − 1)/P of its vector, combines P − 1 parts of 1/P, and
+//           the root copies the vector out; P² shared places of 1/P of the vector.
 //
 //   P = 4, part 1: rank 1 makes x₀x₁x₂x₃ from the others' places and its own input; root 1 keeps it.
 //   P = 5 has five parts.

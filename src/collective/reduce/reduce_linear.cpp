@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear reduce: every rank sends its vector straight to the root, which combines them one after the other, from the last
-// rank to the first, so that the order is kept without further copies. While one is combined, the next one arrives.
+// Linear reduce: every rank sends its vector straight to the root, which combines them one after the other,
+// from the last rank to the first, so that the order is kept without further copies. While one is combined,
+// the next one arrives.
 //
 // Source:   folklore; Rico-Gallego 2016 (τ-Lop), chapter 4.
 // Requires: nothing. Keeps the order.
-// Cost:     1 round of P − 1 messages to the root, P − 1 combines there; two vectors of extra memory at the root (a third
-//           one under MPI_IN_PLACE).
+// Cost:     1 round of P − 1 messages to the root, P − 1 combines there; two vectors of extra memory at the
+//           root (a third one under MPI_IN_PLACE).
 //
 //   root 1, P = 4: output = x₃; then x₂ ∘, x₁ ∘ (the root's own), x₀ ∘ to its left: x₀x₁x₂x₃
 //   P = 5 begins with x₄.

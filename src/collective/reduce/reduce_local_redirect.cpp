@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Local Redirect: a binomial tree that rearranges itself around those who are late, by its own messages, without a
-// forecast. A rank tells its boss (at first its parent) when it has the sum of its subtree, and the boss says where that is
-// to go. So a boss can have two that are ready sum up between themselves while it is busy; and one that is itself held up
-// by a late rank gives away what it has, and the late rank gets the boss's boss as its own.
+// Local Redirect: a binomial tree that rearranges itself around those who are late, by its own messages,
+// without a forecast. A rank tells its boss (at first its parent) when it has the sum of its subtree, and the
+// boss says where that is to go. So a boss can have two that are ready sum up between themselves while it is
+// busy; and one that is itself held up by a late rank gives away what it has, and the late rank gets the
+// boss's boss as its own.
 //
-// Source:   named in Marendic et al. 2016, sections 2.3 and 6.2, with its purpose: atomic data, no forecast, no process
-//           waits for a partner while another is ready. The protocol is this project's.
+// Source:   named in Marendic et al. 2016, sections 2.3 and 6.2, with its purpose: atomic data, no forecast,
+//           no process waits for a partner while another is ready. The protocol is this project's.
 // Requires: a commutative operator.
-// Cost:     balanced ⌈log₂P⌉ rounds of one vector, each behind two notices (ready, go): for short vectors three times a
-//           binomial tree's latency. One round after a late leaf; ⌈log₂(k + 1)⌉ + 1 after a late rank with k children.
-//           Two vectors of extra memory. A rank that gave its sum away stays until all late ranks below it have come,
-//           as it would in a binomial tree.
+// Cost:     balanced ⌈log₂P⌉ rounds of one vector, each behind two notices (ready, go): for short vectors
+//           three times a binomial tree's latency. One round after a late leaf; ⌈log₂(k + 1)⌉ + 1 after a
+//           late rank with k children. Two vectors of extra memory. A rank that gave its sum away stays until
+//           all late ranks below it have come, as it would in a binomial tree.
 // Arrivals: from its own messages.
 //
 // What a rank does, in this order, whenever something has happened:
 //   - it takes the sum of one child that is ready, if it takes none yet (go: to me);
 //   - of the other children that are ready it pairs two and two (go: to that one; expect: from that one);
 //   - if all children have been taken and its own contribution is in, it is ready and tells its boss;
-//   - if children are missing and nothing else happens, it lets them know once that it is idle (hurry); and if it has heard
-//     that from its boss, it hands over: it tells its boss to wait for each missing child in its place (adopt),
-//     tells the child (redirect), and is ready itself.
-// A rank that was redirected answers its old boss once (with a "ready" that crossed, or "acknowledged"), so that everybody
-// knows when the last notice has come. Who is redirected is told how many of the children that he has handed over the old
-// boss had heard of; the next boss is told of the others.
+//   - if children are missing and nothing else happens, it lets them know once that it is idle (hurry); and
+//     if it has heard that from its boss, it hands over: it tells its boss to wait for each missing child in
+//     its place (adopt), tells the child (redirect), and is ready itself.
+// A rank that was redirected answers its old boss once (with a "ready" that crossed, or "acknowledged"), so
+// that everybody knows when the last notice has come. Who is redirected is told how many of the children that
+// he has handed over the old boss had heard of; the next boss is told of the others.
 //
 // P = 4, root 0, rank 3 late: a = (0, 0, 0, 5). The tree is 0 ← 1, 0 ← 2 ← 3.
 //
@@ -139,8 +140,8 @@ class LocalRedirect final : public OnlineAlgorithm {
     }
   }
 
-  /// A child that hands over has told this rank to wait for another. If that child has been redirected meanwhile, the other
-  /// one goes the same way.
+  /// A child that hands over has told this rank to wait for another. If that child has been redirected
+  /// meanwhile, the other one goes the same way.
   void wait_for(Rank child, Rank from, OnlineSteps& steps) {
     const bool has_answered = remove(early_, child);
     const auto gone = std::find_if(passed_on_.begin(), passed_on_.end(),
@@ -230,11 +231,11 @@ class LocalRedirect final : public OnlineAlgorithm {
   Buffer own_;         // where the own contribution is
   Buffer inboxes_[2];  // where others' come: the one in which the sum is not
   Rank rank_, boss_ = 0;
-  Ranks missing_;  // children that have not said that they are ready
-  Ranks ready_;    // and those that have, in this order
-  Ranks
-      heard_from_;  // who has handed over a child to this rank: once for each, until he is told what to expect
-  Ranks early_;     // who has answered before it was said that he is a child
+  Ranks missing_;      // children that have not said that they are ready
+  Ranks ready_;        // and those that have, in this order
+  Ranks heard_from_;   // who has handed over a child to this rank: once for each, until he is told what to
+                       // expect
+  Ranks early_;        // who has answered before it was said that he is a child
   Ranks answering_;    // who was redirected and has to answer once
   Ranks handed_over_;  // children that the boss is to wait for instead, in the order in which he is told
   Ranks hurried_, hurried_by_;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear pipeline: the ranks are a chain, and the vector moves along it segment by segment. Each rank puts its own
-// contribution to the left of what comes from above, so the order is kept and nothing is copied.
+// Linear pipeline: the ranks are a chain, and the vector moves along it segment by segment. Each rank puts
+// its own contribution to the left of what comes from above, so the order is kept and nothing is copied.
 //
 // Source:   Marendic et al. 2016, table 3 and section 5.7.
-// Requires: nothing. Keeps the order: where the operator does not commute and the root is not rank 0, the chain has one
-//           more link from rank 0 to the root.
-// Cost:     P − 2 + N rounds (+ 1), N messages and combines of 1/N vector per rank; one vector of extra memory.
+// Requires: nothing. Keeps the order: where the operator does not commute and the root is not rank 0, the
+//           chain has one more link from rank 0 to the root.
+// Cost:     P − 2 + N rounds (+ 1), N messages and combines of 1/N vector per rank; one vector of extra
+//           memory.
 //
 //            round 0        round 1        round 2        round 3         (P = 4, N = 2, root 0: segments a and b)
 //   rank     0  1  2  3     0  1  2  3     0  1  2  3     0  1  2  3

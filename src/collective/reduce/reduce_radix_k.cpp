@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Radix-k: as the butterfly, with groups of k ranks instead of pairs: each member takes the k − 1 others' contributions
-// to one k-th of the slice that they share. The groups' sizes multiply to P; they follow from the radices, of which
-// each is the largest size that is used in its round, where P has such a divisor. The last one stands for all further
-// rounds.
+// Radix-k: as the butterfly, with groups of k ranks instead of pairs: each member takes the k − 1 others'
+// contributions to one k-th of the slice that they share. The groups' sizes multiply to P; they follow from
+// the radices, of which each is the largest size that is used in its round, where P has such a divisor. The
+// last one stands for all further rounds.
 //
 // Source:   Marendic et al. 2016, section 5.5.4 and appendix A. (It takes a vector of sizes that was found by
 //           measuring, {4, 4, 8} for P = 128: here radix=4x4x8.)
 // Requires: nothing; for a prime number of processes the only group is all of them. Keeps the order.
-// Cost:     the sum of (k − 1) rounds, (P − 1)/P vectors sent and combined, then a gather; up to two vectors of extra
-//           memory, with groups of more than two up to five.
+// Cost:     the sum of (k − 1) rounds, (P − 1)/P vectors sent and combined, then a gather; up to two vectors
+//           of extra memory, with groups of more than two up to five.
 //
 //   P = 4, radix 4: every rank sends each other rank its quarter, takes three for its own, and sends the sum to the
 //   root. P = 6, radix 4: groups of three (0 1 2, 3 4 5), then of two (0 3, 1 4, 2 5).

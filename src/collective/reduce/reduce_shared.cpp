@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear reduce through shared memory: every rank but the root writes its vector into its two shared places in turn, and
-// the root combines from there, from the last rank to the first, so that the order is kept.
+// Linear reduce through shared memory: every rank but the root writes its vector into its two shared places
+// in turn, and the root combines from there, from the last rank to the first, so that the order is kept.
 //
 // Source:   Rico-Gallego (τ-Lop), section 4.7.3 and equation 4.55 (Open MPI's reduction in shared memory).
 // Requires: all processes on one node. Keeps the order.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairwise: in round k every rank sends the rank k above it that one's block, and combines what comes from the rank k
-// below. Nothing is forwarded. Where the operator does not commute, contributions wait until their turn has come.
+// Pairwise: in round k every rank sends the rank k above it that one's block, and combines what comes from
+// the rank k below. Nothing is forwarded. Where the operator does not commute, contributions wait until their
+// turn has come.
 //
 // Source:   Thakur, Rabenseifner, Gropp 2005, section 4.4.
 // Requires: nothing. Keeps the order.

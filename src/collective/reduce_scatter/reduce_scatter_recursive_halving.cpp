@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recursive halving: in each round partners share the blocks that they still have among them, and each takes the other's
-// contribution to its half. With a commutative operator the farthest partners come first, so that halves are runs of
-// blocks; else the nearest, so that sums are over neighbouring ranks, and a half is every second, fourth, … block. With a
-// number of processes that is no power of two, neighbours pair up first.
+// Recursive halving: in each round partners share the blocks that they still have among them, and each takes
+// the other's contribution to its half. With a commutative operator the farthest partners come first, so that
+// halves are runs of blocks; else the nearest, so that sums are over neighbouring ranks, and a half is every
+// second, fourth, … block. With a number of processes that is no power of two, neighbours pair up first.
 //
 // Source:   Thakur, Rabenseifner, Gropp 2005, section 4.4.
 // Requires: nothing. Keeps the order.
-// Cost:     ⌊log₂P⌋ rounds (two more if P is no power of two), P − 1 blocks sent and combined; up to two vectors of extra
-//           memory.
+// Cost:     ⌊log₂P⌋ rounds (two more if P is no power of two), P − 1 blocks sent and combined; up to two
+//           vectors of extra memory.
 //
 //            before         round 0           round 1                (commutative)
 //   rank     0  1  2  3     0  1  2  3        0   1   2   3
@@ -16,7 +16,8 @@
 //   block 2  0  1  2  3     .  .  02 13       .   .   all .
 //   block 3  0  1  2  3     .  .  02 13       .   .   .   all
 //
-// With P = 5, rank 1 gives its vector to rank 0 first, which has blocks 0 and 1 in the end and sends rank 1 its own.
+// With P = 5, rank 1 gives its vector to rank 0 first, which has blocks 0 and 1 in the end and sends rank 1
+// its own.
 #include <algorithm>
 #include <bit>
 

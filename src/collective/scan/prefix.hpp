@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scan and exscan as one: the prefix sums of a row of numbers. For a scan, number i is rank i with its own contribution. For
-// an exscan, every rank first passes its contribution on to the next one, and number i is rank i + 1 with what it got.
+// Scan and exscan as one: the prefix sums of a row of numbers. For a scan, number i is rank i with its own
+// contribution. For an exscan, every rank first passes its contribution on to the next one, and number i is
+// rank i + 1 with what it got.
 #pragma once
 
 #include "collective/core/algorithm.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binomial: sums of 2, 4, 8, … neighbouring ranks go up a tree, and prefixes come down again to those that lack them. Twice
-// the rounds of recursive doubling, but fewer than 2P messages in all.
+// Binomial: sums of 2, 4, 8, … neighbouring ranks go up a tree, and prefixes come down again to those that
+// lack them. Twice the rounds of recursive doubling, but fewer than 2P messages in all.
 //
 // Source:   Sanders and Träff 2006, section 2 (up and down phase); Brent and Kung 1982.
 // Requires: nothing. Keeps the order.
-// Cost:     2⌈log₂P⌉ − 1 rounds of the whole vector, for an exscan 1 + 2⌈log₂(P − 1)⌉ − 1; up to three vectors of extra
-//           memory.
+// Cost:     2⌈log₂P⌉ − 1 rounds of the whole vector, for an exscan 1 + 2⌈log₂(P − 1)⌉ − 1; up to three
+//           vectors of extra memory.
 //
 //            before         round 0          round 1            round 2
 //   rank     0  1  2  3     0  1  2  3       0  1  2  3         0  1  2   3

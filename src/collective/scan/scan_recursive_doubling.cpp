@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recursive doubling: in round k every rank sends what it has to the rank 2^k above it, which puts it to the left of its own:
-// then each has the sum of 2^(k+1) ranks up to itself. All ranks work in all rounds.
+// Recursive doubling: in round k every rank sends what it has to the rank 2^k above it, which puts it to the
+// left of its own: then each has the sum of 2^(k+1) ranks up to itself. All ranks work in all rounds.
 //
 // Source:   Hillis and Steele 1986; Sanders and Träff 2006, section 1.
 // Requires: nothing. Keeps the order.
-// Cost:     ⌈log₂P⌉ rounds of the whole vector, for an exscan 1 + ⌈log₂(P − 1)⌉; up to three vectors of extra memory.
+// Cost:     ⌈log₂P⌉ rounds of the whole vector, for an exscan 1 + ⌈log₂(P − 1)⌉; up to three vectors of extra
+//           memory.
 //
 //            before         round 0          round 1
 //   rank     0  1  2  3     0  1  2  3       0  1  2   3

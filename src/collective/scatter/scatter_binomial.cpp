@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binomial scatter: blocks go down a binomial tree. Who holds 2^j blocks sends the far half to the rank 2^(j−1) above,
-// until each rank holds its own alone.
+// Binomial scatter: blocks go down a binomial tree. Who holds 2^j blocks sends the far half to the rank
+// 2^(j−1) above, until each rank holds its own alone.
 //
 // Source:   Viertel, section 5.1.3 (recursive splitting).
-// Requires: nothing. Where P is no power of two the far part is the smaller one; nway_binomial with fan-out 1 halves.
-// Cost:     ⌈log₂P⌉ rounds; the root sends ⌈log₂P⌉ messages and P − 1 blocks, all others receive one message. In
-//           scratch up to P/2 blocks, at the ranks inside the tree.
+// Requires: nothing. Where P is no power of two the far part is the smaller one; nway_binomial with fan-out 1
+//           halves.
+// Cost:     ⌈log₂P⌉ rounds; the root sends ⌈log₂P⌉ messages and P − 1 blocks, all others receive one message.
+//           In scratch up to P/2 blocks, at the ranks inside the tree.
 //
 //            before      round 0     round 1                         (root 0)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3

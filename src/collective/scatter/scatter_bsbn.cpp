@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BSBN (background sorted binomial tree): SBN (scatter_sbn.cpp) whose blocks are received, and handed on, before their
-// ranks have come: into scratch, from which the own one is copied at the call.
+// BSBN (background sorted binomial tree): SBN (scatter_sbn.cpp) whose blocks are received, and handed on,
+// before their ranks have come: into scratch, from which the own one is copied at the call.
 //
 // Source:   named in Proficz 2021, section 2; the order of the ranks in the tree is this project's.
 // Requires: nothing. All ranks must have the same forecast, of which only the order counts.
 // Cost:     that of SBN, and a block more of extra memory, and a copy of it, at each rank but the root.
-// Arrivals: from a forecast. Receives into scratch, and sends from there, need nothing of the program, so they can be
+// Arrivals: from a forecast. Receives into scratch, and sends from there, need nothing of the program, so
+// they can be
 //           done in the background: a rank that comes much later than expected still hands on what it was sent.
 //
 // The picture for P = 4 and P = 5 is that of scatter_sbn.cpp.

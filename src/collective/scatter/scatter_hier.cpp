@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical scatter: the root gives the blocks of each lane to a leader on its node, these give those of each group
-// to its leader, and it to the ranks of its group, each by any scatter algorithm.
+// Hierarchical scatter: the root gives the blocks of each lane to a leader on its node, these give those of
+// each group to its leader, and it to the ranks of its group, each by any scatter algorithm.
 //
 // Source:   Kandalla et al. 2009 (leaders and groups); Träff and Hunold 2020 (lanes).
 // Requires: on each node as many ranks as leaders.
-// Cost:     the rounds of its parts; each block leaves the root's node once. A leader keeps its group's blocks, one on the
-//           root's node its lane's.
+// Cost:     the rounds of its parts; each block leaves the root's node once. A leader keeps its group's
+//           blocks, one on the root's node its lane's.
 #include "collective/hierarchy/hierarchy.hpp"
 #include "collective/parts/rooted.hpp"
 

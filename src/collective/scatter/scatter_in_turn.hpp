@@ -9,7 +9,8 @@
 
 namespace convene::collective {
 
-/// The root's sends in the order in which the others are expected; together expected ones from the root upwards.
+/// The root's sends in the order in which the others are expected; together expected ones from the root
+/// upwards.
 inline void scatter_in_turn(const Call& call, Builder& builder, Begins begins) {
   const std::vector<Rank> order = others_in_expected_order(call);
   if (call.is_root()) {
@@ -27,8 +28,9 @@ inline void scatter_in_turn(const Call& call, Builder& builder, Begins begins) {
   builder.copy(staged, own_block(call));
 }
 
-/// The positions of a binomial tree, those first that hear from the root first, and of these those with the largest
-/// subtrees: a rank that is late should have nobody below it, and keep nobody above it from serving others.
+/// The positions of a binomial tree, those first that hear from the root first, and of these those with the
+/// largest subtrees: a rank that is late should have nobody below it, and keep nobody above it from serving
+/// others.
 inline std::vector<Rank> by_round_of_hearing(Rank procs) {
   std::vector<TreeNode> nodes;
   for (Rank position = 0; position < procs; ++position) nodes.push_back(binomial_node(position, procs));

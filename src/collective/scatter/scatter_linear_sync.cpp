@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear scatter with synchronisation: the root sends every rank the first segment of its block, and the whole block
-// only to those that have given the segment back. So no large message goes to a rank that is not there yet, and whoever
-// is ready first is served first.
+// Linear scatter with synchronisation: the root sends every rank the first segment of its block, and the
+// whole block only to those that have given the segment back. So no large message goes to a rank that is not
+// there yet, and whoever is ready first is served first.
 //
-// Source:   Viertel, section 5.1.2 (a ready signal before large data; the root serves whoever is ready). That the signal
-//           is the first segment, given back, is this project's choice.
-// Requires: nothing. The smaller the first segment the better: a block is cut into `segments` of which it is one.
-// Cost:     3 rounds; to each rank 2 messages of a segment and a block, from each rank one of a segment; in scratch P − 1
-//           segments at the root, one elsewhere.
+// Source:   Viertel, section 5.1.2 (a ready signal before large data; the root serves whoever is ready). That
+//           the signal is the first segment, given back, is this project's choice.
+// Requires: nothing. The smaller the first segment the better: a block is cut into `segments` of which it is
+//           one.
+// Cost:     3 rounds; to each rank 2 messages of a segment and a block, from each rank one of a segment; in
+//           scratch P − 1 segments at the root, one elsewhere.
 //
 //            before        round 0       round 1       round 2     (root 1; a: first segment, b: the rest)
 //   rank     0  1  2  3    0  1  2  3    0  1  2  3    0  1  2  3

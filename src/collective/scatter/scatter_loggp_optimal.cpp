@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LogGP-optimal scatter: a rank that holds m blocks sends n of them to one other, and goes on with the rest while that
-// one goes on with its n. How many is what makes the last rank of all the earliest, by the LogGP model:
-// t(m) = min over 0 < n < m of n(s − 1)G + max{L′ + t(n), g + t(m − n)}, L′ = o + L + o.
+// LogGP-optimal scatter: a rank that holds m blocks sends n of them to one other, and goes on with the rest
+// while that one goes on with its n. How many is what makes the last rank of all the earliest, by the LogGP
+// model: t(m) = min over 0 < n < m of n(s − 1)G + max{L′ + t(n), g + t(m − n)}, L′ = o + L + o.
 //
-// Source:   Viertel, section 5.1.3, after Alexandrov, Ionescu, Schauser and Scheiman 1997. Charging whole messages
-//           (parameter charge) is literal LogGP.
+// Source:   Viertel, section 5.1.3, after Alexandrov, Ionescu, Schauser and Scheiman 1997. Charging whole
+//           messages (parameter charge) is literal LogGP.
 // Requires: nothing. All ranks must be given the same parameters.
-// Cost:     t(P) in the model; all but the root receive one message, the root sends P − 1 blocks. In scratch up to P − 1
-//           blocks, at the ranks inside the tree.
+// Cost:     t(P) in the model; all but the root receive one message, the root sends P − 1 blocks. In scratch
+//           up to P − 1 blocks, at the ranks inside the tree.
 //
 //            before      round 0     round 1     round 2             (root 0; L′ = 8, g = 3, s = 1: t = 16. Who is free
 //   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4            to send again long before its last message has

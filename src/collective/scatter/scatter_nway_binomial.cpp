@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// N-way binomial scatter: in each round who holds blocks divides them into k + 1 equal parts, keeps the first and sends
-// the others to the first ranks of theirs. For networks that take up to k small messages at the price of one.
+// N-way binomial scatter: in each round who holds blocks divides them into k + 1 equal parts, keeps the first
+// and sends the others to the first ranks of theirs. For networks that take up to k small messages at the
+// price of one.
 //
-// Source:   Viertel, section 5.1.3 (the listing's tree is left open by an undefined variable: this one splits evenly).
+// Source:   Viertel, section 5.1.3 (the listing's tree is left open by an undefined variable: this one splits
+//           evenly).
 // Requires: nothing. With k = 1 it is recursive splitting into halves.
-// Cost:     ⌈log_{k+1} P⌉ rounds of up to k messages sent per rank; all but the root receive one. In scratch up to
-//           ⌈P/(k+1)⌉ blocks, at the ranks inside the tree.
+// Cost:     ⌈log_{k+1} P⌉ rounds of up to k messages sent per rank; all but the root receive one. In scratch
+//           up to ⌈P/(k+1)⌉ blocks, at the ranks inside the tree.
 //
 //            before      round 0     round 1                         (k = 2, root 0)
 //   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4

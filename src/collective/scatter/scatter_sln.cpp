@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SLN (sorted linear): the root sends the blocks one after the other, in the order in which the ranks are expected. Who
-// is late is served last, and keeps nobody waiting.
+// SLN (sorted linear): the root sends the blocks one after the other, in the order in which the ranks are
+// expected. Who is late is served last, and keeps nobody waiting.
 //
 // Source:   named in Proficz 2021, section 2 (a linear tree sorted by arrival times).
-// Requires: nothing. All ranks must have the same forecast, of which only the order counts; without one the ranks take
-//           their turns upwards from the root.
+// Requires: nothing. All ranks must have the same forecast, of which only the order counts; without one the
+//           ranks take their turns upwards from the root.
 // Cost:     P − 1 messages from the root, no extra memory.
 // Arrivals: from a forecast. What comes goes straight to the output, so it is received at the call.
 //

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions in shared memory in which all ranks combine: the vector is cut into as many parts as there are ranks, all
-// write theirs into shared places, rank j combines part j of all vectors, and whoever wants the result reads it.
+// Reductions in shared memory in which all ranks combine: the vector is cut into as many parts as there are
+// ranks, all write theirs into shared places, rank j combines part j of all vectors, and whoever wants the
+// result reads it.
 #pragma once
 
 #include "collective/shm/shm.hpp"
@@ -13,8 +14,8 @@ class InSitu {
 
   /// Writes the own vector where the others see it, but for the part that this rank combines.
   void put() const;
-  /// Combines the own part of all vectors, in order, into a scratch place; returns that. Others may read it afterwards
-  /// from part(rank, rank).
+  /// Combines the own part of all vectors, in order, into a scratch place; returns that. Others may read it
+  /// afterwards from part(rank, rank).
   Range combine() const;
   /// Writes the combined part where the others see it.
   void put(const Range& sum) const;

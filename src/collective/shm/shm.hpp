@@ -18,10 +18,10 @@ inline Range shared_place(Rank writer, std::uint32_t segment) {
 /// True if the place of a segment is used again.
 inline bool comes_again(std::uint32_t segment, std::uint32_t segments) { return segment + turns < segments; }
 
-/// Signals by which every rank hears that all have come as far as this one (dissemination): in each round a rank tells
-/// another one, twice as far above each time. They speak of all shared places, of which every rank has `each`: those
-/// that were written may be read afterwards, and those that were read be written again. From a round on; returns the one
-/// behind.
+/// Signals by which every rank hears that all have come as far as this one (dissemination): in each round a
+/// rank tells another one, twice as far above each time. They speak of all shared places, of which every rank
+/// has `each`: those that were written may be read afterwards, and those that were read be written again.
+/// From a round on; returns the one behind.
 Rank signal_around(const Call& call, std::uint32_t each, Rank round, Builder& builder);
 
 constexpr Parameter shared_segments(std::int64_t fallback, std::string_view summary) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all algorithms of all collectives must do that mind who comes late: deliver for every forecast (or, where they learn
-// by messages, for all arrivals), and build the same schedules on all ranks. Nothing here names an algorithm.
+// What all algorithms of all collectives must do that mind who comes late: deliver for every forecast (or,
+// where they learn by messages, for all arrivals), and build the same schedules on all ranks. Nothing here
+// names an algorithm.
 #include <gtest/gtest.h>
 
 #include "collective/core/served_for_test.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Algorithms that decide as they run: whatever happens in whatever order, each course of events is a correct plan, and all
-// ends. Facts about single ones stand below; that they deliver for all arrivals is shown in forecasts_test.cpp.
+// Algorithms that decide as they run: whatever happens in whatever order, each course of events is a correct
+// plan, and all ends. Facts about single ones stand below; that they deliver for all arrivals is shown in
+// forecasts_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,8 +54,8 @@ INSTANTIATE_TEST_SUITE_P(All, Deciding,
                          })),
                          test_name);
 
-/// Takes every course of events, but only one of those in which each rank sees the same: what ranks do is fixed by what
-/// they have seen, so these end alike.
+/// Takes every course of events, but only one of those in which each rank sees the same: what ranks do is
+/// fixed by what they have seen, so these end alike.
 class EveryCourse {
  public:
   using Judge = std::function<std::string(const OnlineSimulation&)>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all algorithms of all reductions must do: every contribution combined exactly once, in rank order where the operator
-// does not commute, by the same expression on all ranks in an allreduce. Nothing here names an algorithm.
+// What all algorithms of all reductions must do: every contribution combined exactly once, in rank order
+// where the operator does not commute, by the same expression on all ranks in an allreduce. Nothing here
+// names an algorithm.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -117,8 +118,8 @@ TEST_P(Reductions, AreCorrectForRandomArrivals) {
   }
 }
 
-/// Segments may differ in size by an element, and blocks of a reduce_scatter by more: every place in scratch must have the
-/// size of what comes there.
+/// Segments may differ in size by an element, and blocks of a reduce_scatter by more: every place in scratch
+/// must have the size of what comes there.
 TEST_P(Reductions, KeepSegmentsInScratchOfTheirSize) {
   for (const Rank procs : {2, 3, 5, 8, 13})
     for (const Parameters& parameters : algorithm().sample_parameters())

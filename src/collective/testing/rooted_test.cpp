@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Facts about single algorithms of gather, scatter, bcast, alltoall and barrier, beyond every_collective_test.cpp:
-// rounds, messages, blocks, and what they look like.
+// Facts about single algorithms of gather, scatter, bcast, alltoall and barrier, beyond
+// every_collective_test.cpp: rounds, messages, blocks, and what they look like.
 #include <gtest/gtest.h>
 
 #include <algorithm>

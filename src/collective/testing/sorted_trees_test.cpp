@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What gather, scatter, bcast, barrier and allreduce make of a forecast: worked examples with one late rank, as text,
-// and who waits for whom.
+// What gather, scatter, bcast, barrier and allreduce make of a forecast: worked examples with one late rank,
+// as text, and who waits for whom.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,8 +49,8 @@ std::string text_of(Collective collective, std::string_view algorithm_name, cons
                  contract(call, per_block));
 }
 
-/// When each rank leaves, in rounds: a message takes one, a rank sends one and receives one at a time, whatever can go
-/// first. A rank that is not there yet receives, but does nothing that depends on its input.
+/// When each rank leaves, in rounds: a message takes one, a rank sends one and receives one at a time,
+/// whatever can go first. A rank that is not there yet receives, but does nothing that depends on its input.
 std::vector<std::int64_t> exits(const Plan& plan, const Arrivals& arrivals) {
   const MessageMatching links = link(plan);
   std::vector<std::int64_t> end(links.base.back(), 0), sends(plan.size(), 0), receives(plan.size(), 0);
@@ -497,7 +497,8 @@ TEST(SortedBinomial, IsTheBinomialTreeWhereNobodyIsLate) {
     }
 }
 
-// The first message of the root needs its own input in SLS, and not in BSLS; elsewhere likewise for what is received.
+// The first message of the root needs its own input in SLS, and not in BSLS; elsewhere likewise for what is
+// received.
 TEST(Background, IsWhatDependsOnNothingOfTheOwn) {
   const auto begins_early = [](const Schedule& schedule) {
     std::vector<bool> late(schedule.size(), false);
@@ -538,8 +539,8 @@ TEST(SortedBinomialScatter, KeepsNoPlaceForTheOwnBlock) {
   EXPECT_EQ(statistics(plan_of(Collective::scatter, "bsbn", Arrivals(8, 0))).scratch, 4u);
 }
 
-/// With everybody there at once: as many rounds as the binomial tree; else never more than one after the last arrival
-/// that comes when all others are served.
+/// With everybody there at once: as many rounds as the binomial tree; else never more than one after the last
+/// arrival that comes when all others are served.
 TEST(ListScheduledBcast, ServesALateRankWhenItComes) {
   for (Rank procs = 2; procs <= 40; ++procs) {
     EXPECT_EQ(statistics(plan_of(Collective::bcast, "list_scheduled", Arrivals(procs, 0))).rounds,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long the tree scatters and the k-port Bruck allgather take in the LogGP and LogfP models: schedules are played,
-// message by message, and compared with times that are reckoned without any schedule. (Gathers are the same trees
-// backwards: rooted_test.cpp.)
+// How long the tree scatters and the k-port Bruck allgather take in the LogGP and LogfP models: schedules are
+// played, message by message, and compared with times that are reckoned without any schedule. (Gathers are
+// the same trees backwards: rooted_test.cpp.)
 //
-// Literal LogGP: a message of b bytes occupies the sender for o_s, lets it begin the next one g + (b − 1)G later, and is
-// there (b − 1)G + L after o_s; the receiver needs o_r. LogfP: of n messages of a round each costs o_s(n), and g counts
-// from the f-th message of a rank on: the j-th of n is out after o_s(n) + max{(j − 1)o_s(n), (j − f)g}.
+// Literal LogGP: a message of b bytes occupies the sender for o_s, lets it begin the next one g + (b − 1)G
+// later, and is there (b − 1)G + L after o_s; the receiver needs o_r. LogfP: of n messages of a round each
+// costs o_s(n), and g counts from the f-th message of a rank on: the j-th of n is out after
+// o_s(n) + max{(j − 1)o_s(n), (j − f)g}.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -294,7 +295,8 @@ TEST(NWayScatter, TakesTheTimeThatItsSizesSayInLogfP) {
       }
 }
 
-// The k-port Bruck allgather. All ranks are in step, so what arrives at a rank is what it sends, at the same times.
+// The k-port Bruck allgather. All ranks are in step, so what arrives at a rank is what it sends, at the same
+// times.
 
 std::vector<std::vector<Sent>> bruck_rounds(Rank procs, std::int64_t ports, std::int64_t last) {
   const Plan plan =

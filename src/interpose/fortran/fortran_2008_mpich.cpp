@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `use mpi_f08` under MPICH and its relatives. Calls with a choice buffer come to the C names there, and so do all of mpif.h
-// and `use mpi`; the others of mpi_f08 call PMPI_ functions directly. Those that Convene has to see are wrapped here: what
-// starts or frees requests that may stand for Convene's, what may wait, and collectives without buffers. Each does what is
-// Convene's and leaves the rest to the MPI's function of the same name. Handles are structures of one integer, everything
-// comes by address, and ierror may be absent (null).
+// `use mpi_f08` under MPICH and its relatives. Calls with a choice buffer come to the C names there, and so
+// do all of mpif.h and `use mpi`; the others of mpi_f08 call PMPI_ functions directly. Those that Convene has
+// to see are wrapped here: what starts or frees requests that may stand for Convene's, what may wait, and
+// collectives without buffers. Each does what is Convene's and leaves the rest to the MPI's function of the
+// same name. Handles are structures of one integer, everything comes by address, and ierror may be absent
+// (null).
 #include "mpi/functions.hpp"
 
 #ifndef OPEN_MPI
@@ -55,8 +56,9 @@ void until_all(int count, const int* requests) {
     return at >= count;
   });
 }
-/// Tests until something is done, or there is an error; returns that. (The MPI's own test does it: only that tells a request
-/// that is complete from an inactive one.) `test` takes where the error goes, and tells whether something is done.
+/// Tests until something is done, or there is an error; returns that. (The MPI's own test does it: only that
+/// tells a request that is complete from an inactive one.) `test` takes where the error goes, and tells
+/// whether something is done.
 template <class Test>
 int until_any(Test&& test) {
   int code = MPI_SUCCESS;
@@ -82,7 +84,8 @@ void give_back(int* ierror, int code) {
 }  // namespace
 }  // namespace convene::interpose
 
-/// Defines one function: what it does first, in which it may return; then the MPI's own of this name is called.
+/// Defines one function: what it does first, in which it may return; then the MPI's own of this name is
+/// called.
 #define CONVENE_F08(name, parameters, names, first)                               \
   extern "C" void convene_f08_##name parameters __asm__("mpi_" #name "_f08_")     \
       __attribute__((visibility("default")));                                     \

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fortran under Open MPI. Its bindings call PMPI_ functions directly, so a Fortran program never reaches the C names, and
-// the Fortran names are wrapped: mpif.h and `use mpi` call mpi_x_ (in four spellings, by compiler), `use mpi_f08` calls
-// mpi_x_f08_. Both pass everything by address; handles are integers, and MPI_IN_PLACE and MPI_BOTTOM are the addresses of
-// two common blocks. (For MPICH's bindings see interpose/fortran/fortran_2008_mpich.cpp.)
+// Fortran under Open MPI. Its bindings call PMPI_ functions directly, so a Fortran program never reaches the
+// C names, and the Fortran names are wrapped: mpif.h and `use mpi` call mpi_x_ (in four spellings, by
+// compiler), `use mpi_f08` calls mpi_x_f08_. Both pass everything by address; handles are integers, and
+// MPI_IN_PLACE and MPI_BOTTOM are the addresses of two common blocks. (For MPICH's bindings see
+// interpose/fortran/fortran_2008_mpich.cpp.)
 #pragma once
 
 #include <dlfcn.h>
@@ -17,8 +18,9 @@
 
 namespace convene::interpose::fortran {
 
-/// The address of a common block of Open MPI's, in whichever spelling the compiler gave it. Several libraries define it, and
-/// where they were loaded privately (by Python, say) the module that calls does not see the one that others see.
+/// The address of a common block of Open MPI's, in whichever spelling the compiler gave it. Several libraries
+/// define it, and where they were loaded privately (by Python, say) the module that calls does not see the
+/// one that others see.
 class CommonBlock {
  public:
   explicit CommonBlock(const char* const (&spellings)[4]) {
@@ -71,8 +73,8 @@ inline void give_back(MPI_Fint* ierror, int code) {
 
 static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on as C's");
 
-/// Defines one spelling of a function: parameters all by address, their names, and the call of Convene's. If Convene is
-/// inactive the call passes through.
+/// Defines one spelling of a function: parameters all by address, their names, and the call of Convene's. If
+/// Convene is inactive the call passes through.
 #define CONVENE_SPELLING(id, spelling, parameters, names, call)                                             \
   extern "C" void convene_fortran_##id parameters __asm__(spelling) __attribute__((visibility("default"))); \
   extern "C" void convene_fortran_##id parameters {                                                         \
@@ -92,8 +94,9 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
 
 #define CONVENE_FORTRAN_LIST(...) __VA_ARGS__
 
-/// Defines a collective's three forms: mpi_<name>, mpi_i<name> and mpi_<name>_init. `names` and `arguments` in parentheses
-/// are the blocking form's: as they came, and as the runtime takes them; then its parameters, all without ierror.
+/// Defines a collective's three forms: mpi_<name>, mpi_i<name> and mpi_<name>_init. `names` and `arguments`
+/// in parentheses are the blocking form's: as they came, and as the runtime takes them; then its parameters,
+/// all without ierror.
 #define CONVENE_FORTRAN_FORMS(name, capitals, names, arguments, ...)                                      \
   CONVENE_FORTRAN(name, capitals, (__VA_ARGS__, MPI_Fint * ierror), (CONVENE_FORTRAN_LIST names, ierror), \
                   name arguments)                                                                         \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests of Fortran programs: integers, which may stand for persistent operations of Convene's. What is done with them
-// is in interpose/persistent.cpp, as for a C program's.
+// Requests of Fortran programs: integers, which may stand for persistent operations of Convene's. What is
+// done with them is in interpose/persistent.cpp, as for a C program's.
 #pragma once
 
 #include <type_traits>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bursts: the number of messages that a rank sends, or receives, without waiting for others in between (LogfP).
+// Bursts: the number of messages that a rank sends, or receives, without waiting for others in between
+// (LogfP).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,9 @@
 
 namespace convene::model {
 
-/// A message's generation is the length of the longest chain of messages that must arrive before it can be sent. A burst is
-/// all messages of one generation that a rank sends, or receives. (It does not depend on rounds, which are labels.)
+/// A message's generation is the length of the longest chain of messages that must arrive before it can be
+/// sent. A burst is all messages of one generation that a rank sends, or receives. (It does not depend on
+/// rounds, which are labels.)
 class Bursts {
  public:
   /// The plan's messages must match: links.fault is empty.

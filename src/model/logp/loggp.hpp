@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LogGP (Alexandrov et al. 1997), and LogP (Culler et al. 1993), which ignores the size of a message. With one parameter
-// set per channel this is LogGPH (Yuan et al. 2010).
+// LogGP (Alexandrov et al. 1997), and LogP (Culler et al. 1993), which ignores the size of a message. With
+// one parameter set per channel this is LogGPH (Yuan et al. 2010).
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LogGPS (Ino, Fujimoto, Hagihara 2001): LogGP with synchronous long messages. From S bytes on, a sender waits for its
-// receiver: a request and an answer of one byte each precede the message.
+// LogGPS (Ino, Fujimoto, Hagihara 2001): LogGP with synchronous long messages. From S bytes on, a sender
+// waits for its receiver: a request and an answer of one byte each precede the message.
 #include "model/logp/loggp.hpp"
 
 namespace convene::model {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evaluation of a plan under a model of the LogP family: a discrete-event simulation that yields when each rank is done.
+// Evaluation of a plan under a model of the LogP family: a discrete-event simulation that yields when each
+// rank is done.
 //
-// Each rank has one processor and one port for each direction. A send starts when its predecessors are complete and the
-// processor and the port are free; a receive when, in addition, its message has arrived. Of several steps that can start at a
-// time, the first in the schedule starts. Copies and reductions occupy the processor. Messages of a pair of ranks match as the
-// schedule numbers them.
+// Each rank has one processor and one port for each direction. A send starts when its predecessors are
+// complete and the processor and the port are free; a receive when, in addition, its message has arrived. Of
+// several steps that can start at a time, the first in the schedule starts. Copies and reductions occupy the
+// processor. Messages of a pair of ranks match as the schedule numbers them.
 #pragma once
 
 #include <vector>
@@ -16,9 +17,10 @@
 
 namespace convene::model {
 
-/// By rank, the seconds from a common start until its last step is complete. A synchronous message (MessageModel) is preceded
-/// by a request of one byte, which the receiver answers with another as soon as its receive is ready. Throws Error if the
-/// platform lacks parameters, the mapping has another number of ranks, or the plan deadlocks.
+/// By rank, the seconds from a common start until its last step is complete. A synchronous message
+/// (MessageModel) is preceded by a request of one byte, which the receiver answers with another as soon as
+/// its receive is ready. Throws Error if the platform lacks parameters, the mapping has another number of
+/// ranks, or the plan deadlocks.
 std::vector<double> evaluate_logp_plan(const Plan& plan, const Mapping& mapping,
                                        const ModelPlatform& platform, const CostModel& model,
                                        const MessageSizes& sizes);

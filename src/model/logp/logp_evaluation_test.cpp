@@ -97,8 +97,8 @@ TEST(LogGPEvaluation, RecursiveDoubling) {
   }
 }
 
-/// Ports keep g + (m − 1)G after each message; the latency is long enough for all sends of a round to be out before
-/// the first message comes.
+/// Ports keep g + (m − 1)G after each message; the latency is long enough for all sends of a round to be out
+/// before the first message comes.
 double bruck_by_hand(const LogGP& p, Rank procs, Rank ports, double bytes) {
   double time = 0;
   for (Rank width = 1; width < procs; width *= ports + 1) {
@@ -126,7 +126,8 @@ TEST(LogGPEvaluation, BruckWithOneToFourPorts) {
       const double evaluated = makespan(bruck(procs, ports), machine, loggp_model, 10);
       const double by_hand = bruck_by_hand(machine.channels[0].get<LogGP>(), procs, ports, 10);
       SCOPED_TRACE(std::to_string(procs) + " processes, " + std::to_string(ports) + " ports");
-      // Where the last round is not full, a rank may have what it sends there before the round before it ends.
+      // Where the last round is not full, a rank may have what it sends there before the round before it
+      // ends.
       if (is_power_of(ports + 1, procs))
         EXPECT_NEAR(evaluated, by_hand, close);
       else
@@ -221,7 +222,8 @@ TEST(LogfPEvaluation, OneMessageARound) {
 TEST(LogfPEvaluation, BruckWithTwoPortsSendsBothForFree) {
   const ModelPlatform machine = platform();
   const LogfP& p = machine.channels[0].get<LogfP>();
-  // o_s(2) + max{o_s(2) + L, o_s(2) + L} + o_r(2): the second message comes o_s later, the first is received by then.
+  // o_s(2) + max{o_s(2) + L, o_s(2) + L} + o_r(2): the second message comes o_s later, the first is received
+  // by then.
   for (Rank procs : {3u, 9u, 27u}) {
     const double rounds = std::round(std::log(procs) / std::log(3));
     EXPECT_NEAR(makespan(bruck(procs, 2), machine, logfp_model, 1),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Message models: what one message costs its two ends under a model of the LogP family, in one form for all of them.
+// Message models: what one message costs its two ends under a model of the LogP family, in one form for all
+// of them.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,10 @@
 
 namespace convene::model {
 
-/// Seconds. A send that starts at time t occupies the sender's processor until t + send_busy and its port until
-/// t + send_port; the message can be received from t + flight on. A receive that starts at time r occupies the receiver's
-/// port from r − recv_port to r + recv_port_behind and its processor until r + recv_busy; then it is complete.
+/// Seconds. A send that starts at time t occupies the sender's processor until t + send_busy and its port
+/// until t + send_port; the message can be received from t + flight on. A receive that starts at time r
+/// occupies the receiver's port from r − recv_port to r + recv_port_behind and its processor until
+/// r + recv_busy; then it is complete.
 struct MessageCost {
   double send_busy = 0;
   double send_port = 0;
@@ -32,7 +34,8 @@ struct Burst {
 struct MessageModel {
   /// The cost of a message of so many bytes. The channel must have the model's parameters.
   MessageCost (*cost)(const ModelChannel& channel, double bytes, Burst burst);
-  /// The sender of such a message waits for the receiver: a request and its answer, of one byte each, precede it. Null: never.
+  /// The sender of such a message waits for the receiver: a request and its answer, of one byte each, precede
+  /// it. Null: never.
   bool (*is_synchronous)(const ModelChannel& channel, double bytes) = nullptr;
   bool depends_on_bursts = false;
 };

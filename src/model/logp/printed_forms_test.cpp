@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formulas that the InfiniBand work on scatter, gather and allgather prints in its chapter 5, beside plans evaluated
-// under the literal models. Where they differ, the test says by how much: the work charges (s − 1)G for each block and
-// not for each message, has one g too many in the linear scatter, and forgets that Bruck's messages grow.
+// The formulas that the InfiniBand work on scatter, gather and allgather prints in its chapter 5, beside
+// plans evaluated under the literal models. Where they differ, the test says by how much: the work charges
+// (s − 1)G for each block and not for each message, has one g too many in the linear scatter, and forgets
+// that Bruck's messages grow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -91,7 +92,8 @@ TEST(PrintedForms, ModifiedRing) {  // as printed, while the latency hides the o
   for (Rank P = 2; P <= 64; ++P) {
     const double printed = p.send_overhead + p.recv_overhead + (P - 1) * (s - 1) * p.G + (P - 2) * p.g + p.L;
     EXPECT_NEAR(loggp(modified_ring(P)), printed, close) << P;
-    // LogfP's printed forms have a gap before the messages beyond the f-th, with which overheads do not add up.
+    // LogfP's printed forms have a gap before the messages beyond the f-th, with which overheads do not add
+    // up.
     const double o = f.send_overhead(P - 1), last = std::max((P - 2) * o, (P - 1.0 - f.free) * f.g);
     EXPECT_NEAR(logfp(modified_ring(P)), last + o + f.L + f.recv_overhead(P - 1), close) << P;
   }

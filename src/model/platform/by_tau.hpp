@@ -9,11 +9,12 @@
 
 namespace convene::model {
 
-/// Durations as functions of the size, for the measured τ: the duration of an operation beside τ − 1 others of its kind.
+/// Durations as functions of the size, for the measured τ: the duration of an operation beside τ − 1 others
+/// of its kind.
 using ByTau = std::map<std::uint32_t, Piecewise>;
 
-/// The value for any τ: linear between two τ of the table; beyond the last on the line through 1 and the last, so that
-/// f(m, 1) ≤ f(m, τ) ≤ τ·f(m, 1) holds there if it holds in the table. 0 for an empty table.
+/// The value for any τ: linear between two τ of the table; beyond the last on the line through 1 and the
+/// last, so that f(m, 1) ≤ f(m, τ) ≤ τ·f(m, 1) holds there if it holds in the table. 0 for an empty table.
 double at(const ByTau& table, double bytes, std::uint32_t tau);
 
 }  // namespace convene::model

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cost models as descriptors. A descriptor carries everything that help, docs, the Python binding, the reader of platform
-// files and predictions need to know of a model. A new model is one source file with its descriptor, and one line in
-// cost_models.hpp.
+// Cost models as descriptors. A descriptor carries everything that help, docs, the Python binding, the reader
+// of platform files and predictions need to know of a model. A new model is one source file with its
+// descriptor, and one line in cost_models.hpp.
 #pragma once
 
 #include <any>
@@ -24,7 +24,8 @@ struct ParameterSet {
   std::string_view field;
   /// The value for ModelChannel::add(). Throws Error.
   std::any (*read)(const JsonField& field, const ParameterReader& reader);
-  /// Checks that the sets of all channels are consistent; `channels` is the list in the file. Throws Error. May be null.
+  /// Checks that the sets of all channels are consistent; `channels` is the list in the file. Throws Error.
+  /// May be null.
   void (*check)(const ModelPlatform& platform, const JsonField& channels) = nullptr;
 };
 

@@ -15,8 +15,9 @@ class MessageSizes {
   /// Every place holds this many bytes.
   static MessageSizes uniform(double bytes_per_place);
 
-  /// Place i of the output holds bytes[i] (allgatherv). An input of one place holds the rank's own block; an input with the
-  /// output's number of places has the same sizes. bytes() refuses messages and copies of other places.
+  /// Place i of the output holds bytes[i] (allgatherv). An input of one place holds the rank's own block; an
+  /// input with the output's number of places has the same sizes. bytes() refuses messages and copies of
+  /// other places.
   static MessageSizes by_place(std::vector<double> bytes);
 
   bool is_uniform() const { return bytes_.empty(); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests only: small plans built by hand, so that the models can be tested without the catalogue of algorithms.
+// For tests only: small plans built by hand, so that the models can be tested without the catalogue of
+// algorithms.
 #pragma once
 
 #include <algorithm>

@@ -18,8 +18,8 @@
 
 namespace convene::model {
 
-/// A channel: the way by which the ranks of one unit of the level `within` reach each other, or all ranks. It holds at most
-/// one parameter set of each type; a cost model defines the type of its parameters.
+/// A channel: the way by which the ranks of one unit of the level `within` reach each other, or all ranks. It
+/// holds at most one parameter set of each type; a cost model defines the type of its parameters.
 class ModelChannel {
  public:
   std::string name;
@@ -51,8 +51,8 @@ class ModelChannel {
   std::vector<std::any> sets_;
 };
 
-/// The first channel between nodes: the one after that of all ranks of a node. Without a channel of all ranks of a node, the
-/// last channel; at least 1, so that a platform's only channel is memory.
+/// The first channel between nodes: the one after that of all ranks of a node. Without a channel of all ranks
+/// of a node, the last channel; at least 1, so that a platform's only channel is memory.
 std::uint32_t network_channel(std::span<const ModelChannel> channels);
 
 struct ModelPlatform {
@@ -80,8 +80,8 @@ class ChannelMap {
 
   std::size_t channels() const { return seats_.size() + 1; }
   std::size_t between(std::uint32_t a, std::uint32_t b) const;
-  /// The unit of a channel that contains a rank: ranks of one unit contend in that channel. For channels between nodes, the
-  /// rank's node: messages to one node contend there.
+  /// The unit of a channel that contains a rank: ranks of one unit contend in that channel. For channels
+  /// between nodes, the rank's node: messages to one node contend there.
   std::uint32_t unit(std::size_t channel, std::uint32_t rank) const;
 
  private:

@@ -9,8 +9,9 @@
 
 namespace convene::model {
 
-/// A function given by points: linear between two of them, constant before the first, and beyond the last on the line
-/// through the last two. Two points of the same size are a step (a protocol's threshold); the later one holds at that size.
+/// A function given by points: linear between two of them, constant before the first, and beyond the last on
+/// the line through the last two. Two points of the same size are a step (a protocol's threshold); the later
+/// one holds at that size.
 class Piecewise {
  public:
   struct Point {

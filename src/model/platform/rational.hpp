@@ -11,7 +11,8 @@
 
 namespace convene::model {
 
-/// A fraction in lowest terms, with a positive denominator. Throws std::overflow_error if it does not fit 64 bits.
+/// A fraction in lowest terms, with a positive denominator. Throws std::overflow_error if it does not fit 64
+/// bits.
 class Rational {
  public:
   constexpr Rational(std::int64_t number = 0) : numerator_(number) {}  // NOLINT: a whole number is a fraction

@@ -15,12 +15,12 @@ std::vector<std::string_view> model_names();
 /// Those for which every channel of a platform has parameters.
 std::vector<std::string_view> model_names(const ModelPlatform& platform);
 
-/// Prepares the cost of a plan on a mapping, for many sizes. The result keeps references to the request's plan, mapping and
-/// platform. Throws Error.
+/// Prepares the cost of a plan on a mapping, for many sizes. The result keeps references to the request's
+/// plan, mapping and platform. Throws Error.
 std::unique_ptr<PlanCost> prepare_prediction(const CostModel& model, const PlanRequest& request);
 
-/// Σ bytes × |node(from) − node(to)| over all messages, if m has so many bytes: the cost of a mapping in the work on Sparbit,
-/// section 5.3. Not a time.
+/// Σ bytes × |node(from) − node(to)| over all messages, if m has so many bytes: the cost of a mapping in the
+/// work on Sparbit, section 5.3. Not a time.
 double hop_bytes(const Plan& plan, const Mapping& mapping, double bytes, Rational place = 1);
 
 }  // namespace convene::model

@@ -20,7 +20,8 @@ struct CostBounds {
 /// is_at_most() (cost_comparison.hpp) of simplified expressions.
 bool is_at_most_simplified(const Expression& a, const Expression& b, const CostBounds& bounds = {});
 
-/// The arguments of a maximum without those that another one bounds from above. simplified[i] is simplify(terms[i]).
+/// The arguments of a maximum without those that another one bounds from above. simplified[i] is
+/// simplify(terms[i]).
 std::vector<Expression> without_bounded(std::vector<Expression> terms, std::vector<Expression> simplified);
 
 }  // namespace convene::model

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cost expressions of τ-Lop as values. cost_simplification, cost_comparison, cost_text and cost_evaluation work on them.
-// Source: the τ-Lop thesis, chapters 3 to 5 and appendix A; equations are cited by its numbers.
+// Cost expressions of τ-Lop as values. cost_simplification, cost_comparison, cost_text and cost_evaluation
+// work on them. Source: the τ-Lop thesis, chapters 3 to 5 and appendix A; equations are cited by its numbers.
 #pragma once
 
 #include <cstddef>
@@ -103,12 +103,13 @@ Expression c(Size size, std::uint32_t tau);
 Expression gamma(Size size, std::uint32_t tau);
 Expression p(Size size);
 
-/// Transmissions replaced by overhead and transfers: (3.1) copy-in-copy-out, (3.2) segmented, (3.7) segmented send-receive, one
-/// transfer for zero-copy, three for buffered; in the network (3.3), with RDMA one transfer.
+/// Transmissions replaced by overhead and transfers: (3.1) copy-in-copy-out, (3.2) segmented, (3.7) segmented
+/// send-receive, one transfer for zero-copy, three for buffered; in the network (3.3), with RDMA one
+/// transfer.
 Expression expand(const Expression& expression, const TransportModel& transport = {});
 
-/// Several transfers of given sizes that start together in one channel: by A2, n ∥ L(shortest) + (n − 1) ∥ L(next −
-/// shortest) + …
+/// Several transfers of given sizes that start together in one channel: by A2, n ∥ L(shortest) + (n − 1) ∥
+/// L(next − shortest) + …
 Expression concurrent_transfers(std::uint32_t channel, std::vector<Size> sizes,
                                 TransferKind kind = TransferKind::message);
 

@@ -15,9 +15,9 @@ struct Simplification {
   bool farther_dominates = false;  ///< max{L⁰(…), L¹(…)} = L¹(…), as in (5.11)
 };
 
-/// A sum of factors times distinct atoms and maxima: copies and packing, overheads, then the rest in the order of first
-/// appearance. Rules: (a) ∥ multiplies τ, never o, and is distributed over sums and maxima; equal terms are added; the
-/// arguments of a maximum that others bound are removed; and those of `how`.
+/// A sum of factors times distinct atoms and maxima: copies and packing, overheads, then the rest in the
+/// order of first appearance. Rules: (a) ∥ multiplies τ, never o, and is distributed over sums and maxima;
+/// equal terms are added; the arguments of a maximum that others bound are removed; and those of `how`.
 Expression simplify(const Expression& expression, const Simplification& how = {});
 
 }  // namespace convene::model

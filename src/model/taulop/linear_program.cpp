@@ -10,8 +10,8 @@ namespace {
 
 constexpr double tiny = 1e-11;
 
-/// Rows of constraints Σ a·x + slack = b with b ≥ 0, and last the row of the reduced costs, whose right side is minus
-/// the sum so far.
+/// Rows of constraints Σ a·x + slack = b with b ≥ 0, and last the row of the reduced costs, whose right side
+/// is minus the sum so far.
 class Tableau {
  public:
   Tableau(std::span<const double> weights, std::span<const HalfSpace> cone)

@@ -18,8 +18,9 @@ struct HalfSpace {
   double bound;
 };
 
-/// The least Σ weights[i]·x[i] over 0 ≤ x ≤ 1 within all half-spaces, in units of the largest weight: 0 if no x of the cone
-/// makes the sum negative. (Simplex with Bland's rule, which cannot cycle; for some tens of variables.)
+/// The least Σ weights[i]·x[i] over 0 ≤ x ≤ 1 within all half-spaces, in units of the largest weight: 0 if no
+/// x of the cone makes the sum negative. (Simplex with Bland's rule, which cannot cycle; for some tens of
+/// variables.)
 double least_in_cone(std::span<const double> weights, std::span<const HalfSpace> cone);
 
 }  // namespace convene::model

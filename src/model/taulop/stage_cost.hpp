@@ -18,9 +18,9 @@ namespace convene::model {
 struct StageMessage {
   Rank from, to;
   std::uint32_t channel;
-  Rational size;  ///< in units of the derivation
-  bool is_exchanged =
-      false;  ///< its receiver sends to its sender in the same stage, and the channel's parameters differ then
+  Rational size;              ///< in units of the derivation
+  bool is_exchanged = false;  ///< its receiver sends to its sender in the same stage, and the channel's
+                              ///< parameters differ then
 };
 
 /// A stage: each rank sends at most one of its messages and receives at most one.

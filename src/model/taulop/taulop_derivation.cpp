@@ -70,8 +70,8 @@ Expression local_work(const std::map<Rank, Rational>& done, const Mapping& mappi
   return most == 0 ? Expression() : cost({most, unit}, tau);
 }
 
-/// Transfers between ranks and shared memory: the n-th transfers of all ranks take place together, those of one node contend
-/// with each other, and the worst node counts.
+/// Transfers between ranks and shared memory: the n-th transfers of all ranks take place together, those of
+/// one node contend with each other, and the worst node counts.
 std::vector<Expression> collective_transfers(const std::map<Rank, std::vector<Rational>>& transferred,
                                              const Mapping& mapping, std::uint32_t channel, TransferKind kind,
                                              const std::string& unit) {
@@ -95,7 +95,8 @@ struct Packed {
   Rational read = 0, written = 0;
 };
 
-/// A place of the program's memory that is read before it is written counts as read; one that is written counts as written.
+/// A place of the program's memory that is read before it is written counts as read; one that is written
+/// counts as written.
 Packed packed_of(const Plan& plan, Rational place, const MessageSizes& sizes) {
   Packed most;
   for (const Schedule& schedule : plan) {

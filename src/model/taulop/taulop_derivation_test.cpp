@@ -67,7 +67,8 @@ TEST(TauLopDerived, RingInSequentialMapping) {  // (5.11)
 }
 
 TEST(TauLopDerived, RingInSequentialMappingSegmented) {
-  // (5.12) counts Q processes; Q − 1 of a node's messages stay in it. Its second line should have 2L⁰(m, 1) + L¹(m, 1).
+  // (5.12) counts Q processes; Q − 1 of a node's messages stay in it. Its second line should have 2L⁰(m,
+  // 1) + L¹(m, 1).
   EXPECT_EQ(two_channels(ring(16), sequential(4, 4), {.drop_overheads = true}, segments),
             "30kL⁰(S, 3) + 30L⁰(m, 1) + 15L¹(m, 1)");
 }
@@ -168,7 +169,8 @@ TEST(TauLopDerived, RecursiveDoublingCostsTwiceABinomialScatter) {  // (6.4)
     const Expression scatter =
         simplify(expand(derived(binomial(p, true), sequential(1, p), part), long_segments), how);
     EXPECT_EQ(compare(allgather, 2 * scatter), p == 2 ? Comparison::equal : Comparison::at_least) << p;
-    // Without contention it is twice as much, in a serial channel 2(P − 1)/log P times: three for P = 4, then more.
+    // Without contention it is twice as much, in a serial channel 2(P − 1)/log P times: three for P = 4, then
+    // more.
     EXPECT_EQ(compare(allgather, 3 * scatter), p <= 4 ? Comparison::at_most : Comparison::undecided) << p;
   }
 }
@@ -186,8 +188,8 @@ TEST(TauLopDerived, TheWorstNodeCounts) {
   const std::vector<std::uint32_t> nodes{0, 0, 0, 1};
   const Mapping mapping = Mapping::on_nodes(Machine::parse("node:2 core:3"), nodes);
   EXPECT_EQ(to_text(derived(linear(4, false), mapping)), "2T⁰(m) + T¹(m)");
-  // Two nodes of different load. Rounds 0 and 2 stay within them, (2 + 4)L⁰(m, 4) for the larger one; in round 1 two
-  // messages of 2m leave each node, and two stay in the larger.
+  // Two nodes of different load. Rounds 0 and 2 stay within them, (2 + 4)L⁰(m, 4) for the larger one; in
+  // round 1 two messages of 2m leave each node, and two stay in the larger.
   const std::vector<std::uint32_t> uneven{0, 0, 0, 0, 1, 1};
   const Mapping two = Mapping::on_nodes(Machine::parse("node:2 core:4"), uneven);
   EXPECT_EQ(to_text(simplify(expand(derived(neighbor_exchange(6), two)), {.drop_overheads = true})),

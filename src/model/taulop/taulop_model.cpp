@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// τ-Lop as a cost model: its parameters in platform files, and predictions from the cost expression of a plan.
+// τ-Lop as a cost model: its parameters in platform files, and predictions from the cost expression of a
+// plan.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +58,8 @@ void check_transport(const std::string& transport, bool is_network, const JsonFi
   }
 }
 
-/// transport_of() reads the channel of all ranks of a node, and the last one: other channels must agree with these.
+/// transport_of() reads the channel of all ranks of a node, and the last one: other channels must agree with
+/// these.
 void check(const ModelPlatform& platform, const JsonField& channels) {
   const std::size_t network = network_channel(platform.channels), memory = network - 1;
   for (std::size_t i = 0; i < platform.channels.size(); ++i) {
@@ -92,7 +94,8 @@ class TauLopPlanCost : public PlanCost {
           largest_ = std::max(largest_, sizes.bytes(schedule, step) * request.place.value());
   }
 
-  /// The largest message decides whether messages are segmented; the cost of those of one segment is the same in both forms.
+  /// The largest message decides whether messages are segmented; the cost of those of one segment is the same
+  /// in both forms.
   double seconds(double bytes) const override {
     const TransportModel transport = transport_of(platform_, bytes * largest_);
     return evaluate(is_segmented(transport.memory) ? segmented_ : short_, platform_, bytes, transport,

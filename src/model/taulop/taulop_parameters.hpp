@@ -16,8 +16,9 @@ enum class TransferKind : std::uint8_t {
   shared,    ///< into memory that other ranks read, or from there
 };
 
-/// o(m), and L(m, τ) for the measured τ. The source has one L; L_sr and L_c are extensions: two ranks that send to each other
-/// share a connection, and the transport of messages does not determine the duration of a copy from shared memory.
+/// o(m), and L(m, τ) for the measured τ. The source has one L; L_sr and L_c are extensions: two ranks that
+/// send to each other share a connection, and the transport of messages does not determine the duration of a
+/// copy from shared memory.
 struct TauLop {
   Piecewise overhead;
   ByTau transfer;

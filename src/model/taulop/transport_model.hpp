@@ -28,8 +28,8 @@ NetworkTransport parse_network_transport(std::string_view name);
 
 bool is_segmented(MemoryTransport memory);
 
-/// The transport of messages of at most so many bytes, from the parameters of the platform's channels. Messages that fit into
-/// one segment are not segmented.
+/// The transport of messages of at most so many bytes, from the parameters of the platform's channels.
+/// Messages that fit into one segment are not segmented.
 TransportModel transport_of(const ModelPlatform& platform, double bytes);
 
 /// The largest segment S of the platform's memory in bytes; 0 if the platform does not state one.

@@ -21,12 +21,12 @@ constexpr std::uint64_t least_bytes = 4096;  // of a block: below, a call is ove
 constexpr Rank least_procs = 3;
 constexpr std::size_t most_sites = 32;
 constexpr std::uint64_t most_bytes_ahead = 64 << 20;  // of all blocks: they stand in staging
-/// Calls at other places after which one that has begun is not expected any more: meanwhile the MPI's waiting calls cost
-/// more.
+/// Calls at other places after which one that has begun is not expected any more: meanwhile the MPI's waiting
+/// calls cost more.
 constexpr std::uint32_t most_passed = 64;
 
-/// The algorithms with forecasts that are tried for a collective. Few: every one makes the trial longer. (BDR is better than
-/// the list schedule nowhere before the call itself.)
+/// The algorithms with forecasts that are tried for a collective. Few: every one makes the trial longer. (BDR
+/// is better than the list schedule nowhere before the call itself.)
 std::vector<std::string_view> candidates(Collective collective) {
   switch (collective) {
     case Collective::allgather:
@@ -76,10 +76,11 @@ static_assert(std::bit_cast<ToldNumbers>(Report{}) == ToldNumbers{},
 
 }  // namespace
 
-/// What the ranks tell each other: on its way while the program goes on, in a native reduction, which every call of the MPI
-/// takes further. Each rank adds its part to zeros: so it has about log₂P partners, where the MPI's non-blocking allgather may
-/// have all, and the first message between two ranks can take milliseconds. (Not on the program's communicator: MPICH would not
-/// free that as long as the request is there, which goes when the communicator does.)
+/// What the ranks tell each other: on its way while the program goes on, in a native reduction, which every
+/// call of the MPI takes further. Each rank adds its part to zeros: so it has about log₂P partners, where the
+/// MPI's non-blocking allgather may have all, and the first message between two ranks can take milliseconds.
+/// (Not on the program's communicator: MPICH would not free that as long as the request is there, which goes
+/// when the communicator does.)
 class ArrivalAutotuner::Answers {
  public:
   Answers(const Report& mine, Communicator& communicator) : all_(communicator.procs()) {
@@ -272,8 +273,8 @@ void ArrivalAutotuner::begin_ahead(Site& site, Communicator& communicator) {
   has_ahead_ = true;
 }
 
-/// A call at one place, or at none that is watched, is over: what has begun ahead at the others is given up in time. Equal on
-/// all ranks, as their calls are.
+/// A call at one place, or at none that is watched, is over: what has begun ahead at the others is given up
+/// in time. Equal on all ranks, as their calls are.
 void ArrivalAutotuner::pass_by(const Site* called) {
   has_ahead_ = false;
   for (const auto& site : sites_) {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrivals that repeat, in programs that declare nothing (CONVENE_ARRIVALS=auto): the calls at one place are watched, and
-// get an algorithm with forecasts where that was measured to be faster.
+// Arrivals that repeat, in programs that declare nothing (CONVENE_ARRIVALS=auto): the calls at one place are
+// watched, and get an algorithm with forecasts where that was measured to be faster.
 //
 // Design notes
-// - A place is what MPI makes equal on all ranks of a communicator: the collective, the number of bytes, the root, whether the
-//   operator commutes. (Return addresses may differ between ranks.)
-// - A rank forecasts how long it computes: from the end of its last collective on the communicator, which all ranks leave
-//   at about the same time, to the next call. So no clocks are compared.
-// - Every so many calls, right after one, the ranks tell each other what they expect and what they have seen, on Convene's own
-//   communicator: between two calls of the program all ranks are at the same place there. No rank waits for the answers but
-//   in a trial: they are used some calls later. decide/adaptation.hpp decides from them, equally on all ranks, and what it
-//   decides holds from the next call on.
-// - With a thread for the background on every rank, allgathers under a forecast begin ahead (runtime/arrivals/early_start.hpp): as soon as
-//   the one before is over.
-// - Only blocking calls that nobody has chosen an algorithm for, of blocks that are worth it, on enough ranks.
+// - A place is what MPI makes equal on all ranks of a communicator: the collective, the number of bytes, the
+//   root, whether the operator commutes. (Return addresses may differ between ranks.)
+// - A rank forecasts how long it computes: from the end of its last collective on the communicator, which all
+//   ranks leave at about the same time, to the next call. So no clocks are compared.
+// - Every so many calls, right after one, the ranks tell each other what they expect and what they have seen,
+//   on Convene's own communicator: between two calls of the program all ranks are at the same place there. No
+//   rank waits for the answers but in a trial: they are used some calls later. decide/adaptation.hpp decides
+//   from them, equally on all ranks, and what it decides holds from the next call on.
+// - With a thread for the background on every rank, allgathers under a forecast begin ahead
+//   (runtime/arrivals/early_start.hpp): as soon as the one before is over.
+// - Only blocking calls that nobody has chosen an algorithm for, of blocks that are worth it, on enough
+//   ranks.
 #pragma once
 
 #include <memory>

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allgathers that begin before they are called, in programs that declare nothing: what ranks that have come send travels on
-// while others still compute.
+// Allgathers that begin before they are called, in programs that declare nothing: what ranks that have come
+// send travels on while others still compute.
 //
 // Design notes
-// - Right after a call the next one like it begins on every rank, with the forecast that all have agreed on: its
-//   receives are there, and what comes is passed on in the background. Only steps that need the own contribution wait.
-// - Blocks come into staging of Convene's own, never into the program's buffers, and are copied there in the call. They are
-//   bytes, so types, counts and buffers may be others in every call.
-// - Nothing is sent before somebody calls, and who calls does so on all ranks. So a call that never comes has left nothing
-//   over: its receives are cancelled, by every rank on its own. Messages have the tags of a persistent operation, whose
-//   runs follow each other.
-// - Who does what: the program's thread (start, run, cancel) hands over by atomics and by the list of progress.hpp; whoever
-//   drives advance() owns the run until it is complete.
+// - Right after a call the next one like it begins on every rank, with the forecast that all have agreed on:
+//   its receives are there, and what comes is passed on in the background. Only steps that need the own
+//   contribution wait.
+// - Blocks come into staging of Convene's own, never into the program's buffers, and are copied there in the
+//   call. They are bytes, so types, counts and buffers may be others in every call.
+// - Nothing is sent before somebody calls, and who calls does so on all ranks. So a call that never comes has
+//   left nothing over: its receives are cancelled, by every rank on its own. Messages have the tags of a
+//   persistent operation, whose runs follow each other.
+// - Who does what: the program's thread (start, run, cancel) hands over by atomics and by the list of
+//   progress.hpp; whoever drives advance() owns the run until it is complete.
 #pragma once
 
 #include <atomic>
@@ -27,8 +28,8 @@ namespace convene::runtime {
 
 class EarlyStart final : public Progressing {
  public:
-  /// Blocks of so many bytes, of all ranks of a communicator that has one of Convene's own; `number`: of a persistent
-  /// operation.
+  /// Blocks of so many bytes, of all ranks of a communicator that has one of Convene's own; `number`: of a
+  /// persistent operation.
   EarlyStart(Communicator& communicator, std::uint32_t number, std::uint64_t block_bytes);
   EarlyStart(const EarlyStart&) = delete;
   EarlyStart& operator=(const EarlyStart&) = delete;
@@ -37,13 +38,14 @@ class EarlyStart final : public Progressing {
   void start(std::shared_ptr<const Prepared> prepared);
   bool is_started() const { return is_started_; }
 
-  /// The call has come: contributes, waits for the end and delivers. Returns MPI_SUCCESS or the first error of the MPI.
+  /// The call has come: contributes, waits for the end and delivers. Returns MPI_SUCCESS or the first error
+  /// of the MPI.
   int run(const Arguments& call);
   /// The call does not come; no rank has called. Local.
   void cancel();
 
-  /// Deletes it, or has it deleted when what is started has been cancelled: a communicator may be freed inside any call of
-  /// the MPI's, also in the midst of somebody's driving.
+  /// Deletes it, or has it deleted when what is started has been cancelled: a communicator may be freed
+  /// inside any call of the MPI's, also in the midst of somebody's driving.
   struct LetGo {
     void operator()(EarlyStart* ahead) const;
   };

@@ -15,7 +15,8 @@
 
 namespace convene::runtime {
 
-/// Up to most_direct ranks send their own number straight to all others: no rank has to forward what it is too busy to see.
+/// Up to most_direct ranks send their own number straight to all others: no rank has to forward what it is
+/// too busy to see.
 class ForecastExchange {
  public:
   static constexpr Rank most_direct = 64;

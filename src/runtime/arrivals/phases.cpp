@@ -40,8 +40,8 @@ bool is_scatter(Collective collective) {
   return collective == Collective::scatter || collective == Collective::scatterv;
 }
 
-/// In place the own contribution is part of the program's output, which stays as it is until the run is over. (Where a
-/// root scatters in place there is no output.)
+/// In place the own contribution is part of the program's output, which stays as it is until the run is over.
+/// (Where a root scatters in place there is no output.)
 Arguments with_input_apart(Arguments arguments) {
   if (!arguments.in_place || is_scatter(arguments.collective)) return arguments;
   arguments.in_place = false;
@@ -54,8 +54,8 @@ Arguments with_input_apart(Arguments arguments) {
   return arguments;
 }
 
-/// The sizes of all blocks in bytes, from the rank that knows them: an operation keeps its sizes. Collective on the
-/// program's communicator; it waits. Empty where every rank knows what it needs.
+/// The sizes of all blocks in bytes, from the rank that knows them: an operation keeps its sizes. Collective
+/// on the program's communicator; it waits. Empty where every rank knows what it needs.
 std::vector<MPI_Count> agreed_sizes(const Arguments& arguments, const Communicator& communicator) {
   std::vector<MPI_Count> sizes;
   if (!root_alone_knows_sizes(arguments.collective)) return sizes;
@@ -155,7 +155,8 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     complete_request();
   }
 
-  /// All ranks are in MPI_Finalize: what others wait for is sent, and nothing is written into the program's memory.
+  /// All ranks are in MPI_Finalize: what others wait for is sent, and nothing is written into the program's
+  /// memory.
   bool close() override {
     if (is_running_) return false;
     is_closed_ = true;

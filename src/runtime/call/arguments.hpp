@@ -6,8 +6,8 @@
 
 namespace convene::runtime {
 
-/// What tells a call from others on its communicator, where all blocks are equal: calls of one shape differ in their
-/// buffers only. As the program gave it, arguments included that do not count on this rank.
+/// What tells a call from others on its communicator, where all blocks are equal: calls of one shape differ
+/// in their buffers only. As the program gave it, arguments included that do not count on this rank.
 struct Shape {
   Collective collective = Collective::allgather;
   bool in_place = false;
@@ -45,8 +45,8 @@ struct Arguments {
   /// Whether there is nothing in them that an MPI would refuse: it knows best how to say so.
   bool are_sound() const;
 
-  /// Bytes of all blocks together (of the vector in bcast and in reductions): equal on all ranks. 0 where MPI makes no
-  /// such number equal. Only for sound arguments.
+  /// Bytes of all blocks together (of the vector in bcast and in reductions): equal on all ranks. 0 where MPI
+  /// makes no such number equal. Only for sound arguments.
   std::uint64_t total_bytes() const;
 
   /// Bytes of a block where all are equal; of the mean block in allgatherv; of the own one in a neighborhood.
@@ -57,7 +57,8 @@ struct Arguments {
   std::uint64_t own_block_bytes() const;
 };
 
-/// Whether nothing of the program's is called while it runs: no operator of its own. Then any thread may run it.
+/// Whether nothing of the program's is called while it runs: no operator of its own. Then any thread may run
+/// it.
 bool runs_anywhere(const Arguments& call);
 
 /// Whether equal blocks stand on both sides, by a count and a type: no arrays.
@@ -74,20 +75,22 @@ struct MpiHandles {
 
 class Persistent;
 
-/// How a call is made: blocking (nothing given); non-blocking (a request); as a persistent operation, with a request of
-/// the MPI's kind (a request and an info) or with an object of Convene's (an operation).
+/// How a call is made: blocking (nothing given); non-blocking (a request); as a persistent operation, with a
+/// request of the MPI's kind (a request and an info) or with an object of Convene's (an operation).
 struct Form {
   MPI_Request* request = nullptr;
   const MPI_Info* info = nullptr;
   Persistent** operation = nullptr;
-  /// A blocking call of the program that Convene makes as a non-blocking native one: it completes the request itself.
+  /// A blocking call of the program that Convene makes as a non-blocking native one: it completes the request
+  /// itself.
   bool is_internal = false;
 
   bool is_blocking() const { return !request && !operation; }
   bool is_persistent() const { return info || operation; }
 };
 
-/// Of all blocking calls. (It is there as long as the library: a function of the MPI's can jump to the one behind it.)
+/// Of all blocking calls. (It is there as long as the library: a function of the MPI's can jump to the one
+/// behind it.)
 inline constexpr Form blocking;
 
 }  // namespace convene::runtime

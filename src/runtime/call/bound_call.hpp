@@ -11,8 +11,8 @@
 
 namespace convene::runtime {
 
-/// Whether ranks pass on blocks whose sizes they do not know, and so have to agree on sizes before they lay out anything
-/// (gatherv, scatterv, alltoallv). The same on all ranks.
+/// Whether ranks pass on blocks whose sizes they do not know, and so have to agree on sizes before they lay
+/// out anything (gatherv, scatterv, alltoallv). The same on all ranks.
 bool must_agree(const Arguments& arguments, const Prepared& prepared);
 
 /// The size of a place that the ranks of a node share: the same on all.
@@ -23,20 +23,21 @@ bool root_alone_knows_sizes(Collective collective);
 /// The sizes in bytes that this rank knows: at the root all, elsewhere its own and 0 for the others.
 void note_sizes(const Arguments& arguments, MPI_Count* sizes);
 
-/// A schedule on the memory of a call. Order: make; where must_agree(), begin_agreement() and wait for its end; prepare();
-/// run binding(); finish().
+/// A schedule on the memory of a call. Order: make; where must_agree(), begin_agreement() and wait for its
+/// end; prepare(); run binding(); finish().
 class BoundCall {
  public:
-  /// Staging and scratch come from the arena, which must stay as long as this is used. `staged_output`: nothing is
-  /// written into the program's buffer before finish().
+  /// Staging and scratch come from the arena, which must stay as long as this is used. `staged_output`:
+  /// nothing is written into the program's buffer before finish().
   BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_Comm own, std::uint32_t number,
             Arena& arena, bool staged_output = false);
   BoundCall(const BoundCall&) = delete;
   BoundCall& operator=(const BoundCall&) = delete;
 
   bool must_agree() const { return convene::runtime::must_agree(arguments_, *prepared_); }
-  /// Starts it by a collective of the MPI, not to be moved until the request is complete: where a root knows all sizes
-  /// they come to all ranks, and where nobody does, the largest one. Returns MPI_SUCCESS or the MPI's error.
+  /// Starts it by a collective of the MPI, not to be moved until the request is complete: where a root knows
+  /// all sizes they come to all ranks, and where nobody does, the largest one. Returns MPI_SUCCESS or the
+  /// MPI's error.
   int begin_agreement(MPI_Request* request);
 
   /// Instead of an agreement: the sizes of all blocks in bytes, where the root alone knew them.
@@ -48,7 +49,8 @@ class BoundCall {
   void share(SharedMemory& memory);
   /// The first half of prepare(), which looks at no buffer of the program's.
   void lay_out(Arena& arena);
-  /// Packs what is in the program's buffers now: for every further run. Returns MPI_SUCCESS or the MPI's error.
+  /// Packs what is in the program's buffers now: for every further run. Returns MPI_SUCCESS or the MPI's
+  /// error.
   int fetch() const;
   /// Unpacks what came.
   int finish() const;

@@ -15,7 +15,8 @@
 namespace convene::runtime {
 namespace {
 
-/// Predefined handles may be objects of the MPI's library: it has to be there, though none of its functions is called.
+/// Predefined handles may be objects of the MPI's library: it has to be there, though none of its functions
+/// is called.
 [[gnu::used]] int (*const needs_the_library)(int*) = MPI_Initialized;
 
 constexpr std::size_t item = 4;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One side of a collective call as MPI has it: a buffer, the blocks in it, and their datatype; and the same as bytes.
+// One side of a collective call as MPI has it: a buffer, the blocks in it, and their datatype; and the same
+// as bytes.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace convene::runtime {
 template <class Count>
 using DisplacementOf = std::conditional_t<std::is_same_v<Count, int>, int, MPI_Aint>;
 
-/// Some blocks, in items of a datatype: `each` of them back to back, or counts and displacements as arrays of either
-/// width, which stay the caller's. Without displacements the blocks stand back to back.
+/// Some blocks, in items of a datatype: `each` of them back to back, or counts and displacements as arrays of
+/// either width, which stay the caller's. Without displacements the blocks stand back to back.
 class Blocks {
  public:
   Blocks() = default;

@@ -6,8 +6,8 @@
 
 namespace convene::runtime::recorder {
 
-/// Where this thread's program goes on after the collective that it is in. (No initializer: a thread's copy must need no
-/// code to come into being.)
+/// Where this thread's program goes on after the collective that it is in. (No initializer: a thread's copy
+/// must need no code to come into being.)
 [[gnu::tls_model("initial-exec")]] inline thread_local constinit const void* caller = nullptr;
 
 /// The first thing of every function that a program calls; costs a store.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every algorithm's schedules, run by the executor in all its ways over an MPI in one process. (In this layer, because the
-// executor's knows no algorithms.)
+// Every algorithm's schedules, run by the executor in all its ways over an MPI in one process. (In this
+// layer, because the executor's knows no algorithms.)
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,8 @@
 namespace convene::runtime {
 namespace {
 
-/// Predefined handles may be objects of the MPI's library: it has to be there, though none of its functions is called.
+/// Predefined handles may be objects of the MPI's library: it has to be there, though none of its functions
+/// is called.
 [[gnu::used]] int (*const needs_the_library)(int*) = MPI_Initialized;
 
 enum class Way { compiled, dynamic, shuffled };
@@ -293,7 +294,8 @@ TEST(Execution, AnErrorOfTheMpiEndsABarrier) {
   }
 }
 
-/// Wherever the MPI fails, the run ends with its error, and no request is left that could still touch the buffers.
+/// Wherever the MPI fails, the run ends with its error, and no request is left that could still touch the
+/// buffers.
 TEST(Execution, AnErrorOfTheMpiEndsTheRun) {
   for (const Algorithm* algorithm : catalogue(Collective::allgather)) {
     if (algorithm->is_native() || algorithm->is_composed() || algorithm->shared_places) continue;

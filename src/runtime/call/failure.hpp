@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The last barrier for exceptions: none leaves the library through a C or Fortran frame.
 //
-// Failures that are functions of the call signature are handled where decisions are made: they lead to the native
-// collective on all ranks. What arrives here is local to this rank, above all std::bad_alloc. It becomes an error code,
-// which goes to the communicator's error handler; other ranks may wait, as for any failed rank.
+// Failures that are functions of the call signature are handled where decisions are made: they lead to the
+// native collective on all ranks. What arrives here is local to this rank, above all std::bad_alloc. It
+// becomes an error code, which goes to the communicator's error handler; other ranks may wait, as for any
+// failed rank.
 #pragma once
 
 #include "mpi/functions.hpp"
 
 namespace convene::runtime {
 
-/// The error code of the exception that is being handled: MPI_ERR_NO_MEM for std::bad_alloc, MPI_ERR_ARG for Error,
-/// MPI_ERR_OTHER for others. To be called in a catch block. Prints one sentence per process and code.
+/// The error code of the exception that is being handled: MPI_ERR_NO_MEM for std::bad_alloc, MPI_ERR_ARG for
+/// Error, MPI_ERR_OTHER for others. To be called in a catch block. Prints one sentence per process and code.
 int code_of_exception() noexcept;
 
-/// The same; then calls the error handler of the communicator (MPI_COMM_NULL: that of MPI_COMM_SELF). Returns the code.
+/// The same; then calls the error handler of the communicator (MPI_COMM_NULL: that of MPI_COMM_SELF). Returns
+/// the code.
 int report_exception(MPI_Comm comm);
 
 /// Runs `body`, which returns an error code. An exception becomes one.

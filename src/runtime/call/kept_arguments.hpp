@@ -9,9 +9,10 @@
 
 namespace convene::runtime {
 
-/// Arguments that need nothing of the program's but its buffers. It may free its datatypes and its operator as soon as
-/// the call has returned. The arrays of counts and displacements it must leave alone, but not every program does: MPIs
-/// that read them only once forgive it (mpi4py's Iallgatherv lets go of them at once).
+/// Arguments that need nothing of the program's but its buffers. It may free its datatypes and its operator
+/// as soon as the call has returned. The arrays of counts and displacements it must leave alone, but not
+/// every program does: MPIs that read them only once forgive it (mpi4py's Iallgatherv lets go of them at
+/// once).
 class KeptArguments : public Arguments {
  public:
   explicit KeptArguments(const Arguments& given)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs every reduction's schedules with real data over an MPI in one process: an operator that does not commute where the
-// algorithm keeps the order, a sum where it does not. (That the operator is MPI_Reduce_local is the binding's business.)
+// Runs every reduction's schedules with real data over an MPI in one process: an operator that does not
+// commute where the algorithm keeps the order, a sum where it does not. (That the operator is
+// MPI_Reduce_local is the binding's business.)
 #include <gtest/gtest.h>
 
 #include <array>

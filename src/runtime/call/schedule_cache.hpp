@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedules that were built before: bounded, the least recently used go first. One cache a process, shared by all
-// communicators of equal shape.
+// Schedules that were built before: bounded, the least recently used go first. One cache a process, shared by
+// all communicators of equal shape.
 #pragma once
 
 #include <list>
@@ -40,9 +40,10 @@ class ScheduleCache {
   std::size_t size() const;
 
  private:
-  using Key = std::tuple<
-      Spec, Collective, Rank, Rank, Rank, bool, bool, std::vector<std::int32_t>, std::vector<Rank>,
-      std::shared_ptr<const Graph>>;  // graphs are told apart by address: each has its own schedules
+  using Key =
+      std::tuple<Spec, Collective, Rank, Rank, Rank, bool, bool, std::vector<std::int32_t>, std::vector<Rank>,
+                 std::shared_ptr<const Graph>>;  // graphs are told apart by address: each has its own
+                                                 // schedules
   struct Entry {
     std::shared_ptr<const Prepared> prepared;
     std::list<Key>::iterator used;

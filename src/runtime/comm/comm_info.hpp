@@ -10,7 +10,8 @@
 
 namespace convene::runtime {
 
-/// Generation of the set of handles: grows when a handle is freed or fails. Threads then look handles up again.
+/// Generation of the set of handles: grows when a handle is freed or fails. Threads then look handles up
+/// again.
 inline std::atomic<std::uint64_t> handle_generation{0};
 
 struct CommInfo {

@@ -2,13 +2,15 @@
 // Communicator handle: what Convene knows and owns of one of the program's communicators.
 //
 // Design notes on threads and lifetimes
-// - The handle is an attribute of the program's communicator, made in its first collective call. MPI allows one
-//   collective at a time on a communicator, so a handle is used by one thread at a time; the registry of all handles
-//   (registry.cpp) has a lock, taken when a handle is made or freed, never across an MPI call that may block.
-// - Each responsibility is a member of its own: tags() sends messages apart from the program's, decisions() chooses,
-//   nodes() knows who shares a node, shared_memory() is theirs, stats() counts. They refer to the facts in info().
-// - The handle goes when the program frees the communicator (the attribute's delete callback), or, as to its memory, at the
-//   end of the process's runtime (process/process.hpp), when the profile is written.
+// - The handle is an attribute of the program's communicator, made in its first collective call. MPI allows
+//   one collective at a time on a communicator, so a handle is used by one thread at a time; the registry of
+//   all handles (registry.cpp) has a lock, taken when a handle is made or freed, never across an MPI call
+//   that may block.
+// - Each responsibility is a member of its own: tags() sends messages apart from the program's, decisions()
+//   chooses, nodes() knows who shares a node, shared_memory() is theirs, stats() counts. They refer to the
+//   facts in info().
+// - The handle goes when the program frees the communicator (the attribute's delete callback), or, as to its
+//   memory, at the end of the process's runtime (process/process.hpp), when the profile is written.
 #pragma once
 
 #include <atomic>
@@ -35,7 +37,8 @@ struct Attachment {
 
 class Communicator {
  public:
-  /// The handle of a communicator, made where there is none yet; null where it cannot have one (all is native then).
+  /// The handle of a communicator, made where there is none yet; null where it cannot have one (all is native
+  /// then).
   static Communicator* of(MPI_Comm comm) {
     const LastLookup& last = last_lookup_;
     if (last.handle && last.comm == comm &&
@@ -58,8 +61,8 @@ class Communicator {
   Rank procs() const { return info_.procs; }
   bool is_inter() const { return info_.is_inter; }
 
-  /// An exception has interrupted a call on `comm`: messages may be left over, and the ranks may no longer agree on the
-  /// number of the call. Every later call of Convene's there returns the code.
+  /// An exception has interrupted a call on `comm`: messages may be left over, and the ranks may no longer
+  /// agree on the number of the call. Every later call of Convene's there returns the code.
   static void note_failure(MPI_Comm comm, int code) noexcept;
   /// The code of the first such call, or MPI_SUCCESS.
   int failure() const { return failure_ != MPI_SUCCESS ? failure_ : tags_.failure(); }
@@ -80,15 +83,16 @@ class Communicator {
   /// What is known of the process topology; this rank's own lists, if it has one. Local.
   const Neighbors& neighbors();
 
-  /// A non-blocking or persistent operation of Convene's is about to begin here: begins the internal communicator without
-  /// waiting. Returns MPI_SUCCESS or the MPI's error.
+  /// A non-blocking or persistent operation of Convene's is about to begin here: begins the internal
+  /// communicator without waiting. Returns MPI_SUCCESS or the MPI's error.
   int begin_operations();
-  /// Whether one has begun: equal on all ranks. From then on native blocking collectives run in their non-blocking form where
-  /// the MPI has no progress hook (blocking and non-blocking ones do not match, so ranks must not decide that by what is
-  /// pending).
+  /// Whether one has begun: equal on all ranks. From then on native blocking collectives run in their
+  /// non-blocking form where the MPI has no progress hook (blocking and non-blocking ones do not match, so
+  /// ranks must not decide that by what is pending).
   bool has_seen_operations() const { return has_seen_operations_; }
 
-  /// The recording of this communicator's calls (runtime/record/recorder.hpp), where calls are recorded; else null.
+  /// The recording of this communicator's calls (runtime/record/recorder.hpp), where calls are recorded; else
+  /// null.
   Recording* recording() const { return recording_.get(); }
   void record_in(std::shared_ptr<Recording> recording) { recording_ = std::move(recording); }
   /// Calls cannot be recorded here: not to be tried again.
@@ -103,8 +107,9 @@ class Communicator {
   std::size_t program_memory() const { return decisions_.program_memory(); }
 
  private:
-  /// The handle that this thread looked up last, valid as long as no handle was freed since: an MPI may give the name of a
-  /// freed communicator to a new one. (No initializers: a thread's copy must need no code to come into being.)
+  /// The handle that this thread looked up last, valid as long as no handle was freed since: an MPI may give
+  /// the name of a freed communicator to a new one. (No initializers: a thread's copy must need no code to
+  /// come into being.)
   struct LastLookup {
     MPI_Comm comm;
     Communicator* handle;

@@ -34,12 +34,14 @@ bool on_all_ranks(bool mine, MPI_Comm comm);
 /// The maximum over all ranks. Collective; pending operations progress meanwhile.
 std::int64_t maximum(std::int64_t mine, MPI_Comm comm);
 
-/// Barrier in which pending operations progress: a rank that arrives late may have to complete one first. Blocking
-/// collectives after it delay no operation. Does nothing where the MPI's progress hook makes it superfluous.
+/// Barrier in which pending operations progress: a rank that arrives late may have to complete one first.
+/// Blocking collectives after it delay no operation. Does nothing where the MPI's progress hook makes it
+/// superfluous.
 void progressing_barrier(MPI_Comm comm);
 
-/// Both groups of an intercommunicator as one communicator, which the caller owns; the ranks with `behind` come after the
-/// others. Its errors are returned. MPI_COMM_NULL where there is none to be had, which other ranks are not told. Collective.
+/// Both groups of an intercommunicator as one communicator, which the caller owns; the ranks with `behind`
+/// come after the others. Its errors are returned. MPI_COMM_NULL where there is none to be had, which other
+/// ranks are not told. Collective.
 MPI_Comm merge_groups(MPI_Comm comm, bool behind);
 
 }  // namespace convene::runtime

@@ -16,8 +16,8 @@
 
 namespace convene::runtime {
 
-/// Call signature: what a decision may depend on beside the communicator. Equal on all ranks, but `in_place` of a rooted
-/// collective, which is the root's.
+/// Call signature: what a decision may depend on beside the communicator. Equal on all ranks, but `in_place`
+/// of a rooted collective, which is the root's.
 struct CallSignature {
   Collective collective = Collective::allgather;
   Rank root = 0;
@@ -54,8 +54,8 @@ struct Decision {
   }
 };
 
-/// Fast path: the last call, where the next one may be the same with other buffers. Nothing is decided or bound again then.
-/// Only calls with named types, predefined operators and equal blocks are kept.
+/// Fast path: the last call, where the next one may be the same with other buffers. Nothing is decided or
+/// bound again then. Only calls with named types, predefined operators and equal blocks are kept.
 struct FastPath {
   Decision* decision = nullptr;  ///< null: there is none
   Shape shape;

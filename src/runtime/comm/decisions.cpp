@@ -110,8 +110,8 @@ Decision Decisions::make(const CallSignature& call) {
   return decision;
 }
 
-/// Builds the schedule of a spec. An Error (too many places, say) is a function of the signature and equal on all ranks: the
-/// call stays native. Other exceptions may be this rank's alone, and are thrown.
+/// Builds the schedule of a spec. An Error (too many places, say) is a function of the signature and equal on
+/// all ranks: the call stays native. Other exceptions may be this rank's alone, and are thrown.
 void Decisions::schedule(Decision& decision, const Spec& spec) {
   const CallSignature& signature = decision.signature;
   Call call{.collective = signature.collective,
@@ -168,8 +168,9 @@ void Decisions::forget_incomplete() {
   std::erase_if(decisions_, [](const auto& decision) { return decision->wants_nodes; });
 }
 
-/// Finds out which ranks share a node, where a choice may depend on it. With the check of agreement all ranks look, since they
-/// may differ in whether they need it. A non-blocking call cannot look; whether an earlier call has is equal on all ranks.
+/// Finds out which ranks share a node, where a choice may depend on it. With the check of agreement all ranks
+/// look, since they may differ in whether they need it. A non-blocking call cannot look; whether an earlier
+/// call has is equal on all ranks.
 void Decisions::find_nodes(bool may_block) {
   if (nodes_.is_known()) return;
   if (settings().has_declared_nodes())
@@ -199,8 +200,8 @@ Choice Decisions::choose(const CallSignature& call) {
   }
 }
 
-/// Debug mode: all ranks must have decided the same for the same call. On the program's communicator and before anything is
-/// done, since a rank with a native decision takes part in nothing else.
+/// Debug mode: all ranks must have decided the same for the same call. On the program's communicator and
+/// before anything is done, since a rank with a native decision takes part in nothing else.
 void Decisions::check_agreement(const CallSignature& call, const std::string& algorithm) const {
   if (!settings().check_agreement) return;
   const NativeCallWatch inside(static_cast<int>(info_.procs));

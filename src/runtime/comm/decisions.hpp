@@ -24,14 +24,14 @@ class Decisions {
   Decisions(const CommInfo& info, TagSpace& tags, NodeTopology& nodes, Neighbors& neighbors)
       : info_(info), tags_(tags), nodes_(nodes), neighbors_(neighbors) {}
 
-  /// The decision for a call; equal on all ranks. All ranks must call it for the same call (it may communicate). Valid until
-  /// most_decisions others were made.
+  /// The decision for a call; equal on all ranks. All ranks must call it for the same call (it may
+  /// communicate). Valid until most_decisions others were made.
   Decision& decide(const CallSignature& call);
 
   /// Replaces the process's selection on this communicator.
   void use(Selection selection);
-  /// When each rank is expected in the blocking calls that follow: seconds after a common moment, equal on all ranks;
-  /// empty: not known. Local. Throws Error for an invalid time.
+  /// When each rank is expected in the blocking calls that follow: seconds after a common moment, equal on
+  /// all ranks; empty: not known. Local. Throws Error for an invalid time.
   void expect(std::span<const double> seconds);
 
   FastPath& fast_path() { return fast_path_; }
@@ -60,9 +60,11 @@ class Decisions {
   Neighbors& neighbors_;
   std::unique_ptr<Selection> own_selection_;
   std::vector<std::int64_t> expected_;  // nanoseconds, by rank; empty: not known
-  /// Nanoseconds of a round, by bytes. All stay: ranks may decide anew at different times, and measuring is collective.
+  /// Nanoseconds of a round, by bytes. All stay: ranks may decide anew at different times, and measuring is
+  /// collective.
   std::vector<std::pair<std::uint64_t, std::int64_t>> round_of_bytes_;
-  /// Most recently made last. (Pointers: a callback of the program's may decide another call while one is used.)
+  /// Most recently made last. (Pointers: a callback of the program's may decide another call while one is
+  /// used.)
   std::vector<std::unique_ptr<Decision>> decisions_;
   Decision interim_;  // of a call while the internal communicator is being made: native
   FastPath fast_path_;

@@ -15,8 +15,9 @@ class NodeSharedMemory {
  public:
   NodeSharedMemory(const CommInfo& info, const NodeTopology& nodes) : info_(info), nodes_(nodes) {}
 
-  /// At least so many bytes that the ranks of this node share; null where there is none to be had, on all ranks then.
-  /// Collective where there is no such memory yet, or less: what was bound to the memory before is void then.
+  /// At least so many bytes that the ranks of this node share; null where there is none to be had, on all
+  /// ranks then. Collective where there is no such memory yet, or less: what was bound to the memory before
+  /// is void then.
   SharedMemory* at_least(std::uint64_t bytes);
   /// What there is; null before at_least().
   SharedMemory* current() const { return memory_.get(); }

@@ -18,7 +18,8 @@ class NodeTopology {
   bool is_refused() const { return is_refused_; }
   /// Asks the MPI. Collective; equal on all ranks. Declares a failure.
   void find();
-  /// Reads what was declared for MPI_COMM_WORLD (CONVENE_MACHINE, CONVENE_MAPPING). Local: every rank reads the same.
+  /// Reads what was declared for MPI_COMM_WORLD (CONVENE_MACHINE, CONVENE_MAPPING). Local: every rank reads
+  /// the same.
   void read_declared();
 
   Rank nodes() const { return nodes_; }                    ///< 0: not known

@@ -10,9 +10,9 @@
 
 namespace convene::runtime {
 
-/// Nanoseconds in which each rank sends so many bytes to the rank above and receives as many from the rank below: the minimum
-/// of a few repetitions on the slowest rank; equal on all ranks, at least 1. Collective, waits; there must be an internal
-/// communicator.
+/// Nanoseconds in which each rank sends so many bytes to the rank above and receives as many from the rank
+/// below: the minimum of a few repetitions on the slowest rank; equal on all ranks, at least 1. Collective,
+/// waits; there must be an internal communicator.
 std::int64_t measure_round(const CommInfo& info, TagSpace& tags, std::uint64_t bytes);
 
 /// Bytes that a round of an algorithm moves in such a call: a block, or a segment of a vector.

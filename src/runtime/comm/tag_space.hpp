@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tag space of a communicator: the internal communicator that Convene's messages travel on, and the numbers that tell
-// collectives and persistent operations apart there.
+// Tag space of a communicator: the internal communicator that Convene's messages travel on, and the numbers
+// that tell collectives and persistent operations apart there.
 //
 // Design notes
-// - The internal communicator is made when the first of Convene's algorithms is to run, by MPI_Comm_create: a duplicate would
-//   call the copy callbacks of the program's attributes. Its error handler returns. Only where the first call is non-blocking
-//   it is a duplicate (MPI_Comm_idup), since nothing else can be made without waiting for other ranks.
-// - Some MPIs run out of communicators. All ranks agree first on whether to make one (each may hold a limited number), and
-//   afterwards on whether it worked; if either fails, the communicator stays with native algorithms, and that is declared.
+// - The internal communicator is made when the first of Convene's algorithms is to run, by MPI_Comm_create: a
+//   duplicate would call the copy callbacks of the program's attributes. Its error handler returns. Only
+//   where the first call is non-blocking it is a duplicate (MPI_Comm_idup), since nothing else can be made
+//   without waiting for other ranks.
+// - Some MPIs run out of communicators. All ranks agree first on whether to make one (each may hold a limited
+//   number), and afterwards on whether it worked; if either fails, the communicator stays with native
+//   algorithms, and that is declared.
 // - One thread at a time uses a tag space, but the background thread ends operations: TagWindow has a lock.
 #pragma once
 
@@ -21,8 +23,8 @@
 
 namespace convene::runtime {
 
-/// The internal communicator: made at once, or (for a non-blocking call) some time later. It lives as long as its handle, or
-/// a run on it.
+/// The internal communicator: made at once, or (for a non-blocking call) some time later. It lives as long as
+/// its handle, or a run on it.
 struct InternalCommunicator {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Request making = MPI_REQUEST_NULL;  ///< of a duplicate
@@ -46,16 +48,19 @@ class TagSpace {
  public:
   explicit TagSpace(const CommInfo& info) : info_(info) {}
 
-  /// Makes the internal communicator if need be. Collective, may wait; false on all ranks where there is none to be had.
+  /// Makes the internal communicator if need be. Collective, may wait; false on all ranks where there is none
+  /// to be had.
   bool ensure();
   /// Begins to make it, without waiting. Returns MPI_SUCCESS or the MPI's error.
   int begin();
-  /// True inside begin(): the duplicate calls the copy callbacks of the program's attributes, which may call collectives here.
+  /// True inside begin(): the duplicate calls the copy callbacks of the program's attributes, which may call
+  /// collectives here.
   bool is_beginning() const { return is_beginning_; }
   /// Whether it was asked for in vain; equal on all ranks.
   bool is_refused() const { return is_refused_; }
   bool exists() const { return internal_ && internal_->is_ready; }
-  /// The internal communicator, after ensure() or begin(); waits where a non-blocking call still has it in the making.
+  /// The internal communicator, after ensure() or begin(); waits where a non-blocking call still has it in
+  /// the making.
   MPI_Comm comm();
   /// The same, made if need be: MPI_COMM_NULL where there is none to be had. Collective, may wait.
   MPI_Comm comm_if_possible() { return ensure() ? comm() : MPI_COMM_NULL; }
@@ -73,8 +78,8 @@ class TagSpace {
   std::uint32_t next_collective() { return collectives_++; }
   /// The same, once no older operation uses the tags of that number. There must be an internal communicator.
   std::uint32_t await_next_collective();
-  /// Waits until no operation has yet to begin its agreement: only then may another native collective begin on the internal
-  /// communicator, since pending operations progress differently on each rank.
+  /// Waits until no operation has yet to begin its agreement: only then may another native collective begin
+  /// on the internal communicator, since pending operations progress differently on each rank.
   void await_agreements();
   /// The number of a new persistent operation, from 1; 0 where there are no tags for one more.
   std::uint32_t next_persistent();

@@ -2,12 +2,12 @@
 // End of the process's runtime: what has to be stopped, completed, closed and written, in one order.
 //
 // Design notes
-// - The end is the deletion of MPI_COMM_SELF's attributes, at the start of MPI_Finalize: the MPI still works then, and tools
-//   that call PMPI_Finalize by themselves come there, too. The stages run in the order of the enumeration, the actions of a
-//   stage in the order in which they were registered.
+// - The end is the deletion of MPI_COMM_SELF's attributes, at the start of MPI_Finalize: the MPI still works
+//   then, and tools that call PMPI_Finalize by themselves come there, too. The stages run in the order of the
+//   enumeration, the actions of a stage in the order in which they were registered.
 // - Threads end earlier where Convene sees MPI_Finalize itself (capi/finalize.cpp says why).
-// - A module registers its action when it first has something to end. Registered actions are plain functions that are called
-//   once. Any thread may register; the list has a lock, which is not held while actions run.
+// - A module registers its action when it first has something to end. Registered actions are plain functions
+//   that are called once. Any thread may register; the list has a lock, which is not held while actions run.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,8 @@ enum class EndStage : std::uint8_t {
   write_recordings  ///< write recordings, those of communicators included
 };
 
-/// Calls `action` once at a stage of the end. The first registration sets the attribute on MPI_COMM_SELF, so MPI must be
-/// initialised.
+/// Calls `action` once at a stage of the end. The first registration sets the attribute on MPI_COMM_SELF, so
+/// MPI must be initialised.
 void at_end(EndStage stage, void (*action)());
 
 /// Runs the actions of EndStage::stop_threads now. To be called before MPI_Finalize.

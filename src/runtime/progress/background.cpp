@@ -82,7 +82,8 @@ void start() {
   running.store(here.poller.get(), std::memory_order_release);
 }
 
-/// Called when an operation is in the list already: it must not throw. Without the thread there is foreground progress.
+/// Called when an operation is in the list already: it must not throw. Without the thread there is foreground
+/// progress.
 void wake() noexcept {
   try {
     if (!is_settled.load(std::memory_order_acquire)) start();

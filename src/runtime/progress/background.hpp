@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Progress in the background, where it was asked for (CONVENE_PROGRESS_THREAD=1): an auxiliary thread that takes
-// outstanding operations further while the program computes.
+// Progress in the background, where it was asked for (CONVENE_PROGRESS_THREAD=1): an auxiliary thread that
+// takes outstanding operations further while the program computes.
 //
 // Design notes
-// - It needs MPI_THREAD_MULTIPLE. Where the program's MPI was initialised with less, that is declared, and there is
-//   foreground progress only.
+// - It needs MPI_THREAD_MULTIPLE. Where the program's MPI was initialised with less, that is declared, and
+//   there is foreground progress only.
 // - It starts with the first operation, sleeps while none is outstanding, and ends before MPI_Finalize begins
 //   (process/process.hpp).
-// - One driver: it tries the token of progress::advance_all(), and steps back while a thread of the program's is at it (two
-//   threads that both poll cost milliseconds). base/poller.hpp says how it sleeps.
+// - One driver: it tries the token of progress::advance_all(), and steps back while a thread of the program's
+//   is at it (two threads that both poll cost milliseconds). base/poller.hpp says how it sleeps.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,8 @@ namespace progress {
 namespace {
 
 std::mutex mutex;
-/// Never destroyed: programs finalize in odd orders. Made without an allocation: the lists are looked at within the MPI.
+/// Never destroyed: programs finalize in odd orders. Made without an allocation: the lists are looked at
+/// within the MPI.
 struct Lists {
   std::vector<Progressing*> operations, deferred;
 };
@@ -52,7 +53,8 @@ int on_progress() {
 
 std::atomic<bool> is_refused{false};  // the MPI has a hook, and did not take us
 
-/// Registers with the MPI's progress. Not before something is outstanding: each look for messages costs more then.
+/// Registers with the MPI's progress. Not before something is outstanding: each look for messages costs more
+/// then.
 void register_hook() { is_refused = !stack::add_progress_callback(on_progress); }
 
 Progressing* at(std::size_t i) {

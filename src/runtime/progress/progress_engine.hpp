@@ -2,16 +2,20 @@
 // Progress of what is outstanding: non-blocking calls go on inside whatever MPI call the program makes next.
 //
 // Design notes
-// - An operation is taken further by advance_all(), by one thread at a time: a token that is tried, never waited for. Nobody
-//   blocks in the MPI while holding it, and the list's lock is held across no call of the MPI's.
-// - Where the MPI has a progress hook (Open MPI), advance_all() is called from there: then every waiting call of the MPI brings
-//   operations further, intercepted or not. Elsewhere each intercepted call that may block becomes its non-blocking form
-//   with advance_all() in a loop (interpose/waiting.cpp), as long as anything is outstanding; and the requests are extended
-//   generalised ones, where the MPI has such, so that MPI_Wait and MPI_Test bring them further without interception.
-// - A thread of Convene's own may drive, too, where it was asked for (runtime/progress/background.hpp). It takes operations further
-//   and no more: requests are completed, calls counted and errors reported by the program's threads, in advance_all(). So
-//   what those touch needs no lock. Operators of the program's run on its threads only.
-// - An operation that is complete leaves the list before its request is completed: after that another thread may free it.
+// - An operation is taken further by advance_all(), by one thread at a time: a token that is tried, never
+//   waited for. Nobody blocks in the MPI while holding it, and the list's lock is held across no call of the
+//   MPI's.
+// - Where the MPI has a progress hook (Open MPI), advance_all() is called from there: then every waiting call
+//   of the MPI brings operations further, intercepted or not. Elsewhere each intercepted call that may block
+//   becomes its non-blocking form with advance_all() in a loop (interpose/waiting.cpp), as long as anything
+//   is outstanding; and the requests are extended generalised ones, where the MPI has such, so that MPI_Wait
+//   and MPI_Test bring them further without interception.
+// - A thread of Convene's own may drive, too, where it was asked for (runtime/progress/background.hpp). It
+//   takes operations further and no more: requests are completed, calls counted and errors reported by the
+//   program's threads, in advance_all(). So what those touch needs no lock. Operators of the program's run on
+//   its threads only.
+// - An operation that is complete leaves the list before its request is completed: after that another thread
+//   may free it.
 #pragma once
 
 #include <atomic>
@@ -49,14 +53,16 @@ bool has_hook();
 /// Set where the program's waiting calls come to Convene (the drop-in library).
 inline std::atomic<bool> intercepts_waits{false};
 
-/// Whether something outstanding goes on while the program waits for it: by the hook, by extended generalised requests,
-/// or by what the drop-in library sees. Else nothing may be left outstanding.
+/// Whether something outstanding goes on while the program waits for it: by the hook, by extended generalised
+/// requests, or by what the drop-in library sees. Else nothing may be left outstanding.
 bool can_progress();
 
-/// Whether nothing is outstanding, or the MPI itself calls advance_all(): then a blocking call may simply block.
+/// Whether nothing is outstanding, or the MPI itself calls advance_all(): then a blocking call may simply
+/// block.
 inline bool may_block() { return outstanding.load(std::memory_order_relaxed) == 0 || has_hook(); }
 
-/// Called when an operation was added: wakes the background thread (runtime/progress/background.hpp). Null: there is none.
+/// Called when an operation was added: wakes the background thread (runtime/progress/background.hpp). Null:
+/// there is none.
 inline std::atomic<void (*)()> wake_background{nullptr};
 
 /// Adds an operation: from now on advance_all() progresses it.
@@ -74,8 +80,8 @@ inline std::atomic<std::uint64_t> passes{0};
 /// To be called by whoever drives when messages are complete: then the next ones may not be far.
 void note_movement();
 
-/// An operation whose request is gone is deleted in the next advance_all(): an MPI with several threads may tell of the end of a
-/// request while it holds its lock, when nothing of it may be called.
+/// An operation whose request is gone is deleted in the next advance_all(): an MPI with several threads may
+/// tell of the end of a request while it holds its lock, when nothing of it may be called.
 void defer_delete(Progressing* operation);
 /// Deletes them now.
 void delete_deferred();

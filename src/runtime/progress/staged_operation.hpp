@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stage machine of operations that progress step by step: non-blocking, persistent, declared and early-started ones.
+// Stage machine of operations that progress step by step: non-blocking, persistent, declared and
+// early-started ones.
 //
-// An operation is a sequence of stages. Each is polled until it has ended; then the next one begins at once. The first error
-// ends the sequence. Who drives advance() owns the state of the stages.
+// An operation is a sequence of stages. Each is polled until it has ended; then the next one begins at once.
+// The first error ends the sequence. Who drives advance() owns the state of the stages.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,8 @@ class StageMachine {
   void restart(Stage first = Stage{}) { stage_ = first; }
   Stage stage() const { return stage_; }
 
-  /// Polls stages as far as they go without waiting. True when the operation is over: `code` then is its result.
+  /// Polls stages as far as they go without waiting. True when the operation is over: `code` then is its
+  /// result.
   template <class Poll>
   bool advance(const Poll& poll, int& code) {
     for (;;) {

@@ -32,14 +32,16 @@ struct Kept {
   }
 };
 
-/// Which ranks of a communicator read one clock; gives the recording its name, too. Collective. False where that failed.
+/// Which ranks of a communicator read one clock; gives the recording its name, too. Collective. False where
+/// that failed.
 bool find_clocks(MPI_Comm comm, Recording& recording) {
   if (recording.clock().has_groups()) return true;
   name_communicator(comm, recording.communicator, progress::await);
   return recording.clock().find_groups(comm, progress::await) == MPI_SUCCESS;
 }
 
-/// Of an intercommunicator: clocks are compared over both groups. (They are put together each time, which is seldom.)
+/// Of an intercommunicator: clocks are compared over both groups. (They are put together each time, which is
+/// seldom.)
 void synchronize_groups(Communicator& communicator, Recording& recording) {
   CommonClock& clock = recording.clock();
   if (clock.has_groups() && clock.is_one_clock()) return;
@@ -58,7 +60,8 @@ void write() {
   const std::lock_guard lock(kept.mutex);
   std::vector<const Recording*> written;
   for (const auto& recording : kept.recordings)
-    // A communicator without calls may still know its ranks' clocks, by which its operations' starts are compared.
+    // A communicator without calls may still know its ranks' clocks, by which its operations' starts are
+    // compared.
     if (recording->calls() > 0 || recording->clock().is_known()) written.push_back(recording.get());
   write_recordings(directory, written, kept.ticks);
 }

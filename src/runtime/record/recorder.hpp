@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The recorder: notes when this rank comes to each collective and when it leaves, brings the communicators' common clocks
-// up to date, and writes it all down at the end. Off unless asked for; then a call pays a test of one flag.
+// The recorder: notes when this rank comes to each collective and when it leaves, brings the communicators'
+// common clocks up to date, and writes it all down at the end. Off unless asked for; then a call pays a test
+// of one flag.
 #pragma once
 
 #include <atomic>
@@ -26,19 +27,19 @@ inline bool may_be_on() { return state.load(std::memory_order_relaxed) != State:
 /// Whether calls are recorded: decided by the settings, in the first call.
 bool is_on();
 
-/// Records from now on, whatever the settings say (for forecasts; nothing is written unless CONVENE_RECORD says where).
-/// To be called on all ranks at the same place of the program, before the first collective.
+/// Records from now on, whatever the settings say (for forecasts; nothing is written unless CONVENE_RECORD
+/// says where). To be called on all ranks at the same place of the program, before the first collective.
 void switch_on();
 
-/// Brings the communicator's common clock up to date. Collective on it; the recorder does it by itself after the first
-/// blocking call and then after ever longer stretches. A failure leaves the clock as it was.
+/// Brings the communicator's common clock up to date. Collective on it; the recorder does it by itself after
+/// the first blocking call and then after ever longer stretches. A failure leaves the clock as it was.
 void synchronize(Communicator& communicator);
 
 /// The starts of one persistent operation.
 class Starts {
  public:
-  /// `record` (null: it is not known) and `bytes`: as Recording::end() has them. The recording is written at the end,
-  /// whatever becomes of this.
+  /// `record` (null: it is not known) and `bytes`: as Recording::end() has them. The recording is written at
+  /// the end, whatever becomes of this.
   Starts(std::shared_ptr<Recording> recording, const Shape& shape, const CallStats* record,
          std::uint64_t bytes)
       : recording_(std::move(recording)), shape_(shape), bytes_(bytes) {
@@ -48,7 +49,8 @@ class Starts {
   Starts(const Starts&) = delete;
   Starts& operator=(const Starts&) = delete;
 
-  /// A start, from the place that was noted (runtime/call/caller.hpp). Returns what `start()` returns; one that fails is none.
+  /// A start, from the place that was noted (runtime/call/caller.hpp). Returns what `start()` returns; one
+  /// that fails is none.
   template <class Start>
   int record(Start&& start) {
     const std::uint64_t arrival = ticks();

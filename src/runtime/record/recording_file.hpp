@@ -17,7 +17,8 @@ RecordedCommunicator describe_communicator(const CommInfo& info);
 /// Agrees on a name: rank 0 gives it. Collective.
 void name_communicator(MPI_Comm comm, RecordedCommunicator& communicator, CommonClock::Await await);
 
-/// Writes one file into the directory; where that fails, says so on standard error. While the MPI still works.
+/// Writes one file into the directory; where that fails, says so on standard error. While the MPI still
+/// works.
 void write_recordings(const std::string& directory, const std::vector<const Recording*>& recordings,
                       TickLine ticks);
 

@@ -88,8 +88,9 @@ Rank blocks_here(const Arguments& call, const Degrees& degrees) {
   }
 }
 
-/// Fills in the sides that this rank uses. MPI_IN_PLACE replaces the receive side of the root if the root sends a block to
-/// each rank, else the send side (of a rooted collective: the root's); neighbourhoods do not allow it.
+/// Fills in the sides that this rank uses. MPI_IN_PLACE replaces the receive side of the root if the root
+/// sends a block to each rank, else the send side (of a rooted collective: the root's); neighbourhoods do not
+/// allow it.
 template <Collective collective, Number sent, Number received, class Sending, class Receiving>
 void fill_in(Arguments& call, const Side<Sending>& send, const Side<Receiving>& recv) {
   constexpr bool is_scatter = sent == Number::each_at_root;
@@ -166,8 +167,8 @@ namespace {
 
 }  // namespace
 
-/// A repeated barrier is its messages and nothing else. Instructions around them are measurable, above all each return
-/// after a wait that has yielded to other processes: the repeated path returns from nothing here.
+/// A repeated barrier is its messages and nothing else. Instructions around them are measurable, above all
+/// each return after a wait that has yielded to other processes: the repeated path returns from nothing here.
 int barrier(MPI_Comm comm, const Form& form) {
   if (form.is_blocking() && !recorder::may_be_on())
     if (Communicator* const communicator = Communicator::of(comm);

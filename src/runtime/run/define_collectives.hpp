@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Definitions of the runtime's collectives from the table's lines. For collectives.cpp and reductions.cpp only: each defines
-// CONVENE_RUN_<PATTERN>(name, SEND, RECV) for its patterns, which runs a call of that pattern.
+// Definitions of the runtime's collectives from the table's lines. For collectives.cpp and reductions.cpp
+// only: each defines CONVENE_RUN_<PATTERN>(name, SEND, RECV) for its patterns, which runs a call of that
+// pattern.
 #pragma once
 
 #include "runtime/call/arguments.hpp"
@@ -9,7 +10,8 @@
 
 namespace convene::runtime {
 
-/// How many blocks one side of a call has on this rank. The neighbour counts are those of the process topology.
+/// How many blocks one side of a call has on this rank. The neighbour counts are those of the process
+/// topology.
 enum class Number : std::uint8_t {
   none,
   one,

@@ -2,8 +2,8 @@
 // Native collectives, by width of their counts and by form of the call.
 //
 // CONVENE_NATIVE(Allgather, allgather, ALL) calls MPI_Allgather(_c), or, by the form, MPI_Iallgather(_c) or
-// MPI_Allgather_init(_c). Large counts are narrowed if the MPI lacks the form; a count above INT_MAX is then MPI_ERR_COUNT.
-// A call of the program goes to the next definition, one of Convene's own to PMPI.
+// MPI_Allgather_init(_c). Large counts are narrowed if the MPI lacks the form; a count above INT_MAX is then
+// MPI_ERR_COUNT. A call of the program goes to the next definition, one of Convene's own to PMPI.
 #pragma once
 
 #include <climits>
@@ -21,8 +21,8 @@
 
 namespace convene::runtime::native_calls {
 
-/// What an array of counts has an entry for: each rank (of the other group, between two groups); each rank of the own
-/// group, in any case; each source of a neighborhood.
+/// What an array of counts has an entry for: each rank (of the other group, between two groups); each rank of
+/// the own group, in any case; each source of a neighborhood.
 enum class Entries : std::uint8_t { ranks, own_group, sources };
 
 constexpr Entries entries_of(std::string_view function) {
@@ -93,8 +93,8 @@ class Narrowing {
   unsigned used_ = 0;
 };
 
-/// Calls the narrow form with narrowed arguments. A request's arrays must outlive the call: they are kept until the end of
-/// the process, since the MPI does not report when it is done with them.
+/// Calls the narrow form with narrowed arguments. A request's arrays must outlive the call: they are kept
+/// until the end of the process, since the MPI does not report when it is done with them.
 template <class Function, class... Arguments>
 int narrowed(MPI_Comm comm, Entries entries, bool is_kept, Function&& function, Arguments... arguments) {
   std::unique_ptr<Narrowing> narrowing;

@@ -20,7 +20,8 @@ Shape shape_of(Collective collective, const void* sendbuf, Count count, MPI_Data
           .op = op};
 }
 
-/// A vector, or the blocks of a vector, by one count. `sent` == each: the input is the whole vector, the output one block.
+/// A vector, or the blocks of a vector, by one count. `sent` == each: the input is the whole vector, the
+/// output one block.
 template <Collective collective, Number sent, Number received, class Count, class Native>
 [[gnu::always_inline]] inline int run_reduction(const void* sendbuf, void* recvbuf, Count count,
                                                 MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,

@@ -73,8 +73,8 @@ inline void await_turn(const Communicator& communicator, std::uint32_t number) {
     progress::wait_until([&] { return communicator.tags().shared()->tag_window.tag_is_free(number); });
 }
 
-/// Whether there is memory for the ranks of a node to share, where a decision wants some: the same on all ranks. (The decision
-/// stays: another call of that signature may have smaller items.)
+/// Whether there is memory for the ranks of a node to share, where a decision wants some: the same on all
+/// ranks. (The decision stays: another call of that signature may have smaller items.)
 bool has_shared_memory(const Decision& decision, const Arguments& arguments, Communicator& communicator) {
   if (decision.shared_places == 0) return true;
   // Reductions are cut between items: only the call says how large these are.

@@ -13,8 +13,8 @@
 
 namespace convene::runtime {
 
-/// The MPI's own call, in the form that is asked for: what to do where Convene does not run it. (Not a std::function: a
-/// call must not allocate.)
+/// The MPI's own call, in the form that is asked for: what to do where Convene does not run it. (Not a
+/// std::function: a call must not allocate.)
 class NativeCall {
  public:
   template <class Function>
@@ -36,13 +36,15 @@ class NativeCall {
   std::function<int(const Form&)> (*keep_)(const void*);
 };
 
-/// To be called in a catch block, where a call on `comm` was interrupted: no later one can run there. Returns the error code,
-/// which has gone to the communicator's error handler.
+/// To be called in a catch block, where a call on `comm` was interrupted: no later one can run there. Returns
+/// the error code, which has gone to the communicator's error handler.
 int report_exception_in_call(MPI_Comm comm);
-/// A call on a communicator on which an earlier one has failed: the ranks may no longer agree on the number of the call.
+/// A call on a communicator on which an earlier one has failed: the ranks may no longer agree on the number
+/// of the call.
 int refuse_call(const Communicator& communicator);
 
-/// The program of the last call on other buffers. Errors of the MPI go to the communicator's error handler. Does not throw.
+/// The program of the last call on other buffers. Errors of the MPI go to the communicator's error handler.
+/// Does not throw.
 int rerun_program(const void* input, void* output, Communicator& communicator);
 
 /// Whether a blocking call may take the short way: it is the last one again, on any buffers.
@@ -50,8 +52,8 @@ int rerun_program(const void* input, void* output, Communicator& communicator);
   return communicator.fast_path().is_for(shape) && progress::may_block();
 }
 
-/// The short way, where is_repeated(): straight to the program of the last call, or to the MPI. (A template, and inline: what
-/// it adds to the native call is what every call of every program pays.)
+/// The short way, where is_repeated(): straight to the program of the last call, or to the MPI. (A template,
+/// and inline: what it adds to the native call is what every call of every program pays.)
 template <class Function>
 [[gnu::always_inline]] inline int rerun(const void* input, void* output, Communicator& communicator,
                                         const Function& native) {
@@ -82,7 +84,8 @@ template <class Function>
 /// Its short way.
 int rerun_barrier(Communicator& communicator);
 
-/// Runs a blocking call on a communicator that has a handle. Errors of the MPI go to the communicator's error handler.
+/// Runs a blocking call on a communicator that has a handle. Errors of the MPI go to the communicator's error
+/// handler.
 int run_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native);
 
 /// Starts a non-blocking one. Of a native call only its start is timed.
@@ -92,7 +95,8 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
 /// What a decision on a call may depend on.
 CallSignature signature_of(const Arguments& arguments, std::uint64_t total_bytes);
 
-/// A run in which everything that is outstanding goes on as well. Waits for its end; returns MPI_SUCCESS or the MPI's error.
+/// A run in which everything that is outstanding goes on as well. Waits for its end; returns MPI_SUCCESS or
+/// the MPI's error.
 int run_beside_others(const Binding& binding, Arena& arena);
 
 /// Where a call must agree on sizes: does so, and waits for it. Returns MPI_SUCCESS or the MPI's error.

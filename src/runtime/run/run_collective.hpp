@@ -30,8 +30,8 @@ int run_any(const Shape& shape, MPI_Comm comm, const Form& form, const Complete&
                       : run_blocking(arguments, *communicator, to_native);
 }
 
-/// The same behind the exception barrier. (Not inline, and everything by value: on the fast path nothing of it is in memory.
-/// The fast path itself has no barrier: rerun_program() and rerun_barrier() have one each.)
+/// The same behind the exception barrier. (Not inline, and everything by value: on the fast path nothing of
+/// it is in memory. The fast path itself has no barrier: rerun_program() and rerun_barrier() have one each.)
 template <class Complete, class Function>
 [[gnu::noinline]] int run_in_full(Shape shape, MPI_Comm comm, const Form& form, Complete complete,
                                   Function native) {
@@ -42,8 +42,9 @@ template <class Complete, class Function>
   }
 }
 
-/// Finds the communicator's handle, takes the fast path or completes the arguments, and runs the call in its form. (Always
-/// inline: after a wait that has yielded to other processes each return from a call is slow, which short calls show.)
+/// Finds the communicator's handle, takes the fast path or completes the arguments, and runs the call in its
+/// form. (Always inline: after a wait that has yielded to other processes each return from a call is slow,
+/// which short calls show.)
 template <class Complete, class Function>
 [[gnu::always_inline]] inline int run_unrecorded(const Shape& shape, const void* sendbuf, void* recvbuf,
                                                  MPI_Comm comm, const Form& form, const Complete& complete,

@@ -38,8 +38,8 @@ struct Settings {
   std::vector<Rank> declared_nodes(Rank procs) const;
 };
 
-/// The settings of this process. The first call reads them; where one is wrong, it says so in one sentence and ends the
-/// program with status 2 (all ranks, through MPI_Abort).
+/// The settings of this process. The first call reads them; where one is wrong, it says so in one sentence
+/// and ends the program with status 2 (all ranks, through MPI_Abort).
 const Settings& settings();
 
 /// Ends the program because what was asked for is wrong: rank 0 of the program says why, status 2.

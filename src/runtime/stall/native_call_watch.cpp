@@ -81,7 +81,8 @@ class Watch {
   std::thread thread_;  // last: it uses the others
 };
 
-/// Never freed: the program may end without MPI_Finalize. Null before the first call, and where there can be no thread.
+/// Never freed: the program may end without MPI_Finalize. Null before the first call, and where there can be
+/// no thread.
 constinit std::atomic<Watch*> watch = nullptr;
 
 void stop_watch() {

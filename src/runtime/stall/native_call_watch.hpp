@@ -3,11 +3,14 @@
 //
 // Design notes
 // - Only where waits are watched (CONVENE_WAIT_WARNING): there is no thread and no cost otherwise.
-// - One thread a process looks at what the others have noted, and calls no MPI: it needs no MPI_THREAD_MULTIPLE. It starts with
-//   the first such call, and ends before MPI_Finalize begins (process/process.hpp). Nothing that it reads is ever freed.
-// - A call takes one of a few slots, by an exchange. Its beginning is stored last and cleared first: who reads the same
-//   beginning before and after the rest has read what belongs together. Where all slots are taken, a call is not watched.
-// - An error handler of the program's that leaves by a jump gives no slot back: it is spoken of once, wrongly.
+// - One thread a process looks at what the others have noted, and calls no MPI: it needs no
+//   MPI_THREAD_MULTIPLE. It starts with the first such call, and ends before MPI_Finalize begins
+//   (process/process.hpp). Nothing that it reads is ever freed.
+// - A call takes one of a few slots, by an exchange. Its beginning is stored last and cleared first: who
+//   reads the same beginning before and after the rest has read what belongs together. Where all slots are
+//   taken, a call is not watched.
+// - An error handler of the program's that leaves by a jump gives no slot back: it is spoken of once,
+//   wrongly.
 #pragma once
 
 #include <atomic>
@@ -17,7 +20,8 @@
 
 namespace convene::runtime {
 
-/// While the first one of a thread exists, that is in a blocking call of the MPI's own, on a communicator of `procs` ranks (0: an intercommunicator).
+/// While the first one of a thread exists, that is in a blocking call of the MPI's own, on a communicator of
+/// `procs` ranks (0: an intercommunicator).
 class NativeCallWatch {
  public:
   explicit NativeCallWatch(int procs) : slot_(wait_warning.is_on() ? take(procs) : nullptr) {}

@@ -8,12 +8,12 @@
 
 namespace convene::runtime {
 
-/// Says on standard error which ranks this one waits for and, where it is in the collective's call (not `is_started`),
-/// where in the program that is. For WaitWarning::say.
+/// Says on standard error which ranks this one waits for and, where it is in the collective's call (not
+/// `is_started`), where in the program that is. For WaitWarning::say.
 void say_who_is_missing(MPI_Comm comm, const int* peers, std::size_t count, bool is_started);
 
-/// Says likewise that the rank of the program waits inside the MPI, which knows for whom, in a call on a communicator of so
-/// many (0: an intercommunicator). Calls no MPI.
+/// Says likewise that the rank of the program waits inside the MPI, which knows for whom, in a call on a
+/// communicator of so many (0: an intercommunicator). Calls no MPI.
 void say_that_it_waits(int rank, const void* caller, int procs);
 
 }  // namespace convene::runtime

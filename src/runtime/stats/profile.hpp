@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accounting: which algorithm ran, why, how often and how long. Counted per communicator, kept when it is freed, and
-// written as one JSON file a rank when the program finalizes.
+// Accounting: which algorithm ran, why, how often and how long. Counted per communicator, kept when it is
+// freed, and written as one JSON file a rank when the program finalizes.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,24 @@
 
 namespace convene::runtime {
 
-/// What was counted for one (collective, algorithm, reason, power of two of bytes per block) on a communicator.
+/// What was counted for one (collective, algorithm, reason, power of two of bytes per block) on a
+/// communicator.
 struct CallStats {
   Collective collective = Collective::allgather;
   std::string algorithm;  ///< with its parameters, as it would be asked for
   std::string reason;
   unsigned size_class = 0;  ///< bit width of the bytes per block
-  /// Of calls that end after they have returned. Whoever drives progress then counts them, perhaps in another thread than
-  /// the one whose calls end at once: they have a record of their own, and are one in what is written.
+  /// Of calls that end after they have returned. Whoever drives progress then counts them, perhaps in another
+  /// thread than the one whose calls end at once: they have a record of their own, and are one in what is
+  /// written.
   bool ends_later = false;
   std::uint64_t calls = 0, bytes = 0;  ///< bytes: per block, added up over the calls
   std::uint64_t timed = 0;  ///< how many of the calls a clock was read for; the following are of these
   std::uint64_t ticks = 0, least = UINT64_MAX, most = 0, last = 0;
 
-  /// Whether the next call, which is like the last one, is to be timed. Two readings of the clock (about 36 ns) are more
-  /// than all the rest that Convene adds to a call of the MPI's own: of short ones, every eighth is timed.
+  /// Whether the next call, which is like the last one, is to be timed. Two readings of the clock (about 36
+  /// ns) are more than all the rest that Convene adds to a call of the MPI's own: of short ones, every eighth
+  /// is timed.
   bool is_due() const {
     constexpr std::uint64_t short_ticks = 20'000;  // some microseconds on every machine
     return last > short_ticks || calls % 8 == 0;
@@ -90,8 +93,8 @@ class ProfileRegistry {
   /// Keeps the account of a communicator that is freed.
   void retire(const CommProfile& account);
 
-  /// A sentence for the people who run the program (a declared fallback, say); each is kept once. At log level info
-  /// rank 0 of the program also prints it.
+  /// A sentence for the people who run the program (a declared fallback, say); each is kept once. At log
+  /// level info rank 0 of the program also prints it.
   void declare(const std::string& sentence);
   /// The same, of what was asked for and cannot be had: rank 0 always prints it, unless `convene run` will.
   void warn(const std::string& sentence);

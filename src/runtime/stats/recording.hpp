@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The recording of one communicator: when this rank came to each of its collectives and when it left, by call site, and
-// what that is in the time that all ranks share.
+// The recording of one communicator: when this rank came to each of its collectives and when it left, by call
+// site, and what that is in the time that all ranks share.
 //
 // Design notes
-// - All ranks of a communicator make the same collectives in the same order: call number n here is call number n
-//   everywhere, whatever the communicator's sites are numbered on each rank. Blocking and non-blocking calls are counted.
-// - Persistent operations are made in one order, too, but may be started in another one on each rank: the starts of each
-//   operation have a recording of their own, known by the communicator's name and the operation's number. Its clock is
-//   the communicator's.
-// - The memory is one ring of calls, made with the first call and never enlarged: the oldest calls are overwritten. Sites
-//   are bounded, too: what comes after the last one is put together in one more.
-// - It is used by the thread that makes the communicator's calls (MPI allows one collective at a time on it); another
-//   thread may look at it only while that one is not inside a call. Nothing here communicates: the common clock is
-//   brought up to date by runtime/record/recorder.hpp, after the first call and then after ever longer stretches.
+// - All ranks of a communicator make the same collectives in the same order: call number n here is call
+//   number n everywhere, whatever the communicator's sites are numbered on each rank. Blocking and
+//   non-blocking calls are counted.
+// - Persistent operations are made in one order, too, but may be started in another one on each rank: the
+//   starts of each operation have a recording of their own, known by the communicator's name and the
+//   operation's number. Its clock is the communicator's.
+// - The memory is one ring of calls, made with the first call and never enlarged: the oldest calls are
+//   overwritten. Sites are bounded, too: what comes after the last one is put together in one more.
+// - It is used by the thread that makes the communicator's calls (MPI allows one collective at a time on it);
+//   another thread may look at it only while that one is not inside a call. Nothing here communicates: the
+//   common clock is brought up to date by runtime/record/recorder.hpp, after the first call and then after
+//   ever longer stretches.
 #pragma once
 
 #include <algorithm>
@@ -101,13 +103,14 @@ class Recording {
   const CallStats& algorithm(std::uint16_t index) const { return *algorithms_[index]; }
   const std::vector<const CallStats*>& algorithms() const { return algorithms_; }
 
-  /// The latest calls at a site, newest first, as many as there are and fit; returns how many. Ask refresh() before.
+  /// The latest calls at a site, newest first, as many as there are and fit; returns how many. Ask refresh()
+  /// before.
   std::size_t history(std::uint16_t site, std::span<TimedCall> found) const;
   /// One call; only where has(number).
   TimedCall timed(std::uint64_t number) const;
 
-  /// Ticks as seconds of the common time: the monotonic clock of the communicator's rank 0. Good within clock_error(),
-  /// where clock().is_known(); else of the own clock.
+  /// Ticks as seconds of the common time: the monotonic clock of the communicator's rank 0. Good within
+  /// clock_error(), where clock().is_known(); else of the own clock.
   double seconds(std::uint64_t ticks) const {
     return static_cast<double>(clock_.to_common(ticks_.to_ns(ticks))) * 1e-9;
   }
@@ -120,8 +123,8 @@ class Recording {
   const CommonClock& clock() const { return clock_; }
   const TickLine& tick_line() const { return ticks_; }
 
-  /// Whether it is time to bring the clock up to date: true once after the first call, then after ever longer stretches.
-  /// To be asked at the end of blocking calls only: then the answers are equal on all ranks.
+  /// Whether it is time to bring the clock up to date: true once after the first call, then after ever longer
+  /// stretches. To be asked at the end of blocking calls only: then the answers are equal on all ranks.
   bool wants_clock() {
     if (calls_ < next_clock_) return false;
     constexpr std::uint64_t first_stretch = 64;

@@ -175,7 +175,8 @@ TEST(Checker, FindsAMissingDependency) {
 }
 
 TEST(Checker, LooksThroughChainsAndJoins) {
-  // 0 writes, 1 copies it on, 2 copies that on and 3 overwrites the first place: 0 → 1 → 2 → 3 connects them all.
+  // 0 writes, 1 copies it on, 2 copies that on and 3 overwrites the first place: 0 → 1 → 2 → 3 connects them
+  // all.
   const auto chain = [](Builder& b) {
     b.copy(in(0), out(0));
     b.copy(out(0), out(1));
@@ -221,8 +222,8 @@ TEST(Checker, RefusesAPlanThatDoesNotFitItsContract) {
   EXPECT_THAT(check(plan, ring_contract(3)).why, HasSubstr("rank 0: its schedule is that of rank 1"));
 }
 
-// Sends complete only when their receive is posted. Two ranks that send to each other first are fine while sends do
-// not block, and stuck when a send is waited for before the receive is issued.
+// Sends complete only when their receive is posted. Two ranks that send to each other first are fine while
+// sends do not block, and stuck when a send is waited for before the receive is issued.
 TEST(Deadlock, SimulatesSendsAsRendezvous) {
   const auto swap = [](Rank peer) {
     return [peer](Builder& b) { b.send(peer, in(0)), b.recv(peer, out(0)); };

@@ -9,8 +9,8 @@
 
 namespace convene::schedule {
 
-/// What a place holds: the identity of a block (or of a segment of one), the number of an expression of contributions
-/// (schedule/check/contribution.hpp), or `nothing`.
+/// What a place holds: the identity of a block (or of a segment of one), the number of an expression of
+/// contributions (schedule/check/contribution.hpp), or `nothing`.
 using Content = std::int32_t;
 inline constexpr Content nothing = -1;
 
@@ -19,8 +19,9 @@ struct RankContract {
   std::vector<Content> input, output, wanted;
 };
 
-/// What a reduction makes of contributions. Content r * segments + s is rank r's contribution to segment s of the vector.
-/// As a wanted content it is the sum of the contributions of ranks 0 … r to that segment, each exactly once.
+/// What a reduction makes of contributions. Content r * segments + s is rank r's contribution to segment s of
+/// the vector. As a wanted content it is the sum of the contributions of ranks 0 … r to that segment, each
+/// exactly once.
 struct Reduction {
   std::uint32_t segments = 0;    ///< places of the whole vector; 0: no reduction, contents are blocks
   bool in_order = false;         ///< the operator does not commute: contributions are combined in rank order

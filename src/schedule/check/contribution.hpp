@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Expressions of contributions: what a place of a reduction holds, with the order and the brackets of its operands. "Sum"
-// stands for the result of any operator.
+// Expressions of contributions: what a place of a reduction holds, with the order and the brackets of its
+// operands. "Sum" stands for the result of any operator.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,16 @@
 
 namespace convene::schedule {
 
-/// All expressions of one simulation, each kept once. Equal numbers are equal expressions, bracket by bracket, and so the
-/// same bits under any operator. A content below `procs * segments` is a contribution, a larger one a combination.
+/// All expressions of one simulation, each kept once. Equal numbers are equal expressions, bracket by
+/// bracket, and so the same bits under any operator. A content below `procs * segments` is a contribution, a
+/// larger one a combination.
 class Expressions {
  public:
   Expressions(Rank procs, const Reduction& reduction);
 
-  /// left ∘ right. An invalid combination returns `nothing` and writes the reason, as a clause, to an empty `fault`:
-  /// contributions to different segments, a contribution that is in both operands, or, for an operator that does not
-  /// commute, ranks that do not follow each other.
+  /// left ∘ right. An invalid combination returns `nothing` and writes the reason, as a clause, to an empty
+  /// `fault`: contributions to different segments, a contribution that is in both operands, or, for an
+  /// operator that does not commute, ranks that do not follow each other.
   Content combine(Content left, Content right, std::string& fault);
 
   /// True if a content combines exactly the contributions of ranks 0 … last to a segment.

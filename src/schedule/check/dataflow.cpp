@@ -176,14 +176,14 @@ StepId Dataflow::first_incomplete(Rank rank) const {
   return id;
 }
 
-/// Follows the chain of waiting ranks from the first incomplete step, until a rank repeats. No fault if all steps are
-/// complete.
+/// Follows the chain of waiting ranks from the first incomplete step, until a rank repeats. No fault if all
+/// steps are complete.
 void Dataflow::explain_deadlock() {
   Rank rank = 0;
   while (rank < plan_.size() && first_incomplete(rank) == plan_[rank].size()) ++rank;
   if (rank == plan_.size()) return;
-  // Ids grow along dependencies, so the first incomplete step of a rank has no incomplete predecessor. It is a receive,
-  // and its message was not sent because the sender is stuck in an earlier step of its own.
+  // Ids grow along dependencies, so the first incomplete step of a rank has no incomplete predecessor. It is
+  // a receive, and its message was not sent because the sender is stuck in an earlier step of its own.
   std::vector<bool> visited(plan_.size(), false);
   fault_ = fmt::format("{}: stuck for ever", describe(plan_[rank], first_incomplete(rank)));
   for (int hops = 0; hops < 4 && !visited[rank]; ++hops) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dataflow: a symbolic simulation of a plan. It executes all ranks' steps as soon as their dependencies allow and tracks
-// the content of every place.
+// Dataflow: a symbolic simulation of a plan. It executes all ranks' steps as soon as their dependencies allow
+// and tracks the content of every place.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@
 
 namespace convene::schedule {
 
-/// The contents of all messages, and of all places after the last step. Sends never block in this simulation. A fixed
-/// schedule with numbered messages is confluent, so the result holds for every timing.
+/// The contents of all messages, and of all places after the last step. Sends never block in this simulation.
+/// A fixed schedule with numbered messages is confluent, so the result holds for every timing.
 class Dataflow {
  public:
   /// `matching` must be without fault; the plan and the matching must outlive this object.

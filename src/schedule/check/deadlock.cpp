@@ -244,8 +244,8 @@ class DynamicSimulation {
     if (is_issued_[partner]) completions_.push_back({peer, matching_.step(peer, partner)});
   }
 
-  /// Issues ready messages of one kind, by number, within the window. Its last place is reserved for the first message
-  /// that is not complete.
+  /// Issues ready messages of one kind, by number, within the window. Its last place is reserved for the
+  /// first message that is not complete.
   void issue_some(Rank rank, StepKind kind) {
     Window& mine = window(rank, kind);
     const std::uint32_t limit = kind == StepKind::send ? limits_.sends : limits_.receives;

@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::uint32_t none = 0xffffffffu;
 
-/// Ids grow along every dependency, so of two ordered steps the one with the lower id is first. Order is transitive, so two
-/// kinds of pairs suffice: each access and the write before it, each write and the reads since the write before.
+/// Ids grow along every dependency, so of two ordered steps the one with the lower id is first. Order is
+/// transitive, so two kinds of pairs suffice: each access and the write before it, each write and the reads
+/// since the write before.
 class HazardDetector {
  public:
   explicit HazardDetector(const Schedule& schedule) : schedule_(schedule), predecessors_(schedule) {
@@ -143,7 +144,8 @@ class HazardDetector {
     return (match << 32 | step.peer) * 2 + (step.kind == StepKind::send);
   }
 
-  /// Requires that the step depends on all its pairs. Direct predecessors, and those of a join, need no search.
+  /// Requires that the step depends on all its pairs. Direct predecessors, and those of a join, need no
+  /// search.
   void require_order(StepId id) {
     if (pairs_.empty() || !fault_.empty()) return;
     for (const StepId before : predecessors_[id]) {

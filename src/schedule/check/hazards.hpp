@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hazards: accesses of one rank to one place that no dependency orders (read after write, write after read, write after
-// write). The check reads slots and edges only; it trusts nothing that the builder inferred.
+// Hazards: accesses of one rank to one place that no dependency orders (read after write, write after read,
+// write after write). The check reads slots and edges only; it trusts nothing that the builder inferred.
 #pragma once
 
 #include <string>

@@ -20,8 +20,8 @@ struct PlannedStep {
   StepId step;
 };
 
-/// Visits the steps in an order in which they can run. The order of accesses is transitive, so two kinds of pairs suffice:
-/// each access and the write before it, each write and the reads since the write before.
+/// Visits the steps in an order in which they can run. The order of accesses is transitive, so two kinds of
+/// pairs suffice: each access and the write before it, each write and the reads since the write before.
 class RaceDetector {
  public:
   RaceDetector(const Plan& plan, const MessageMatching& matching) : plan_(plan), matching_(matching) {
@@ -98,8 +98,8 @@ class RaceDetector {
     todo_.assign(1, from);
   }
 
-  /// True if a step is before the one that the search started from. The search is breadth first and stops at the step:
-  /// most are near.
+  /// True if a step is before the one that the search started from. The search is breadth first and stops at
+  /// the step: most are near.
   bool is_before(const PlannedStep& wanted) {
     const PlanStep index = matching_.at(wanted.rank, wanted.step);
     for (; visited_by_[index] != search_ && !todo_.empty(); todo_.pop_front()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Access tracking: the last writer and the readers since of each place. The dependencies of a new step follow from them.
+// Access tracking: the last writer and the readers since of each place. The dependencies of a new step follow
+// from them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ class Accesses {
   void alias(Buffer alias, Buffer of, Place first);
   std::uint32_t places(Buffer buffer) const { return places_[index(buffer)]; }
 
-  /// The range with its first place and stride below the buffer's number of places, and with an alias resolved.
+  /// The range with its first place and stride below the buffer's number of places, and with an alias
+  /// resolved.
   Range normalised(Range range) const {
     const bool is_alias = alias_ != alias_of_ && range.buffer() == alias_;
     const std::uint32_t n = places(range.buffer());
@@ -39,7 +41,8 @@ class Accesses {
     seen_[on] = next();
     depends_.push_back(on);
   }
-  /// Adds the predecessors of a reader (a writer) of these places. Most ranges are one place and take the short path.
+  /// Adds the predecessors of a reader (a writer) of these places. Most ranges are one place and take the
+  /// short path.
   void read(const Range& range) {
     if (range.count() != 1) return read_many(range);
     depend(writer_[base_[index(range.buffer())] + range.first]);
@@ -72,8 +75,8 @@ class Accesses {
     StepId step;
     std::uint32_t next;
   };
-  // A read of many consecutive places, which may wrap around once. Recorded as a whole: in schedules that move ever larger
-  // runs, recording it place by place would cost more than everything else.
+  // A read of many consecutive places, which may wrap around once. Recorded as a whole: in schedules that
+  // move ever larger runs, recording it place by place would cost more than everything else.
   struct WideRead {
     StepId step;
     Range range;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The builder: makes a schedule from steps in program order. It infers dependencies from the slots that steps touch, numbers
-// messages, and embeds schedules in others (composition).
+// The builder: makes a schedule from steps in program order. It infers dependencies from the slots that steps
+// touch, numbers messages, and embeds schedules in others (composition).
 #pragma once
 
 #include <initializer_list>
@@ -28,9 +28,9 @@ class Builder {
   /// Declares the next scratch buffer: by place, the place of the collective's blocks whose size it has.
   Buffer scratch(std::span<const Place> like);
 
-  /// Declares more places of Buffer::shared, which all ranks of the innermost schedule share. They hold nothing at first.
-  /// Before a rank reads what another one wrote there, or overwrites what another one read, it must receive a signal from
-  /// that rank: a send of these places.
+  /// Declares more places of Buffer::shared, which all ranks of the innermost schedule share. They hold
+  /// nothing at first. Before a rank reads what another one wrote there, or overwrites what another one read,
+  /// it must receive a signal from that rank: a send of these places.
   void share(std::uint32_t places);
 
   /// MPI_IN_PLACE: place i of `alias` is place `first` + i of `of`. Call it after both are declared.
@@ -44,7 +44,8 @@ class Builder {
   /// The number of rounds so far: the label of a new last one.
   std::uint32_t rounds() const;
 
-  /// Until leave(), steps, rounds and scratch buffers are those of an inner schedule. Embeddings may be nested.
+  /// Until leave(), steps, rounds and scratch buffers are those of an inner schedule. Embeddings may be
+  /// nested.
   void enter(Embedding embedding);
   void leave();
 
@@ -69,9 +70,9 @@ class Builder {
     recv(peer, std::span(where.begin(), where.size()));
   }
 
-  /// Makes these places count as written together: a later reader of any of them depends on the writers of all. It saves
-  /// edges where many steps read ever different selections of the places, and it delays a step until a place that it does
-  /// not touch is written.
+  /// Makes these places count as written together: a later reader of any of them depends on the writers of
+  /// all. It saves edges where many steps read ever different selections of the places, and it delays a step
+  /// until a place that it does not touch is written.
   void join(std::span<const Range> written);
   void join(const Range& written) { join(std::span(&written, 1)); }
   void join(std::initializer_list<Range> written) { join(std::span(written.begin(), written.size())); }

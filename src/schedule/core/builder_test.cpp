@@ -48,7 +48,8 @@ rc::Gen<Range> range_in(int buffer) {
   });
 }
 
-/// Ranges of different buffers, so that no place occurs twice: of shared places (then it is a signal) or of others.
+/// Ranges of different buffers, so that no place occurs twice: of shared places (then it is a signal) or of
+/// others.
 std::vector<Range> some_ranges(int first_buffer) {
   std::vector<Range> ranges;
   if (*rc::gen::inRange(0, 4) == 0) return {*range_in(shared_places)};
@@ -306,7 +307,8 @@ TEST(Builder, CutsACopyFromManyRanges) {
   }
 }
 
-/// Two ranks as one of them sees it: the inner ranks 0 and 1 are 3 and 0 here, their blocks the places 6, 7 and 0, 1.
+/// Two ranks as one of them sees it: the inner ranks 0 and 1 are 3 and 0 here, their blocks the places 6, 7
+/// and 0, 1.
 Embedding reversed_pair() {
   Embedding view;
   view.rank = 1;

@@ -13,7 +13,8 @@ namespace {
 
 constexpr StepId never = 0xffffffffu;
 
-/// A send in flight and the first step that depends on it; or a message and the round that it is held back for.
+/// A send in flight and the first step that depends on it; or a message and the round that it is held back
+/// for.
 struct Awaited {
   std::uint32_t before;
   StepId id;
@@ -87,9 +88,9 @@ class Compiler {
     return id;
   }
 
-  /// True if the earliest ready message of a kind may be issued. The last place of a window is reserved for the first
-  /// message that is not issued: else messages of later rounds could fill the window here, and those of earlier rounds the
-  /// window of their receiver.
+  /// True if the earliest ready message of a kind may be issued. The last place of a window is reserved for
+  /// the first message that is not issued: else messages of later rounds could fill the window here, and
+  /// those of earlier rounds the window of their receiver.
   bool may_issue(const StepSet& ready, StepKind kind, std::size_t in_flight, std::uint32_t limit) {
     if (ready.empty() || in_flight >= limit) return false;
     if (in_flight + 1 < limit) return true;
@@ -121,10 +122,11 @@ class Compiler {
     return true;
   }
 
-  /// Waits for the earliest message in flight: a receive, a send on which a step depends, or, if sends have reached their
-  /// limit, any send. A rank that waited for sends alone would keep its receive window full, and a ring of such ranks would
-  /// deadlock; so would ranks that wait for receives alone that depend on a send. A send counts as early as the first step
-  /// that depends on it. That is often much later, when its places are reused; the receiver may need other messages first.
+  /// Waits for the earliest message in flight: a receive, a send on which a step depends, or, if sends have
+  /// reached their limit, any send. A rank that waited for sends alone would keep its receive window full,
+  /// and a ring of such ranks would deadlock; so would ranks that wait for receives alone that depend on a
+  /// send. A send counts as early as the first step that depends on it. That is often much later, when its
+  /// places are reused; the receiver may need other messages first.
   bool wait_for_one() {
     const bool sends_block = !ready_sends_.empty() && !may_send();
     while (!by_dependent_.empty() && !awaited_sends_.contains(by_dependent_.top().id)) by_dependent_.pop();
@@ -211,8 +213,8 @@ bool parts_rounds(const Schedule& schedule) {
   return false;
 }
 
-/// True if some step depends on a message, directly or indirectly, but not on all messages received before it in the order of
-/// the steps, which is the order of the waits.
+/// True if some step depends on a message, directly or indirectly, but not on all messages received before it
+/// in the order of the steps, which is the order of the waits.
 bool skips_receives(const Schedule& schedule) {
   constexpr std::uint64_t most_words = 1u << 20;
   const auto steps = schedule.steps();

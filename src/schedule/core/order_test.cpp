@@ -10,7 +10,8 @@
 namespace convene::schedule {
 namespace {
 
-/// True if rank 0 can do something earlier when messages arrive in any order. It has a place for each rank's block.
+/// True if rank 0 can do something earlier when messages arrive in any order. It has a place for each rank's
+/// block.
 bool is_independent(Rank procs, const std::function<void(Builder&)>& steps) {
   Builder builder;
   builder.begin(procs, 0);

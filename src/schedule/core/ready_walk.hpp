@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dependency counters. A walk over a schedule's graph keeps the number of incomplete predecessors of each step and
-// reports a step when its last predecessor completes. The checker, the compiler of orders, the models, the printers and
-// the executor walk schedules with it.
+// Dependency counters. A walk over a schedule's graph keeps the number of incomplete predecessors of each
+// step and reports a step when its last predecessor completes. The checker, the compiler of orders, the
+// models, the printers and the executor walk schedules with it.
 #pragma once
 
 #include <concepts>
@@ -13,10 +13,11 @@
 
 namespace convene::schedule {
 
-/// The walk over one schedule, which must outlive it. The caller completes steps in any order that the dependencies
-/// allow. `Counters` is a vector of one counter a step, or a pointer to memory for them.
+/// The walk over one schedule, which must outlive it. The caller completes steps in any order that the
+/// dependencies allow. `Counters` is a vector of one counter a step, or a pointer to memory for them.
 ///
-/// Joins need no work: start() and complete() complete a join with its last predecessor and report what follows it.
+/// Joins need no work: start() and complete() complete a join with its last predecessor and report what
+/// follows it.
 template <class Counters>
 class BasicReadyWalk {
  public:
@@ -30,7 +31,8 @@ class BasicReadyWalk {
     for (StepId id = 0; id < schedule.size(); ++id) unmet_[id] = schedule[id].predecessors;
   }
 
-  /// Adds a condition to a step beside its predecessors, such as the arrival of its message. Call it before start().
+  /// Adds a condition to a step beside its predecessors, such as the arrival of its message. Call it before
+  /// start().
   void hold(StepId id) { ++unmet_[id]; }
 
   /// Meets a condition that hold() added. Calls ready(id) if nothing else is missing.
@@ -52,7 +54,8 @@ class BasicReadyWalk {
     complete_one(id, [&](StepId next) { pass(next, ready); });
   }
 
-  /// The same for callers that treat joins as steps of their own: a join is reported like any other successor.
+  /// The same for callers that treat joins as steps of their own: a join is reported like any other
+  /// successor.
   template <class Ready>
   void complete_one(StepId id, Ready&& ready) {
     unmet_[id] = completed;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr Rank procs = 8;
 
-/// Rank 0 receives from all others, copies each block once more, joins them, and sends the whole from there on.
+/// Rank 0 receives from all others, copies each block once more, joins them, and sends the whole from there
+/// on.
 Schedule gather_and_send() {
   Builder builder;
   builder.begin(procs, 0);

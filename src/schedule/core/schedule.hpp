@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A schedule: the steps of one rank in one collective, as a constant graph over slots. It names slots, never pointers,
-// bytes, datatypes, tags or requests.
+// A schedule: the steps of one rank in one collective, as a constant graph over slots. It names slots, never
+// pointers, bytes, datatypes, tags or requests.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,26 @@ namespace convene::schedule {
 
 using StepId = std::uint32_t;
 
-/// A message of shared slots moves no data: its send is a *signal* that passes places of the node's memory on to another
-/// rank, and its receive *awaits* the signal. From then on the places are the other rank's, to read or to write.
+/// A message of shared slots moves no data: its send is a *signal* that passes places of the node's memory on
+/// to another rank, and its receive *awaits* the signal. From then on the places are the other rank's, to
+/// read or to write.
 enum class StepKind : std::uint8_t {
   send,  ///< the slots, in order, as one message to `peer`
   recv,  ///< one message from `peer` into the slots, in order
-  /// Copies the first slots to the second, place by place. A shared place has room for the collective's largest one; the
-  /// smaller of two places limits how much is copied or combined.
+  /// Copies the first slots to the second, place by place. A shared place has room for the collective's
+  /// largest one; the smaller of two places limits how much is copied or combined.
   copy,
-  /// right = left ∘ right, place by place, like MPI_Reduce_local: the first slots are the left operand, which is read, the
-  /// second the right one, which is read and written. The executor gives places whole elements of the operation's type,
-  /// passes the operands in this order, and runs no two combines of a user's operation at once.
+  /// right = left ∘ right, place by place, like MPI_Reduce_local: the first slots are the left operand, which
+  /// is read, the second the right one, which is read and written. The executor gives places whole elements
+  /// of the operation's type, passes the operands in this order, and runs no two combines of a user's
+  /// operation at once.
   combine,
-  join,  ///< no operation: complete when all its predecessors are; replaces a large set that many steps depend on
+  join,  ///< no operation: complete when all its predecessors are; replaces a large set that many steps
+         ///< depend on
 };
 
-/// How a message of non-contiguous slots is transferred. Both sides transfer the same bytes, so each side may choose;
-/// `automatic` lets the executor choose.
+/// How a message of non-contiguous slots is transferred. Both sides transfer the same bytes, so each side may
+/// choose; `automatic` lets the executor choose.
 enum class Transfer : std::uint8_t { automatic, packed, datatype };
 
 /// One step. Schedule::successors() are the steps that depend on it; ids grow along every dependency.
@@ -43,15 +46,16 @@ struct Step {
   std::uint32_t predecessors = 0;  ///< the number of steps that must be complete before this one starts
   StepKind kind = StepKind::join;
   Transfer transfer = Transfer::automatic;
-  /// copy, combine: the number of source (left) ranges; the others are the target (right). The builder splits a step
-  /// with more than most_from_ranges.
+  /// copy, combine: the number of source (left) ranges; the others are the target (right). The builder splits
+  /// a step with more than most_from_ranges.
   std::uint8_t from_ranges = 0;
   std::uint8_t touches = 0;  ///< bit b: accesses buffer b; bit 7: buffer 7 or a later one
 
   bool is_message() const { return kind == StepKind::send || kind == StepKind::recv; }
   /// True if the step counts towards the limits on messages in flight.
   bool is_in_flight() const { return is_message() && !is_shm_signal(); }
-  /// A signal through shared memory, or the step that awaits it. Giving a signal is immediate; awaiting it polls.
+  /// A signal through shared memory, or the step that awaits it. Giving a signal is immediate; awaiting it
+  /// polls.
   bool is_shm_signal() const { return is_message() && touches == 1u << index(Buffer::shared); }
 };
 
@@ -59,8 +63,8 @@ inline constexpr std::size_t most_from_ranges = 255;  // of a copy or combine
 
 /// Bits of a message's number that its tag carries.
 inline constexpr std::uint32_t match_bits = 8;
-/// Messages n and n + match_window between two ranks may carry the same tag, so the later one depends on the earlier. The
-/// last tag number is reserved for notices (schedule/online/online_algorithm.hpp).
+/// Messages n and n + match_window between two ranks may carry the same tag, so the later one depends on the
+/// earlier. The last tag number is reserved for notices (schedule/online/online_algorithm.hpp).
 inline constexpr std::uint32_t match_window = (1u << match_bits) - 1;
 
 /// Bits of the message number by which signals of a pair differ.
@@ -125,7 +129,8 @@ class Schedule {
   /// Bytes of memory that this schedule holds.
   std::size_t memory() const;
 
-  /// Throws std::logic_error if a count, an index or an id is inconsistent. The checker verifies the schedule's effect.
+  /// Throws std::logic_error if a count, an index or an id is inconsistent. The checker verifies the
+  /// schedule's effect.
   void validate() const;
 
  private:

@@ -33,8 +33,9 @@ Buffer ScheduleStack::add_outermost_scratch(std::span<const Place> like) {
   return added;
 }
 
-/// Adds scratch of an inner schedule to the buffer that they share: there may be more of them than a range can name.
-/// Returns the buffer and the first place. The buffer grows as long as no other one is declared after it.
+/// Adds scratch of an inner schedule to the buffer that they share: there may be more of them than a range
+/// can name. Returns the buffer and the first place. The buffer grows as long as no other one is declared
+/// after it.
 std::pair<Buffer, Place> ScheduleStack::add_common_scratch(std::span<const Place> like) {
   if (common_ == Buffer::input || index(common_) + 1 != index(scratch(scratches_)))
     return {common_ = add_outermost_scratch(like), 0};
@@ -84,7 +85,8 @@ void ScheduleStack::note_sharers() {
   first_sharer_ = first;
 }
 
-/// Returns the first place in the schedule at this level. An inner place is as many outer ones as an inner block.
+/// Returns the first place in the schedule at this level. An inner place is as many outer ones as an inner
+/// block.
 Place ScheduleStack::add_shared(std::size_t level, std::uint32_t places) {
   if (level > 0) {
     SubSchedule& around = inner_[level - 1];

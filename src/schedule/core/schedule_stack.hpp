@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The schedule stack: the nested schedules under construction, and where their buffers lie in the outermost one.
+// The schedule stack: the nested schedules under construction, and where their buffers lie in the outermost
+// one.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace convene::schedule {
 
-/// Level 0 is the outermost schedule, which is built; the schedule at level n + 1 is embedded in the one at level n.
+/// Level 0 is the outermost schedule, which is built; the schedule at level n + 1 is embedded in the one at
+/// level n.
 class ScheduleStack {
  public:
   /// `accesses` holds the buffers of the outermost schedule and must outlive the stack.
@@ -26,14 +28,14 @@ class ScheduleStack {
   /// The outermost number of the innermost schedule's round 0.
   std::uint32_t first_round() const;
 
-  /// Declares the innermost schedule's next scratch buffer: by place, the place of the collective's blocks whose size it
-  /// has. Returns its name there.
+  /// Declares the innermost schedule's next scratch buffer: by place, the place of the collective's blocks
+  /// whose size it has. Returns its name there.
   Buffer add_scratch(std::span<const Place> like) { return add_scratch(inner_.size(), like); }
   /// Declares more places that all ranks of the innermost schedule share.
   void add_shared(std::uint32_t places);
 
-  /// Translates the peer and the ranges of a step of the innermost schedule to the outermost one. `peer` has no meaning
-  /// for copies and combines.
+  /// Translates the peer and the ranges of a step of the innermost schedule to the outermost one. `peer` has
+  /// no meaning for copies and combines.
   void lower(StepKind kind, Rank& peer, Embedding::Places& from, Embedding::Places& to) const;
   /// The outermost places of slots of the innermost schedule, normalised.
   Embedding::Places outermost(std::span<const Range> slots) const;

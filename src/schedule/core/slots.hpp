@@ -12,8 +12,8 @@ namespace convene::schedule {
 using Rank = std::uint32_t;
 using Place = std::uint32_t;
 
-/// The memory of a slot. `input` and `output` are the caller's buffers; `shared` is memory of the node that all its ranks
-/// read and write; scratch k is private to the rank.
+/// The memory of a slot. `input` and `output` are the caller's buffers; `shared` is memory of the node that
+/// all its ranks read and write; scratch k is private to the rank.
 enum class Buffer : std::uint8_t { input, output, shared, scratch };  // scratch k is Buffer(scratch + k)
 
 constexpr Buffer scratch(unsigned k) {
@@ -24,8 +24,8 @@ constexpr unsigned index(Buffer buffer) { return static_cast<unsigned>(buffer); 
 /// The most buffers that one schedule may name: input, output, shared and 13 scratch buffers.
 inline constexpr unsigned max_buffers = 16;
 
-/// The `count` places first, first + stride, …, each modulo the buffer's number of places. 12 bytes: schedules of a million
-/// steps have one or two ranges a step.
+/// The `count` places first, first + stride, …, each modulo the buffer's number of places. 12 bytes:
+/// schedules of a million steps have one or two ranges a step.
 struct Range {
   // In this order: the first two are mostly constants and pass as one word.
   std::uint32_t stride = 1;
@@ -43,8 +43,8 @@ struct Range {
   friend constexpr bool operator==(const Range&, const Range&) = default;
 };
 
-/// Calls visit(place) for each place of a range, in order. `places` is the buffer's number of places; the range's
-/// first and stride must be below it; the builder ensures that.
+/// Calls visit(place) for each place of a range, in order. `places` is the buffer's number of places; the
+/// range's first and stride must be below it; the builder ensures that.
 template <class Visit>
 void for_each_place(const Range& range, std::uint32_t places, Visit&& visit) {
   if (range.count() == 1) return visit(range.first);

@@ -47,8 +47,8 @@ void StepRecorder::add(StepKind kind, Rank peer, std::span<const Range> from, st
   add_one(kind, is_local(kind) ? rank_ : peer, from, to, transfer);
 }
 
-/// Copies and combines go place by place, so several steps have the effect of one (unless it moves places within one
-/// set).
+/// Copies and combines go place by place, so several steps have the effect of one (unless it moves places
+/// within one set).
 void StepRecorder::add_in_parts(StepKind kind, std::span<const Range> from, std::span<const Range> to) {
   std::size_t next = 0;
   std::uint32_t taken = 0;  // of to[next]

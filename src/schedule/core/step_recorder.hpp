@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The step recorder: records the steps of one schedule, numbers its messages and infers dependencies from slots.
+// The step recorder: records the steps of one schedule, numbers its messages and infers dependencies from
+// slots.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +28,8 @@ class StepRecorder {
   /// The number of rounds with messages.
   std::uint32_t rounds() const { return rounds_; }
 
-  /// Adds a step. Ranges are taken modulo their buffers; empty ones are left out, and so is a step without places. A copy
-  /// or combine with more source ranges than a step can count becomes several.
+  /// Adds a step. Ranges are taken modulo their buffers; empty ones are left out, and so is a step without
+  /// places. A copy or combine with more source ranges than a step can count becomes several.
   void add(StepKind kind, Rank peer, std::span<const Range> from, std::span<const Range> to,
            Transfer transfer);
 
@@ -52,8 +53,8 @@ class StepRecorder {
     sends ? accesses_.note_read(range, id) : accesses_.note_write(range, id);
   }
 
-  /// Adds a join of the last writers of normalised ranges. It counts as their writer from here on. A set that one step
-  /// has written needs no join; `always` makes one even so.
+  /// Adds a join of the last writers of normalised ranges. It counts as their writer from here on. A set that
+  /// one step has written needs no join; `always` makes one even so.
   void join(std::span<const Range> written, bool always);
 
   /// Writes steps, ranges and edges into a schedule.
@@ -61,7 +62,8 @@ class StepRecorder {
 
  private:
   static constexpr StepId none = Accesses::none;
-  // The size from which on a repeated set of predecessors gets a join. Smaller ones need no more edges without it.
+  // The size from which on a repeated set of predecessors gets a join. Smaller ones need no more edges
+  // without it.
   static constexpr std::size_t join_from = 4;
 
   /// The messages between this rank and another one, in one direction.
@@ -117,8 +119,8 @@ class StepRecorder {
     return id;
   }
 
-  /// The number of the next message. Message n + match_window may carry the tag of message n to the same peer, and so
-  /// depends on it.
+  /// The number of the next message. Message n + match_window may carry the tag of message n to the same
+  /// peer, and so depends on it.
   std::uint32_t number_message(StepKind kind, Rank peer) {
     Traffic& pair = traffic(kind, peer);
     if (pair.messages == 0) peers_.push_back(peer);

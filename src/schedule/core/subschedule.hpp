@@ -19,11 +19,12 @@ struct Embedding {
   std::vector<Rank> ranks;            ///< by inner rank: the outer one
   std::vector<Places> input, output;  ///< by inner place; empty: the buffer is not used
   std::vector<Places> blocks;         ///< by inner block
-  /// Scratch of the inner schedule lies in the blocks, too; else it is new scratch of the outer one, as large as they are.
+  /// Scratch of the inner schedule lies in the blocks, too; else it is new scratch of the outer one, as large
+  /// as they are.
   bool scratch_in_blocks = false;
   std::uint32_t first_round = 0;  ///< the outer number of the inner round 0
-  /// True if an inner rank has these outer places (a range of `input` or `output`) already. They are not sent to it.
-  /// Null: no rank has any.
+  /// True if an inner rank has these outer places (a range of `input` or `output`) already. They are not sent
+  /// to it. Null: no rank has any.
   std::function<bool(Rank rank, const Range& outer)> has = nullptr;
 };
 
@@ -40,7 +41,8 @@ class SubSchedule {
 
   /// The number of outer places of each block. Throws std::logic_error if it differs between blocks.
   std::uint32_t places_of_a_block() const;
-  /// Adds shared places of the inner schedule: each is `each` outer ones, from `first` on. Returns the first inner one.
+  /// Adds shared places of the inner schedule: each is `each` outer ones, from `first` on. Returns the first
+  /// inner one.
   Place add_shared(Place first, std::uint32_t places, std::uint32_t each);
 
   /// The outer places of inner ones, without those that the receiver (may be null) has already.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Online algorithms: the next messages depend on which ranks have arrived. An online algorithm is one rank's part, a state
-// machine that receives events and returns steps.
+// Online algorithms: the next messages depend on which ranks have arrived. An online algorithm is one rank's
+// part, a state machine that receives events and returns steps.
 //
-// Ranks send each other notices: a few numbers, no data, from any rank at any time. Data travels in ordinary steps with a
-// known peer. The steps that all ranks executed are an ordinary plan (online_simulation.hpp), so every reader of plans reads
-// online algorithms, too; only the executor runs the state machine itself.
+// Ranks send each other notices: a few numbers, no data, from any rank at any time. Data travels in ordinary
+// steps with a known peer. The steps that all ranks executed are an ordinary plan (online_simulation.hpp), so
+// every reader of plans reads online algorithms, too; only the executor runs the state machine itself.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace convene::schedule {
 
-/// A notification of another rank. Notices between two ranks arrive in order; notices of different ranks, and data, are not
-/// ordered.
+/// A notification of another rank. Notices between two ranks arrive in order; notices of different ranks, and
+/// data, are not ordered.
 struct Notice {
   std::uint32_t what = 0;    ///< the kind of notice; each algorithm defines its own
   Rank rank = 0, other = 0;  ///< the ranks that it is about
@@ -25,7 +25,8 @@ struct Notice {
 /// An event at a rank.
 struct Event {
   enum class Kind : std::uint8_t {
-    begun,  ///< the rank has arrived, its own contribution is available. Once, not necessarily the first event
+    begun,     ///< the rank has arrived, its own contribution is available. Once, not necessarily the first
+               ///< event
     noticed,   ///< `notice` was received from `peer`
     sent,      ///< the send of `slots` is complete: they may be overwritten
     received,  ///< `slots` were received from `peer`
@@ -49,8 +50,8 @@ struct OnlineStep {
   std::span<const Range> written() const { return {&to, to.count() > 0 ? 1u : 0u}; }
 };
 
-/// The steps requested after an event, in order. Copies and combines are executed at once, messages are started. No step may
-/// access places of a message in flight, unless both only read them.
+/// The steps requested after an event, in order. Copies and combines are executed at once, messages are
+/// started. No step may access places of a message in flight, unless both only read them.
 class OnlineSteps {
  public:
   void tell(Rank peer, const Notice& notice) {

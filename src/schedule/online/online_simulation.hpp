@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulation of online algorithms on all ranks. Events are taken one by one, in any possible order. The executed steps are
-// an ordinary plan, in which a step depends on the events that its rank had seen and the steps that it had executed when it
-// requested the step. So checking that plan checks this one sequence of events.
+// Simulation of online algorithms on all ranks. Events are taken one by one, in any possible order. The
+// executed steps are an ordinary plan, in which a step depends on the events that its rank had seen and the
+// steps that it had executed when it requested the step. So checking that plan checks this one sequence of
+// events.
 #pragma once
 
 #include <cstdint>

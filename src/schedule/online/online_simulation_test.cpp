@@ -15,8 +15,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A gather to rank 0 in the order of arrivals: a rank notifies the root when it has arrived, and sends its block; the root
-/// posts the receive after the notice.
+/// A gather to rank 0 in the order of arrivals: a rank notifies the root when it has arrived, and sends its
+/// block; the root posts the receive after the notice.
 class ArrivalGather : public OnlineAlgorithm {
  public:
   ArrivalGather(Rank procs, Rank rank) : missing_(rank == 0 ? procs - 1 : 0), rank_(rank) {}

@@ -79,8 +79,8 @@ class Simulator {
       }
   }
 
-  /// Executes all ready steps of the rounds so far. Without a frame, before the first one, no messages: copies of the
-  /// own contribution belong to the initial state.
+  /// Executes all ready steps of the rounds so far. Without a frame, before the first one, no messages:
+  /// copies of the own contribution belong to the initial state.
   bool advance(Frame* frame) {
     bool something = false;
     for (bool again = true; again;) {

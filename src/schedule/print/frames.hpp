@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames: the content of every place after each round of a plan, and the messages of the round. Pictures show them.
+// Frames: the content of every place after each round of a plan, and the messages of the round. Pictures show
+// them.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +50,9 @@ struct Frames {
   std::optional<Expressions> expressions;  ///< of a reduction: the meaning of combined contents
 };
 
-/// Simulates a plan round by round. The input gets rows only if a rank's own contribution is not already in its output
-/// before the first round. `rounds` names the rounds to keep; empty: all. Throws Error for a plan that does not complete.
+/// Simulates a plan round by round. The input gets rows only if a rank's own contribution is not already in
+/// its output before the first round. `rounds` names the rounds to keep; empty: all. Throws Error for a plan
+/// that does not complete.
 Frames simulate_frames(const Plan& plan, const Contract& contract,
                        std::span<const std::uint32_t> rounds = {});
 
@@ -62,8 +64,9 @@ struct Origin {
 /// By content.
 std::vector<Origin> origins(const Contract& contract);
 
-/// The disjoint rings that a round's messages form: every participating rank sends to one other and receives from one.
-/// If ranks send to several others, the first destinations of all form one set of rings, the second ones another.
+/// The disjoint rings that a round's messages form: every participating rank sends to one other and receives
+/// from one. If ranks send to several others, the first destinations of all form one set of rings, the second
+/// ones another.
 struct Rings {
   std::vector<std::uint32_t> ring_of;  ///< by arrow; empty if the arrows do not form rings
   std::vector<std::uint32_t> sizes;    ///< by ring: how many ranks

@@ -43,21 +43,22 @@ struct TextOptions {
   std::optional<Rank> rank = {};  ///< print this rank only
 };
 
-/// The messages of each round, with sender, receiver and blocks. A block is printed as its number (a block of a pair of ranks
-/// as "from.for"), a segment of it as "block.segment", a segment of a vector as its number, a sum as the ranks that
-/// contribute to it: "(0-3)", "(0-3).segment". The contract has the initial contents of the buffers; the plan need not be
-/// correct.
+/// The messages of each round, with sender, receiver and blocks. A block is printed as its number (a block of
+/// a pair of ranks as "from.for"), a segment of it as "block.segment", a segment of a vector as its number, a
+/// sum as the ranks that contribute to it: "(0-3)", "(0-3).segment". The contract has the initial contents of
+/// the buffers; the plan need not be correct.
 std::string to_text(const Plan& plan, const PlanInfo& info, const Contract& contract,
                     const TextOptions& options = {});
 
 /// With more processes than this, JSON has ranges instead of single slots.
 inline constexpr Rank most_procs_in_slots = 512;
 
-/// One object: {"collective", "algorithm", "procs", "root", "parameters", "rounds", "messages", "blocks", "ranks":
-/// [{"rank", "steps": [{"id", "kind", "peer", "match", "round", "slots": [[buffer, place], …] (copy, combine: "from",
-/// "to"), "after": [id, …]}]}]}; with a forecast also "arrivals", behind "parameters". A copy or combine (to = from ∘ to)
-/// has no "peer" and "match", a join no slots either. Above 512 processes a slot is a
-/// range [buffer, first, stride, count], modulo the number that the rank's "places" give for the buffer.
+/// One object: {"collective", "algorithm", "procs", "root", "parameters", "rounds", "messages", "blocks",
+/// "ranks": [{"rank", "steps": [{"id", "kind", "peer", "match", "round", "slots": [[buffer, place], …] (copy,
+/// combine: "from", "to"), "after": [id, …]}]}]}; with a forecast also "arrivals", behind "parameters". A
+/// copy or combine (to = from ∘ to) has no "peer" and "match", a join no slots either. Above 512 processes a
+/// slot is a range [buffer, first, stride, count], modulo the number that the rank's "places" give for the
+/// buffer.
 std::string to_json(const Plan& plan, const PlanInfo& info);
 
 /// The costs of steps in a GOAL file.
@@ -67,7 +68,8 @@ struct GoalOptions {
   double combine_nanoseconds_per_byte = 0;  ///< of a combine, as a `calc`
 };
 
-/// The plan in the input language of LogGOPSim's `txt2bin`: one label a step, the number of a message as its tag.
+/// The plan in the input language of LogGOPSim's `txt2bin`: one label a step, the number of a message as its
+/// tag.
 std::string to_goal(const Plan& plan, const PlanInfo& info, const GoalOptions& options = {});
 
 }  // namespace convene::schedule

@@ -11,8 +11,8 @@
 namespace convene::schedule {
 namespace {
 
-// A plan of a thousand ranks has millions of steps: they are formatted directly, without a tree of JSON values. Only
-// strings from outside go through the JSON library.
+// A plan of a thousand ranks has millions of steps: they are formatted directly, without a tree of JSON
+// values. Only strings from outside go through the JSON library.
 std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
 
 /// A parameter's value: whole numbers as numbers, words as strings.

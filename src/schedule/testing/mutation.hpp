@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests: mutants of schedules, and a slow and simple reference for the hazard check. Not part of the library.
+// For tests: mutants of schedules, and a slow and simple reference for the hazard check. Not part of the
+// library.
 #pragma once
 
 #include <algorithm>
@@ -170,8 +171,8 @@ inline bool orders_everything(const Schedule& schedule) {
                      [&](const auto& pair) { return before[pair.second][pair.first]; });
 }
 
-/// The contents of a rank's messages and of its final output, if its steps run in the order of their ids. Contents are named by
-/// their source.
+/// The contents of a rank's messages and of its final output, if its steps run in the order of their ids.
+/// Contents are named by their source.
 inline std::vector<std::string> effect(const Schedule& schedule) {
   const auto slots = [&](std::span<const Range> ranges) {
     std::vector<std::pair<Buffer, Place>> result;
@@ -217,8 +218,8 @@ struct Mutant {
   Rank rank;
   std::size_t step;
   Plan plan;
-  /// Still correct: the dropped dependency is implied by others, the wrong block is a copy of the right one, or the
-  /// message is for synchronisation only and no step reads its content.
+  /// Still correct: the dropped dependency is implied by others, the wrong block is a copy of the right one,
+  /// or the message is for synchronisation only and no step reads its content.
   bool equivalent = false;
 };
 
@@ -272,7 +273,8 @@ class Mutants {
     return result;
   }
 
-  /// True if these places are scratch that no step of the rank reads, except for messages that are not read, either.
+  /// True if these places are scratch that no step of the rank reads, except for messages that are not read,
+  /// either.
   static bool are_unread(const Plan& plan, Rank rank, const std::set<PlaceOf>& places) {
     const Schedule& schedule = plan[rank];
     for (const auto& [buffer, place] : places)

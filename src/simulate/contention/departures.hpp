@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Departures: messages that share a resource equally, in the order of their completion. The resource counts the bytes that it
-// has carried for each of its messages (processor sharing in virtual time): a message completes when that number has grown by
-// its size, whatever other messages enter and leave meanwhile.
+// Departures: messages that share a resource equally, in the order of their completion. The resource counts
+// the bytes that it has carried for each of its messages (processor sharing in virtual time): a message
+// completes when that number has grown by its size, whatever other messages enter and leave meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +58,8 @@ class LaterDepartures {
  private:
   static bool later(const Departure& a, const Departure& b) { return a.enough > b.enough; }
 
-  // Messages of one size arrive in the order of their departures, so most are in a line; those that overtake are in a heap.
+  // Messages of one size arrive in the order of their departures, so most are in a line; those that overtake
+  // are in a heap.
   std::vector<Departure> line_, heap_;
   std::size_t taken_ = 0;  // of the line, from its beginning
 };

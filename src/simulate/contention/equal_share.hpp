@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Equal share, the fast contention model: every channel divides its bandwidth equally among its messages, whatever limits
-// them elsewhere. A message has passed when the last of its channels has carried it. If all messages have their bottleneck in
-// one channel, this is max-min fairness; otherwise a channel reserves bandwidth for a message that is slower elsewhere.
+// Equal share, the fast contention model: every channel divides its bandwidth equally among its messages,
+// whatever limits them elsewhere. A message has passed when the last of its channels has carried it. If all
+// messages have their bottleneck in one channel, this is max-min fairness; otherwise a channel reserves
+// bandwidth for a message that is slower elsewhere.
 //
-// A channel keeps one number for all its messages: the bytes that it has carried for each of them. A message that enters or
-// leaves changes only the rate of that number.
+// A channel keeps one number for all its messages: the bytes that it has carried for each of them. A message
+// that enters or leaves changes only the rate of that number.
 //
-// If all channels of a message are empty, the time at which it leaves them is foreseen: they have no event, and are empty
-// again after that time. If another message enters one of them before, the first is reconsidered: channels that still carry
-// it get the event that they would have had. (A channel that was shared the last time is not foreseen.)
+// If all channels of a message are empty, the time at which it leaves them is foreseen: they have no event,
+// and are empty again after that time. If another message enters one of them before, the first is
+// reconsidered: channels that still carry it get the event that they would have had. (A channel that was
+// shared the last time is not foreseen.)
 //
-// Channels of one path whose next departures coincide (all of them, if a message is alone and links are equal) are chained to
-// one event, that of the first channel, which serves the others as long as their stamps equal the event's. A channel that gets
-// another event leaves the chain, and those behind it get an event of their own.
+// Channels of one path whose next departures coincide (all of them, if a message is alone and links are
+// equal) are chained to one event, that of the first channel, which serves the others as long as their stamps
+// equal the event's. A channel that gets another event leaves the chain, and those behind it get an event of
+// their own.
 #pragma once
 
 #include <algorithm>
@@ -41,8 +44,8 @@ class EqualShare {
   /// This model can foresee when a message leaves its channels.
   static constexpr bool foresees = true;
 
-  /// Enters a message of more than 0 bytes if all its channels are empty. Returns when it will have passed them, unless it is
-  /// reconsidered.
+  /// Enters a message of more than 0 bytes if all its channels are empty. Returns when it will have passed
+  /// them, unless it is reconsidered.
   std::optional<double> foresee(FlowId flow, double bytes, const Path& path, double now) {
     for (unsigned i = 0; i < path.count; ++i)
       if (const ChannelState& c = channels_[path.channels[i]]; c.was_shared || !is_empty(c, now)) return {};
@@ -57,15 +60,16 @@ class EqualShare {
     return passed;
   }
 
-  /// Calls f(flow) for each foreseen message in these channels, before another one enters: f must reconsider it.
+  /// Calls f(flow) for each foreseen message in these channels, before another one enters: f must reconsider
+  /// it.
   template <class F>
   void for_foreseen(const Path& path, double now, F&& f) {
     for (unsigned i = 0; i < path.count; ++i)
       if (const ChannelState& c = channels_[path.channels[i]]; c.is_foreseen && c.due > now) f(c.flow);
   }
 
-  /// Makes a foreseen message on this path an ordinary one, with the number `number`. Returns the number of parts that will
-  /// be reported as done.
+  /// Makes a foreseen message on this path an ordinary one, with the number `number`. Returns the number of
+  /// parts that will be reported as done.
   unsigned reconsider(FlowId flow, FlowId number, const Path& path, double now) {
     unsigned parts = 0;
     ChannelState* last = nullptr;
@@ -82,8 +86,8 @@ class EqualShare {
     return parts;
   }
 
-  /// Enters a message of more than 0 bytes. The path must have channels. Returns the number of parts that will be reported as
-  /// done.
+  /// Enters a message of more than 0 bytes. The path must have channels. Returns the number of parts that
+  /// will be reported as done.
   unsigned enter(FlowId flow, double bytes, const Path& path, double now) {
     ChannelState* last = nullptr;  // the last channel with a new event
     for (unsigned i = 0; i < path.count; ++i) {
@@ -100,7 +104,8 @@ class EqualShare {
     return path.count;
   }
 
-  /// The event of a channel: calls part_done(flow) for every message that it and the channels chained to it have carried.
+  /// The event of a channel: calls part_done(flow) for every message that it and the channels chained to it
+  /// have carried.
   template <class Done>
   void fire(std::uint32_t channel, std::uint32_t stamp, double now, Done&& part_done) {
     finished_.clear();
@@ -232,7 +237,8 @@ class EqualShare {
     if (c.present > 0) arm(id, c, due_of(c, now));
   }
 
-  /// Adds an event for a channel of a path, or chains it to `last`, the channel before it, if they are due at the same time.
+  /// Adds an event for a channel of a path, or chains it to `last`, the channel before it, if they are due at
+  /// the same time.
   void chain(ChannelId id, ChannelState& c, ChannelState*& last) {
     if (last && last->due == c.due) {
       last->next = id;

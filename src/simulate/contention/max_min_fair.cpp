@@ -144,8 +144,8 @@ void MaxMinFair::collect() {
   }
 }
 
-/// Fills channels in the order in which they become full. A channel's share only grows while others are filled, so an
-/// outdated share stays in the heap with its new value.
+/// Fills channels in the order in which they become full. A channel's share only grows while others are
+/// filled, so an outdated share stays in the heap with its new value.
 void MaxMinFair::fill(double now) {
   for (ChannelId id : reached_) shares_.push_back({channels_[id].spare / channels_[id].open, id});
   for (std::size_t at = shares_.size() / 2; at-- > 0;) sift_down(at);

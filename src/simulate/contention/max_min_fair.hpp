@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Max-min fairness over paths, the exact contention model. The rates of all messages grow together; when a channel is full,
-// its messages keep their rate and the others continue to grow (progressive filling). After each moment in which messages
-// entered or left, the rates of all messages that share channels with them, directly or indirectly, are computed anew.
+// Max-min fairness over paths, the exact contention model. The rates of all messages grow together; when a
+// channel is full, its messages keep their rate and the others continue to grow (progressive filling). After
+// each moment in which messages entered or left, the rates of all messages that share channels with them,
+// directly or indirectly, are computed anew.
 //
-// Messages with the same channels have the same rate. So rates belong to routes, of which there are far fewer if nodes have
-// many cores or ranks have many messages in flight.
+// Messages with the same channels have the same rate. So rates belong to routes, of which there are far fewer
+// if nodes have many cores or ranks have many messages in flight.
 #pragma once
 
 #include <algorithm>
@@ -32,11 +33,12 @@ class MaxMinFair {
   /// This model cannot foresee when a message leaves its channels.
   static constexpr bool foresees = false;
 
-  /// Enters a message of more than 0 bytes. The path must have channels. Returns the number of parts that will be reported as
-  /// done.
+  /// Enters a message of more than 0 bytes. The path must have channels. Returns the number of parts that
+  /// will be reported as done.
   unsigned enter(FlowId flow, double bytes, const Path& path, double now);
 
-  /// The event of a route: calls part_done(flow) for every message that it has carried, unless the event is stale.
+  /// The event of a route: calls part_done(flow) for every message that it has carried, unless the event is
+  /// stale.
   template <class Done>
   void fire(std::uint32_t route, std::uint32_t stamp, double now, Done&& part_done) {
     if (routes_[route].stamp != stamp) return;

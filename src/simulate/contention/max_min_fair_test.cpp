@@ -35,8 +35,8 @@ SimulatedPlatform tree() {
   return platform;
 }
 
-/// The definition: of the channels that have messages without a rate, that which would give each of them the least gives
-/// them that.
+/// The definition: of the channels that have messages without a rate, that which would give each of them the
+/// least gives them that.
 void set_rates(std::vector<Message*>& present, const SimulatedNetwork& network) {
   for (Message* message : present) message->rate = 0;
   while (true) {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Processors: the current job of each, and the messages that it will process. Internal to the engine.
 //
-// A processor handles messages in the order of their delivery, whenever it has nothing else to do. A message whose delivery
-// time is known needs no event for its delivery in two cases:
+// A processor handles messages in the order of their delivery, whenever it has nothing else to do. A message
+// whose delivery time is known needs no event for its delivery in two cases:
 // - The processor will be busy then: the message is queued (queue).
-// - The processor will be idle: it is reserved for the message, and has an event for the end of that work (reserve).
-// If other work precedes a reservation, the message is queued behind that work, provided that the work lasts until the
-// delivery; otherwise the delivery gets an event. Queued messages get events for their deliveries, too, when the processor
-// becomes idle before. (A reserved message precedes work that becomes ready at the very time of its delivery.)
+// - The processor will be idle: it is reserved for the message, and has an event for the end of that work
+//   (reserve).
+// If other work precedes a reservation, the message is queued behind that work, provided that the work lasts
+// until the delivery; otherwise the delivery gets an event. Queued messages get events for their deliveries,
+// too, when the processor becomes idle before. (A reserved message precedes work that becomes ready at the
+// very time of its delivery.)
 #pragma once
 
 #include <algorithm>
@@ -45,8 +47,8 @@ class Processors {
     events_.push(until, work_done | number, core.stamp);
   }
 
-  /// Queues a message with a known delivery time and a posted receive, if its processor will be busy then. Returns whether
-  /// it did.
+  /// Queues a message with a known delivery time and a posted receive, if its processor will be busy then.
+  /// Returns whether it did.
   bool queue(SimMessage& message, std::uint32_t id) {
     Core& core = core_[of(message.to)];
     if (!core.is_busy() || core.begins > message.moment || core.free + core.backlog < message.moment)
@@ -94,8 +96,8 @@ class Processors {
     if (core.free < message.moment) schedule_queued(core);
   }
 
-  /// Withdraws the delivery time of a message. Returns the message's number from now on: its event or its place in a queue
-  /// keeps the old number, which is stale.
+  /// Withdraws the delivery time of a message. Returns the message's number from now on: its event or its
+  /// place in a queue keeps the old number, which is stale.
   std::uint32_t reschedule(std::uint32_t id, double now) {
     const SimMessage message = messages_[id];
     Core& core = core_[of(message.to)];
@@ -117,8 +119,8 @@ class Processors {
     messages_.push_back(core.delivered, id);
   }
 
-  /// Updates the queues of an idle processor: stale messages are removed, later deliveries get events, since the processor
-  /// will not be busy then. Returns whether it has messages to process.
+  /// Updates the queues of an idle processor: stale messages are removed, later deliveries get events, since
+  /// the processor will not be busy then. Returns whether it has messages to process.
   bool update_delivered(Core& core, double now) {
     while (!core.queued.empty() && messages_[core.queued.first].state == SimMessage::stale)
       messages_.remove(messages_.pop_front(core.queued));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sender ports: a limit on the messages that a rank may be sending at a time, and a gap between them. Internal to the
-// engine.
+// Sender ports: a limit on the messages that a rank may be sending at a time, and a gap between them.
+// Internal to the engine.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,8 @@ class SenderPorts {
   /// False: every message may enter the network at once.
   bool are_limited() const { return ports_ > 0 || gap_ > 0; }
 
-  /// Admits a message: the time at which it may enter the network, or nothing if it is queued until a port is free.
+  /// Admits a message: the time at which it may enter the network, or nothing if it is queued until a port is
+  /// free.
   std::optional<double> admit(Pool<SimMessage>& messages, std::uint32_t id, double now) {
     Port& port = port_[messages[id].from];
     if (ports_ > 0 && port.busy == ports_) {

@@ -102,7 +102,8 @@ inline void SimulationRun<ContentionModel>::enter_channels(std::uint32_t id, boo
   if (message.parts == 0) on_transferred(id);
 }
 
-/// Another message enters a channel of a message whose end was foreseen: that message becomes an ordinary one.
+/// Another message enters a channel of a message whose end was foreseen: that message becomes an ordinary
+/// one.
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::reconsider(std::uint32_t id) {
   const std::uint32_t number = processors_.reschedule(id, now_);
@@ -175,7 +176,8 @@ inline void SimulationRun<ContentionModel>::begin_recv(std::uint64_t at) {
     receive(waiting, messages_[waiting].bytes);  // from the unexpected-message buffer
 }
 
-/// Sets the work of the receiver's processor. `buffered`: bytes to be copied from an unexpected-message buffer.
+/// Sets the work of the receiver's processor. `buffered`: bytes to be copied from an unexpected-message
+/// buffer.
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::set_work(SimMessage& message, double buffered) {
   const SimStep& sim_step = workload_.sim_step(message.to, message.recv);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulation run: the state of one simulation and its event loop. simulation_steps.hpp and simulation_messages.hpp define
-// what happens to steps and to messages. Internal to the engine.
+// Simulation run: the state of one simulation and its event loop. simulation_steps.hpp and
+// simulation_messages.hpp define what happens to steps and to messages. Internal to the engine.
 //
-// A message is five events in general: its sender's processor is done with it, the channels at either end have carried it, it
-// is delivered, and its receiver's processor is done with it. (Rendezvous, ports and further channels add some.) Most
-// messages need fewer, two at best:
-// - The time at which a message leaves empty channels is foreseen without an event; if another message enters one of them
-//   before, the first is reconsidered (equal_share.hpp). Otherwise, channels that finish a message at the same time share
-//   one event.
+// A message is five events in general: its sender's processor is done with it, the channels at either end
+// have carried it, it is delivered, and its receiver's processor is done with it. (Rendezvous, ports and
+// further channels add some.) Most messages need fewer, two at best:
+// - The time at which a message leaves empty channels is foreseen without an event; if another message enters
+//   one of them before, the first is reconsidered (equal_share.hpp). Otherwise, channels that finish a
+//   message at the same time share one event.
 // - A delivery with a known time and a posted receive needs no event (processors.hpp).
 // A revoked forecast leaves a stale event, or a stale message in a queue.
 #pragma once

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps of a simulation run: dependencies, in-order ranks, and the work of processors. Internal to the engine.
+// Steps of a simulation run: dependencies, in-order ranks, and the work of processors. Internal to the
+// engine.
 #pragma once
 
 #include <algorithm>
@@ -73,7 +74,8 @@ inline void SimulationRun<ContentionModel>::advance(Rank rank) {
       rank, [&](StepId step) { return issue(rank, step); }, [&](StepId step) { return is_over(rank, step); });
 }
 
-/// Begins a step of an in-order rank. Returns true if the rank's processor works for it: on_worked() resumes the rank.
+/// Begins a step of an in-order rank. Returns true if the rank's processor works for it: on_worked() resumes
+/// the rank.
 template <class ContentionModel>
 inline bool SimulationRun<ContentionModel>::issue(Rank rank, StepId step) {
   const std::uint64_t first = workload_.first(rank);
@@ -104,8 +106,8 @@ inline void SimulationRun<ContentionModel>::update_ordered_rank(const FinishedSt
   advance(done.rank);
 }
 
-/// Begins the steps whose last predecessor is finished; some of them may finish at once. (A list instead of a recursion: a
-/// chain of steps that finish at one time may be long.)
+/// Begins the steps whose last predecessor is finished; some of them may finish at once. (A list instead of a
+/// recursion: a chain of steps that finish at one time may be long.)
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::release_successors() {
   for (std::size_t i = 0; i < done_.size(); ++i) {
@@ -177,7 +179,8 @@ inline void SimulationRun<ContentionModel>::on_work_done(std::uint32_t id) {
   finish(rank, step, sim_step);
 }
 
-/// Appends work to all that the rank's processor has to do, with the noise that delays it. Returns when it will be done.
+/// Appends work to all that the rank's processor has to do, with the noise that delays it. Returns when it
+/// will be done.
 template <class ContentionModel>
 inline double SimulationRun<ContentionModel>::occupy(Rank rank, double seconds, bool counts) {
   seconds += noise_.draw(rank);

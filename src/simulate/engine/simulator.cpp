@@ -16,7 +16,8 @@
 namespace convene::simulate {
 namespace {
 
-// Types of this file make the instantiations local to it: the compiler inlines functions that are called once.
+// Types of this file make the instantiations local to it: the compiler inlines functions that are called
+// once.
 struct LocalEqualShare : EqualShare {
   using EqualShare::EqualShare;
 };

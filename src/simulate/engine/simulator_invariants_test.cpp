@@ -15,8 +15,8 @@ namespace convene::simulate {
 namespace {
 
 constexpr double tiny = 1e-11;  // seconds: a few ticks of the simulation's clock
-/// About a microsecond of which multiples can be added exactly: else what happens at the same moment may happen in another
-/// order elsewhere, and a message come before or after its receive is ready.
+/// About a microsecond of which multiples can be added exactly: else what happens at the same moment may
+/// happen in another order elsewhere, and a message come before or after its receive is ready.
 constexpr double tick = 0x1p-20;
 
 struct Case {
@@ -70,8 +70,8 @@ RC_GTEST_PROP(SimulatorInvariants, ArrivalsThatAllShiftShiftAllExits, ()) {
   }
 }
 
-// A rank to a node, and all at once. (In general it can: a message that comes earlier may get in the way of another one,
-// as in any system in which work is done in the order in which it comes.)
+// A rank to a node, and all at once. (In general it can: a message that comes earlier may get in the way of
+// another one, as in any system in which work is done in the order in which it comes.)
 RC_GTEST_PROP(SimulatorInvariants, MoreBandwidthNeverSlowsASimplePlan, ()) {
   const Case c = any_case();
   const auto procs = static_cast<Rank>(c.plan.size());
@@ -99,8 +99,8 @@ RC_GTEST_PROP(SimulatorInvariants, TheModesAgreeWhereNothingContends, ()) {
   for (Rank rank = 0; rank < procs; ++rank) RC_ASSERT(std::abs(a.exits[rank] - b.exits[rank]) <= 100 * tiny);
 }
 
-/// Ranks that send each other what others have sent them, here and there, as if they did so one message after the other.
-/// No two messages have as many places.
+/// Ranks that send each other what others have sent them, here and there, as if they did so one message after
+/// the other. No two messages have as many places.
 Plan any_messages(Rank procs, std::mt19937& random) {
   const auto below = [&](std::uint32_t end) {
     return std::uniform_int_distribution<std::uint32_t>(0, end - 1)(random);
@@ -123,8 +123,8 @@ Plan any_messages(Rank procs, std::mt19937& random) {
   });
 }
 
-// With 1,000 ports no rank is ever held up, but nothing is foreseen; with noise, be it of 0 seconds, no processor is set aside.
-// Neither may change the result.
+// With 1,000 ports no rank is ever held up, but nothing is foreseen; with noise, be it of 0 seconds, no
+// processor is set aside. Neither may change the result.
 RC_GTEST_PROP(SimulatorInvariants, ForesightChangesNothing, ()) {
   std::mt19937 random(*rc::gen::arbitrary<unsigned>());
   const auto between = [&](double low, double high) {
@@ -178,8 +178,8 @@ RC_GTEST_PROP(SimulatorInvariants, ForesightChangesNothing, ()) {
   }
 }
 
-// A plan of so many steps that the simulator prefetches memory, as groups that have nothing to do with each other: each ends as
-// it does alone, when there are too few for that.
+// A plan of so many steps that the simulator prefetches memory, as groups that have nothing to do with each
+// other: each ends as it does alone, when there are too few for that.
 TEST(SimulatorInvariants, ManyGroupsAreEachAsOneAlone) {
   constexpr Rank groups = 8, procs = 64;
   const Plan one = ring(procs);

@@ -59,8 +59,9 @@ struct Job {
 /// The state of a receive; any other value is the message that waits for it.
 constexpr std::uint32_t nothing_yet = 0xffffffffu, posted = 0xfffffffeu;
 
-/// A finished step whose successors have not been released. (The constructor lets a vector build it in place: a copy would
-/// wait for the bytes just written.) Without a SimStep: only the processor's part of the step is done.
+/// A finished step whose successors have not been released. (The constructor lets a vector build it in place:
+/// a copy would wait for the bytes just written.) Without a SimStep: only the processor's part of the step is
+/// done.
 struct FinishedStep {
   FinishedStep(std::uint64_t first_, const SimStep* sim_step_, Rank rank_, StepId step_)
       : first(first_), sim_step(sim_step_), rank(rank_), step(step_) {}

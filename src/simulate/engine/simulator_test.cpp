@@ -68,7 +68,8 @@ TEST_P(BothModes, NoiseOfASeedIsAlwaysTheSame) {
 }
 
 TEST_P(BothModes, ARankThatBeginsBeforeItArrivesPassesOnWhatIsNotItsOwn) {
-  // Rank 1 is 10 µs late. Rank 0's block takes 3 µs to it and 3 µs on to rank 2, by way of rank 1's background.
+  // Rank 1 is 10 µs late. Rank 0's block takes 3 µs to it and 3 µs on to rank 2, by way of rank 1's
+  // background.
   const std::vector<double> arrivals{0, 1e-5, 0};
   SimulationOptions options = mode();
   const Plan pass_on = make_plan(3, 3, [](Rank rank, Builder& builder) {
@@ -105,8 +106,8 @@ TEST_P(BothModes, TwoMessagesToOneNodeShareItsLink) {
 }
 
 TEST_P(BothModes, AMessageThatComesLaterTakesHalfFromThenOn) {
-  // The first is alone for 0.5 µs, then both have half: the first's other 500 bytes take 1 µs, until 1.5 µs; the second
-  // then has 500 bytes left, until 2 µs. The latency is 2 µs.
+  // The first is alone for 0.5 µs, then both have half: the first's other 500 bytes take 1 µs, until 1.5 µs;
+  // the second then has 500 bytes left, until 2 µs. The latency is 2 µs.
   Plan plan = all_to_one(4, {0, 1}, 2);
   SimulationOptions options = mode();
   options.critical_path = true;
@@ -146,8 +147,8 @@ TEST_P(BothModes, DoublingTakesLogarithmicLatency) {
 }
 
 TEST_P(BothModes, MessagesWithinANodeDoNotUseTheNetwork) {
-  // Round 0 within the nodes (0.1 µs, 2 × 1000 bytes at 10 GB/s together), round 1 between them, where both ranks of a
-  // node send 2000 bytes each over one link.
+  // Round 0 within the nodes (0.1 µs, 2 × 1000 bytes at 10 GB/s together), round 1 between them, where both
+  // ranks of a node send 2000 bytes each over one link.
   const SimulationResult result = run_simulation(doubling(4), cluster(2, 2), 1000, {}, mode());
   EXPECT_THAT(result.exits, Each(DoubleNear(1e-7 + 2e-7 + 2e-6 + 4e-6, 16 * tiny)));
 }
@@ -235,8 +236,8 @@ TEST_P(BothModes, MessagesThatWaitAtAPortFollowEachOther) {
 TEST_P(BothModes, RanksOfOneCoreWorkOneAfterTheOther) {
   SimulatedPlatform platform = cluster(2, 1);
   platform.cpu.recv = 1e-6;
-  // Ranks 0 and 1 on node 0, 2 and 3 on node 1, two to a core: both messages land at 2 µs + 2 × 1000 bytes, and then
-  // one receive waits for the other.
+  // Ranks 0 and 1 on node 0, 2 and 3 on node 1, two to a core: both messages land at 2 µs + 2 × 1000 bytes,
+  // and then one receive waits for the other.
   const Plan plan = make_plan(4, 1, [](Rank rank, Builder& builder) {
     if (rank < 2) builder.send(rank + 2, Range(Buffer::input, 0));
     if (rank >= 2) builder.recv(rank - 2, Range(Buffer::output, 0));
@@ -247,8 +248,9 @@ TEST_P(BothModes, RanksOfOneCoreWorkOneAfterTheOther) {
 }
 
 TEST_P(BothModes, ABusyProcessorLooksAtMessagesInTheOrderInWhichTheyLand) {
-  // Rank 3 copies for 10 µs. Meanwhile rank 0's message, which leaves its node at 1 µs, lands at 3 µs; rank 2's, which
-  // begins at 1.5 µs, but comes from the same node, at 1.7 µs. Both are answered, once 2 µs have been spent on them.
+  // Rank 3 copies for 10 µs. Meanwhile rank 0's message, which leaves its node at 1 µs, lands at 3 µs; rank
+  // 2's, which begins at 1.5 µs, but comes from the same node, at 1.7 µs. Both are answered, once 2 µs have
+  // been spent on them.
   const Plan plan = make_plan(4, 6, [](Rank rank, Builder& builder) {
     if (rank == 3) builder.copy(Range(Buffer::input, 0), Range(Buffer::output, 5));
     for (const Rank from : {0u, 2u}) {
@@ -332,8 +334,9 @@ TEST(Simulator, RefusesWhatDoesNotFit) {
 }
 
 TEST(Simulator, FairnessGivesAwayWhatAMessageCannotUse) {
-  // 0 and 1 send to 2; 1 also sends to 3. Rank 1's way out has two messages, rank 2's way in has two: all four get half
-  // in both modes. With a third message into rank 2 (from 4), those into 2 get a third; then, fairly, 1 → 3 gets two.
+  // 0 and 1 send to 2; 1 also sends to 3. Rank 1's way out has two messages, rank 2's way in has two: all
+  // four get half in both modes. With a third message into rank 2 (from 4), those into 2 get a third; then,
+  // fairly, 1 → 3 gets two.
   const Plan plan = make_plan(5, 5, [](Rank rank, Builder& builder) {
     for (const Rank from : {0u, 1u, 4u}) {
       if (rank == from) builder.send(2, Range(Buffer::input, 0));
@@ -388,8 +391,8 @@ Plan relay() {
 }
 
 TEST_P(BothModes, AnOrderWaitsForOneMessageWhereAnotherHasCome) {
-  // Messages take 3 µs each way, and rank 0 is 20 µs late. Without an order rank 1's is at rank 3 after 6 µs, and rank 0's
-  // after 26; with one that waits for rank 0 first both leave at 23 µs, one behind the other.
+  // Messages take 3 µs each way, and rank 0 is 20 µs late. Without an order rank 1's is at rank 3 after 6 µs,
+  // and rank 0's after 26; with one that waits for rank 0 first both leave at 23 µs, one behind the other.
   const Plan plan = relay();
   const std::vector<Order> orders = orders_of(plan);
   SimulationOptions options = mode();

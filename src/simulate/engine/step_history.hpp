@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Step history: the times of every step and what determined them, for the critical path. Internal to the engine.
+// Step history: the times of every step and what determined them, for the critical path. Internal to the
+// engine.
 #pragma once
 
 #include <cstdint>

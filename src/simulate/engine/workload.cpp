@@ -14,8 +14,8 @@
 namespace convene::simulate {
 namespace {
 
-/// The blocks of a message are not contiguous. A range that wraps around the end of its buffer counts as contiguous, so that
-/// all ranks of a symmetric plan are alike.
+/// The blocks of a message are not contiguous. A range that wraps around the end of its buffer counts as
+/// contiguous, so that all ranks of a symmetric plan are alike.
 bool is_scattered(std::span<const Range> ranges) {
   return ranges.size() > 1 || (ranges.size() == 1 && ranges[0].count() > 1 && ranges[0].stride != 1);
 }
@@ -71,8 +71,8 @@ Workload Workload::relabelled(const Schedule& schedule, Relabelling how) {
   return workload;
 }
 
-/// Pairs rank 0's messages with each other: rank 0's send to rank d is, relabelled, what rank 0 receives from the opposite
-/// of d.
+/// Pairs rank 0's messages with each other: rank 0's send to rank d is, relabelled, what rank 0 receives from
+/// the opposite of d.
 void Workload::link_own_messages() {
   const auto opposite = [this](Rank peer) {
     return how_ == Relabelling::exchange ? peer : (procs_ - peer) % procs_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Workload: the steps of all ranks in the simulator's form. They come from a plan, or from one schedule that is relabelled
-// for each rank, so that a million ranks need not be written out.
+// Workload: the steps of all ranks in the simulator's form. They come from a plan, or from one schedule that
+// is relabelled for each rank, so that a million ranks need not be written out.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ class Workload {
 
   /// The steps of all ranks. The plan must outlive the workload. Throws Error if messages do not match.
   static Workload of(const Plan& plan);
-  /// Rank 0's steps, relabelled for every rank. The schedule must outlive the workload. The caller guarantees the symmetry;
-  /// throws Error if a message of rank 0 has no other end under it.
+  /// Rank 0's steps, relabelled for every rank. The schedule must outlive the workload. The caller guarantees
+  /// the symmetry; throws Error if a message of rank 0 has no other end under it.
   static Workload relabelled(const Schedule& schedule, Relabelling how);
 
   /// Empty messages are sent, or omitted on both sides (as the executor does).
@@ -63,8 +63,8 @@ class Workload {
   }
   const Schedule& schedule(Rank rank) const { return one_ ? *one_ : (*plan_)[rank]; }
   const SimStep& sim_step(Rank rank, StepId step) const { return steps_[one_ ? step : base_[rank] + step]; }
-  /// The steps that depend on this one. (Stored here for all ranks: the simulator switches between ranks at every event, and
-  /// looking them up in the ranks' schedules would cost half of its time.)
+  /// The steps that depend on this one. (Stored here for all ranks: the simulator switches between ranks at
+  /// every event, and looking them up in the ranks' schedules would cost half of its time.)
   std::span<const StepId> successors(const SimStep& sim_step) const {
     if (sim_step.degree == 1) return {&sim_step.edges, 1};
     const StepId* const list = edges_.data() + sim_step.edges;

@@ -8,9 +8,9 @@
 
 namespace convene::simulate {
 
-/// The nearest tick of simulated time: 2^-40 s, about a picosecond (coarser from 2,048 s on). On this grid sums and
-/// differences of times are exact: events that coincide by one computation coincide by every other, and a later arrival of
-/// all ranks shifts all times without a change.
+/// The nearest tick of simulated time: 2^-40 s, about a picosecond (coarser from 2,048 s on). On this grid
+/// sums and differences of times are exact: events that coincide by one computation coincide by every other,
+/// and a later arrival of all ranks shifts all times without a change.
 inline double on_grid(double seconds) {
   constexpr double magnet = 6144;  // from 4096 to 8192 a double's last place is worth 2^-40
   return seconds + magnet - magnet;

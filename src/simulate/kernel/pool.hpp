@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pool: items with reusable numbers, and FIFO queues of them. An item has a member `next`, which belongs to the pool while
-// the item is in a queue or removed.
+// Pool: items with reusable numbers, and FIFO queues of them. An item has a member `next`, which belongs to
+// the pool while the item is in a queue or removed.
 #pragma once
 
 #include <fmt/format.h>

@@ -85,7 +85,8 @@ void SimulatedNetwork::add_network() {
   }
 }
 
-/// A link that is shared per direction has two consecutive channels; a link that is shared by both directions has one.
+/// A link that is shared per direction has two consecutive channels; a link that is shared by both directions
+/// has one.
 std::size_t SimulatedNetwork::add(std::string name, const Link& link, std::uint64_t units) {
   const std::uint64_t channels = link.shared == Shared::no         ? 0
                                  : link.shared == Shared::each_way ? 2 * units
@@ -154,8 +155,8 @@ void SimulatedNetwork::pass_tree(Path& path, std::uint32_t from, std::uint32_t t
   pass(path, families_[upper_family_], target, in);
 }
 
-/// Up to the smallest group of both nodes, and down again. The destination alone selects among a group's parallel links (the
-/// usual static routing of fat trees).
+/// Up to the smallest group of both nodes, and down again. The destination alone selects among a group's
+/// parallel links (the usual static routing of fat trees).
 void SimulatedNetwork::pass_fat_tree(Path& path, std::uint32_t from, std::uint32_t to) const {
   std::size_t top = 0;
   while (top < nodes_a_group_.size() && from / nodes_a_group_[top] != to / nodes_a_group_[top]) ++top;
@@ -168,8 +169,8 @@ void SimulatedNetwork::pass_fat_tree(Path& path, std::uint32_t from, std::uint32
     pass(path, families_[upper_family_ + level], link(level, to), in);
 }
 
-/// At most three links: to the router with the link to the other group, that link, and to the last router. Group a's link to
-/// group b is at its router b modulo the number of routers.
+/// At most three links: to the router with the link to the other group, that link, and to the last router.
+/// Group a's link to group b is at its router b modulo the number of routers.
 void SimulatedNetwork::pass_dragonfly(Path& path, std::uint32_t from, std::uint32_t to) const {
   const std::uint32_t router = from / spec_.nodes_per_router, last = to / spec_.nodes_per_router;
   const std::uint32_t group = router / spec_.routers, last_group = last / spec_.routers;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Network of a simulated platform: its channels, numbered consecutively, and the path of a message between two ranks.
+// Network of a simulated platform: its channels, numbered consecutively, and the path of a message between
+// two ranks.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Noise: random delays of a rank's processor, as an operating system causes them. Each job (a send, a receive, a copy) takes
-// longer by a random time.
+// Noise: random delays of a rank's processor, as an operating system causes them. Each job (a send, a
+// receive, a copy) takes longer by a random time.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ struct Noise {
   void validate() const;
 };
 
-/// Draws noise from one stream per rank: a rank's noise does not depend on the order of events on other ranks.
+/// Draws noise from one stream per rank: a rank's noise does not depend on the order of events on other
+/// ranks.
 class NoiseSource {
  public:
   NoiseSource(const Noise& noise, Rank procs);

@@ -50,8 +50,8 @@ class Writer {
  private:
   static std::back_insert_iterator<std::string> to(std::string& text) { return std::back_inserter(text); }
 
-  /// Each channel is a link with its latency. The rest of the path is a link without contention, written only if needed:
-  /// SimGrid updates all messages of such a link whenever it updates one.
+  /// Each channel is a link with its latency. The rest of the path is a link without contention, written only
+  /// if needed: SimGrid updates all messages of such a link whenever it updates one.
   void add_route(std::uint32_t from, std::uint32_t other) {
     network_.find(from, other, path_);
     fmt::format_to(to(routes_), "<route src=\"r{}\" dst=\"r{}\" symmetrical=\"NO\">", from, other);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulated platform: the nodes of a machine and their network, the cost of messages on processors, and the protocols of
-// messages. Times in seconds, sizes in bytes, bandwidths in bytes per second.
+// Simulated platform: the nodes of a machine and their network, the cost of messages on processors, and the
+// protocols of messages. Times in seconds, sizes in bytes, bandwidths in bytes per second.
 #pragma once
 
 #include <cstdint>
@@ -38,12 +38,13 @@ struct NetworkSpec {
   std::vector<std::uint32_t> leaves;  ///< by leaf switch: its number of nodes
   Link uplink;                        ///< tree and fat tree: above the first switch
 
-  // fat tree: groups of groups of nodes. The destination of a message selects the uplink by which it leaves a group.
+  // fat tree: groups of groups of nodes. The destination of a message selects the uplink by which it leaves a
+  // group.
   std::vector<std::uint32_t> down;  ///< by level: the number of nodes or groups in a group
   std::vector<std::uint32_t> up;    ///< by level except the last: the number of uplinks of a group
 
-  // dragonfly: groups of routers, with a link between each pair of routers of a group and between each pair of groups.
-  // Messages take the shortest path.
+  // dragonfly: groups of routers, with a link between each pair of routers of a group and between each pair
+  // of groups. Messages take the shortest path.
   std::uint32_t groups = 0, routers = 0, nodes_per_router = 0;
   Link local, global;
 };
@@ -64,7 +65,8 @@ struct SimulatedPlatform {
   ProcessorCost cpu;
   double gap = 0;        ///< seconds between two messages that a rank injects into the network
   double eager = 65536;  ///< bytes: larger messages use the rendezvous protocol
-  /// Rendezvous messages send a request and wait for its answer; otherwise the sender knows when the receive is posted.
+  /// Rendezvous messages send a request and wait for its answer; otherwise the sender knows when the receive
+  /// is posted.
   bool rendezvous_handshake = true;
   std::uint32_t ports = 0;  ///< messages that a rank may be sending at a time; 0: no limit
 
@@ -75,8 +77,8 @@ struct SimulatedPlatform {
 /// Reads the format of docs/reference/formats.md. Throws Error: "FILE: …", with the name of the field.
 SimulatedPlatform parse_simulated_platform(std::string_view text, const std::string& file);
 
-/// The ranks' seats on a platform's machine: "sequential", "cyclic" or a list of nodes, one per rank. If there are more ranks
-/// than cores, the nodes get equal shares and ranks share cores. Throws Error.
+/// The ranks' seats on a platform's machine: "sequential", "cyclic" or a list of nodes, one per rank. If
+/// there are more ranks than cores, the nodes get equal shares and ranks share cores. Throws Error.
 struct Seating {
   Mapping mapping;                 ///< on the machine, with more seats per node if ranks share cores
   std::vector<std::uint32_t> cpu;  ///< the core of each rank

@@ -202,7 +202,8 @@ NetworkSpec read_network(const Fields& fields) {
   return network;
 }
 
-/// The links of messages within a unit of each level: from the file, else the same as in the next larger unit.
+/// The links of messages within a unit of each level: from the file, else the same as in the next larger
+/// unit.
 std::vector<Link> read_within(const Fields& fields, const Machine& machine) {
   std::vector<std::string_view>
       names;  // from `node` on, without the innermost: a rank does not send to itself

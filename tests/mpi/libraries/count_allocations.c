@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts the allocations whose caller is in a library of Convene's, and prints them at the end. Preloaded in front of it.
+// Counts the allocations whose caller is in a library of Convene's, and prints them at the end. Preloaded in
+// front of it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A PMPI tool: counts the program's calls by function, and prints them in MPI_Finalize. Like other tools it sets itself up in
- * its MPI_Init, and cannot bear a call before that. */
+/* A PMPI tool: counts the program's calls by function, and prints them in MPI_Finalize. Like other tools
+ * it sets itself up in its MPI_Init, and cannot bear a call before that. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

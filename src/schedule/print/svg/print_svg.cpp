@@ -42,7 +42,8 @@ class Painter {
   Canvas canvas_;
 };
 
-/// The number of frames side by side: what fits on a page, or more if the picture would become much taller than wide.
+/// The number of frames side by side: what fits on a page, or more if the picture would become much taller
+/// than wide.
 std::size_t Painter::tiles_per_line() const {
   const std::size_t count = std::max<std::size_t>(1, layout_.tiles().size());
   const double area = layout_.tile_width * (heading() + columns_height() + 90) * static_cast<double>(count);

@@ -10,13 +10,15 @@
 namespace convene::schedule::svg {
 namespace {
 
-// A curve is the cubic Bézier (from, 0) (from, 4h/3) (to, 4h/3) (to, 0): upright at both ends, apex at height h.
+// A curve is the cubic Bézier (from, 0) (from, 4h/3) (to, 4h/3) (to, 0): upright at both ends, apex at height
+// h.
 double curve_x(const Curve& curve, double t) {
   return curve.from + (curve.to - curve.from) * t * t * (3 - 2 * t);
 }
 double curve_out(const Curve& curve, double t) { return 4 * curve.height * t * (1 - t); }
 
-/// Places the ends of several arrows at one column side by side, the longest innermost, so that nested arrows do not cross.
+/// Places the ends of several arrows at one column side by side, the longest innermost, so that nested arrows
+/// do not cross.
 void spread_ends(std::vector<Curve>& curves, std::span<const Arrow> arrows, std::span<const double> x,
                  double pitch) {
   const double room = 0.38 * pitch;
@@ -55,7 +57,8 @@ std::vector<Curve> bend(std::span<const Arrow> arrows, std::span<const double> x
   return curves;
 }
 
-/// Possible positions of a label: on the curve, the nearer to its apex the better, or above the apex of a short one.
+/// Possible positions of a label: on the curve, the nearer to its apex the better, or above the apex of a
+/// short one.
 std::vector<Box> label_places(const Curve& curve, double width) {
   const auto around = [&](double x, double out) {
     return Box{x - width / 2, out - label_height / 2, width, label_height};

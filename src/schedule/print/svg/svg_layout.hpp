@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The layout of a picture: its contents, their positions and their labels, computed before anything is painted.
+// The layout of a picture: its contents, their positions and their labels, computed before anything is
+// painted.
 #pragma once
 
 #include <optional>
@@ -31,8 +32,8 @@ inline constexpr std::string_view dashes[] = {"", "5 2.5", "1.8 2.2", "7 2 1.8 2
 
 class Layout {
  public:
-  /// Simulates the plan and computes the layout. The arguments must outlive it. Throws Error if there is nothing to draw or
-  /// too much.
+  /// Simulates the plan and computes the layout. The arguments must outlive it. Throws Error if there is
+  /// nothing to draw or too much.
   Layout(const Plan& plan, const PlanInfo& info, const Contract& contract, const SvgOptions& options);
   Layout(const Layout&) = delete;  // lines point at the hues
   Layout& operator=(const Layout&) = delete;
