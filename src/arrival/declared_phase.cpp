@@ -14,12 +14,12 @@ std::optional<double> DeclaredPhase::begin(double now) {
   if (is_open()) throw Error("a phase is begun that is open already; end it first (convene_phase_end)");
   progress_.emplace(now);
   start_ = now;
-  told_.reset();
+  forecast_.reset();
   has_edge_ = false;
   if (!expects_edge_)
     if (const auto duration = durations_.predict(); duration && durations_.observations() >= 2)
-      told_ = now + std::max(0., *duration);
-  return told_;
+      forecast_ = now + std::max(0., *duration);
+  return forecast_;
 }
 
 std::optional<double> DeclaredPhase::edge(double fraction, double now) {
@@ -29,9 +29,9 @@ std::optional<double> DeclaredPhase::edge(double fraction, double now) {
                 " of a phase; it has to be above 0 and at most 1 (50 % is 0.5)");
   progress_->edge(fraction, now);
   has_edge_ = true;
-  if (told_) return std::nullopt;
-  told_ = progress_->end();
-  return told_;
+  if (forecast_) return std::nullopt;
+  forecast_ = progress_->end();
+  return forecast_;
 }
 
 void DeclaredPhase::end(double now) {
@@ -41,9 +41,9 @@ void DeclaredPhase::end(double now) {
   ++phases_;
   duration_ += now - start_;
   durations_.observe(now - start_);
-  if (!told_) return;
+  if (!forecast_) return;
   ++forecasts_;
-  error_ += std::abs(*told_ - now);
+  error_ += std::abs(*forecast_ - now);
 }
 
 std::vector<std::int32_t> arrivals_in_rounds(const std::vector<std::int64_t>& arrivals_ns,

@@ -38,7 +38,7 @@ class DeclaredPhase {
  private:
   std::optional<Progress> progress_;
   double start_ = 0;
-  std::optional<double> told_;  // the forecast of this phase
+  std::optional<double> forecast_;  // forecast of this phase
   bool has_edge_ = false, expects_edge_ = true;
   BestPredictor durations_;
   std::uint64_t phases_ = 0, forecasts_ = 0;
@@ -50,8 +50,8 @@ class DeclaredPhase {
 /// longer gap the ranks that have arrived have nothing left to do, and schedules do not depend on it.
 std::vector<std::int32_t> arrivals_in_rounds(const std::vector<std::int64_t>& arrivals_ns,
                                              std::int64_t round_ns, std::int32_t widest_gap);
-/// The same with gaps in which all data of the arrived ranks can reach all of them: each rank, or the vector,
-/// has so many pieces, and a round moves one.
+/// Arrivals in rounds with gaps in which all data of the arrived ranks can reach all of them: each rank, or
+/// the vector, has `pieces` pieces, and a round moves one piece.
 std::vector<std::int32_t> arrivals_in_rounds_of(std::uint32_t pieces,
                                                 const std::vector<std::int64_t>& arrivals_ns,
                                                 std::int64_t round_ns);

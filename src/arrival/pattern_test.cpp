@@ -220,7 +220,7 @@ RC_GTEST_PROP(PatternFuzz, AnyTextIsAPatternOrAnError, (const std::string& text)
   }
 }
 
-// Texts that begin well.
+// Texts with a valid beginning.
 RC_GTEST_PROP(PatternFuzz, BrokenPatterns, ()) {
   std::string text = *rc::gen::elementOf(samples);
   for (int i = *rc::gen::inRange(1, 4); i > 0 && !text.empty(); --i) {

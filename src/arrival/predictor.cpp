@@ -14,8 +14,8 @@ void require(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
 }
 
-// The weight of the newest error in an average: about the last ten errors count for the choice of a
-// predictor, the last twenty for forecastability.
+// The weight of the newest error in an average: it averages over about ten errors for the choice of a
+// predictor, over twenty for forecastability.
 constexpr double choice_weight = 0.2, judgement_weight = 0.1;
 
 void average(std::optional<double>& mean, double value, double weight) {
@@ -101,7 +101,8 @@ class Seasonal : public Predictor {
     }
   }
 
-  static constexpr double better = 0.5;  // a longer period has to be, of the difference with a shorter one
+  static constexpr double better = 0.5;  // a longer period is chosen only if its difference is below this
+                                         // part of a shorter one's
 
   std::size_t longest_;
   std::size_t period_ = 0;  // 0: not found
@@ -188,7 +189,7 @@ PredictorList all_predictors() {
 std::vector<double> levinson_durbin(const std::vector<double>& covariance) {
   std::vector<double> coefficients;
   double error = covariance.empty() ? 0 : covariance[0];
-  const double explained = 1e-12 * error;  // what is left then is rounding
+  const double explained = 1e-12 * error;  // an error below this is rounding
   for (std::size_t order = 1; order < covariance.size() && error > explained; ++order) {
     double reflection = covariance[order];
     for (std::size_t i = 0; i + 1 < order; ++i) reflection -= coefficients[i] * covariance[order - 1 - i];
@@ -220,7 +221,7 @@ double BestPredictor::Candidate::rank() const {
   return error.value_or(std::numeric_limits<double>::infinity());
 }
 
-/// The first of equal errors wins.
+/// Ties: the first predictor wins.
 const BestPredictor::Candidate* BestPredictor::best() const {
   const Candidate* result = nullptr;
   for (const Candidate& candidate : candidates_)

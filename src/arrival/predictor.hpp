@@ -16,7 +16,7 @@
 
 namespace convene::arrival {
 
-/// The last values of a series, the newest last.
+/// The recent values of a series, the newest last.
 class History {
  public:
   explicit History(std::size_t most) : most_(most) {}
@@ -94,7 +94,7 @@ class BestPredictor {
     std::unique_ptr<Predictor> predictor;
     std::optional<double> error;
 
-    /// Predictors that were never tested rank last.
+    /// Predictors without a tested forecast rank last.
     double rank() const;
   };
   const Candidate* best() const;

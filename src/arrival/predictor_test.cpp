@@ -24,7 +24,7 @@ TEST(Predictor, KnownSequences) {
   EXPECT_EQ(after(make_moving_average(5), {1, 2, 6}), 3);
   EXPECT_EQ(after(make_exponential_average(0.5), {4, 8, 8}), 7);
   EXPECT_EQ(after(make_seasonal(4), {1, 5, 9, 1, 5, 9, 1}), 5);
-  EXPECT_EQ(after(make_seasonal(4), {1, 5, 9}), std::nullopt);  // no two periods yet
+  EXPECT_EQ(after(make_seasonal(4), {1, 5, 9}), std::nullopt);  // less than two periods
 }
 
 TEST(Predictor, SaysNothingBeforeTheFirstValue) {
@@ -106,7 +106,7 @@ TEST(BestPredictor, ChoosesWhatFits) {
   EXPECT_EQ(constant.error(), 0);
   EXPECT_EQ(period.chosen(), "seasonal");
   EXPECT_EQ(period.predict(), 200 % 7);
-  EXPECT_LT(*period.error(), 1e-6);   // what is left of the first two periods
+  EXPECT_LT(*period.error(), 1e-6);   // the remaining error of the first two periods
   EXPECT_NE(noise.chosen(), "last");  // an average is nearer
 }
 
@@ -160,7 +160,7 @@ TEST(SiteForecast, WhatCannotBeForecastIsBalanced) {
   Random random(3, 3);
   int forecast = 0;
   for (int i = 0; i < 2000; ++i) {
-    erratic.observe(random.uniform() < 0.1 ? 1 : 0);  // late now and then, without a rule
+    erratic.observe(random.uniform() < 0.1 ? 1 : 0);  // occasionally late, without a rule
     punctual.observe(0);
     forecast += erratic.is_forecastable();
   }

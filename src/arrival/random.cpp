@@ -21,7 +21,8 @@ Random::Random(std::uint64_t seed, std::uint64_t stream) : engine_(spread(spread
 double Random::uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
 
 std::uint32_t Random::below(std::uint32_t end) {
-  const std::uint64_t rest = (UINT64_MAX % end + 1) % end;  // the highest numbers would favour small results
+  const std::uint64_t rest = (UINT64_MAX % end + 1) % end;  // rejecting the highest numbers avoids a bias
+                                                            // towards small results
   std::uint64_t drawn = engine_();
   while (drawn > UINT64_MAX - rest) drawn = engine_();
   return static_cast<std::uint32_t>(drawn % end);

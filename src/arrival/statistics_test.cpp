@@ -29,9 +29,9 @@ TEST(Statistics, ImbalancedFromOneMessageOn) {
 }
 
 TEST(Statistics, Absorption) {
-  EXPECT_EQ(absorption(3, 5, 2), 0);   // the late process makes the operation as much longer
-  EXPECT_EQ(absorption(3, 3, 2), 2);   // its lateness costs nothing
-  EXPECT_EQ(absorption(3, 6, 2), -1);  // it costs more than itself
+  EXPECT_EQ(absorption(3, 5, 2), 0);   // the delay lengthens the operation by its full length
+  EXPECT_EQ(absorption(3, 3, 2), 2);   // the delay costs nothing
+  EXPECT_EQ(absorption(3, 6, 2), -1);  // the delay costs more than its length
   EXPECT_EQ(normalised_absorption(4, 4, 2), 0.5);
   EXPECT_EQ(normalised_imbalance(4, 2), 0.5);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory for one run at a time: handed out front to back, taken back all at once, and kept for the next run.
-// After the first runs nothing is allocated any more.
+// Arena allocator for one run at a time: memory is handed out front to back, released all at once, and reused
+// by the next run. After the first runs it allocates nothing more.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace convene::base {
 
 class Arena {
  public:
-  /// Memory for the contents of a message, as much as is asked for. It stays valid, and may be the same every
-  /// time.
+  /// Allocator of memory for the contents of a message, of any size. The memory stays valid; every call may
+  /// return the same memory.
   using Staging = std::byte* (*)(std::size_t bytes);
 
-  /// With `staging`, contents of messages go there, whatever becomes of them: for simulations that look at no
-  /// content.
+  /// With `staging`, the contents of messages are written there and never read: for simulations that ignore
+  /// contents.
   explicit Arena(Staging staging = nullptr) : staging_(staging) {}
 
   bool stages_elsewhere() const { return staging_ != nullptr; }
@@ -40,8 +40,8 @@ class Arena {
     return reinterpret_cast<T*>(take(count * sizeof(T)));
   }
 
-  /// Takes everything back. Where the last run needed several chunks, the next one gets a single one of their
-  /// size.
+  /// Releases all memory. If the last run needed several chunks, the next one gets a single chunk of their
+  /// total size.
   void reset() {
     if (total_ != room_) [[unlikely]]
       join();
@@ -78,8 +78,9 @@ class Arena {
 
   Staging staging_;
   std::vector<std::unique_ptr<std::byte[], Free>> chunks_;
-  std::byte* last_ = nullptr;                    // the last of them
-  std::size_t used_ = 0, room_ = 0, total_ = 0;  // used and room of that; bytes of all
+  std::byte* last_ = nullptr;                    // the last chunk
+  std::size_t used_ = 0, room_ = 0, total_ = 0;  // used and available bytes of the last chunk; bytes of all
+                                                 // chunks
 };
 
 }  // namespace convene::base

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time stamps of a few nanoseconds. Ticks are the processor's where it has a steady counter that user code
-// may read, else nanoseconds of CLOCK_MONOTONIC (28 ns a reading and more).
+// Time stamps that cost a few nanoseconds. Ticks are the processor's time-stamp counter if it is steady and
+// readable by user code, else nanoseconds of CLOCK_MONOTONIC (28 ns a reading and more).
 #pragma once
 
 #include <time.h>
@@ -29,12 +29,12 @@ inline std::uint64_t ticks() {
 #endif
 }
 
-/// One moment on both clocks.
+/// The same moment on both clocks.
 struct TickMoment {
   std::uint64_t ticks = 0, ns = 0;
 
-  /// Now. Between the readings of the two clocks the process may lose its core: of several pairs the closest
-  /// counts.
+  /// The current moment. The process may lose its core between the readings of the two clocks; so several
+  /// pairs are read and the closest one is used.
   static TickMoment now() {
     constexpr int most = 8;
     TickMoment best;
@@ -50,23 +50,23 @@ struct TickMoment {
   }
 };
 
-/// Ticks as nanoseconds of the monotonic clock: the straight line through the moment at which it was made and
-/// the one at which it was last refreshed, the better the further they are apart.
+/// Converts ticks to nanoseconds of the monotonic clock: a straight line through the moment of construction
+/// and the moment of the last refresh. Its precision grows with the distance between them.
 class TickLine {
  public:
   TickLine() { refresh(); }
   explicit TickLine(const TickMoment& start) : start_(start) { refresh(); }
 
-  /// To be called before times are asked for that lie long after the last refreshing.
+  /// Refreshes the line. Call it before converting times long after the last refresh.
   void refresh() {
     const TickMoment now = TickMoment::now();
-    constexpr std::uint64_t least_ns = 100'000;  // from less there is nothing to be seen
+    constexpr std::uint64_t least_ns = 100'000;  // a shorter interval gives no usable slope
     if (now.ns - start_.ns < least_ns || now.ticks <= start_.ticks) return;
     ns_per_tick_ = static_cast<double>(now.ns - start_.ns) / static_cast<double>(now.ticks - start_.ticks);
     latest_ = now;
   }
   std::int64_t to_ns(std::uint64_t ticks) const {
-    const auto passed = static_cast<std::int64_t>(ticks - latest_.ticks);  // negative where it was before
+    const auto passed = static_cast<std::int64_t>(ticks - latest_.ticks);  // negative if `ticks` precede it
     return static_cast<std::int64_t>(latest_.ns) +
            static_cast<std::int64_t>(static_cast<double>(passed) * ns_per_tick_);
   }
@@ -77,12 +77,13 @@ class TickLine {
   double ns_per_tick_ = 1;
 };
 
-/// Turns ticks into seconds: remembers both clocks when it is made, and compares when it is asked.
+/// Converts ticks to seconds: reads both clocks at construction, and again at each query.
 class TickScale {
  public:
   TickScale() : ticks_(ticks()), ns_(monotonic_ns()) {}
 
-  /// Seconds per tick, from the time between this object's making and now (the longer, the better).
+  /// Seconds per tick, from the interval since construction. The longer the interval, the more precise the
+  /// result.
   double seconds_per_tick() const {
     const std::uint64_t passed = ticks() - ticks_;
     return passed == 0 ? 0 : static_cast<double>(monotonic_ns() - ns_) * 1e-9 / static_cast<double>(passed);

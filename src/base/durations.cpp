@@ -27,10 +27,10 @@ Nanoseconds size_of(std::string_view unit, std::string_view text) {
   fail(text, unit.empty() ? ": the unit is missing" : ": there is no unit " + in_quotes(unit));
 }
 
-/// The digits behind a point. (Not strtod, which asks the locale what a point is; nor from_chars, for which
-/// the drop-in libraries would need the mathematical library.)
+/// The digits after a decimal point. (strtod depends on the locale's decimal point; from_chars would make the
+/// drop-in libraries need the mathematical library.)
 double fraction_of(std::string_view digits) {
-  constexpr std::size_t most = 15;  // a double holds no more
+  constexpr std::size_t most = 15;  // more digits than this do not fit a double
   double number = 0, whole = 1;
   for (const char digit : digits.substr(0, most)) {
     number = 10 * number + (digit - '0');
@@ -50,7 +50,7 @@ Nanoseconds parse_duration(std::string_view text) {
                          behind = number.substr(std::min(dot + 1, number.size()));
   if (before.empty() || behind.find('.') != std::string_view::npos) fail(text, "");
 
-  // The two parts apart, so that no nanosecond is lost in long durations.
+  // The whole and the fractional part are converted separately, so that long durations lose no nanosecond.
   const double fraction = fraction_of(behind);
   const auto whole = parse_whole(before);
   if (whole == 0u && fraction == 0 && unit.empty()) return 0;
@@ -66,7 +66,7 @@ std::string format_duration(Nanoseconds duration) {
   if (duration == 0) return "0";
   for (const Unit& unit : units)
     if (duration % unit.size == 0) return std::to_string(duration / unit.size) + std::string(unit.name);
-  return "";  // the last unit divides everything
+  return "";  // not reached: the last unit divides every duration
 }
 
 }  // namespace convene::base

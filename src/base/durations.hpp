@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Durations as people write them: "5ms", "1.5s", "200us", and as whole nanoseconds.
+// Durations as text, such as "5ms", "1.5s" or "200us", and as whole nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace convene::base {
 
 using Nanoseconds = std::int64_t;
 
-/// The longest duration that is taken: about 31 years. Sums of thousands of them fit.
+/// The longest accepted duration: about 31 years. Sums of thousands of them fit 64 bits.
 inline constexpr Nanoseconds longest_duration = 1'000'000'000'000'000'000;
 
 /// A number with a unit (ns, us, ms, s), without sign; 0 needs no unit. Rounded to whole nanoseconds. Throws

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one exception for requests that are wrong. Commands that see it print its sentence and exit with
-// status 2.
+// Exception for invalid requests. Commands catch it, print its sentence and exit with status 2.
 #pragma once
 
 #include <stdexcept>
@@ -9,7 +8,7 @@
 
 namespace convene::base {
 
-/// The request was wrong. The text is one sentence: what is wrong, with which value, and what to try.
+/// An invalid request. The text is one sentence: what is wrong, with which value, and what to try.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

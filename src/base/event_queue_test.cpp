@@ -33,8 +33,8 @@ TEST(EventQueue, KnowsWhenAMomentIsOver) {
   EXPECT_FALSE(queue.empty());
 }
 
-/// Few moments or many, near or far: lists that are sorted, lists that grow too long, and buckets that are
-/// spread.
+/// Few or many distinct times, near or far: covers sorted lists, lists that grow too long, and buckets that
+/// are distributed.
 RC_GTEST_PROP(EventQueue, IsAStableSortWhileEventsAreAdded, ()) {
   EventQueue queue;
   std::set<std::pair<double, std::uint32_t>> waiting;

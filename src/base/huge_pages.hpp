@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory for large arrays that are looked at here and there: in large pages, where the system has them. With
-// small ones nearly every look would first have to find out where its page is.
+// Allocator for large arrays with random access: uses large pages if the system offers them. With small
+// pages, most accesses would miss the TLB.
 #pragma once
 
 #include <sys/mman.h>
@@ -24,7 +24,9 @@ struct LargePages {
   T* allocate(std::size_t items) {
     void* const memory = ::operator new(items * sizeof(T), alignment(items));
 #ifdef MADV_HUGEPAGE
-    if (is_large(items)) madvise(memory, items * sizeof(T), MADV_HUGEPAGE);  // a wish: it need not come true
+    if (is_large(items))
+      madvise(memory, items * sizeof(T), MADV_HUGEPAGE);  // a hint: the system may ignore
+                                                          // it
 #endif
     return static_cast<T*>(memory);
   }

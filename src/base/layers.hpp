@@ -131,7 +131,7 @@ using namespace clock;
 using namespace runtime;
 }  // namespace convene::interpose
 
-// The programs beside src/: benchmarks, the measuring program, the Python module.
+// Programs outside src/: benchmarks, the measuring program, the Python module.
 namespace convene::bench {
 using namespace base;
 using namespace topology;

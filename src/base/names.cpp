@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t longest_quote = 60;
 constexpr std::size_t longest_name =
-    64;  // nobody mistypes a name into something longer: keeps distances cheap
+    64;  // longer texts are not misspelt names; the limit keeps distances cheap
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -25,7 +25,7 @@ void append_escaped(std::string& out, char c) {
   }
 }
 
-/// How far apart two names may be and still be mistaken for one another.
+/// The largest edit distance at which a name is suggested.
 std::size_t tolerance(std::string_view wanted) { return std::max<std::size_t>(1, wanted.size() / 3); }
 
 bool is_beginning(std::string_view wanted, std::string_view name) {
@@ -57,7 +57,8 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Rows of the usual table, for prefixes of a: the one before last (for swaps), the last, and the new one.
+  // Rows of the dynamic-programming table, for prefixes of a: the one before last (for swaps), the last, and
+  // the new one.
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names in messages: quoting what somebody wrote, and finding what they may have meant.
+// Names in messages: quoting the user's text, and suggesting known names.
 #pragma once
 
 #include <span>
@@ -17,17 +17,16 @@ std::string in_quotes(std::string_view text);
 /// The names with a separator between them.
 std::string joined(std::span<const std::string_view> names, std::string_view separator = ", ");
 
-/// `text` without the blanks at its ends.
+/// `text` without leading and trailing blanks.
 std::string_view trimmed(std::string_view text);
 
-/// How many insertions, deletions, replacements and swaps of neighbours make one word of the other.
+/// The edit distance: insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// Those of the known names that somebody who wrote `wanted` may have meant (at most three), the nearest
-/// first.
+/// The known names nearest to `wanted` (at most three), the nearest first.
 std::vector<std::string_view> nearest(std::string_view wanted, std::span<const std::string_view> known);
 
-/// "; did you mean …? Known: …", to stand behind what says that `wanted` is not known.
+/// "; did you mean …? Known: …", to be appended to a message that `wanted` is unknown.
 std::string suggestion(std::string_view wanted, std::span<const std::string_view> known);
 
 /// "there is no <kind> 'wanted'; did you mean …? Known: …"

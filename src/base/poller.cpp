@@ -25,7 +25,7 @@ void Poller::wake() {
   {
     const std::lock_guard lock(mutex_);
     awake_ = true;
-    if (!asleep_) return;  // it will look by itself
+    if (!asleep_) return;  // the thread polls anyway
   }
   condition_.notify_one();
 }
@@ -78,14 +78,14 @@ void Poller::run() {
   }
 }
 
-/// Until a wake().
+/// Sleeps until wake().
 void Poller::sleep(std::unique_lock<std::mutex>& lock) {
   asleep_ = true;
   condition_.wait(lock, [this] { return awake_ || stopping_; });
   asleep_ = false;
 }
 
-/// Whatever wakes it in between is looked at when the time is over: only the end is not to be waited for.
+/// Rests for a fixed time. A wake() in between takes effect when the time is over.
 void Poller::rest(std::unique_lock<std::mutex>& lock, std::chrono::microseconds time) {
   condition_.wait_for(lock, time, [this] { return stopping_; });
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread that looks again and again whether something has moved, and sleeps while there is nothing to look
-// for.
+// Polling thread: calls a function until it reports progress, and sleeps while there is nothing to poll.
 //
 // Design notes
 // - The thread owns nothing. It calls poll() with no lock held, so poll() may take any, and may call the MPI.
-// - One mutex and one condition: `awake_` says that there may be something to do. wake() sets it, and the
-//   thread clears it before the poll() that finds nothing to do: what comes after that poll() sets it again.
-// - While there is something to do, the time between two looks grows from `shortest` to `longest`, and starts
-//   again when something has moved. Where another thread is at it, that time is `aside` at first: a look
-//   takes a core from somebody.
-// - It falls asleep after some looks that found nothing: until then a wake() costs no call of the system.
-//   When it is woken it rests before it looks: who gives it work may be about to wait for it, and would find
-//   the thread in the way. (A thread that was not asleep may look just then; poll() has to see that another
-//   one is at it.)
+// - One mutex and one condition variable: `awake_` means that there may be work. wake() sets it. The thread
+//   clears it before the poll() that finds no work; a wake() after that poll() sets it again.
+// - While there is work, the interval between polls grows from `shortest` to `longest`, and is reset by
+//   progress. If another thread is driving, the interval starts at `aside`: each poll takes a core from
+//   another thread.
+// - The thread sleeps only after several polls without work; until then a wake() needs no system call. A
+//   woken thread rests before its first poll: the caller of wake() may be about to wait for the work itself,
+//   and would compete with the thread. (A thread that was not asleep may poll at that moment; poll() must
+//   detect that another thread is driving.)
 #pragma once
 
 #include <atomic>
@@ -29,24 +28,24 @@ namespace convene::base {
 
 class Poller {
  public:
-  /// What poll() found: nothing to do until wake(); something that has not moved; something that has; or that
-  /// another thread is at it.
+  /// Result of poll(): no work until wake(); pending work without progress; progress; or another thread is
+  /// driving.
   enum class Found : std::uint8_t { nothing, waiting, moved, taken };
 
-  /// Starts the thread. Throws std::system_error where there can be none.
+  /// Starts the thread. Throws std::system_error if no thread can be created.
   explicit Poller(std::function<Found()> poll);
-  /// Stops it. The poll() that is running comes to its end before.
+  /// Stops the thread, after the current poll() has returned.
   ~Poller();
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
-  /// There may be something to do now. Any thread may call it.
+  /// Announces possible work. Any thread may call it.
   void wake();
 
-  /// Keeps the thread on one core. Returns false where the system does not allow that.
+  /// Pins the thread to one core. Returns false if the system does not allow it.
   bool pin(int core);
 
-  /// Seconds of a processor's time that the thread has used, and how often it has called poll().
+  /// CPU time of the thread in seconds, and the number of its calls of poll().
   double cpu_seconds() const;
   std::uint64_t polls() const { return polls_.load(std::memory_order_relaxed); }
 
@@ -61,9 +60,9 @@ class Poller {
   const std::function<Found()> poll_;
   std::mutex mutex_;
   std::condition_variable condition_;
-  bool awake_ = true, asleep_ = false, stopping_ = false;  // under the mutex
+  bool awake_ = true, asleep_ = false, stopping_ = false;  // guarded by the mutex
   std::atomic<std::uint64_t> polls_{0};
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // the last member: the thread uses all of the above
 };
 
 }  // namespace convene::base

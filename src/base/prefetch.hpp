@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asking for memory before it is needed.
+// Software prefetch.
 #pragma once
 
 #include "base/layers.hpp"
 
 namespace convene::base {
 
-/// Has a line of memory brought nearer while other things are done. The address need not exist. (The empty
-/// statement is for the compiler: a function that did nothing else would count as one without any effect, and
-/// its calls would be left out.)
+/// Prefetches the cache line at an address, which need not be valid. (The empty asm statement keeps the
+/// compiler from treating the function as free of side effects and removing its calls.)
 inline void fetch_soon(const void* address) {
   __builtin_prefetch(address);
   asm volatile("");

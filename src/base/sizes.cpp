@@ -12,11 +12,11 @@ namespace convene::base {
 namespace {
 
 constexpr std::string_view prefixes = "KMGT";
-constexpr std::uint64_t largest = INT64_MAX;  // what an MPI_Count can say
+constexpr std::uint64_t largest = INT64_MAX;  // the largest MPI_Count
 
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
-/// By how many bits a number with this unit is to be shifted; -1 where it is not a unit.
+/// The shift of a unit in bits; -1 if the unit is unknown.
 int shift_of(std::string_view unit) {
   std::string capitals(unit);
   std::transform(capitals.begin(), capitals.end(), capitals.begin(), upper);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sizes in bytes as people write them: "8", "4KiB", "1MiB", and ranges of them: "8:1MiB".
+// Sizes in bytes as text, such as "8", "4KiB" or "1MiB", and ranges of sizes: "8:1MiB".
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace convene::base {
 
-/// A whole number without sign; nothing where the text is anything else or the number does not fit.
+/// A whole number without sign; nullopt if the text is anything else or the number does not fit.
 std::optional<std::uint64_t> parse_whole(std::string_view text);
 
-/// Bytes. Units: B, KiB, MiB, GiB, TiB, or K, M, G, T for the same; capitals don't matter. Throws Error.
+/// Bytes. Units: B, KiB, MiB, GiB, TiB, or K, M, G, T for the same; not case-sensitive. Throws Error.
 std::uint64_t parse_size(std::string_view text);
 
 struct SizeRange {
   std::uint64_t least, most;
 };
 
-/// "8:1MiB", or one size for both ends. Throws Error, also where the range is empty.
+/// "8:1MiB", or one size for both ends. Throws Error, also if the range is empty.
 SizeRange parse_size_range(std::string_view text);
 
-/// In the largest unit that divides it: 4096 is "4KiB", 1000 is "1000".
+/// The size in the largest unit that divides it: 4096 is "4KiB", 1000 is "1000".
 std::string format_size(std::uint64_t bytes);
 
 }  // namespace convene::base

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies between a program's memory and that which the ranks of a node share.
+// Copies between private memory and the shared memory of a node.
 //
-// Two things make the C library's copies slow there, on processors that have string copies (x86):
-// - An ordinary store first takes its line from the cache of whoever read it last, one of 64 bytes at a time:
-//   7 GB/s between two cores of an AMD EPYC, 2.3 where they share no cache, for copies of 32 KiB to 1 MiB.
-//   Stores that go around the caches do not: 29 GB/s, and the reader fetches what was written at 10 GB/s and
-//   not at 13 (where they share a cache, at 16 and not at 40). A string copy overwrites whole lines and need
-//   not fetch them either, where a processor is quick at that, which it says (ERMS): better for copies that
-//   are short, which stay in a cache.
-// - Where the target lies a few bytes behind the source, counted within a page, string copies take twenty
-//   times as long (2 GB/s instead of 40; glibc's bug 30994), and glibc makes them. Shared memory begins with
-//   a page, and a large malloc 16 bytes behind one, so this is the usual case, and not a rare one.
+// On x86, the C library's copies are slow there for two reasons:
+// - An ordinary store first fetches its cache line from the cache of the last reader, 64 bytes at a time: 7
+//   GB/s between two cores of an AMD EPYC, 2.3 GB/s without a common cache, for copies of 32 KiB to 1 MiB.
+//   Non-temporal stores avoid that: 29 GB/s. The reader then fetches the data at 10 instead of 13 GB/s (16
+//   instead of 40 with a common cache). String copies (rep movsb) overwrite whole lines and need not fetch
+//   them either, on processors that report fast string copies (ERMS). They are better for short copies, which
+//   stay in a cache.
+// - If the target lies a few bytes after the source, modulo the page size, string copies take twenty times as
+//   long (2 GB/s instead of 40; glibc bug 30994), and glibc uses them. Shared memory begins at a page
+//   boundary and a large malloc 16 bytes after one, so this case is common.
 #pragma once
 
 #include <cstddef>
@@ -39,14 +39,15 @@ inline bool is_quick() {
   return found;
 }
 
-/// Whether it would be slow between these.
+/// True if a string copy between these addresses would be slow.
 inline bool would_crawl(const void* to, const void* from) {
   constexpr std::uintptr_t page = 4096, line = 64;
   const auto behind = reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
   return (behind % page) - 1 < line - 1;
 }
 
-/// The whole lines of these bytes, each 16 of them by store(to, value). Returns how many bytes that are.
+/// Copies the whole cache lines of a range, 16 bytes at a time by store(to, value). Returns the number of
+/// bytes copied.
 template <class Store>
 std::size_t copy_lines(char* to, const char* from, std::size_t bytes, Store&& store) {
   constexpr std::size_t line = 64;
@@ -64,7 +65,7 @@ std::size_t copy_lines(char* to, const char* from, std::size_t bytes, Store&& st
   return whole;
 }
 
-/// By ordinary stores.
+/// Copies with ordinary stores.
 inline void copy_by_lines(void* to, const void* from, std::size_t bytes) {
   auto* target = static_cast<char*>(to);
   const auto* source = static_cast<const char*>(from);
@@ -73,7 +74,7 @@ inline void copy_by_lines(void* to, const void* from, std::size_t bytes) {
   std::memcpy(target + done, source + done, bytes - done);
 }
 
-/// Around the caches; what is stored afterwards is seen after it.
+/// Copies with non-temporal stores. Later stores become visible after them.
 inline void stream(void* to, const void* from, std::size_t bytes) {
   auto* target = static_cast<char*>(to);
   const auto* source = static_cast<const char*>(from);
@@ -85,13 +86,15 @@ inline void stream(void* to, const void* from, std::size_t bytes) {
   std::memcpy(target + done, source + done, bytes - done);
 }
 
-constexpr std::size_t least_streamed = 8 * 1024;  // below, ordinary stores are as quick, and readers quicker
-constexpr std::size_t least = 1024;  // below, a string copy takes longer to begin, and glibc makes none
+constexpr std::size_t least_streamed = 8 * 1024;  // shorter copies: ordinary stores are as fast, and the
+                                                  // readers faster
+constexpr std::size_t least = 1024;  // shorter copies: string copies take longer to start, and glibc does not
+                                     // use them
 
 }  // namespace string_copy
 #endif
 
-/// memcpy, from anywhere to memory of one's own.
+/// memcpy into private memory, from any memory.
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) {
 #ifdef CONVENE_HAS_STRING_COPY
   if (bytes >= string_copy::least && string_copy::would_crawl(to, from))
@@ -100,8 +103,7 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
-/// memcpy, where `to` is in memory that other ranks read. What is stored afterwards is seen after it, as with
-/// any copy.
+/// memcpy into memory that other ranks read. Later stores become visible after it, as with any copy.
 inline void copy_into_shared(void* to, const void* from, std::size_t bytes) {
 #ifdef CONVENE_HAS_STRING_COPY
   if (bytes >= string_copy::least_streamed) return string_copy::stream(to, from, bytes);

@@ -172,7 +172,9 @@ class Generator {
   std::uint32_t find_sender(std::uint32_t segment) {
     const Word *sendable = sendable_.row(segment), *free = free_.row(0);
     const std::size_t words = free_.words();
-    while (first_free_ < words && free[first_free_] == 0) ++first_free_;  // the first ranks send early
+    while (first_free_ < words && free[first_free_] == 0)
+      ++first_free_;  // the first ranks send early in the
+                      // round
     for (std::size_t word = first_free_; word < words; ++word)
       if (const Word both = sendable[word] & free[word]; both != 0)
         return static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(both)));

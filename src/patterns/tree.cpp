@@ -38,7 +38,7 @@ class Rounds {
       const std::size_t opened = open_.size();
       const auto known = is_root ? known_.end() : known_.find(run.size);
       const std::uint32_t most = known == known_.end() ? of(run) : known->second;
-      if (open_.size() > opened) continue;  // unknown parts first
+      if (open_.size() > opened) continue;  // unknown parts are computed first
       if (is_root) return most;
       known_[run.size] = most;
       open_.pop_back();

@@ -17,7 +17,7 @@ using Sizes = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t most_procs = 1u << 20;
 constexpr std::uint32_t most_degree = 1u << 10;
-constexpr std::size_t most_dims = 6;  // 3^6 is below that degree
+constexpr std::size_t most_dims = 6;  // 3^6 is below the largest degree
 
 std::uint32_t product(std::span<const std::uint32_t> dims) {
   return std::accumulate(dims.begin(), dims.end(), 1u, std::multiplies<>());
@@ -92,7 +92,8 @@ Graph Graph::moore(std::span<const std::uint32_t> dims) {
   const Sizes threes(dims.size(), 3);
   for (std::uint32_t rank = 0; rank < graph.procs(); ++rank)
     for (std::uint32_t code = 0; code < product(threes); ++code) {
-      const Sizes step = coordinates(code, threes);  // 0 is one below, 1 the same, 2 one above
+      const Sizes step = coordinates(code, threes);  // in each dimension: 0 is one below, 1 the same, 2 one
+                                                     // above
       if (std::all_of(step.begin(), step.end(), [](std::uint32_t s) { return s == 1; })) continue;
       Sizes to = coordinates(rank, dims), from = to;
       for (std::size_t i = 0; i < dims.size(); ++i) {

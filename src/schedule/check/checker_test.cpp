@@ -19,7 +19,7 @@ using testing::HasSubstr;
 constexpr Range in(Place place) { return Range(Buffer::input, place); }
 constexpr Range out(Place first, std::uint32_t count = 1) { return Range(Buffer::output, first, count); }
 
-/// A plan for two ranks from what each of them does.
+/// A plan for two ranks from the steps of each.
 template <class... Write>
 Plan plan_of(std::uint32_t places, Write... write) {
   Plan plan;
@@ -150,7 +150,7 @@ TEST(Checker, ForbidsACopyOntoItsOwnSource) {
 }
 
 TEST(Checker, FollowsACircleOfWaiting) {
-  // Each of three ranks forwards what it is still to receive.
+  // Each of three ranks forwards a block that it has yet to receive.
   const auto forward = [](Rank rank) {
     return [rank](Builder& b) {
       b.round(2);
@@ -175,8 +175,8 @@ TEST(Checker, FindsAMissingDependency) {
 }
 
 TEST(Checker, LooksThroughChainsAndJoins) {
-  // 0 writes, 1 copies it on, 2 copies that on and 3 overwrites the first place: 0 → 1 → 2 → 3 connects them
-  // all.
+  // Step 0 writes, 1 copies the place, 2 copies that copy, and 3 overwrites the first place: 0 → 1 → 2 → 3
+  // connects them all.
   const auto chain = [](Builder& b) {
     b.copy(in(0), out(0));
     b.copy(out(0), out(1));
@@ -385,7 +385,7 @@ TEST(Checker, FindsABarrierWhoseRoundsDiffer) {
 }
 
 TEST(Deadlock, BarriersGoRoundByRoundWithinAnyLimits) {
-  // The later round's message stands first.
+  // The message of the later round precedes.
   const auto swap = [](Rank peer) {
     return [peer](Builder& b) {
       b.sends_empty_messages();

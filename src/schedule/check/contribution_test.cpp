@@ -63,7 +63,7 @@ TEST(Expressions, KnowTheirRanks) {
   EXPECT_EQ(sums.in_words(sum), "segment 1 of ranks 0,1,4");
 }
 
-/// Rank 1 sends its contribution to rank 0, which combines as `combine` says.
+/// Rank 1 sends its contribution to rank 0, which combines with `combine`.
 template <class Combine>
 Plan pair_plan(Combine&& combine) {
   Plan plan;
@@ -139,7 +139,7 @@ TEST(Checker, FindsACombineThatWritesTheInput) {
               HasSubstr("writes into the caller's input"));
 }
 
-/// Both ranks exchange and combine: each its own to the left, so that one's bits may differ from the other's.
+/// Both ranks exchange and combine, each with its own contribution on the left: their bits may differ.
 TEST(Checker, ComparesExpressionsOfAllRanks) {
   Plan plan;
   Contract contract(2);

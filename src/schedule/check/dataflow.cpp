@@ -210,7 +210,7 @@ std::string Dataflow::wanted_in_words(Content wanted) const {
 /// Two ranks that hold the same sum by different expressions.
 std::string Dataflow::find_differing_expressions(const Contract& contract) const {
   std::vector<std::pair<Content, Rank>> first(contract.size() * segments_,
-                                              {nothing, 0});  // by what is wanted
+                                              {nothing, 0});  // by wanted content
   for (Rank rank = 0; rank < contract.size(); ++rank)
     for (Place place = 0; place < contract[rank].wanted.size(); ++place) {
       const Content wanted = contract[rank].wanted[place];

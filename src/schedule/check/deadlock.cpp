@@ -127,7 +127,7 @@ class CompiledSimulation {
 
   void complete(Rank rank, StepId id) {
     state_[matching_.at(rank, id)] = State::complete;
-    walks_[rank].complete(id, [](StepId) {});  // the order names what comes next
+    walks_[rank].complete(id, [](StepId) {});  // the order names the next step
   }
 
   void fail(Rank rank, StepId id, const char* what) {

@@ -98,8 +98,8 @@ class RaceDetector {
     todo_.assign(1, from);
   }
 
-  /// True if a step is before the one that the search started from. The search is breadth first and stops at
-  /// the step: most are near.
+  /// True if a step is before the one that the search started from. The search is breadth-first and stops at
+  /// the step; most are near.
   bool is_before(const PlannedStep& wanted) {
     const PlanStep index = matching_.at(wanted.rank, wanted.step);
     for (; visited_by_[index] != search_ && !todo_.empty(); todo_.pop_front()) {

@@ -72,7 +72,7 @@ void Accesses::write_many(const Range& range) {
 }
 
 void Accesses::forget() {
-  for (StepId on : depends_) seen_[on] = none;  // the id that marked them goes to another step
+  for (StepId on : depends_) seen_[on] = none;  // the id of the marks will be another step's
   depends_.clear();
 }
 

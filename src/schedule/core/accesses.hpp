@@ -52,7 +52,7 @@ class Accesses {
     write_one(base_[index(range.buffer())] + range.first);
   }
   std::vector<StepId>& depends() { return depends_; }
-  /// Discards the set: no step is made of it.
+  /// Discards the set, if no step follows from it.
   void forget();
 
   /// Counts a step.
@@ -66,7 +66,7 @@ class Accesses {
     if (range.count() != 1) return note_write_of_many(range, step);
     note_write_of_one(base_[index(range.buffer())] + range.first, step);
   }
-  /// Makes a step count as the writer of these places; their readers are kept.
+  /// Records a step as the writer of these places; their readers are kept.
   void note_writer(const Range& range, StepId step);
 
  private:

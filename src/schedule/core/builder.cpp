@@ -106,7 +106,7 @@ void Builder::combine(Range left, Range right) {
 }
 
 void Builder::join(std::span<const Range> written) {
-  // Several ranges may be one in the outermost schedule, and stay a join.
+  // Several ranges may become one in the outermost schedule; the step is a join even then.
   work_->recorder.join(work_->stack.outermost(written), written.size() > 1);
 }
 

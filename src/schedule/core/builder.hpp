@@ -70,9 +70,9 @@ class Builder {
     recv(peer, std::span(where.begin(), where.size()));
   }
 
-  /// Makes these places count as written together: a later reader of any of them depends on the writers of
-  /// all. It saves edges where many steps read ever different selections of the places, and it delays a step
-  /// until a place that it does not touch is written.
+  /// Treats these places as written together: a later reader of any of them depends on the writers of all. It
+  /// saves edges where many steps read ever different selections of the places, but it delays a step until
+  /// places that it does not touch are written.
   void join(std::span<const Range> written);
   void join(const Range& written) { join(std::span(&written, 1)); }
   void join(std::initializer_list<Range> written) { join(std::span(written.begin(), written.size())); }

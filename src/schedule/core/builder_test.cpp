@@ -37,7 +37,7 @@ struct Wish {
   std::vector<Range> from, to;
 };
 
-/// A range without a place twice: its stride may go around the buffer's end any number of times.
+/// A range without repeated places: its stride may wrap around the buffer any number of times.
 rc::Gen<Range> range_in(int buffer) {
   return rc::gen::exec([buffer] {
     const std::uint32_t places = sizes[buffer];
@@ -169,7 +169,7 @@ RC_GTEST_PROP(Builder, KeepsEverySlotInItsOrder, ()) {
       for (const Range& range : *ranges)
         for (std::uint64_t i = 0; i < range.count(); ++i)
           slots.emplace_back(range.buffer(), (range.first + i * range.stride) % size_of(range.buffer()));
-    if (!slots.empty()) wanted.push_back(slots);  // nothing to do makes no step
+    if (!slots.empty()) wanted.push_back(slots);  // an empty set of slots makes no step
   }
   for (StepId id = 0; id < schedule.size(); ++id) {
     if (schedule[id].kind == StepKind::join) continue;
@@ -234,7 +234,7 @@ TEST(Builder, PutsAnAliasedInputIntoTheOutput) {
   Builder builder;
   begin(builder);
   builder.alias(Buffer::input, Buffer::output, 4);
-  builder.copy(Range(Buffer::input, 0, 3), Range(Buffer::output, 4, 3));  // onto itself: nothing to do
+  builder.copy(Range(Buffer::input, 0, 3), Range(Buffer::output, 4, 3));  // a copy onto itself makes no step
   builder.send(1, Range(Buffer::input, 1));
   builder.recv(1, Range(Buffer::output, 5));
   const Schedule schedule = builder.finish();
@@ -278,7 +278,7 @@ TEST(Builder, CutsACopyFromManyRanges) {
   builder.begin(procs, 0);
   builder.buffer(Buffer::input, 2 * many);
   builder.buffer(Buffer::output, 2 * many);
-  std::vector<Range> from;  // two places each, but in no order that a stride could say
+  std::vector<Range> from;  // two places each, in an order that no stride describes
   for (Place i = 0; i < many; ++i) from.emplace_back(Buffer::input, 2 * (i ^ 1) % (2 * many), 2);
   const Range to(Buffer::output, 0, 2 * many);
   builder.copy(from, std::span(&to, 1));
@@ -307,8 +307,8 @@ TEST(Builder, CutsACopyFromManyRanges) {
   }
 }
 
-/// Two ranks as one of them sees it: the inner ranks 0 and 1 are 3 and 0 here, their blocks the places 6, 7
-/// and 0, 1.
+/// A pair of ranks, embedded: the inner ranks 0 and 1 are the outer ranks 3 and 0; their blocks are the
+/// places 6, 7 and 0, 1.
 Embedding reversed_pair() {
   Embedding view;
   view.rank = 1;
@@ -338,7 +338,7 @@ TEST(BuilderViews, MapRanksPlacesRoundsAndScratch) {
   ASSERT_EQ(schedule.size(), 3u);
   EXPECT_EQ(schedule[0].peer, 3u);
   EXPECT_EQ(schedule[0].round, 6u);
-  const Buffer shared = scratch(0);  // both stand in one buffer of the outer schedule
+  const Buffer shared = scratch(0);  // both lie in one buffer of the outer schedule
   EXPECT_EQ(schedule.ranges(0)[0], Range(shared, 2, 2));
   EXPECT_EQ(schedule.ranges(1)[0], Range(shared, 4, 2));
   EXPECT_EQ(schedule.ranges(2)[0], Range(Buffer::input, 0, 2));
@@ -364,7 +364,7 @@ TEST(BuilderViews, LeaveOutWhatTheReceiverHas) {
   EXPECT_EQ(schedule.ranges(1).size(), 2u);
 }
 
-/// A join holds steps back in an inner schedule, too.
+/// A join delays steps in an inner schedule, too.
 TEST(BuilderViews, KeepJoins) {
   Builder builder;
   builder.begin(4, 0);
@@ -384,7 +384,7 @@ TEST(BuilderViews, KeepJoins) {
   EXPECT_EQ(predecessors(schedule, 3), (std::vector<StepId>{2}));
 }
 
-/// Also where its places are one range around the inner schedule, which one step has written in part.
+/// The same if the places are one range around the inner schedule, of which one step has written a part.
 TEST(BuilderViews, KeepJoinsOfPlacesThatFollowEachOther) {
   Builder builder;
   builder.begin(4, 0);

@@ -13,8 +13,8 @@ namespace {
 
 constexpr StepId never = 0xffffffffu;
 
-/// A send in flight and the first step that depends on it; or a message and the round that it is held back
-/// for.
+/// A send in flight and the first step that depends on it; or a message and the round until which it is
+/// delayed.
 struct Awaited {
   std::uint32_t before;
   StepId id;
@@ -175,7 +175,7 @@ class Compiler {
   std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> by_dependent_;
   // (Shared-memory signals are not ordered by rounds, and steps between them must not wait for a round.)
   const bool in_rounds_ = schedule_.sends_empty_messages() && schedule_.places(Buffer::shared) == 0;
-  std::uint32_t round_ = 0;  // the open round; messages of later ones are held back
+  std::uint32_t round_ = 0;  // the open round; messages of later rounds are delayed
   std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> of_later_rounds_;
   Order order_;
 };

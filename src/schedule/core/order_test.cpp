@@ -42,7 +42,7 @@ TEST(IndependentArrivals, RoundsAreInOrder) {
   }));
 }
 
-/// Of few and of many: sets of receives are kept in words of 64.
+/// Few and many ranks: sets of receives are stored in words of 64 bits.
 TEST(IndependentArrivals, ASumInTheOrderOfTheReceivesWaitsForAllBefore) {
   for (const Rank procs : {4u, 64u, 65u, 66u, 129u, 130u, 300u})
     for (const bool is_sent : {false, true})

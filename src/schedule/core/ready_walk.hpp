@@ -25,7 +25,7 @@ class BasicReadyWalk {
       const Schedule& schedule) requires std::same_as<Counters, std::vector<std::uint32_t>>
       : BasicReadyWalk(schedule, Counters(schedule.size())) {}
 
-  /// `counters` has room for all steps of the schedule.
+  /// `counters` has one element for each step of the schedule.
   BasicReadyWalk(const Schedule& schedule, Counters counters)
       : schedule_(&schedule), unmet_(std::move(counters)) {
     for (StepId id = 0; id < schedule.size(); ++id) unmet_[id] = schedule[id].predecessors;
@@ -35,7 +35,7 @@ class BasicReadyWalk {
   /// start().
   void hold(StepId id) { ++unmet_[id]; }
 
-  /// Meets a condition that hold() added. Calls ready(id) if nothing else is missing.
+  /// Meets a condition that hold() added. Calls ready(id) if no predecessor and no other condition is left.
   template <class Ready>
   void release(StepId id, Ready&& ready) {
     if (--unmet_[id] == 0) ready(id);
@@ -77,7 +77,7 @@ class BasicReadyWalk {
   }
 
  private:
-  // In place of a number of predecessors.
+  // Values of a counter for steps that have begun or are complete.
   static constexpr std::uint32_t begun = 0xfffffffeu, completed = 0xffffffffu;
 
   template <class Ready>

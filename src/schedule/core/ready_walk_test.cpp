@@ -115,7 +115,7 @@ TEST(ReadyWalk, HoldsAStepUntilItsConditionIsMet) {
   std::vector<StepId> ready;
   const auto add = [&](StepId id) { ready.push_back(id); };
   walk.hold(0);  // a receive without predecessors
-  walk.hold(1);  // the copy behind it
+  walk.hold(1);  // the copy that depends on it
   walk.start(add);
   EXPECT_EQ(ready.size(), procs - 2);
   ready.clear();

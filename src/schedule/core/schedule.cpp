@@ -6,7 +6,7 @@
 namespace convene::schedule {
 
 Predecessors::Predecessors(const Schedule& schedule) : first_(schedule.size() + 1, 0) {
-  // A counting sort of the edges by their second step. The first steps of each come in ascending order.
+  // A counting sort of the edges by their second step. The first steps of each are in ascending order.
   for (StepId id = 0; id < schedule.size(); ++id)
     for (const StepId next : schedule.successors(id)) ++first_[next + 1];
   for (StepId id = 0; id < schedule.size(); ++id) first_[id + 1] += first_[id];

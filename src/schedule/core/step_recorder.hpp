@@ -101,7 +101,7 @@ class StepRecorder {
     return step;
   }
 
-  /// Appends a step with its predecessors.
+  /// Completes the step in progress and adds it with its predecessors.
   StepId commit(StepKind kind, Rank peer, Transfer transfer, std::uint32_t match, std::uint32_t first_range,
                 std::size_t from_ranges, std::uint8_t touches) {
     const auto id = static_cast<StepId>(steps_.size());

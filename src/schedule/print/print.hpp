@@ -20,10 +20,11 @@ enum class Naming : std::uint8_t {
   pair,  ///< part c mod S of a block; block b is from rank b / P and for rank b mod P, and written "from.for"
   segment,   ///< part c of one vector
   token,     ///< as source, but without bytes
-  neighbor,  ///< as source; but what stands at a place of the output differs from rank to rank
+  neighbor,  ///< as source, but the contents of the output differ from rank to rank
 };
 
-/// What a plan is a plan of. The schedules themselves don't know.
+/// Description of a plan: its collective, algorithm and parameters. The schedules themselves do not contain
+/// it.
 struct PlanInfo {
   std::string collective, algorithm;
   Rank procs = 1, root = 0;
@@ -55,10 +56,9 @@ inline constexpr Rank most_procs_in_slots = 512;
 
 /// One object: {"collective", "algorithm", "procs", "root", "parameters", "rounds", "messages", "blocks",
 /// "ranks": [{"rank", "steps": [{"id", "kind", "peer", "match", "round", "slots": [[buffer, place], …] (copy,
-/// combine: "from", "to"), "after": [id, …]}]}]}; with a forecast also "arrivals", behind "parameters". A
-/// copy or combine (to = from ∘ to) has no "peer" and "match", a join no slots either. Above 512 processes a
-/// slot is a range [buffer, first, stride, count], modulo the number that the rank's "places" give for the
-/// buffer.
+/// combine: "from", "to"), "after": [id, …]}]}]}; with a forecast also "arrivals", after "parameters". A copy
+/// or combine (to = from ∘ to) has no "peer" and "match", a join no slots either. Above 512 processes a slot
+/// is a range [buffer, first, stride, count], modulo the number that the rank's "places" give for the buffer.
 std::string to_json(const Plan& plan, const PlanInfo& info);
 
 /// The costs of steps in a GOAL file.

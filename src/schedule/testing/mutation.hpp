@@ -369,7 +369,7 @@ class Mutants {
   void mutate_dependency(const Visit& visit, StepId from, StepId to) {
     edit(visit, "dependency dropped", to, true, [&](Mutation& m) { m.drop_dependency(from, to); });
     edit(visit, "dependency reversed", to, false, [&](Mutation& m) { m.reverse_dependency(from, to); });
-    // The same as a well-formed schedule: the order of accesses is wrong, not that of ids.
+    // The same mutant as a well-formed schedule: the fault is the order of accesses, not the order of ids.
     Mutation sorted(plan_[rank_]);
     sorted.reverse_dependency(from, to);
     const bool both_combine =

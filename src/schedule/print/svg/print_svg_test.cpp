@@ -24,7 +24,7 @@ std::string ring_picture(Rank procs, const SvgOptions& options = {}) {
 
 constexpr std::string_view entities[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
 
-/// Empty where a text is well-formed XML of the kind that the printer writes, else what is wrong with it.
+/// Empty if a text is well-formed XML of the kind that the printer writes, else the fault.
 std::string xml_fault(std::string_view text) {
   std::vector<std::string> open;
   if (!text.starts_with("<?xml ")) return "no declaration";

@@ -22,8 +22,8 @@ inline double bold_width(std::string_view text, double size) { return 1.2 * text
 
 /// The colours of one hue, as "#rrggbb": all hues have the same lightness and strength.
 struct Hue {
-  std::string full;   ///< fills what is new
-  std::string light;  ///< fills what was held before
+  std::string full;   ///< fills new contents
+  std::string light;  ///< fills contents from earlier rounds
   std::string line;   ///< for lines on white
 };
 

@@ -15,7 +15,7 @@ namespace convene::schedule::svg {
 namespace {
 
 constexpr std::size_t most_cells = 80'000;
-constexpr Rank most_labelled_procs = 32;  // beyond, columns are narrower than a label
+constexpr Rank most_labelled_procs = 32;  // with more processes, columns are narrower than a label
 constexpr std::size_t longest_label = 24, longest_sum = 5, most_strips = 16;
 constexpr double buffer_gap = 7, node_gap = 12;
 

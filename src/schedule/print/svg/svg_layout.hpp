@@ -35,7 +35,7 @@ class Layout {
   /// Simulates the plan and computes the layout. The arguments must outlive it. Throws Error if there is
   /// nothing to draw or too much.
   Layout(const Plan& plan, const PlanInfo& info, const Contract& contract, const SvgOptions& options);
-  Layout(const Layout&) = delete;  // lines point at the hues
+  Layout(const Layout&) = delete;  // lines refer to the hues
   Layout& operator=(const Layout&) = delete;
 
   Rank procs() const { return procs_; }
