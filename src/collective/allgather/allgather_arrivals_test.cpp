@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the allgather algorithms that use a forecast of arrivals must do: be as fast as they should where it
-// comes true. (That they deliver for every forecast is held by forecasts_test.cpp, as for all collectives.)
+// Allgather algorithms that use a forecast of arrivals: their speed if the forecast is correct.
+// (forecasts_test.cpp checks for all collectives that they deliver with any forecast.)
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -34,7 +34,7 @@ LockStep play(std::string_view name, const Arrivals& forecast, const Arrivals& t
 }
 LockStep play(std::string_view name, const Arrivals& arrivals) { return play(name, arrivals, arrivals); }
 
-/// What an allgather promises, in the places that the algorithm cuts its blocks into.
+/// The contract of an allgather, in the places into which the algorithm cuts its blocks.
 Contract contract_of(const Algorithm& algorithm, Rank procs, bool in_place = false) {
   return contract({.procs = procs, .in_place = in_place},
                   segments(algorithm, procs, algorithm.default_parameters()));
@@ -71,8 +71,8 @@ TEST(Bdr, SourcesExample) {
   EXPECT_EQ(sent_ahead, (std::vector<int>{0, 2, 2, 2}));
 }
 
-// The source gives (P − 2)τ for the slowest rank taken for the first. Its listing played in lock step gives
-// one more: of the P − 1 pre-steps, which that rank alone sends in, none is over before it comes, and the
+// The source gives (P − 2)τ if the slowest rank is taken for the first. Its listing, simulated in lock step,
+// gives one more: that rank alone sends in the P − 1 pre-steps, none of them ends before it arrives, and the
 // ring has P − 1 rounds left.
 TEST(Bdr, CostsTheRingsRoundsOnceMoreWhenTheLastIsTakenForTheFirst) {
   for (Rank procs = 2; procs <= 20; ++procs)
@@ -87,7 +87,7 @@ TEST(Bdr, CostsTheRingsRoundsOnceMoreWhenTheLastIsTakenForTheFirst) {
     }
 }
 
-// Whatever the forecast says and whoever comes when: no more than its own pre-steps.
+// With any forecast and any arrivals: at most its own pre-steps more than the ring.
 TEST(Bdr, CostsAtMostItsPreStepsMoreThanTheRing) {
   Forecasts forecasts(3);
   for (int i = 0; i < 3000; ++i) {
@@ -192,12 +192,13 @@ round 7
 )");
 }
 
-// Neither part of a rank's block leaves before the root's signal came, whether in place or not.
+// Neither part of a rank's block is sent before the root's signal has arrived, in place or not.
 TEST(Bslb, AnswersItsSignal) {
   for (const bool in_place : {false, true})
     for (Rank rank = 1; rank < 6; ++rank) {
       const Schedule mine =
-          plan_of(algorithm("bslb"), 6, {0, 5, 2, 0, 9, 1}, in_place)[rank];  // 3 is asked first
+          plan_of(algorithm("bslb"), 6, {0, 5, 2, 0, 9, 1}, in_place)[rank];  // rank 3 receives the first
+                                                                              // signal
       std::vector<bool> after_signal(mine.size(), false);
       for (StepId id = 0; id < mine.size(); ++id) {
         const bool is_shm_signal = mine[id].kind == StepKind::recv && mine[id].match == 0 && rank != 3;
@@ -210,7 +211,7 @@ TEST(Bslb, AnswersItsSignal) {
     }
 }
 
-// The root's part of the gather needs nothing of its own: it runs before the root has come.
+// The root's part of the gather does not depend on its input: it runs before the root arrives.
 TEST(Bslb, TheRootGathersBeforeItComes) {
   const Schedule root = plan_of("bslb", {9, 5, 2, 0, 9, 1})[0];
   for (StepId id = 0; id < root.size(); ++id)
@@ -276,8 +277,8 @@ TEST(ListScheduled, DoublesTheLastBlocksHoldersInEveryRound) {
   }
 }
 
-// Delays uniform in 0 … 100 rounds; issue 5's prototype had 9.5 rounds and a mean elapsed time of 57, BDR 47
-// and 89.
+// Delays uniform in 0 … 100 rounds. A prototype needed 9.5 rounds with a mean elapsed time of 57; BDR 47 and
+// 89.
 TEST(ListScheduled, UniformDelays) {
   Forecasts forecasts(4);
   constexpr int samples = 100;
@@ -291,7 +292,7 @@ TEST(ListScheduled, UniformDelays) {
     list_elapsed += list.mean_elapsed() / samples;
     bdr_elapsed += bdr.mean_elapsed() / samples;
     ring_elapsed += ring.mean_elapsed() / samples;
-    ASSERT_GE(list.last_arrival_to_last_exit(), 6);  // ⌈log₂48⌉: less cannot be
+    ASSERT_GE(list.last_arrival_to_last_exit(), 6);  // ⌈log₂48⌉ is the lower bound
     ASSERT_EQ(bdr.last_arrival_to_last_exit(), 47);
   }
   RecordProperty("rounds_after_last_arrival", std::to_string(list_after));
@@ -315,7 +316,7 @@ TEST(ListScheduled, IsNeverLongerThanTheRing) {
   }
 }
 
-// Nobody late: Sparbit, so the fewest rounds there are, and the fewest blocks.
+// Without late ranks it is Sparbit: the fewest rounds and blocks possible.
 TEST(ListScheduled, IsSparbitWhereNobodyIsLate) {
   for (Rank procs = 1; procs <= 64; ++procs) {
     const Plan list = plan_of("list_scheduled", Arrivals(procs, 3)),

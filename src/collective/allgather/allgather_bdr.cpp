@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BDR (background disseminated ring): until the last rank is expected, those that came before it send their
-// blocks straight to the others, one rank further down in each pre-step. Then all go round the ring, and a
-// block leaves the ring where it was sent ahead.
+// BDR (background disseminated ring): until the last rank is expected, the ranks that arrived earlier send
+// their blocks directly to others, one rank further down in each pre-step. Then all ranks run the ring, in
+// which a block stops where a pre-step has delivered it.
 //
 // Source:   Proficz 2021, section 3.1, Listing 2.
 // Requires: nothing. Uses a forecast of arrivals; without one it is the ring.
-// Cost:     P − 1 messages and blocks per rank, no extra memory. S = ⌊ω/τ⌋ pre-steps at most, then at most
-//           P − 1 rounds of the ring. Where the forecast is wrong it costs, in lock step, at most its
-//           pre-steps more than the ring: P − 1 rounds where the last rank was taken for the first (the
-//           source has P − 2). Building costs O(S·P + P²) for the whole plan; pre-steps in which nothing is
-//           left to send cost nothing.
+// Cost:     P − 1 messages and blocks per rank, no extra memory. At most S = ⌊ω/τ⌋ pre-steps, then at most
+//           P − 1 rounds of the ring. A wrong forecast costs, in lock step, at most the pre-steps more than
+//           the ring: P − 1 rounds if the last rank was taken for the first (the source has P − 2). Building
+//           costs O(S·P + P²) for the whole plan; pre-steps in which nothing is left to send cost nothing.
 //
-// With N segments every block travels as N messages, each passed on as it arrives (this project's own: the
-// ring is faster so, too, where what is sent next waits for what comes).
+// With N segments every block is sent as N messages, each forwarded as it arrives (an extension of this
+// project; it makes the ring faster, too, if a send depends on the previous receive).
 //
-// Nothing marks a pre-step. It is a step that does not touch its receiver's input: a receive into a place of
-// the output that nobody else touches, so a rank that has not come yet can do it in the background. A rank's
-// own block is sent from its input, so its first send waits for the call.
+// A pre-step is not marked. It is a step that does not access its receiver's input: a receive into a place of
+// the output that no other step touches, so a rank can execute it in the background before it arrives. A rank
+// sends its own block from its input, so its first send waits for the call.
 //
 // P = 4, rank 0 expected two rounds after the others: a = (2, 0, 0, 0).
 //
@@ -27,9 +26,9 @@
 //   block 2  . . 2 .     . * 2 .     * 2 2 .     2 2 2 *     2 2 2 2     2 2 2 2
 //   block 3  . . . 3     . . * 3     . * 3 3     * 3 3 3     3 3 3 3     3 3 3 3       (* arrives in this round)
 //
-// In rounds 0 and 1, the pre-steps, each of ranks 1 to 3 sends its block to the two ranks below it, so it has
-// one more hop to go. For P = 5 and a = (2, 0, 0, 0, 0) there are again two pre-steps, the blocks 1 to 4 have
-// two hops left, and block 0 has four.
+// In rounds 0 and 1, the pre-steps, each of ranks 1 to 3 sends its block to the two ranks below it, so the
+// block has one hop left. For P = 5 and a = (2, 0, 0, 0, 0) there are again two pre-steps, the blocks 1 to 4
+// have two hops left, and block 0 has four.
 #include <algorithm>
 
 #include "collective/allgather/allgather_blocks.hpp"
@@ -44,14 +43,15 @@ struct Message {
   Rank from, to;
 };
 
-/// What is sent before the last rank is expected.
+/// Sends before the last rank is expected.
 struct PreSteps {
   ByRank<Message> messages;      ///< by round
-  std::vector<Rank> sent_ahead;  ///< by rank: to how many others it sends its block (the listing's prevSent)
+  std::vector<Rank> sent_ahead;  ///< by rank: the number of other ranks to which it sends its block (the
+                                 ///< listing's prevSent)
   std::uint32_t rounds = 0;
 };
 
-/// The listing's lines 22 to 33. The slower rank goes first where two want to send to the same one.
+/// The listing's lines 22 to 33. If two ranks send to the same one, the slower rank is first.
 PreSteps schedule_pre_steps(const std::vector<std::uint32_t>& delays) {
   const auto procs = static_cast<Rank>(delays.size());
   const std::vector<Rank> order = in_expected_order(delays);
@@ -59,10 +59,12 @@ PreSteps schedule_pre_steps(const std::vector<std::uint32_t>& delays) {
   PreSteps result{.sent_ahead = std::vector<Rank>(procs, 0)};
   std::vector<Message> messages;
   std::vector<bool> receives(procs);
-  std::vector<Rank> senders;  // who is there and not done, the slowest first
+  std::vector<Rank> senders;  // ranks that have arrived and are not done, the slowest first
   Rank arrived = 0;
   for (std::uint32_t step = 0; step < steps; ++step) {
-    if (senders.empty()) step = std::max(step, delays[order[arrived]]);  // nothing to send until then
+    if (senders.empty())
+      step = std::max(step, delays[order[arrived]]);  // no rank has anything to send until
+                                                      // then
     if (step == steps) break;
     for (; delays[order[arrived]] <= step; ++arrived) senders.insert(senders.begin(), order[arrived]);
     receives.assign(procs, false);
@@ -92,7 +94,7 @@ void generate(const Call& call, SharedWork& work, Builder& builder) {
       if (message.to == call.rank) builder.recv(message.from, blocks.of(message.from, segment));
     }
   });
-  // A block that was sent to the k ranks below its owner need not go on to them: it makes k hops fewer.
+  // A block that was sent to the k ranks below its owner stops k hops earlier.
   const auto goes_on = [&](Rank block, Rank hop) {
     return pre_steps->sent_ahead[block] + hop < call.procs - 1;
   };

@@ -8,10 +8,10 @@ namespace convene::collective {
 
 inline constexpr CollectiveSet allgathers = {Collective::allgather, Collective::allgatherv};
 
-/// This rank's block in the caller's input: a message of it waits for nothing.
+/// This rank's block in the caller's input: sending it depends on no other step.
 constexpr Range own_input() { return Range(Buffer::input, 0); }
 
-/// `count` blocks from `first` on, around the end.
+/// `count` blocks from `first` on, modulo P.
 constexpr Range blocks(Rank first, Rank count = 1) { return Range(Buffer::output, first, count); }
 
 /// The blocks from `first` on that a rank holds once it has `count` of them: its own alone is sent
@@ -50,7 +50,7 @@ class CutBlocks {
   Rank segments_;
 };
 
-/// How a run of blocks around the end of the output travels, which is two pieces in memory.
+/// Transfer of a run of blocks that wraps around the end of the output: two pieces in memory.
 enum class Wrap : std::int64_t { copy, message };
 
 inline constexpr Parameter wrap_parameter = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bruck with k ports: a rank that holds the n blocks from its own on gets the next k·n from the k ranks n,
-// 2n, …, kn above. Blocks go straight to their places, so no final rotation is needed; a run around the end
-// is two pieces.
+// Bruck with k ports: a rank that holds n consecutive blocks, its own first, receives the next k·n from the k
+// ranks n, 2n, …, kn above. Blocks are received in their final places, so no final rotation is needed; a run
+// that wraps around the end is two pieces.
 //
 // Source:   Bruck et al. 1997; Viertel, section 5.3.2 (k ports, both variants of the last round); Loch,
 //           section 2.4.4.
@@ -28,8 +28,8 @@ namespace {
 
 enum class Last : std::int64_t { fewest, balanced };
 
-/// How many blocks each port carries. In a full round that is all that a rank holds; in the last one either
-/// as many as possible for as few messages as possible, or equal shares of what lacks.
+/// Number of blocks per port. In a full round each port carries all blocks that a rank holds. In the last
+/// round, either as many as possible in as few messages as possible, or equal shares of the missing blocks.
 Rank share_of_port(Rank held, Rank lacking, Rank ports, Last last) {
   if (lacking >= held * ports || last == Last::fewest) return held;
   return (lacking + ports - 1) / ports;
@@ -78,7 +78,7 @@ extern constinit const Algorithm allgather_bruck = {
     .summary = "A rank that holds n blocks gets the next k·n from the k ranks n, 2n, …, kn above.",
     .source = "Bruck et al. 1997; Viertel 2007, section 5.3.2",
     .collectives = allgathers,
-    .symmetry = Symmetry::rotation,  // with wrap=message each rank cuts its run elsewhere
+    .symmetry = Symmetry::rotation,  // with wrap=message the run is split at a different block on each rank
     .rounds = "⌈log_{k+1} P⌉, k ports",
     .parameters = own_parameters,
     .generate = generate,

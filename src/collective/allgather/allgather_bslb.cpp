@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BSLB (background sorted linear synchronized tree with broadcast): rank 0 gathers all blocks, one rank after
 // the other in the order in which they are expected, and broadcasts them through a binomial tree. A rank that
-// it signals answers with a tiny first part of its block, which says that the rest is ready, and then sends
-// the rest.
+// receives its signal answers with a tiny first part of its block, which announces that the rest is ready,
+// and then sends the rest.
 //
-// Source:   Proficz 2021, section 3.2, Listing 3 (BSLS to rank 0, then a broadcast). What a signal carries is
-//           this project's own: see below.
+// Source:   Proficz 2021, section 3.2, Listing 3 (BSLS to rank 0, then a broadcast). The content of a signal
+//           is this project's choice: see below.
 // Requires: nothing. Uses the order of a forecast, no durations; without one, the order of ranks.
 // Cost:     the root receives 2(P − 1) messages, sends P − 2 signals, and ⌈log₂P⌉ messages of the broadcast.
-//           Where the forecast is wrong the gather waits for whom it asked too early.
+//           If the forecast is wrong, the gather waits for the rank that it signalled too early.
 //
 // A block takes two places: its tiny first part t and the rest r, of unequal size (Cut::tiny_first). A
-// message without content does not exist in a schedule, so a signal carries something that its receiver needs
-// anyway: the tiny part that the root got last, which the broadcast then leaves out. The first rank in the
-// order needs no signal, and behind an empty block there is none: the next rank sends when it has come. That
-// the answer waits for the signal is stated by a join over the places of both.
+// schedule has no message without content, so a signal carries data that its receiver needs anyway: the tiny
+// part that the root received last, which the broadcast then omits. The first rank in the order needs no
+// signal. After an empty block there is none either: the next rank sends as soon as it arrives. A join over
+// the places of both makes the answer depend on the signal.
 //
 // The root's receives and signals do not touch its input, so it does them in the background while it still
 // computes.
@@ -32,7 +32,7 @@
 //   3t   . . . 3   . . . 3   . . . 3   * . . 3   3 . * 3   3 . 3 3   3 . 3 3   3 . 3 3   3 * 3 3
 //   3r   . . . 3   . . . 3   . . . 3   . . . 3   * . . 3   3 . . 3   3 . . 3   3 . * 3   3 * 3 3       (* arrives)
 //
-// For P = 5 rank 4 is asked in its turn too, gets the broadcast from rank 0 in its first round, and the
+// For P = 5 rank 4 is signalled in its turn too, gets the broadcast from rank 0 in its first round, and the
 // broadcast has three rounds.
 #include <algorithm>
 
@@ -50,7 +50,7 @@ constexpr Place tiny(Rank block) { return 2 * block; }
 constexpr Place rest(Rank block) { return 2 * block + 1; }
 constexpr Range at(Place place) { return Range(Buffer::output, place); }
 
-/// The order in which the root asks the others.
+/// The order in which the root signals the others.
 std::vector<Rank> order_of_asking(const Call& call) {
   std::vector<Rank> order = in_expected_order(expected_delays(call));
   std::erase(order, root);
@@ -70,12 +70,12 @@ void gather_at_root(const std::vector<Rank>& order, Builder& builder) {
   }
 }
 
-/// `before`: the rank that is asked before this one; the rank itself where there is none, and no signal.
+/// `before`: the previous rank in the order; the rank itself if there is none, and then no signal.
 void answer_root(Rank rank, Rank before, Rank turn, Builder& builder) {
   if (before != rank) {
     builder.round(2 * turn - 1);
     builder.recv(root, at(tiny(before)));
-    // The own block counts as written together with the signal: neither part of it leaves before.
+    // Joined with the signal, so that neither part of the own block is sent before it.
     builder.join({at(tiny(before)), Range(Buffer::output, tiny(rank), 2)});
   }
   builder.round(2 * turn);
@@ -84,13 +84,13 @@ void answer_root(Rank rank, Rank before, Rank turn, Builder& builder) {
   builder.send(root, at(rest(rank)));
 }
 
-/// What a rank lacks when the gather is over, upwards from behind its own block: everything else, but for the
-/// tiny part that came as its signal.
+/// Blocks that a rank lacks after the gather, upwards from its own block: all others, except the tiny part
+/// that was its signal.
 std::vector<Range> lacking(Rank rank, Rank before, Rank places) {
   const Place first = tiny(rank) + 2;
   if (before == rank) return {Range(Buffer::output, first, places - 2)};
   const Place until =
-      (tiny(before) + 2 * places - first) % places;  // how many places there are before the signal's
+      (tiny(before) + 2 * places - first) % places;  // number of places before those of the signal
   return {Range(Buffer::output, first, until),
           Range(Buffer::output, tiny(before) + 1, places - 2 - until - 1)};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dissemination: like Bruck with one port, but upwards: a rank sends the n blocks up to its own to the rank n
-// above. More runs of blocks go around the end than in Bruck, which costs a copy or a second message
-// (parameter wrap).
+// Dissemination: like Bruck with one port, but upwards: a rank sends the n blocks that end with its own to
+// the rank n above. More runs of blocks wrap around the end than in Bruck, which costs a copy or a second
+// message (parameter wrap).
 //
 // Source:   Viertel, section 5.3.2, after the dissemination barrier.
 // Requires: nothing.
@@ -47,7 +47,7 @@ extern constinit const Algorithm allgather_dissemination = {
     .summary = "A rank sends the n blocks up to its own to the rank n above, and n doubles.",
     .source = "Viertel 2007, section 5.3.2",
     .collectives = allgathers,
-    .symmetry = Symmetry::rotation,  // with wrap=message each rank cuts its run elsewhere
+    .symmetry = Symmetry::rotation,  // with wrap=message the run is split at a different block on each rank
     .rounds = "⌈log₂P⌉",
     .parameters = only(wrap_parameter),
     .generate = generate,

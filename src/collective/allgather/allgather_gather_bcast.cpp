@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gather + broadcast: all blocks go up a tree to rank 0, and down the same tree again. On the way down a rank
-// is not sent what came from its own subtree.
+// does not receive the blocks of its own subtree again.
 //
-// Source:   Viertel, section 5.3.2; Proficz, section 2 (as a rival).
+// Source:   Viertel, section 5.3.2; Proficz, section 2 (as a baseline).
 // Requires: nothing.
 // Cost:     2⌈log₂P⌉ rounds with the binomial tree, 2 with the flat one; the root sends up to (P − 1)·log₂P
 //           blocks.
@@ -51,7 +51,7 @@ void generate(const Call& call, Builder& builder) {
     const Rank up = round_up(shape, call.rank, node.parent);
     builder.round(up);
     builder.send(node.parent, held_blocks(call.rank, node.subtree));
-    builder.round(2 * levels - 1 - up);  // the way down is the way up backwards
+    builder.round(2 * levels - 1 - up);  // rounds on the way down are those on the way up in reverse order
     builder.recv(node.parent, others_than(call.rank, node.subtree));
   }
   builder.join(blocks(0, call.procs));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical: the blocks of a group of ranks of one node go up to its leader, the leaders of all nodes
-// gather them by any allgather algorithm, and each leader hands down to its node what it has then.
+// Hierarchical: the blocks of a group of ranks on one node are gathered at its leader, the leaders of all
+// nodes exchange them by any allgather algorithm, and each leader distributes all blocks on its node.
 //
 // Source:   Kandalla et al. 2009 (several leaders a node, each with a group); Träff and Hunold 2020 (lanes).
-// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks
-//           as leaders.
+// Requires: the requirements of its parts on the numbers of nodes and of ranks per node; at least as many
+//           ranks on each node as leaders.
 // Cost:     the rounds of its three parts; between nodes, each block goes to each other node once or, at
-//           most, as often as the part says; no extra memory, but what the gather needs.
+//           most, as often as in the part; extra memory only for the gather.
 //
 //            before      round 0     round 1     round 2     (linear within, ranks 0 1 and 2 3 share a node)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// List-scheduled: a schedule made round by round from the forecast. What moves first is always the block that
-// the fewest have, of the latest comer first, from those who have it to those who miss it. So everything else
-// is out of the way when the last rank comes, and its block doubles its holders in every round.
+// List-scheduled: a schedule built round by round from the forecast. Priority has the block with the fewest
+// holders (ties: of the rank that arrives last), sent from a rank that has it to one that lacks it. So all
+// other transfers are done when the last rank arrives, and the number of holders of its block doubles in
+// every round.
 //
 // Source:   this project's own; a list schedule (Graham 1966) of single-port, full-duplex transfers.
-// Requires: nothing. Uses a forecast of arrivals; without one, where all come at once, or where the list is
+// Requires: nothing. Uses a forecast of arrivals; without one, if all ranks arrive at once, or if the list is
 //           longer than the last arrival and P − 1 rounds, it is Sparbit, or with N > 1 segments the
 //           segmented ring.
-// Cost:     P − 1 blocks per rank to and from it in the mean, one a message, no extra memory. ⌈log₂P⌉ rounds
-//           after the last arrival where that is late enough for all others to be done, never more than
-//           P − 1. Building costs O(P³/64) for the whole plan.
+// Cost:     on average P − 1 blocks sent and received per rank, one per message, no extra memory. ⌈log₂P⌉
+//           rounds after the last arrival if it is late enough for all other transfers to be done, never more
+//           than P − 1. Building costs O(P³/64) for the whole plan.
 //
-// A rank that has not come can receive and pass on what it received: of its own input it only needs its own
-// block.
+// A rank can receive and forward before it arrives: of its own input it only needs its own block.
 //
 // P = 4, rank 0 expected three rounds after the others: a = (3, 0, 0, 0).
 //
@@ -110,7 +110,8 @@ class ListScheduler {
     }
   }
 
-  /// One round: everybody sends and receives at most once, and passes on only what it had before.
+  /// One round: every rank sends and receives at most once, and forwards only blocks that it had before the
+  /// round.
   void fill_round() {
     sort_unfinished();
     for (Rank rank = 0; rank < procs_; ++rank) {
@@ -129,8 +130,8 @@ class ListScheduler {
     std::erase_if(unfinished_, [&](Rank block) { return count_[block] == procs_; });
   }
 
-  /// By the number of holders, the fewest first. The latest comer stands in front, and a stable sort (by
-  /// counting: it is done in every round) keeps it there among those that as few have.
+  /// By the number of holders, the fewest first. The block of the rank that arrives last is first, and a
+  /// stable counting sort (run in every round) keeps it first among blocks with as many holders.
   void sort_unfinished() {
     begin_.assign(procs_ + 1, 0);
     for (const Rank block : unfinished_) ++begin_[count_[block] + 1];
@@ -140,7 +141,7 @@ class ListScheduler {
     unfinished_.swap(sorted_);
   }
 
-  /// From each free rank that has the block to the next free one above it that misses it.
+  /// From each free rank that has the block to the next free rank above it that lacks it.
   void spread(Rank block) {
     const Ranks& holders = holders_[block];
     search(senders_, holders, false, 0, [&](Rank sender) {
@@ -150,7 +151,7 @@ class ListScheduler {
         receivers_.erase(receiver);
         return true;
       });
-      return !found;  // then nobody is left who misses it
+      return !found;  // then no rank lacks it
     });
   }
 
@@ -160,14 +161,14 @@ class ListScheduler {
   Rank arrived_ = 0;                  // of `order_`
   std::vector<Ranks> holders_;        // by block
   std::vector<Rank> count_;           // by block: of its holders
-  std::vector<Rank> unfinished_;      // blocks that are there and that somebody misses
+  std::vector<Rank> unfinished_;      // available blocks that some rank lacks
   std::vector<Rank> begin_, sorted_;  // working memory of the sort
-  Ranks senders_, receivers_;         // who is still free in this round
-  std::uint32_t round_ = 0;           // rounds in which something moves
+  Ranks senders_, receivers_;         // ranks that are still free in this round
+  std::uint32_t round_ = 0;           // rounds with transfers
   std::vector<Transfer> transfers_;
 };
 
-/// Sparbit, with its own defaults; of blocks that are cut, the ring.
+/// Sparbit with its default parameters; the ring if blocks are cut into segments.
 void generate_regular(Call call, Builder& builder) {
   if (call.parameters[0] > 1) return allgather_segmented_ring.generate(call, builder);
   call.parameters = allgather_sparbit.default_parameters();

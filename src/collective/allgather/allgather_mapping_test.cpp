@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the Sparbit work says about mappings (section 5.3): the cost of the default ones, by hop-bytes.
+// Mappings in the Sparbit work (section 5.3): hop-bytes of the default ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,8 +47,7 @@ std::uint64_t sparbit_sequential(std::uint32_t nodes, std::uint32_t cores) {
 }
 
 // The source's figures 19 and 20. (Recomputed, there are shallow dips at other counts too, of a fifth at
-// most: 13 machines of 8 cores, for one. So a minimum is what costs less than three quarters of its
-// neighbours.)
+// most: 13 machines of 8 cores, for one. So a minimum here costs less than three quarters of its neighbours.)
 TEST(MappingCost, BruckCyclicHasItsMinimaAtPowersOfTwo) {
   for (std::uint32_t cores : {4u, 8u, 16u})
     for (std::uint32_t nodes = 3; nodes <= 20; ++nodes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Modified ring: every rank sends its own block to all others, starting with the rank above. Nothing is
-// forwarded, so no message waits for another: good where a network has many messages in flight.
+// forwarded, so no message depends on another: good for networks with many messages in flight.
 //
 // Source:   Viertel, section 5.3.2.
 // Requires: nothing.
@@ -13,7 +13,7 @@
 //   block 2  . . 2 .     . . 2 *     * . 2 2     2 * 2 2
 //   block 3  . . . 3     * . . 3     3 * . 3     3 3 * 3       (* arrives in this round, from its owner)
 //
-// For P = 5 it goes on in the same way: in round r the block of rank x arrives at rank x + r + 1.
+// For P = 5 it continues in the same way: in round r the block of rank x arrives at rank x + r + 1.
 #include "collective/allgather/allgather_blocks.hpp"
 
 namespace convene::collective {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checker kept honest: schedules of every algorithm, broken in every way, must all be caught.
+// Mutation test of the checker: it must find every fault in mutants of every algorithm's schedules.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::vector<const Algorithm*> own_algorithms() {
   return result;
 }
 
-/// A rank with a step, or, where no step is at fault because one is missing, a rank with a place and a block.
+/// True if the text names a rank and a step or, if the fault is a missing step, a rank, a place and a block.
 bool names_the_place(const std::string& why) {
   const auto has = [&](const char* part) { return why.find(part) != std::string::npos; };
   const bool step = has("rank ") && has(", step ") && has("(round ");
@@ -59,7 +59,7 @@ class EveryMutant {
 INSTANTIATE_TEST_SUITE_P(Allgather, MutantOf, testing::ValuesIn(own_algorithms()),
                          [](const auto& of) { return std::string(of.param->name); });
 
-/// Whether some step of a plan must wait for another of the same rank.
+/// True if some step of a plan depends on another step of the same rank.
 bool forwards(const Algorithm& algorithm) {
   const Plan plan = build_plan(algorithm, Call{.procs = 4, .parameters = algorithm.default_parameters()});
   return std::any_of(plan.begin(), plan.end(), [](const Schedule& schedule) { return schedule.edges() > 0; });
@@ -75,7 +75,7 @@ TEST_P(MutantOf, IsCaught) {
     for (const auto& parameters : samples)
       for (const bool in_place : {false, true}) {
         EveryMutant every(*GetParam(), procs, in_place, parameters);
-        // Rank 0 is often special, the others are alike: larger plans are sampled.
+        // Rank 0 is often special, the others are alike; so larger plans are sampled.
         const std::set<Rank> ranks =
             procs < 12 ? std::set<Rank>{0, 1, procs / 2, procs - 1} : std::set<Rank>{0, procs / 2};
         for (const Rank rank : ranks) every.judge(rank, counts);
@@ -84,7 +84,7 @@ TEST_P(MutantOf, IsCaught) {
   for (const auto* what :
        {"step dropped", "message dropped", "wrong peer", "wrong block", "one block more", "wrong number"})
     EXPECT_GT(counts[what].caught, 0) << what;
-  // Where nothing is forwarded nothing depends on anything.
+  // A plan that forwards nothing has no dependencies.
   const int dependencies = counts["dependency dropped"].caught + counts["dependency dropped"].equivalent;
   EXPECT_EQ(counts["dependency reversed"].caught, dependencies);
   EXPECT_EQ(counts["dependency dropped"].caught > 0, forwards(*GetParam()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighbor exchange: ranks swap with their two neighbours in turn; from the second round on always the pair
-// of blocks that came last. Half the rounds of the ring, and every exchange is two-way.
+// Neighbor exchange: ranks swap with their two neighbours in turn; from the second round on, always the pair
+// of blocks received last. Half the rounds of the ring, and every exchange is two-way.
 //
 // Source:   Chen et al. 2005 by way of Loch, section 2.4.2, and Viertel, section 5.3.2.
 // Requires: an even number of processes.
@@ -24,9 +24,9 @@ namespace {
 
 /// The first block of the pair that a rank receives in a round (in round 0: of the pair that it then holds).
 ///
-/// Pairs are numbered like their ranks, q = rank / 2. An even rank turns to the rank below in odd rounds and
-/// meets there what comes up from further and further below: q − 1, q − 2, …; in even rounds its partner
-/// brings what comes down from above: q + 1, q + 2, …. An odd rank sees the mirror image.
+/// Pairs are numbered like their ranks, q = rank / 2. In odd rounds an even rank exchanges with the rank
+/// below and receives blocks from further and further below: q − 1, q − 2, …; in even rounds it receives from
+/// above: q + 1, q + 2, …. An odd rank is the mirror image.
 Rank pair_of_round(const Call& call, Rank round) {
   const Rank pairs = call.procs / 2;
   const Rank distance = (round + 1) / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recursive doubling: in round k a rank swaps all that it has with the rank whose number differs in bit k.
+// Recursive doubling: in round k a rank swaps all its blocks with the rank whose number differs in bit k.
 //
 // Source:   Loch, section 2.4.3; Viertel, section 5.3.2.
 // Requires: a power of two. (recursive_doubling_two_phase takes any number.)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Recursive doubling for any number of processes: with Q the largest power of two and P = Q + x, the first 2x
-// ranks form pairs. The odd one of a pair hands its block to the even one, Q members (the even ones and all
-// from 2x on) double recursively, and the odd ones get the rest back. Members hold runs of blocks without
-// gaps.
+// ranks form pairs. The odd rank of a pair sends its block to the even one, Q members (the even ranks of
+// pairs and all ranks from 2x on) run recursive doubling, and the odd ranks receive the other blocks. Members
+// hold runs of blocks without gaps.
 //
 // Source:   Viertel, section 5.3.2 ("additional communication … after the algorithm finishes on the power of
 //           two part"). The pairing of neighbours is this project's choice.
@@ -27,10 +27,10 @@
 namespace convene::collective {
 namespace {
 
-/// Who takes part in the doubling. Member m is rank 2m below the last pair, and m + x behind it.
+/// Members of the doubling. Member m is rank 2m in the pairs, and rank m + x after them.
 struct Members {
   Rank count;     // Q
-  Rank in_pairs;  // x: members that stand for two ranks
+  Rank in_pairs;  // x: members that represent two ranks
 
   explicit Members(Rank procs) : count(std::bit_floor(procs)), in_pairs(procs - count) {}
 
@@ -65,7 +65,7 @@ void generate(const Call& call, Builder& builder) {
   }
   Rank round = first_round;
   for (Rank held = 1; held < members.count; held *= 2, ++round) {
-    const Rank mine = me & ~(held - 1);  // the first of the `held` members whose blocks are here
+    const Rank mine = me & ~(held - 1);  // the first of the `held` members whose blocks this rank has
     const Rank peer = members.rank(me ^ held);
     const Range theirs = members.blocks_of(mine ^ held, held);
     builder.round(round);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ring: every rank passes on, to the rank above, the block that it got last from the rank below.
-// Only neighbours talk, so it moves no byte further than it must; it needs P − 1 rounds.
+// Ring: every rank forwards to the rank above the block that it last received from the rank below. Only
+// neighbours communicate, so every byte travels the shortest distance; it needs P − 1 rounds.
 //
 // Source:   Loch, Sparbit, section 2.4.1; Viertel, section 5.3.2.
 // Requires: nothing.

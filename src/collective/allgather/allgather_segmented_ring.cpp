@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Segmented ring: the ring with every block cut into N segments, so that a rank passes on the first part of a
-// large block while the rest still arrives. Meant for allgatherv with very unequal blocks; with equal ones it
+// Segmented ring: the ring with every block cut into N segments, so that a rank forwards the first part of a
+// large block while it receives the rest. Meant for allgatherv with very unequal blocks; with equal ones it
 // is the ring with smaller messages.
 //
 // Source:   pipelining as in the linear pipelines of Marendic et al. 2016, on the ring of Loch, section
@@ -14,7 +14,7 @@
 //   0a       a  *  .    a  a  .    a  a  *    a  a  a
 //   0b       b  .  .    b  *  .    b  b  .    b  b  *          (* arrives in this round)
 //
-// For P = 5 the two segments go on to ranks 3 and 4 in rounds 4 to 7.
+// For P = 5 the two segments are forwarded to ranks 3 and 4 in rounds 4 to 7.
 #include "collective/allgather/allgather_blocks.hpp"
 
 namespace convene::collective {

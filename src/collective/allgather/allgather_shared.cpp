@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allgather through shared memory: every rank writes its block into one of its two shared places; when all
-// have done so, which they tell each other by dissemination, it copies the blocks of all others.
+// Allgather through shared memory: every rank writes its block into one of its two shared places, all ranks
+// synchronise by dissemination, and each copies the blocks of all others.
 //
 // Source:   Graham and Shipman 2008 (collectives in shared memory on multi-core nodes).
 // Requires: all processes on one node.

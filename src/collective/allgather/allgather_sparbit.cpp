@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sparbit (stripe parallel binomial trees): P binomial broadcasts at once, one per block, over distances that
-// halve. The first rounds go far with few blocks and the last one goes to the next rank with half of all:
-// most data moves over the shortest distances, and with ranks mapped one after the other few bytes leave a
-// node.
+// halve. The first rounds send few blocks far, the last round sends half of all blocks to the next rank: most
+// data moves over the shortest distances, and with ranks mapped sequentially few bytes leave a node.
 //
 // Source:   Loch 2021, chapter 4, Algorithm 1 (the listing's ignore_vector is its ignore_steps; line 11 sends
 //           to (rank + d) mod p).
@@ -31,7 +30,7 @@ namespace {
 
 enum class Send : std::int64_t { joined, blocks, packed, datatype, batch };
 
-/// How many blocks share a message, and how they travel, for a round of `count` blocks.
+/// Number of blocks per message, and how they are transferred, for a round of `count` blocks.
 struct Grouping {
   Rank blocks;
   Transfer transfer;
@@ -68,7 +67,7 @@ void generate(const Call& call, Builder& builder) {
   Rank round = 0, held = 1;
   for (Rank distance = std::bit_ceil(call.procs) / 2; distance > 0; distance /= 2, ++round) {
     const Rank count = held - ((distance & keeping) != 0);
-    // The blocks held are the own one and those 2d, 4d, … below; a range steps upwards, so it takes P − 2d.
+    // The rank holds its own block and those 2d, 4d, … below; a range steps upwards, so its stride is P − 2d.
     const Rank stride = (2 * call.procs - 2 * distance) % call.procs;
     const Grouping group = grouping(send, batch, count);
     builder.round(round);

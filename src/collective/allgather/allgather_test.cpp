@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all allgather algorithms must do beyond every_collective_test.cpp: nothing here names one, except
-// where a fact about it is tested.
+// Properties of all allgather algorithms beyond every_collective_test.cpp. No test names an algorithm, except
+// those of a fact about it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ std::uint32_t log2_up(Rank procs) { return static_cast<std::uint32_t>(std::bit_w
 
 class EveryAlgorithm : public testing::TestWithParam<const Algorithm*> {
  protected:
-  /// Calls visit(procs, parameters) wherever the requirement holds.
+  /// Calls visit(procs, parameters) for every P that meets the requirement.
   template <class Visit>
   void each_case(Rank most_procs, Visit&& visit) const {
     for (Rank procs = 1; procs <= most_procs; ++procs)
@@ -64,8 +64,7 @@ std::vector<const Algorithm*> own_algorithms() {
 INSTANTIATE_TEST_SUITE_P(Allgather, EveryAlgorithm, testing::ValuesIn(own_algorithms()),
                          [](const auto& of) { return std::string(of.param->name); });
 
-// Every block goes to every rank exactly once, so nobody can receive fewer; in place, nothing else is
-// different.
+// Every block reaches every rank exactly once, which is the minimum; in place, nothing else differs.
 TEST_P(EveryAlgorithm, ReceivesEveryForeignBlockOnce) {
   if (GetParam()->shared_places) GTEST_SKIP() << "sends no messages";
   each_case(33, [&](Rank procs, const std::vector<Value>& parameters) {
@@ -89,7 +88,7 @@ Slots slots_of(const Schedule& schedule, StepId id) {
   return slots;
 }
 
-/// Whether a rank's schedule is rank 0's with every peer and every place of the output relabelled.
+/// True if a rank's schedule is rank 0's with every peer and every place of the output relabelled.
 template <class Relabel>
 testing::AssertionResult is_relabelled(const Schedule& first, const Schedule& mine, Relabel&& relabel) {
   const auto differs = [&](StepId id, const char* what) {
@@ -105,7 +104,7 @@ testing::AssertionResult is_relabelled(const Schedule& first, const Schedule& mi
     Slots wanted = slots_of(first, id);
     for (auto& [buffer, place] : wanted)
       if (buffer == Buffer::output) place = relabel(place);
-    // Under an exchange the slots of a message change their order, at both ends alike.
+    // Under an exchange the slots of a message change their order, in the same way at both ends.
     Slots found = slots_of(mine, id);
     std::sort(wanted.begin(), wanted.end());
     std::sort(found.begin(), found.end());
@@ -118,7 +117,7 @@ testing::AssertionResult is_relabelled(const Schedule& first, const Schedule& mi
 TEST_P(EveryAlgorithm, HasTheSymmetryThatItClaims) {
   if (GetParam()->symmetry == Symmetry::none) GTEST_SKIP() << "claims none";
   each_case(17, [&](Rank procs, const std::vector<Value>& parameters) {
-    // A run of blocks that is cut where the buffer ends is cut elsewhere on every rank.
+    // A run of blocks that wraps around the buffer's end is split at a different block on each rank.
     const int wrap = GetParam()->find_parameter("wrap");
     if (wrap >= 0 && parameters[static_cast<std::size_t>(wrap)] != 0) return;
     for (const bool in_place : {false, true}) {
@@ -213,14 +212,14 @@ TEST(Sparbit, MessagesOfARoundFormEqualRings) {
   }
 }
 
-// With one block only (allgatherv's broadcast distribution) what is left is a binomial broadcast.
+// With one block only (allgatherv's broadcast distribution) it is a binomial broadcast.
 TEST(Sparbit, OneBlockAloneIsBroadcastThroughABinomialTree) {
   for (const Rank procs : {1, 2, 4, 8, 16, 64}) {
     const Plan plan = plan_of("sparbit", procs);
     const MessageMatching links = link(plan);
     const Dataflow delivery(plan, links, contract(Call{.procs = procs}, 1));
-    std::vector<std::uint32_t> arrives(procs, 0);         // round, counted from 1; the owner has it before
-    std::vector<std::vector<std::uint32_t>> sent(procs);  // rounds in which a rank passes the block on
+    std::vector<std::uint32_t> arrives(procs, 0);         // round, counted from 1; 0 for the owner
+    std::vector<std::vector<std::uint32_t>> sent(procs);  // rounds in which a rank forwards the block
     for (std::uint32_t round = 0; round < log2_up(procs); ++round)
       for (const Schedule& schedule : plan)
         for (StepId id = 0; id < schedule.size(); ++id) {
@@ -229,7 +228,7 @@ TEST(Sparbit, OneBlockAloneIsBroadcastThroughABinomialTree) {
           sent[schedule.rank()].push_back(round);
           arrives[schedule[id].peer] = round + 1;
         }
-    // Who has the block passes it on in every round that is left.
+    // Every rank that has the block forwards it in every later round.
     for (Rank rank = 0; rank < procs; ++rank) {
       std::vector<std::uint32_t> rest(log2_up(procs) - arrives[rank]);
       std::iota(rest.begin(), rest.end(), arrives[rank]);
@@ -327,8 +326,7 @@ round 3
 }
 
 TEST(Catalogue, EveryRequirementIsKeptToByItsAlgorithm) {
-  // Where a requirement does not hold, the algorithm must not be asked; where it does, all of P = 1 … 64 were
-  // checked.
+  // An algorithm must not be called if its requirement is not met; otherwise all of P = 1 … 64 were checked.
   EXPECT_EQ(unmet_requirement(algorithm("recursive_doubling"), 8), "");
   EXPECT_NE(unmet_requirement(algorithm("recursive_doubling"), 6), "");
   EXPECT_NE(unmet_requirement(algorithm("neighbor_exchange"), 5), "");

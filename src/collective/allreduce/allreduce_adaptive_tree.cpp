@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adaptive tree allreduce: the ranks that are expected earlier reduce over a binomial tree, in which a rank
-// is the nearer to its root the later it is expected. The sum goes to the rank that is expected last, which
-// adds its own contribution and broadcasts the result over a binomial tree of all. So after the last arrival
-// there is one combine and a broadcast.
+// Adaptive tree allreduce: the earlier ranks reduce over a binomial tree, in which a rank is the nearer to
+// the root the later it is expected. Their sum goes to the rank that is expected last, which adds its own
+// contribution and broadcasts the result over a binomial tree of all ranks. So the last arrival is followed
+// by one combine and a broadcast.
 //
-// Source:   Proficz 2021, section 2, describes Mamidala et al. so: reduce and broadcast over a tree whose
-//           root, marked by a token, moves to a process that is late. There the token moves as they run, with
-//           the help of the network's hardware; here a forecast moves it, and the order of the others is this
-//           project's.
+// Source:   Proficz 2021, section 2, describes Mamidala et al.: reduce and broadcast over a tree whose root,
+//           marked by a token, moves to a late process. There the token moves at run time, with hardware
+//           support of the network; here a forecast chooses the root, and the order of the other ranks is
+//           this project's choice.
 // Requires: a commutative operator. All ranks must have the same forecast; without one rank 0 is the root.
 // Cost:     about 2⌈log₂P⌉ + 1 rounds of the whole vector, ⌈log₂P⌉ after a late last arrival; with N segments
-//           the trees are pipelines; up to two vectors of extra memory. One sum is handed out, so all ranks
+//           the trees are pipelines; up to two vectors of extra memory. One sum is distributed, so all ranks
 //           get the same bits.
-// Arrivals: from a forecast, of which only the order counts. It gains most where one rank is late.
+// Arrivals: from a forecast, of which only the order matters. It gains most if one rank is late.
 //
-// P = 4, a = (0, 5, 1, 0): rank 1 is the root; rank 2, the last but one, has the sum of the others.
+// P = 4, a = (0, 5, 1, 0): rank 1 is the root; rank 2, the last but one, collects the sum of the others.
 //
 //            before       round 0       round 1         round 2          round 3            round 4
 //   rank     0 1 2 3      0 1 2  3      0 1 2   3       0   1   2   3    0   1   2   3      0   1   2   3
@@ -31,7 +31,7 @@
 namespace convene::collective {
 namespace {
 
-/// Which number the ranks have that reduce before the root comes: the nearer to number 0, the later.
+/// Numbers of the ranks that reduce before the root arrives: the later a rank, the nearer to number 0.
 std::vector<Rank> numbers_of_others(const Call& call, Rank root, const std::vector<std::uint32_t>& delays) {
   std::vector<Rank> order = in_expected_order(delays), numbered(call.procs - 1);
   std::erase(order, root);

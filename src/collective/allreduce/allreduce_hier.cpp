@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical allreduce: the contributions of a node's ranks are combined at a leader, the leaders of all
-// nodes combine these sums by any allreduce algorithm, and each hands the result on to its node. With several
-// leaders a node, each does so for its lane, a part of the vector.
+// Hierarchical allreduce: each node's contributions are combined at a leader, the leaders of all nodes
+// combine these sums by any allreduce algorithm, and each leader distributes the result on its node. With
+// several leaders per node, each serves its lane, a part of the vector.
 //
 // Source:   Träff and Hunold 2020 (lanes); Zhu et al. 2009 (one leader).
-// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks
-//           as leaders. An operator that does not commute: nodes whose ranks follow one another.
-// Cost:     the rounds of its three parts; what its parts keep as extra memory.
+// Requires: the requirements of its parts on the numbers of nodes and of ranks per node; at least as many
+//           ranks on each node as leaders. For an operator that does not commute: consecutive ranks on each
+//           node.
+// Cost:     the rounds of its three parts; the extra memory of its parts.
 #include "collective/hierarchy/reduce_in_node.hpp"
 
 namespace convene::collective {

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PRR (pre-reduced ring): as in the ring, each part of the vector goes once around all ranks to collect
-// contributions and once more to be handed out. But the ranks are two rings, of those who come early and of
-// those who come late, and a part goes around the early ones first: they have reduced it before the late ones
-// come, who find one sum instead of many.
+// PRR (pre-reduced ring): as in the ring, each part of the vector travels once around all ranks to collect
+// contributions and once more to be distributed. But the ranks form two rings, one of early and one of late
+// ranks, and a part travels around the early ring first: the early ranks have reduced it before the late ones
+// arrive, which receive one sum instead of many.
 //
 // Source:   Proficz 2018 and 2021, section 2, name it as a ring whose early ranks reduce beforehand; the
-//           design is this project's: the two rings, and where they part.
+//           design is this project's: the two rings, and the split between them.
 // Requires: a commutative operator. All ranks must have the same forecast; without one it is the (segmented)
 //           ring.
 // Cost:     2N(P − 1) messages and N(P − 1) combines of 1/(NP) vector per rank at most; up to two vectors of
 //           extra memory. 2N(P − 1) rounds of such a message; with one late rank NP + P − 2 after its
-//           arrival, so up to half as many. Where the rings part is tried in lock step: at the largest gap
-//           between arrivals, or nowhere if that ends earlier. So it never ends later than the ring, if the
-//           forecast is right.
+//           arrival, so up to half as many. The ranks are split at the largest gap between arrivals, or not
+//           at all if that ends earlier in a lock-step simulation. So it never ends later than the ring if
+//           the forecast is right.
 // Arrivals: from a forecast, in rounds of one message.
 //
-// P = 4, N = 1, rank 1 late: a = (0, 5, 0, 0). Early ring 0 → 2 → 3, part c begins behind its number c
-// (modulo 3) in it:
+// P = 4, N = 1, rank 1 late: a = (0, 5, 0, 0). Early ring 0 → 2 → 3, part c starts after member c (modulo 3)
+// of the ring:
 //   parts 0 and 3: 2, 3, 0, then 1        part 1: 3, 0, 2, then 1        part 2: 0, 2, 3, then 1
-// Rank 1 has received the sums of ranks 0, 2, 3 when it comes; in rounds 5 to 8 it sends each part to the
-// part's first rank, which hands it on around the early ring: 6 rounds after it came, as many as the ring has
-// in all, and of these it is only busy in 4. With P = 16 it would be 30 rounds of the ring against 30; with
-// N = 4, 120 against 78.
+// Rank 1 has received the sums of ranks 0, 2, 3 when it arrives. In rounds 5 to 8 it sends each part to the
+// part's first rank, which distributes it around the early ring. That is 6 rounds after its arrival, as many
+// as the whole ring needs, and rank 1 is busy in only 4 of them. With P = 16 the ring needs 30 rounds and PRR
+// 30; with N = 4, 120 and 78.
 #include <algorithm>
 
 #include "collective/core/forecast.hpp"
@@ -30,7 +30,7 @@
 namespace convene::collective {
 namespace {
 
-/// In `round`, `from` passes a part on to `to`: a sum so far, or, handed out, the whole sum.
+/// In `round`, `from` sends a part to `to`: a partial sum or, while it is distributed, the whole sum.
 struct Hop {
   std::uint32_t round;
   Rank from, to;
@@ -38,8 +38,8 @@ struct Hop {
   bool handed_out;
 };
 
-/// Two rings; the second may be empty. Part c goes around the first from behind its number c on, then around
-/// the second.
+/// Two rings; the second may be empty. Part c travels around the first ring, starting after member c, then
+/// around the second.
 struct Rings {
   std::vector<Rank> early, late;
 
@@ -51,8 +51,8 @@ struct Rings {
   }
 };
 
-/// All parts on their ways in lock step: a rank sends one and receives one a round, and sends a sum with its
-/// own contribution when it is there. Those that have the longest way left go first.
+/// All parts, simulated in lock step: a rank sends one part and receives one per round, and sends a sum with
+/// its own contribution once it has arrived. Parts with the longest remaining way are first.
 class LockStepRings {
  public:
   LockStepRings(const Rings& rings, const std::vector<std::uint32_t>& delays, std::uint32_t parts)
@@ -63,13 +63,13 @@ class LockStepRings {
   }
 
   const std::vector<Hop>& hops() const { return hops_; }
-  /// When the last part is handed out, in rounds after the earliest arrival.
+  /// Time when the last part is distributed, in rounds after the earliest arrival.
   std::uint64_t end() const { return tick_; }
 
  private:
   struct OnTheWay {
     Place part;
-    Rank hops;  // that it has made
+    Rank hops;  // hops done
   };
 
   void play_round() {
@@ -86,7 +86,7 @@ class LockStepRings {
       hops_.push_back({round_, from, to, each.part, each.hops + 1 >= procs_});
       ++each.hops;
     }
-    if (hops_.size() == before) {  // nobody can go on before the next one comes
+    if (hops_.size() == before) {  // no part can move before the next arrival
       tick_ = next_arrival;
       return;
     }
@@ -104,11 +104,10 @@ class LockStepRings {
   std::vector<bool> sends_, receives_;  // by rank, in this round
   std::vector<Hop> hops_;
   std::uint64_t tick_ = 0;
-  std::uint32_t round_ = 0;  // rounds in which something moves
+  std::uint32_t round_ = 0;  // rounds with transfers
 };
 
-/// The ranks before and behind the largest gap between arrivals. All are early where they are expected
-/// together.
+/// The ranks before and after the largest gap between arrivals. All are early if they are expected together.
 Rings part_at_largest_gap(const std::vector<std::uint32_t>& delays) {
   const std::vector<Rank> order = in_expected_order(delays);
   std::size_t first_late = order.size();
@@ -146,7 +145,7 @@ void generate(const Call& call, SharedWork& work, Builder& builder) {
   const auto hops = work.get([&] { return schedule(call, parts); });
   Partial partial(call, builder, parts, {.at_output = true});
   for (std::size_t next = 0; next < hops->size();) {
-    // A rank may send and receive in one round: first what it has, then what comes.
+    // A rank may send and receive in one round: the send of what it has precedes the receive.
     const std::uint32_t round = (*hops)[next].round;
     const Hop* incoming = nullptr;
     builder.round(round);

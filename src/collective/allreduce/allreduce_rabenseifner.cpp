@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rabenseifner's algorithm: recursive halving leaves each rank a part of the sum, and recursive doubling, the
-// same way back, gives all parts to all. Each part is summed up on one rank, so all ranks get the same bits.
+// Rabenseifner's algorithm: recursive halving leaves each rank with a part of the sum (reduce-scatter), and
+// recursive doubling in the reverse order distributes all parts (allgather). Each part is summed on one rank,
+// so all ranks get the same bits.
 //
 // Source:   Rabenseifner 2004, section 4; Thakur, Rabenseifner, Gropp 2005, section 4.5.
-// Requires: nothing. Keeps the order: partners at distance 1 come first, so sums are over neighbouring runs
-//           of ranks.
+// Requires: nothing. Keeps the order: partners at distance 1 are first, so sums are over runs of consecutive
+//           ranks.
 // Cost:     2⌊log₂P⌋ rounds (two more if P is no power of two), 2(P − 1)/P vectors sent and (P − 1)/P
 //           combined; up to two vectors of extra memory.
 //
@@ -15,7 +16,7 @@
 //   part 2   0  1  2  3     .  01 .  23      .   all .   .        .   all .   all    all all all all
 //   part 3   0  1  2  3     .  01 .  23      .   .   .   all      .   all .   all    all all all all
 //
-// With P = 5, rank 1 gives its vector to rank 0 first and gets the sum from it in the end.
+// With P = 5, rank 1 sends its vector to rank 0 first and receives the sum from it at the end.
 #include <bit>
 
 #include "collective/parts/slicing.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recursive doubling: partners at distance 1, 2, 4, … exchange what they have and combine it. Both put the
-// lower one's sum to the left, also where the operator commutes: so all ranks get the same bits. With a
-// number of processes that is no power of two, neighbours pair up first, as many as are too many.
+// Recursive doubling: partners at distance 1, 2, 4, … exchange their partial sums and combine them. Both use
+// the lower rank's sum as the left operand, also for commutative operators: so all ranks get the same bits.
+// If the number of processes is no power of two, each excess rank first combines with a neighbour.
 //
 // Source:   Thakur, Rabenseifner, Gropp 2005, section 4.5; Rico-Gallego 2016 (τ-Lop), chapter 4.
 // Requires: nothing. Keeps the order.
@@ -12,7 +12,7 @@
 //   rank     0  1  2  3     0  1  2  3       0   1   2   3
 //   vector   0  1  2  3     01 01 23 23      all all all all
 //
-// With P = 5, rank 1 gives its vector to rank 0 first and gets the sum from it in the end.
+// With P = 5, rank 1 sends its vector to rank 0 first and receives the sum from it at the end.
 #include <bit>
 
 #include "collective/parts/folding.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reduce + broadcast: sums go up a binomial tree to rank 0, and the result down the same tree again. One rank
-// sums up, so all ranks get the same bits.
+// computes the sum, so all ranks get the same bits.
 //
-// Source:   folklore; Proficz 2018, section 2 (as a rival).
+// Source:   folklore; Proficz 2018, section 2 (as a baseline).
 // Requires: nothing. Keeps the order.
 // Cost:     2⌈log₂P⌉ rounds of the whole vector; with N segments the trees are pipelines; up to two vectors
 //           of extra memory.
@@ -41,7 +41,8 @@ void generate(const Call& call, Builder& builder) {
   if (call.rank == 0) partial.settle(run_of_places(0, segments));
   for (Place segment = 0; segment < segments; ++segment) {
     const std::uint32_t first = (segments + segment) * levels;
-    builder.round(first + levels - 1 - level);  // the way down is the way up backwards
+    builder.round(first + levels - 1 - level);  // rounds on the way down are those on the way up in reverse
+                                                // order
     if (call.rank != 0) partial.replace(parent, segment);
     for (Rank which = children; which-- > 0;) {
       builder.round(first + levels - 1 - which);

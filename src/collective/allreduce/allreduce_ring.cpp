@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ring: each P-th of the vector goes once around the ring and collects all contributions, and once more to be
-// handed out. Each part is summed up by one chain, so all ranks get the same bits.
+// Ring: each P-th of the vector travels once around the ring to collect all contributions, and once more to
+// be distributed. Each part is summed along one chain, so all ranks get the same bits.
 //
 // Source:   Patarasuk and Yuan 2009; Marendic et al. 2016, section 5.5.2 (its first half).
-// Requires: a commutative operator: each sum begins at another rank.
-// Cost:     2(P − 1) rounds, 2(P − 1)/P vectors sent and (P − 1)/P combined, which is the least; up to two
+// Requires: a commutative operator: each sum starts at a different rank.
+// Cost:     2(P − 1) rounds, 2(P − 1)/P vectors sent and (P − 1)/P combined, which is optimal; up to two
 //           vectors of extra memory.
 //
 //            before         after round 2 (see reduce_ring.cpp)      round 3             … round 5

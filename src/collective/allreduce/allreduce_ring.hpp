@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Both rounds of the ring: once around to sum each chunk up, once more to hand the sums out.
+// Both passes of the ring allreduce: the first sums each chunk, the second distributes the sums.
 #pragma once
 
 #include "collective/parts/ring_reduce.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Segmented ring: the ring with each rank's part cut into segments, so that one is combined while the next
-// one arrives.
+// Segmented ring: the ring with each rank's part cut into segments, so that one segment is combined while the
+// next one is received.
 //
 // Source:   the pipelining of Marendic et al. 2016, section 5.7, on the ring of Patarasuk and Yuan 2009.
 // Requires: a commutative operator.

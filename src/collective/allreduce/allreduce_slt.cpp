@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SLT (sorted linear tree): the ranks are a chain in the order in which they are expected. Segments move
-// along it and collect contributions, so that what the early ranks have is summed up when the last one comes;
-// that one completes the sums and sends them back along the chain.
+// SLT (sorted linear tree): the ranks form a chain in the order in which they are expected. Segments move
+// along it and collect contributions, so the contributions of the early ranks are summed when the last rank
+// arrives. The last rank completes the sums and sends them back along the chain.
 //
 // Source:   Proficz 2018 and 2021, section 2, name it as a linear tree sorted by arrival times; the design is
 //           this project's.
 // Requires: a commutative operator: contributions are combined in the order of arrival. All ranks must have
-//           the same forecast, of which only the order counts; without one it is the order of ranks.
+//           the same forecast, of which only the order matters; without one it is the order of ranks.
 // Cost:     2P − 3 + N rounds, 2N messages and N combines of 1/N vector per rank; one vector of extra memory.
-//           P − 2 + N rounds after the last arrival, where the forecast is right and that one is late enough.
-// Arrivals: from a forecast. Each rank's first send waits for its own arrival; what comes before is received
-// meanwhile.
+//           P − 2 + N rounds after the last arrival, if the forecast is right and the last rank is late
+//           enough.
+// Arrivals: from a forecast. Each rank's first send waits for its own arrival; earlier messages are received
+//           meanwhile.
 //
 // P = 4, N = 2, rank 1 late: a = (0, 5, 0, 0). The chain is 0 → 2 → 3 → 1, and back. Segments a and b; what
 // is combined:
@@ -35,7 +36,8 @@ void generate(const Call& call, Builder& builder) {
   const auto own = static_cast<Rank>(std::find(chain.begin(), chain.end(), call.rank) - chain.begin());
   const Rank last = call.procs - 1;
   Partial partial(call, builder, segments, {.at_output = true});
-  // Segment s is `links` links from the chain's begin in round s + links; the way back goes on from the end.
+  // Segment s is `links` links from the beginning of the chain in round s + links; the way back starts at the
+  // end.
   const std::uint32_t back = 2 * last - own;
   for (std::uint32_t round = 0; round < segments + 2 * last; ++round) {
     builder.round(round);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bruck alltoall with radix r: a block that has to go i ranks up goes as the digits of i to the base r say.
-// For every digit x and value z the blocks with that digit go z·r^x ranks up together. Fewer, larger
-// messages, and blocks that travel several times: for small blocks.
+// Bruck alltoall with radix r: a block for the rank i above is sent according to the digits of i to the base
+// r. For every digit x and value z, the blocks with that digit are sent z·r^x ranks up in one message. Fewer
+// and larger messages, but blocks are sent several times: for small blocks.
 //
-// Source:   Bruck et al. 1997, section 3. Its two rotations are left out: a block's first journey begins in
-//           the input, its last one ends in the output.
-// Requires: nothing. Blocks that differ in size (alltoallv) are padded: who passes one on does not know how
-//           large it is.
+// Source:   Bruck et al. 1997, section 3. Its two rotations are left out: the first hop of a block starts in
+//           the input, its last hop ends in the output.
+// Requires: nothing. Blocks that differ in size (alltoallv) are padded: a rank that forwards a block does not
+//           know its size.
 // Cost:     ⌈log_r P⌉ rounds of up to r − 1 messages, about (P/r) blocks each; in scratch P places for blocks
-//           between two journeys, and as many for a round's arrivals (their places may still be on their way
-//           out). In alltoallv every block costs as much as the largest of all, the ranks first agree on that
-//           size (an allreduce of 8 bytes), and copies of input and output are P blocks each: for small
+//           between two hops, and as many for the blocks received in a round (their places may still be sent
+//           from). In alltoallv every block costs as much as the largest of all, the ranks first agree on
+//           that size (an allreduce of 8 bytes), and copies of input and output are P blocks each: for small
 //           blocks of about the same size.
 //
 //            before      round 0     round 1                   (P = 4, r = 2; block xy goes from rank x to rank y)
@@ -28,16 +28,16 @@
 namespace convene::collective {
 namespace {
 
-/// Blocks by how far they go in all: first, first + stride, … All of them are on their first journey or none
-/// (the lower digits are 0), and all of them on their last or none (the higher digits are 0).
+/// Blocks by the distance to their target: first, first + stride, … Either all of them are on their first hop
+/// or none (the lower digits are 0), and either all on their last or none (the higher digits are 0).
 struct Journey {
   Rank first, count, stride;
   bool is_first, is_last;
 };
 using Journeys = std::vector<Journey>;
 
-/// The blocks whose digit of this weight is `digit`. They come in runs of `weight` that repeat every
-/// radix · weight; as few pieces as possible are made of them.
+/// The blocks whose digit of this weight is `digit`. They form runs of `weight` that repeat every
+/// radix · weight, described by as few ranges as possible.
 Journeys journeys(Rank weight, Rank digit, Rank radix, Rank procs) {
   const std::uint64_t period = std::uint64_t{weight} * radix;
   Journeys result;
@@ -47,7 +47,7 @@ Journeys journeys(Rank weight, Rank digit, Rank radix, Rank procs) {
           {static_cast<Rank>(first), static_cast<Rank>(count), stride, first % weight == 0, first < period});
   };
   const Rank begin = digit * weight;
-  if (weight <= procs / period) {  // runs are short and many: across them, by the lower digits
+  if (weight <= procs / period) {  // many short runs: ranges across them, by the lower digits
     for (Rank low = begin; low < std::min(begin + weight, procs); ++low) {
       add(low, 1, 1);
       add(low + period, (procs - 1 - low) / period, static_cast<Rank>(period));
@@ -65,7 +65,7 @@ class Bruck {
  public:
   Bruck(const Call& call, Builder& builder)
       : call_(call), builder_(builder), radix_(static_cast<Rank>(call.parameters[0])) {
-    if (call.procs <= radix_) return;  // one digit: first journeys are last ones
+    if (call.procs <= radix_) return;  // one digit: every first hop is the last one
     const std::vector<Place> like(call.procs, 0);
     between_ = builder.scratch(like);
     arrivals_ = builder.scratch(like);
@@ -104,7 +104,7 @@ class Bruck {
     return Range(Buffer::input, call_.up(of.first), of.count, of.stride);
   }
 
-  /// What arrives for the last time comes from `first`, `first` + stride, … ranks below.
+  /// Blocks that reach their target come from the ranks `first`, `first` + stride, … below.
   Range there(const Journey& of, Rank& arrived) const {
     if (of.is_last)
       return Range(Buffer::output, call_.down(of.first), of.count, call_.procs - of.stride % call_.procs);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical all-to-all: a leader gathers all blocks of its group, leaders of different nodes exchange what
-// their nodes have for each other, and scatter it to the ranks of their nodes. Between nodes there is one
-// message where there would be one for each pair of ranks: for small blocks.
+// Hierarchical all-to-all: a leader gathers all blocks of its group, leaders of different nodes exchange the
+// blocks between their nodes, and scatter them to the ranks of their nodes. Between nodes one message
+// replaces one for each pair of ranks: for small blocks.
 //
 // Source:   Kandalla et al. 2009 (leaders and groups).
 // Requires: on each node as many ranks as leaders. For parts whose blocks must be equal: nodes and groups of
 //           equal size.
-// Cost:     the rounds of its parts; every block is sent up to three times; a leader keeps 2PG blocks, G the
-//           ranks of its group.
+// Cost:     the rounds of its parts; every block is sent up to three times; a leader stores 2PG blocks, where
+//           G is the size of its group.
 #include <algorithm>
 #include <numeric>
 
@@ -55,7 +55,7 @@ void generate(const Call& call, Builder& builder) {
       like.push_back(static_cast<Place>(i % segments));  // blocks are of equal size
     return Table{builder.scratch(like), sources, targets};
   };
-  /// So many blocks, for their sizes.
+  /// The sizes of `blocks` blocks.
   const auto sizes = [&](std::size_t blocks) {
     return Embedding::Places(blocks, Range(Buffer::output, 0, segments));
   };
@@ -104,8 +104,8 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-/// Whether a part may have blocks between nodes that all differ in size: it serves alltoallv, and without
-/// that blocks which it passes on are padded, as only a whole call's are.
+/// True if a part accepts blocks between nodes of unequal sizes: it implements alltoallv without relaying.
+/// Relayed blocks are padded, which is only done for a whole call.
 bool tolerates_unequal_blocks(const Spec& part, Rank nodes) {
   Call call{.collective = Collective::alltoallv,
             .procs = nodes,
@@ -117,7 +117,7 @@ bool tolerates_unequal_blocks(const Spec& part, Rank nodes) {
          unmet_requirement(*part.algorithm, call).empty();
 }
 
-/// A part that needs equal blocks has them where all nodes, and all groups, are of equal size.
+/// For a part that needs equal blocks, all nodes and all groups must be of equal size.
 std::string unmet(const Algorithm& algorithm, const Call& call) {
   if (std::string why = unmet_in_hierarchy(algorithm, call); !why.empty()) return why;
   const Spec& exchange = call.parts[between];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear alltoall: every rank sends all its blocks and receives all those for it at once. Each begins with
-// the rank above it, so that not all send to the same one first.
+// Linear alltoall: every rank posts all its sends and receives at once. Each starts with the rank above it,
+// so that not all send to the same rank first.
 //
 // Source:   folklore; the order is that of the pairwise exchange.
 // Requires: nothing.

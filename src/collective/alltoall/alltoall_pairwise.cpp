@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairwise exchange: in round i every rank sends to the rank i above and receives from the rank i below, so
-// that nobody is sent two blocks at a time. A rank sends in round i when the block of round i − window has
-// arrived.
+// that no rank receives two blocks at a time. A rank sends in round i when it has received the block of round
+// i − window.
 //
 // Source:   Rico-Gallego and Díaz-Martín (τ-Lop), chapter 4; Viertel, section 5.3.
 // Requires: nothing.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adaptive tree barrier: a binomial tree whose root is the rank that is expected last, and in which a rank is
-// the nearer to the root the later it is expected. So all other signals are there when the last rank comes,
-// and it only lets all go.
+// the nearer to the root the later it is expected. So all other signals have arrived when the last rank
+// enters, and it only releases all ranks.
 //
-// Source:   Proficz 2021, section 2, describes Mamidala et al. so: gather and broadcast over a tree whose
-//           root, marked by a token, moves to a process that is late. There the token moves as they run, with
-//           the help of the network's hardware; here a forecast moves it, and the order of the others is this
-//           project's.
+// Source:   Proficz 2021, section 2, describes Mamidala et al.: gather and broadcast over a tree whose root,
+//           marked by a token, moves to a late process. There the token moves at run time, with hardware
+//           support of the network; here a forecast chooses the root, and the order of the other ranks is
+//           this project's choice.
 // Requires: nothing. All ranks must have the same forecast; without one rank 0 is the root.
 // Cost:     2⌈log₂P⌉ rounds, ⌈log₂P⌉ after the last arrival; 2(P − 1) empty messages of all ranks together,
 //           where dissemination needs P⌈log₂P⌉.
-// Arrivals: from a forecast, of which only the order counts. A wrong one costs what a binomial tree costs
-// anyway.
+// Arrivals: from a forecast, of which only the order matters. A wrong forecast costs as much as an ordinary
+//           binomial tree.
 //
 // P = 4, a = (0, 5, 1, 0): rank 1 is the root, rank 2 and 3 are its children, and rank 0 is rank 3's:
 //
@@ -22,7 +22,7 @@
 //   token 2  . . 2 .     . * 2 .     . 2 2 .     . 2 2 *     * 2 2 2
 //   token 3  . . . 3     . . . 3     . * . 3     . 3 . 3     * 3 * 3       (* arrives in this round)
 //
-// For P = 5 and a fifth rank that comes first of all, that one is a leaf, too.
+// For P = 5 and a fifth rank that arrives first, that rank is a leaf, too.
 #include "collective/barrier/barrier_tree.hpp"
 #include "collective/core/forecast.hpp"
 #include "collective/parts/tree_walk.hpp"

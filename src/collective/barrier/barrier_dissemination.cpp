@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dissemination barrier with fan-out k: in a round every rank signals to the k ranks n, 2n, …, kn above,
-// where n is how many ranks it has heard of. A signal stands for all that its sender has heard of; blocks are
-// tokens without bytes.
+// Dissemination barrier with fan-out k: in each round every rank signals the k ranks n, 2n, …, kn above,
+// where n is the number of ranks whose arrival it knows of. A signal represents all of these; blocks are
+// zero-byte messages.
 //
 // Source:   Hensgen, Finkel and Manber 1988; n-way: Viertel, section 5.3 (after Hoefler).
 // Requires: nothing.
@@ -20,7 +20,7 @@
 namespace convene::collective {
 namespace {
 
-/// The `count` tokens up to the one of rank `last`.
+/// The `count` zero-byte blocks that end with that of rank `last`.
 Range tokens(const Call& call, Rank last, Rank count) {
   return Range(Buffer::output, (last + call.procs + 1 - count) % call.procs, count);
 }

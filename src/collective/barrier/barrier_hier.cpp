@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical barrier: the ranks of a group of one node signal to its leader, the leaders of all nodes wait
-// for each other by any barrier algorithm, and each then lets the ranks of its node go.
+// Hierarchical barrier: the ranks of a group on one node signal their leader, the leaders of all nodes
+// synchronise by any barrier algorithm, and each then releases the ranks of its node.
 //
-// Source:   Zhu et al. 2009; the signals are gathered and handed down as blocks are in a hierarchical
+// Source:   Zhu et al. 2009; signals are gathered and distributed like the blocks of a hierarchical
 //           allgather.
-// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks
-//           as leaders.
-// Cost:     the rounds of its three parts. Several leaders let a barrier take no less time.
+// Requires: the requirements of its parts on the numbers of nodes and of ranks per node; at least as many
+//           ranks on each node as leaders.
+// Cost:     the rounds of its three parts. Several leaders do not make a barrier faster.
 #include "collective/hierarchy/gather_by_nodes.hpp"
 
 namespace convene::collective {

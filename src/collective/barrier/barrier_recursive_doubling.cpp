@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recursive doubling barrier: in round k a rank and the one whose number differs in bit k signal to each
-// other. Where P is no power of two, ranks in excess signal to a neighbour before and hear from it behind.
-// What a barrier promises is an allgather of tokens without bytes, so it is that allgather.
+// Recursive doubling barrier: in round k a rank and the one whose number differs in bit k signal each other.
+// If P is no power of two, excess ranks signal a neighbour before and receive a signal from it after. A
+// barrier has the contract of an allgather of zero-byte blocks, so it uses that allgather.
 //
 // Source:   Hensgen, Finkel and Manber 1988 (butterfly); for other P
 //           allgather_recursive_doubling_two_phase.cpp.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Barrier by signals in shared memory: dissemination, without messages. Tokens without bytes stand in shared
+// Barrier by signals in shared memory: dissemination without messages. Its zero-byte blocks are shared
 // places.
 //
 // Source:   Hensgen, Finkel and Manber 1988 (there, too, between processors that share memory).

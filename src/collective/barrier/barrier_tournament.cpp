@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tournament barrier: ranks meet in pairs that are 1, then 2, then 4, … apart; the upper one signals to the
-// lower one and is out, the lower one goes on. Who is left at the end, rank 0, has heard of all, and the
-// signals go back the same way: a binomial tree, up and down. (Where P is no power of two, some pairs meet
-// later than others that are as far apart.)
+// Tournament barrier: ranks meet in pairs at distance 1, then 2, then 4, …; the upper rank signals the lower
+// one and drops out, the lower one continues. The last one, rank 0, has then received a signal from all, and
+// the signals return the same way: a binomial tree, up and down. (If P is no power of two, some pairs meet
+// later than others at the same distance.)
 //
 // Source:   Hensgen, Finkel and Manber 1988, for the way up; folklore.
 // Requires: nothing.

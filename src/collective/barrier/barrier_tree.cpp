@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tree barrier: signals go up a k-ary tree to rank 0, and down it again. A rank signals upwards when it has
-// heard from all its children: its message stands for its whole subtree; the one down stands for all others.
+// Tree barrier: signals go up a k-ary tree to rank 0 and down again. A rank signals its parent when all its
+// children have signalled: its message represents its whole subtree; the one down represents all other ranks.
 //
 // Source:   Mellor-Crummey and Scott 1991 (tree barrier, there in shared memory).
 // Requires: nothing.

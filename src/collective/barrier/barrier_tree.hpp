@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A barrier over a tree, whichever it is: signals go up it to the root and down it again.
+// Barrier over any tree: signals go up to the root and down again.
 #pragma once
 
 #include "collective/core/algorithm.hpp"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// arrival_b: the root serves those who have come, batch by batch. A batch is a chain of all who have come by
-// then, in the order in which they came; the root sends the vector to its first rank, and every rank to the
-// next one. When the root has sent it, it makes the next batch of those who have come meanwhile.
+// arrival_b: the root serves ranks that have arrived, in batches. A batch is a chain of all ranks that have
+// arrived by then, in the order of arrival; the root sends the vector to the first one, and every rank to the
+// next one. When the root's send is complete, it forms the next batch from the ranks that arrived meanwhile.
 //
-// Source:   Patarasuk and Yuan 2008, for sends that block, as told in Proficz 2021, section 2: those who have
-//           arrived are served first, found out by the algorithm's own messages. The protocol is this
-//           project's.
+// Source:   Patarasuk and Yuan 2008, for sends that block, as described in Proficz 2021, section 2: ranks
+//           that have arrived are served first, detected by the algorithm's own messages. The protocol is
+//           this project's.
 // Requires: nothing.
-// Cost:     balanced a chain: P − 2 + N rounds with N segments. The root sends the vector once a batch, so at
-//           most P − 1 times; a rank that comes late has it N rounds after it came or was waited for. Two
-//           notices a rank (here, and from whom to whom). No extra memory. The root stays until the last rank
-//           has come.
+// Cost:     with balanced arrivals a chain: P − 2 + N rounds with N segments. The root sends the vector once
+//           per batch, so at most P − 1 times; a late rank has the vector N rounds after its arrival, or
+//           after the current batch is sent. Two notices per rank (arrived; predecessor and successor). No
+//           extra memory. The root stays until the last rank has arrived.
 // Arrivals: from its own messages.
 //
 // P = 4, root 0, N = 1, rank 2 late: a = (0, 0, 5, 0).
@@ -19,7 +19,7 @@
 //   round 1   1 to 3.
 //   round 5   rank 2 has come: 0 to 2.
 //
-// For P = 5 and rank 4 late as well, by 6 rounds, that one is a third batch.
+// For P = 5 and rank 4 late by 6 rounds, rank 4 forms a third batch.
 #include "collective/bcast/bcast_by_arrival.hpp"
 
 namespace convene::collective {
@@ -65,7 +65,8 @@ class ArrivalB final : public OnlineAlgorithm {
   }
 
  private:
-  /// Notices of a place in a chain: behind `rank`, before `other`, which is the root behind the end.
+  /// Notices of a position in a chain: after `rank`, before `other`, which is the root at the end of the
+  /// chain.
   void serve_batch(OnlineSteps& steps) {
     for (std::size_t i = 0; i < waiting_.size(); ++i)
       steps.tell(waiting_[i], {place, i == 0 ? root_ : waiting_[i - 1],
@@ -84,8 +85,8 @@ class ArrivalB final : public OnlineAlgorithm {
   Rank root_;
   std::uint32_t segments_;
   PassingOn vector_;
-  std::uint32_t to_hear_;      // notices that are to come
-  std::vector<Rank> waiting_;  // at the root: who has come since the last batch
+  std::uint32_t to_hear_;      // expected notices
+  std::vector<Rank> waiting_;  // at the root: ranks that arrived since the last batch
   std::uint32_t sending_ = 0;  // at the root: messages of the last batch that are not sent yet
 };
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// arrival_nb: one chain in the order in which ranks come, which grows at its end. Whoever comes is put behind
-// the last rank of the chain while that one still waits for a part of the vector; else it begins a new chain
-// at the root. Nobody waits for another's send to be over.
+// arrival_nb: one chain in the order of arrivals, extended at its end. An arriving rank is appended to the
+// chain while the last rank still waits for a part of the vector; otherwise it starts a new chain at the
+// root. No rank waits for the completion of another rank's send.
 //
-// Source:   Patarasuk and Yuan 2008, for sends that do not block, as told in Proficz 2021, section 2: those
-//           who have arrived are served first, found out by the algorithm's own messages. The protocol is
-//           this project's.
+// Source:   Patarasuk and Yuan 2008, for sends that do not block, as described in Proficz 2021, section 2:
+//           ranks that have arrived are served first, detected by the algorithm's own messages. The protocol
+//           is this project's.
 // Requires: nothing.
-// Cost:     balanced a chain: P − 2 + N rounds with N segments. Four or five notices a rank (here, from whom,
-//           to whom or the end, complete). No extra memory. The root stays until all ranks have the vector.
+// Cost:     with balanced arrivals a chain: P − 2 + N rounds with N segments. Four or five notices per rank
+//           (arrived; predecessor; successor or end; complete). No extra memory. The root stays until all
+//           ranks have the vector.
 // Arrivals: from its own messages.
 //
 // P = 4, root 0, N = 1, rank 2 late: a = (0, 0, 5, 0).
@@ -66,7 +67,7 @@ class ArrivalNb final : public OnlineAlgorithm {
         else
           early_.push_back(peer);
         return;
-      case complete:  // nobody is put behind it any more
+      case complete:  // no rank is appended after it any more
         if (peer != last_) return;
         last_ = root_;
         return steps.tell(peer, {end});
@@ -79,7 +80,7 @@ class ArrivalNb final : public OnlineAlgorithm {
     }
   }
 
-  /// At the root: a rank that has come gets its place at the end of the chain.
+  /// At the root: appends an arrived rank to the chain.
   void place(Rank rank, OnlineSteps& steps) {
     steps.tell(rank, {from, last_});
     if (last_ == root_)
@@ -91,10 +92,10 @@ class ArrivalNb final : public OnlineAlgorithm {
 
   bool is_root_, has_begun_ = false;
   Rank root_;
-  Rank last_;  // at the root: the chain's end; the root where there is none
+  Rank last_;  // at the root: the end of the chain; the root if there is none
   PassingOn vector_;
-  std::uint32_t to_hear_;    // notices that are to come
-  std::vector<Rank> early_;  // at the root: who has come before it
+  std::uint32_t to_hear_;    // expected notices
+  std::vector<Rank> early_;  // at the root: ranks that arrived before it
 };
 
 constexpr Parameter own_parameters[] = {decided_segments_parameter()};

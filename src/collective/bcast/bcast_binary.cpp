@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binary tree broadcast: every rank passes each segment on to two children with equal subtrees. Shorter than
-// the chain, and unlike in the binomial tree nobody has more than two to serve, so segments follow each other
-// closely.
+// Binary tree broadcast: every rank forwards each segment to two children with equal subtrees. The tree is
+// shorter than the chain, and unlike in the binomial tree no rank has more than two children, so segments
+// follow each other closely.
 //
 // Source:   Rico-Gallego (τ-Lop), chapter 4 (binary tree).
 // Requires: nothing.

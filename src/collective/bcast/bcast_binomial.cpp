@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Binomial broadcast: in each round every rank that has the vector sends it to one that has not, over
-// distances that halve. With segments each of them goes down the same tree, one after the other.
+// distances that halve. Segments are sent down the same tree one after the other.
 //
 // Source:   Rico-Gallego (τ-Lop), chapter 4; Loch, section 2.4.6 (as the tree that Sparbit multiplies).
 // Requires: nothing.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the broadcasts have in common that serve those first who have come: the vector's segments, and a rank
-// that passes them on as they arrive.
+// Common part of the broadcasts that serve ranks in the order of arrival: the segments of the vector, and a
+// rank that forwards them as they arrive.
 #pragma once
 
 #include <algorithm>
@@ -10,20 +10,20 @@
 
 namespace convene::collective {
 
-/// Segments of the vector that a rank has, and the rank that it passes them on to.
+/// The segments of the vector that a rank has, and the rank to which it forwards them.
 class PassingOn {
  public:
   PassingOn(std::uint32_t segments, bool has_all) : has_(segments, has_all) {}
 
   bool has_all() const { return std::find(has_.begin(), has_.end(), false) == has_.end(); }
 
-  /// All segments are to come from this rank.
+  /// Expects all segments from this rank.
   void expect(Rank from, OnlineSteps& steps) const {
     for (Place segment = 0; segment < has_.size(); ++segment)
       steps.recv(from, Range(Buffer::output, segment));
   }
 
-  /// What is there goes to a rank now, the rest as it comes.
+  /// Forwards the segments to a rank: those that are present at once, the others as they arrive.
   void serve(Rank next, OnlineSteps& steps) {
     next_ = next;
     is_passing_ = true;
@@ -37,7 +37,7 @@ class PassingOn {
   }
 
  private:
-  /// In the order of segments, as they are expected.
+  /// In the order of segments, in which they are received.
   void pass_on(OnlineSteps& steps) {
     for (; passed_ < has_.size() && has_[passed_]; ++passed_)
       steps.send(next_, Range(Buffer::output, passed_));
@@ -46,10 +46,10 @@ class PassingOn {
   std::vector<bool> has_;
   Rank next_ = 0;
   bool is_passing_ = false;
-  Place passed_ = 0;  // segments that the next one was sent
+  Place passed_ = 0;  // segments sent to the successor
 };
 
-/// Each segment is a message of its own, of which an online algorithm has only so many.
+/// Each segment is a message; an online algorithm has a limited number of messages.
 constexpr Parameter decided_segments_parameter() {
   return {.name = "segments",
           .summary = "how many parts the vector is cut into, each passed on as it arrives",

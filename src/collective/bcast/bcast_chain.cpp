@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chain broadcast: every rank passes the vector on to the next one. With segments it is the pipelined chain,
+// Chain broadcast: every rank forwards the vector to the next one. With segments it is the pipelined chain,
 // in which all ranks are busy at once; with several chains the root feeds each of them.
 //
 // Source:   Marendic et al., section 2 (linear pipeline); Rico-Gallego (τ-Lop), chapter 4.

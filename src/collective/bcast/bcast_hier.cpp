@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hierarchical bcast: the vector goes from the root to a leader on each node, and from there to the ranks of
-// the node, each by any bcast algorithm. With several leaders a node, the root's node gets the whole vector
-// first; then each leader there sends its lane, a part of the vector, to a leader on each other node, which
-// hands it on.
+// the node, each by any bcast algorithm. With several leaders per node, the root's node receives the whole
+// vector first. Then each leader there sends its lane, a part of the vector, to a leader on each other node,
+// which distributes it.
 //
 // Source:   Graham et al. 2011 (Cheetah: one leader); Träff and Hunold 2020 (lanes).
-// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks
-//           as leaders.
+// Requires: the requirements of its parts on the numbers of nodes and of ranks per node; at least as many
+//           ranks on each node as leaders.
 // Cost:     the rounds of its parts; the vector enters each node once. No extra memory.
 #include "collective/hierarchy/hierarchy.hpp"
 

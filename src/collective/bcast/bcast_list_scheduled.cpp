@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// List-scheduled broadcast: every rank that has the vector sends it to the next one that is expected. So
-// early ranks spread it among themselves, and a late one is a leaf that whoever is free first serves when it
-// comes. With everybody there at once it is a binomial tree.
+// List-scheduled broadcast: every rank that has the vector sends it to the rank that is expected next. So
+// early ranks spread it among themselves, and a late rank is a leaf, served at its arrival by the first free
+// rank. With balanced arrivals it is a binomial tree.
 //
 // Source:   this project's own; a list schedule (Graham 1966) of single-port messages, as in
 //           allgather_list_scheduled.cpp.
 // Requires: nothing. Uses a forecast of arrivals, in rounds of a vector.
 // Cost:     P − 1 messages of the vector (N times as many of 1/N of it with N segments), no extra memory. One
 //           round after a late last arrival.
-// Arrivals: from a forecast. It pays where a rank receives only when it has come: in the background the
-// vector would be
-//           there before, and the order would not matter.
+// Arrivals: from a forecast. It pays only if ranks receive after their arrival: if the vector is received in
+//           the background, the order does not matter.
 //
-// P = 4, root 0, rank 2 late: a = (0, 0, 5, 0). A binomial tree has rank 3 behind rank 2; here nobody is
-// behind rank 2.
+// P = 4, root 0, rank 2 late: a = (0, 0, 5, 0). In a binomial tree rank 3 is a child of rank 2; here rank 2
+// has no child.
 //
 //            before      round 0     round 1
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3
 //   vector   0 . . .     0 * . .     0 0 * *       (* arrives in this round; at rank 2, from rank 1, when it comes)
 //
-// P = 5, a = (0, 0, 5, 0, 0): in round 1 rank 0 serves rank 3, and rank 1 rank 4; rank 2 comes last again.
+// P = 5, a = (0, 0, 5, 0, 0): in round 1 rank 0 serves rank 3, and rank 1 rank 4; rank 2 is last again.
 #include <algorithm>
 #include <functional>
 #include <queue>
@@ -34,7 +33,7 @@ namespace {
 /// A rank that has the vector, and when it can send next.
 struct Holder {
   std::uint64_t free;  // in rounds after the earliest arrival
-  Rank turn;           // among those that are free at once, who got it first
+  Rank turn;           // among ranks that are free at the same time, the first to receive
   Rank rank;
   std::uint32_t round;  // label of its next send
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scatter + allgather: the vector is cut into P parts, which go down a binomial tree, one to each rank, and
-// are then gathered by all. What a rank inside the tree keeps of what it handed on is not sent to it again.
+// Scatter + allgather: the vector is cut into P parts, which are scattered down a binomial tree, one to each
+// rank, and then gathered by all ranks. A rank inside the tree keeps the parts that it forwards and does not
+// receive them again.
 //
 // Source:   van de Geijn (Barnett et al. 1994; Thakur and Gropp 2003); the allgather with Sparbit: Loch,
 //           chapter 4.
-// Requires: nothing. allgather=recursive_doubling takes its two-phase form where P is no power of two.
+// Requires: nothing. allgather=recursive_doubling uses its two-phase form if P is no power of two.
 // Cost:     ⌈log₂P⌉ rounds and those of the allgather; about 2m bytes sent by the root, where the binomial
 //           tree sends m·⌈log₂P⌉; no extra memory.
 //
@@ -56,7 +57,7 @@ void scatter_parts(const TreeNode& node, const Call& call, Builder& builder) {
   }
 }
 
-/// The allgather's ranks are those relative to the root, its block b is part b.
+/// The allgather's ranks are relative to the root; its block b is part b.
 Embedding view_of(const Call& call, Rank first_round) {
   const Rank procs = call.procs;
   Embedding view;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast through shared memory: a tree in which every rank with children has two places that they all
-// read. It copies a segment from its parent's place into one of its own, and then to its user, while its
-// children go on with it.
+// Broadcast through shared memory: a tree in which every rank with children has two places that all its
+// children read. It copies a segment from its parent's place into one of its own, and then to its output,
+// while its children continue with the segment.
 //
 // Source:   Rico-Gallego (τ-Lop), section 4.6 (Open MPI's broadcast in shared memory; figures 4.21 and 4.22).
 // Requires: all processes on one node.
@@ -22,7 +22,7 @@
 namespace convene::collective {
 namespace {
 
-/// A rank, seen from the root: degree · v + 1, …, degree · v + degree are the children of v, and levels are
+/// A rank relative to the root: degree · v + 1, …, degree · v + degree are the children of v, and levels are
 /// runs.
 struct Node {
   std::uint64_t number, degree, procs;
@@ -63,7 +63,7 @@ class SharedBcast {
 
  private:
   Rank parent() const { return call_.absolute(own_.parent()); }
-  /// Where a segment is read: the root has it in its output.
+  /// Source of a segment: at the root, its output.
   Range from(std::uint32_t segment) const {
     return own_.number == 0 ? Range(Buffer::output, segment) : shared_place(own_.parent(), segment);
   }
@@ -87,7 +87,7 @@ class SharedBcast {
 
 void generate(const Call& call, Builder& builder) { SharedBcast(call, builder).run(); }
 
-/// Of all ranks that have children, which are the first ones.
+/// Only the first ranks have children and places.
 std::uint64_t places(Rank procs, std::span<const Value> parameters) {
   const auto degree = static_cast<Rank>(parameters[1]);
   return std::uint64_t{turns} * ((procs - 1 + degree - 1) / degree);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Split-binary tree broadcast: one half of the vector goes down the left subtree of a binary tree, the other
 // down the right one; then every rank and its counterpart on the other side swap their halves. The root sends
-// the vector once where the binary tree makes it send two.
+// the vector once, in the binary tree twice.
 //
-// Source:   Pješivac-Grbović et al. 2007 (split-binary tree, as Open MPI has it).
-// Requires: two segments at least.
+// Source:   Pješivac-Grbović et al. 2007 (split-binary tree, as in Open MPI).
+// Requires: at least two segments.
 // Cost:     h − 1 + ⌈N/2⌉ + 1 rounds with N segments, h = ⌊log₂P⌋ the height of the tree; a rank receives N
-//           segments and sends up to 3N/2. Where P is even one rank on the left has no counterpart: the root
+//           segments and sends up to 3N/2. If P is even, one rank on the left has no counterpart: the root
 //           sends it its other half.
 //
 //            round 0       round 1       round 2               (root 0, halves a and b; left: 0 → 1 → 2, right: 0 → 3 → 4)
@@ -21,10 +21,10 @@
 namespace convene::collective {
 namespace {
 
-/// The two sides of the tree and what goes down each. Ranks are relative to the root.
+/// The two sides of the tree and their halves. Ranks are relative to the root.
 struct Halves {
-  Rank left_ranks, right_ranks;  ///< those on the left are 1 … left_ranks
-  Rank middle, segments;         ///< segments below the middle go down the left
+  Rank left_ranks, right_ranks;  ///< ranks on the left are 1 … left_ranks
+  Rank middle, segments;         ///< segments below `middle` go down the left side
 
   Halves(Rank procs, Rank n)
       : left_ranks(procs / 2), right_ranks(procs - 1 - procs / 2), middle((n + 1) / 2), segments(n) {}
@@ -35,7 +35,7 @@ struct Halves {
   Range of(bool left) const { return Range(Buffer::output, first(left), count(left)); }
 };
 
-/// The root's part: down both sides in turn, and the right half to the rank that has no counterpart.
+/// The root's part: sends down both sides in turn, and the right half to the rank without a counterpart.
 void feed(const Call& call, const Halves& halves, const TreeNode& root, Rank swap_round, Builder& builder) {
   for (Rank segment = 0; segment < halves.middle; ++segment)
     for (const TreeNode::Child& child : root.children) {

@@ -49,7 +49,7 @@ Spec default_part(const PartSlot& slot) {
   throw std::logic_error("a composed algorithm's part is not in the catalogue");
 }
 
-/// True if the checker's grid tries it as this part.
+/// True if the checker's grid tests it as this part.
 bool is_sample(const Algorithm& part, const Algorithm& composed, const PartSlot& slot) {
   if (!part.generate || part.is_composed()) return false;
   return slot.among != Among::all || std::all_of(composed.collectives.begin(), composed.collectives.end(),
@@ -62,7 +62,7 @@ std::vector<Spec> sample_compositions(const Algorithm& composed) {
   for (std::size_t i = 0; i < slots.size(); ++i)
     for (const Algorithm* part : catalogue(slots[i].collective)) {
       if (!is_sample(*part, composed, slots[i])) continue;
-      if (i > 0 && part->name == slots[i].fallback) continue;  // among the first slot's
+      if (i > 0 && part->name == slots[i].fallback) continue;  // one of those of the first slot
       Spec spec = default_spec(composed);
       spec.parts[i] = default_spec(*part);
       for (std::size_t p = 0; p < spec.parameters.size(); ++p)
@@ -91,7 +91,7 @@ std::vector<Spec> sample_specs(const Algorithm& algorithm) {
 
 namespace {
 
-/// Throws std::logic_error where a call of a composed algorithm does not name its parts.
+/// Throws std::logic_error if a call of a composed algorithm does not name its parts.
 void require_parts(const Algorithm& algorithm, const Call& call) {
   const std::size_t wanted = algorithm.is_composed() ? algorithm.composition->parts.size() : 0;
   if (call.parts.size() != wanted)
@@ -99,13 +99,13 @@ void require_parts(const Algorithm& algorithm, const Call& call) {
                            std::to_string(call.parts.size()) + " parts, not " + std::to_string(wanted));
 }
 
-/// As far as that is known.
+/// True if all ranks are known to be on one node.
 bool are_on_one_node(const Call& call) {
   return std::all_of(call.nodes.begin(), call.nodes.end(),
                      [&](Rank node) { return node == call.nodes.front(); });
 }
 
-/// How many ranks the fullest node has.
+/// Number of ranks on the fullest node.
 Rank most_on_a_node(const Call& call) {
   if (call.nodes.empty()) return call.procs;
   std::map<Rank, Rank> ranks;
@@ -159,7 +159,7 @@ std::uint64_t shared_place_bytes(std::uint64_t block_bytes, std::uint64_t item_b
 
 namespace {
 
-/// Places of the whole that an algorithm shares, where the whole cuts a block into so many.
+/// Places of the whole that an algorithm shares, if the whole cuts a block into `segments` places.
 std::uint64_t shared_places(const Algorithm& algorithm, std::span<const Value> parameters,
                             std::span<const Spec> parts, Rank procs, std::uint32_t whole_segments) {
   if (algorithm.shared_places) {
@@ -213,7 +213,7 @@ std::vector<const Algorithm*> catalogue(Collective collective) {
 
 namespace {
 
-/// As many as a schedule can name.
+/// Throws if a schedule cannot name this many places.
 std::uint32_t countable(std::uint64_t number, const char* what) {
   if (number > Range::max_count)
     throw Error(std::to_string(number) + " " + what +
@@ -251,7 +251,7 @@ void begin_schedule(const Algorithm& algorithm, const Call& call, Builder& build
     builder.share(countable(algorithm.shared_places(call.procs, call.parameters), "shared places"));
 }
 
-/// What the ranks do that decide as they run, if they come as the call says.
+/// Steps of an online algorithm, if the ranks arrive as in the call.
 Plan simulate_to_end(const Algorithm& algorithm, Call call, Builder& builder) {
   std::vector<Runnable> ranks;
   for (call.rank = 0; call.rank < call.procs; ++call.rank)

@@ -41,7 +41,7 @@ enum class Cut : std::uint8_t { evenly, tiny_first };
 /// group of a node.
 enum class Among : std::uint8_t { all, nodes, node, group };
 
-/// Slot of a composed algorithm: which algorithms can be this part.
+/// Slot of a composed algorithm: the algorithms that can be this part.
 struct PartSlot {
   std::string_view name;
   std::string_view summary;
@@ -118,7 +118,7 @@ struct Algorithm {
   const Composition* composition = nullptr;
   /// Null for `native` and for an online algorithm.
   Generator generate = {};
-  /// Of an online algorithm: makes one rank's instance. Does not depend on Call::arrivals.
+  /// Of an online algorithm: creates one rank's instance. Does not depend on Call::arrivals.
   std::unique_ptr<OnlineAlgorithm> (*make_online)(const Call& call) = nullptr;
 
   bool serves(Collective collective) const { return collectives.contains(collective); }
@@ -128,18 +128,18 @@ struct Algorithm {
   /// Index of a parameter, or -1.
   int find_parameter(std::string_view name) const;
   std::vector<Value> default_parameters() const;
-  /// Every combination of the parameters' samples (the defaults only where there are none).
+  /// Every combination of the parameters' samples (only the defaults if there are none).
   std::vector<std::vector<Value>> sample_parameters() const;
 };
 
 /// With the default parameters and parts.
 Spec default_spec(const Algorithm& algorithm);
 /// For the checker's grid: with sample_parameters(). Of a composed one: each algorithm that can be a part,
-/// once, while the samples of its own parameters take turns.
+/// once, while the samples of its own parameters alternate.
 std::vector<Spec> sample_specs(const Algorithm& algorithm);
 
 /// The requirement that a call does not meet: a clause such as "needs an even number of processes", or empty.
-/// Throws std::logic_error where a call of a composed algorithm does not name its parts.
+/// Throws std::logic_error if a call of a composed algorithm does not name its parts.
 std::string unmet_requirement(const Algorithm& algorithm, const Call& call);
 /// The same with default parameters and parts. `commutative`: of a reduction's operator.
 std::string unmet_requirement(const Algorithm& algorithm, Rank procs, bool commutative = true);
@@ -151,11 +151,11 @@ bool relays(const Spec& spec);
 bool shares_memory(const Spec& spec);
 /// Number of places that the ranks of the fullest node share.
 std::uint64_t shared_places(const Algorithm& algorithm, const Call& call);
-/// Bytes that the ranks of the fullest node share, of blocks of so many bytes in items of so many. Each place
-/// is padded to a cache line.
+/// Bytes that the ranks of the fullest node share, for the given sizes of blocks and items. Each place is
+/// padded to a cache line.
 std::uint64_t shared_bytes(const Algorithm& algorithm, const Call& call, std::uint64_t block_bytes,
                            std::uint64_t item_bytes);
-/// Bytes of one shared place: room for the largest of so many segments of a block.
+/// Bytes of one shared place: large enough for the largest segment of a block.
 std::uint64_t shared_place_bytes(std::uint64_t block_bytes, std::uint64_t item_bytes, std::uint32_t segments);
 
 /// True if it needs to know which ranks share a node (Call::nodes).
@@ -166,7 +166,7 @@ bool depends_on_nodes(const Algorithm& algorithm);
 /// True if the bits of its result may depend on arrivals: of a reduction with an arrival source.
 bool depends_on_arrivals(const Spec& spec);
 
-/// Algorithm::arrival_source; of a composed algorithm `forecast` where that is the source of a part.
+/// Algorithm::arrival_source; of a composed algorithm `forecast` if that is the source of a part.
 ArrivalSource arrival_source(const Spec& spec);
 
 /// Algorithm::make_online for an online algorithm that is constructed from the call.
@@ -175,28 +175,28 @@ std::unique_ptr<OnlineAlgorithm> make_online_algorithm(const Call& call) {
   return std::make_unique<OfOneRank>(call);
 }
 
-/// All algorithms, in the order in which people should read them.
+/// All algorithms, in the order in which they are listed.
 std::span<const Algorithm* const> catalogue();
 /// The algorithms of one collective.
 std::vector<const Algorithm*> catalogue(Collective collective);
 
-/// Number of places of a block under a call's parameters: Algorithm::pieces, the number of processes where it
-/// cuts by that, 2 where the first is tiny, the value of "segments", else 1; of a composed algorithm
+/// Number of places of a block under a call's parameters: Algorithm::pieces, the number of processes if it
+/// cuts by that, 2 if the first is tiny, the value of "segments", else 1; of a composed algorithm
 /// Composition::pieces.
 std::uint32_t segments(const Algorithm& algorithm, const Call& call);
 /// The same, of an algorithm that is not composed.
 std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const Value> parameters);
 
-/// One rank's schedule. The requirement must hold. Of an online algorithm: its steps where the ranks arrive
-/// as Call::arrivals gives. Throws std::logic_error where a generator breaks its own rules.
+/// One rank's schedule. The requirement must hold. Of an online algorithm: its steps if the ranks arrive as
+/// in Call::arrivals. Throws std::logic_error if a generator violates its own rules.
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, Builder& builder);
 /// The same, with the work that the ranks of a plan share.
 Schedule build_schedule(const Algorithm& algorithm, const Call& call, SharedWork& work, Builder& builder);
-/// What one rank runs: its schedule or its instance of an online algorithm.
+/// What one rank executes: its schedule or its instance of an online algorithm.
 Runnable build_runnable(const Algorithm& algorithm, const Call& call, Builder& builder);
-/// All ranks' schedules; fewer where `stop` was requested.
+/// All ranks' schedules; fewer if `stop` was requested.
 Plan build_plan(const Algorithm& algorithm, Call call, const std::stop_token& stop = {});
-/// The same, with work that is shared beyond the plan, of a call with the same graph.
+/// All ranks' schedules, with work that is shared with other plans of calls with the same graph.
 Plan build_plan(const Algorithm& algorithm, Call call, SharedWork& work, const std::stop_token& stop);
 
 }  // namespace convene::collective

@@ -96,7 +96,7 @@ Call with_graph(Call call) {
 }
 
 Places places(const Call& call, std::uint32_t segments) {
-  // Of collectives with one vector that number means nothing.
+  // Collectives with one vector have no such number.
   const std::uint64_t of_all = has_one_vector(call.collective) ? 0 : std::uint64_t{call.procs} * segments;
   if (std::max<std::uint64_t>(of_all, segments) > Range::max_count)
     throw Error("blocks of " + std::to_string(call.procs) + " processes in " + std::to_string(segments) +
@@ -159,7 +159,7 @@ Contract contract(Call call, std::uint32_t segments) {
   for (call.rank = 0; call.rank < call.procs; ++call.rank) {
     RankContract mine = without_in_place(call, segments);
     if (const auto aliased = in_place_alias(call, segments)) {
-      // What the alias names is on the other buffer alone.
+      // The places named by the alias are in the other buffer only.
       auto& there = aliased->of == Buffer::output ? mine.output : mine.input;
       auto& here = aliased->alias == Buffer::input ? mine.input : mine.output;
       if (aliased->alias == Buffer::input)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A call of a collective as a generator sees it, and what it promises: the contents of all buffers before and
+// A call of a collective as a generator sees it, and its contract: the contents of all buffers before and
 // after.
 #pragma once
 
@@ -22,32 +22,33 @@ struct Call {
   bool in_place = false;               ///< of a rooted collective: the root's
   std::vector<Value> parameters = {};  ///< in the order of the descriptor's parameters
   std::vector<Spec> parts = {};        ///< of a composed algorithm, in the order of its slots
-  /// Forecast: when each rank arrives, in ticks of a round's duration (one block sent and received) after the
-  /// earliest. Empty: all at once. Only says what is best to do: a schedule is correct whatever comes true.
+  /// Forecast: the arrival of each rank, in ticks of a round's duration (one block sent and received) after
+  /// the earliest. Empty: all at once. The forecast affects speed only: a schedule is correct for any
+  /// arrivals.
   std::vector<std::int32_t> arrivals = {};
   /// Each rank's node, by rank: any numbers, the same for ranks that share a node. Empty: not known.
   std::vector<Rank> nodes = {};
-  /// Of a neighborhood collective: the ranks' neighbours. Lists of other ranks may be missing where an
-  /// algorithm does not need them. Null: that of with_graph().
+  /// Of a neighborhood collective: the ranks' neighbours. Lists of other ranks may be missing if the
+  /// algorithm does not need them. Null: the graph of with_graph().
   std::shared_ptr<const Graph> graph = nullptr;
   /// Of a reduction's operator; if false, contributions are combined in rank order.
   bool commutative = true;
 
-  // The ranks `distance` above and below, around the end. Distances are at most the number of processes.
+  // The ranks `distance` above and below, modulo P. Distances are at most the number of processes.
   Rank up(Rank distance = 1) const {
     return rank + distance < procs ? rank + distance : rank + distance - procs;
   }
   Rank down(Rank distance = 1) const { return rank >= distance ? rank - distance : rank + procs - distance; }
 
   bool is_root() const { return rank == root; }
-  // Ranks seen from the root, which is 0 then, and back.
+  // Ranks relative to the root, which is 0, and the inverse.
   Rank relative() const { return rank >= root ? rank - root : rank + procs - root; }
   Rank absolute(Rank relative) const {
     return relative + root < procs ? relative + root : relative + root - procs;
   }
 };
 
-/// The call, with a graph where it needs one and has none: a plane of ranks with eight neighbours each.
+/// The call, with a graph if it needs one and has none: a plane of ranks with eight neighbours each.
 Call with_graph(Call call);
 
 /// Number of places of this rank's input and output when a block is cut into `segments` places.
@@ -64,8 +65,8 @@ struct Places {
 };
 Places places(const Call& call, std::uint32_t segments);
 
-/// Under MPI_IN_PLACE: place i of `alias` is place `first` + i of `of`. Nothing where the buffers are two all
-/// the same (alltoall, reduce_scatter: the input is then a copy).
+/// Under MPI_IN_PLACE: place i of `alias` is place `first` + i of `of`. Empty if there are two buffers
+/// nevertheless (alltoall, reduce_scatter: the input is then a copy).
 struct Alias {
   Buffer alias, of;
   Place first;
@@ -76,8 +77,8 @@ std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments);
 /// block b: of rank b's block in allgather, gather, barrier and neighborhood collectives, the block for rank
 /// b in scatter, the segment b of the vector in bcast, and the one from rank b / P to rank b % P in alltoall.
 /// Of a reduction: see Reduction. In reduce_scatter, place b * segments + s of the vector is segment s of
-/// rank b's block. Allreduce promises the same expression on all ranks, so that rounding makes no difference
-/// between them.
+/// rank b's block. Allreduce requires the same expression on all ranks, so that their results are bitwise
+/// equal.
 Contract contract(Call call, std::uint32_t segments);
 
 }  // namespace convene::collective

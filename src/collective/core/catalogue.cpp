@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one list of algorithms: each has a file of its own, and a line here.
+// The list of algorithms: each has a file and a line here.
 #include "collective/core/algorithm.hpp"
 
 #define CONVENE_ALGORITHMS(X)               \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of collectives: name, arguments and postcondition of each. All that is known of a collective
-// derives from its row.
+// The table of collectives: name, arguments and postcondition of each. All properties of a collective derive
+// from its row.
 #pragma once
 
 #include <array>

@@ -7,7 +7,7 @@
 namespace convene::collective {
 namespace {
 
-constexpr std::uint64_t most_segments = 4096;  // that equal portions are worth
+constexpr std::uint64_t most_segments = 4096;  // the limit on segments: more would not pay for equal portions
 
 }  // namespace
 

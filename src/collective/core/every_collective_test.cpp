@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all algorithms of all collectives must do: nothing here names an algorithm.
+// Properties of all algorithms of all collectives: no test names an algorithm.
 #include <gtest/gtest.h>
 
 #include "collective/core/served_for_test.hpp"
@@ -28,7 +28,7 @@ class EveryCollective : public testing::TestWithParam<Served> {
     return result;
   }
 
-  /// Not in place and in place, where that makes a difference.
+  /// Not in place and in place, if that makes a difference.
   std::vector<bool> ways(Rank procs, Rank root) const {
     Call of = call(procs, root, true, {});
     of.rank = root;
@@ -51,8 +51,8 @@ class EveryCollective : public testing::TestWithParam<Served> {
 INSTANTIATE_TEST_SUITE_P(All, EveryCollective,
                          testing::ValuesIn(all_served([](Collective collective, const Algorithm& algorithm) {
                            return !algorithm.is_native() &&
-                                  !algorithm.is_composed() &&  // composition_test.cpp has these,
-                                  !is_reduction(collective);   // and reductions_test.cpp those
+                                  !algorithm.is_composed() &&  // tested in composition_test.cpp
+                                  !is_reduction(collective);   // tested in reductions_test.cpp
                          })),
                          test_name);
 
@@ -76,8 +76,7 @@ TEST_P(EveryCollective, IsCorrectBeyondTheExecutorsLimits) {
       }
 }
 
-/// Who passes on others' blocks must learn their sizes first; whether it comes to that is the same for all
-/// ranks.
+/// A rank that forwards others' blocks must learn their sizes first; whether it does is equal on all ranks.
 TEST_P(EveryCollective, SaysWhetherItRelaysBlocks) {
   const Collective collective = GetParam().collective;
   if (collective != Collective::gatherv && collective != Collective::scatterv) GTEST_SKIP() << "equal blocks";
@@ -92,7 +91,7 @@ TEST_P(EveryCollective, SaysWhetherItRelaysBlocks) {
   EXPECT_EQ(relays, algorithm().relays);
 }
 
-/// Where blocks differ in size, every place in scratch must be as large as what comes there.
+/// If blocks differ in size, every place in scratch must be large enough for its contents.
 TEST_P(EveryCollective, KeepsBlocksInScratchOfTheirSize) {
   const Collective collective = GetParam().collective;
   if (collective != Collective::gatherv && collective != Collective::scatterv) GTEST_SKIP() << "equal blocks";

@@ -14,7 +14,7 @@
 
 namespace convene::collective {
 
-/// A short constant list with room for `most` items of its own.
+/// A short constant list with inline storage for `most` items.
 template <class T, std::size_t most>
 class ShortList {
  public:
@@ -47,7 +47,8 @@ struct Parameter {
   bool is_list = false;              ///< up to Value::most numbers, each from `least` to `most`
 };
 
-/// A descriptor's parameters, where there is one that several algorithms have. Not of a temporary.
+/// The parameters of a descriptor with the single parameter `parameter`, which several algorithms may share.
+/// It must not be a temporary.
 constexpr std::span<const Parameter> only(const Parameter& parameter) { return {&parameter, 1}; }
 void only(Parameter&&) = delete;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests that name no algorithm: every algorithm of every collective, picked by what it is.
+// For tests that name no algorithm: every algorithm of every collective, selected by a property.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct Served {
   const Algorithm* algorithm;
 };
 
-/// Those of which `wanted(collective, algorithm)` is true.
+/// Those for which `wanted(collective, algorithm)` is true.
 template <class Wanted>
 std::vector<Served> all_served(Wanted&& wanted) {
   std::vector<Served> result;
@@ -27,7 +27,7 @@ std::vector<Served> all_served(Wanted&& wanted) {
   return result;
 }
 
-/// What a suite's test of it is called.
+/// Name of a suite's test of it.
 inline std::string test_name(const testing::TestParamInfo<Served>& of) {
   return std::string(name(of.param.collective)) + "_" + std::string(of.param.algorithm->name);
 }

@@ -12,14 +12,14 @@ namespace convene::collective {
 
 namespace {
 
-/// A name as descriptors write it.
+/// A name as written in descriptors.
 std::string canonical(std::string_view text) {
   std::string result(trimmed(text));
   std::replace(result.begin(), result.end(), '-', '_');
   return result;
 }
 
-/// Cuts `text` at each separator that stands outside brackets.
+/// Splits `text` at each separator outside brackets.
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
@@ -91,7 +91,7 @@ Value parse_list(const Algorithm& algorithm, const Parameter& parameter, std::st
   return value;
 }
 
-/// Name and value of "name=value", cut at the first '='; nothing where there is none.
+/// Name and value of "name=value", split at the first '='; nullopt if there is none.
 std::optional<std::pair<std::string_view, std::string_view>> cut(std::string_view text) {
   const auto equals = text.find('=');
   if (equals == std::string_view::npos) return std::nullopt;
@@ -126,8 +126,8 @@ void check_brackets(std::string_view text) {
                 " do not match; write them as in hier(sparbit,linear;leaders=2)");
 }
 
-/// "hier" and "sparbit,linear;leaders=2" of "hier(sparbit,linear;leaders=2)"; nothing inside where there are
-/// no brackets.
+/// "hier" and "sparbit,linear;leaders=2" of "hier(sparbit,linear;leaders=2)"; no inner text if there are no
+/// brackets.
 std::pair<std::string_view, std::optional<std::string_view>> cut_brackets(std::string_view text) {
   text = trimmed(text);
   const auto open = text.find('(');
@@ -155,8 +155,8 @@ Spec parse_part(Collective collective, const PartSlot& slot, std::string_view te
   return part;
 }
 
-/// What stands in the brackets of a composed algorithm: its parts, and behind the last one, parameters of its
-/// own too. The last part that is given stands for all that are not.
+/// Parses the contents of the brackets of a composed algorithm: its parts and, after the last one, its own
+/// parameters. The last part given stands for all that are omitted.
 std::vector<Spec> parse_parts(Collective collective, Spec& spec, std::vector<bool>& given,
                               std::string_view inside) {
   const Algorithm& algorithm = *spec.algorithm;
@@ -275,7 +275,7 @@ std::vector<Use> parse_uses(std::string_view text) {
     part = trimmed(part);
     if (part.empty()) continue;
     const auto named = cut(part);
-    // "sparbit;send=packed" has an '=' too, but a parameter's.
+    // "sparbit;send=packed" contains an '=' too, but that of a parameter
     if (!named || named->first.find(';') != std::string_view::npos) fail_without_collective(part);
     const Collective collective = parse_collective(named->first);
     for (const Use& use : uses)

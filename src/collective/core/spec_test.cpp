@@ -13,7 +13,7 @@ constexpr Parameter example_parameters[] = {
     {.name = "ports", .summary = "", .fallback = 1, .least = 1, .most = 64},
     {.name = "send_how", .summary = "", .fallback = 0, .words = {"each", "packed_up"}}};
 
-/// An algorithm of the test's own, so that bounds and words are known.
+/// A test algorithm with known bounds and words.
 Algorithm example() {
   Algorithm algorithm;
   algorithm.name = "example";
@@ -112,7 +112,7 @@ TEST(Spec, ParametersAreNamedOnce) {
   EXPECT_TRUE(contains(error("sparbit;"), "write name=value"));
 }
 
-/// What is written for what is read.
+/// The text of a parsed spec.
 std::string rewritten(Collective collective, std::string_view text) {
   const Spec spec = parse_spec(collective, text);
   return spec_text(spec);

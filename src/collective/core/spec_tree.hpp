@@ -26,7 +26,7 @@ class Value {
 
   constexpr Value() = default;
   constexpr Value(std::int64_t number) : first_(number) {}  // NOLINT(google-explicit-constructor)
-  /// Each number behind the first is at most 2^31 − 1.
+  /// Each number after the first is at most 2^31 − 1.
   template <std::convertible_to<std::int32_t>... Numbers>
   requires(sizeof...(Numbers) >= 1 && sizeof...(Numbers) < most) constexpr Value(std::int64_t number,
                                                                                  Numbers... behind)
@@ -39,7 +39,7 @@ class Value {
   requires std::is_arithmetic_v<T> || std::is_enum_v<T>
   constexpr explicit operator T() const { return static_cast<T>(first_); }
 
-  /// Appends to a list. Throws std::logic_error where it is full or the number too large.
+  /// Appends to a list. Throws std::logic_error if it is full or the number too large.
   constexpr void push_back(std::int64_t number) {
     if (size_ == most || number != static_cast<std::int32_t>(number))
       throw std::logic_error("a parameter's list has no room for a number");
@@ -61,15 +61,15 @@ std::string value_text(const Value& value);
 struct Spec {
   const Algorithm* algorithm = nullptr;
   std::vector<Value> parameters = {};  ///< in the order of the descriptor's parameters
-  std::vector<Spec> parts = {};  ///< in the order of the composition's slots; empty where it is not composed
+  std::vector<Spec> parts = {};  ///< in the order of the composition's slots; empty if it is not composed
 };
 
-// For caches: an order and a hash that hold within one process.
+// For caches: an order and a hash that are valid within one process.
 bool operator==(const Spec& a, const Spec& b);
 std::strong_ordering operator<=>(const Spec& a, const Spec& b);
 std::size_t hash(const Spec& spec);
 
-/// How many compositions stand in each other, the outermost included; 0 for one that is not composed.
+/// Nesting depth of compositions, the outermost included; 0 if it is not composed.
 std::size_t depth(const Spec& spec);
 
 }  // namespace convene::collective

@@ -40,7 +40,7 @@ TEST(Value, HasLimits) {
   EXPECT_EQ(small, 1);
 }
 
-/// Any spec of a collective, with compositions in each other to a depth.
+/// Any spec of a collective, with nested compositions up to a depth.
 Spec any_spec(Collective collective, int depth, bool is_part) {
   std::vector<const Algorithm*> known = catalogue(collective);
   std::erase_if(known, [&](const Algorithm* each) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binomial gather: blocks go up a binomial tree. In round j a rank whose distance from the root has j zeros
-// at its end sends what it holds, 2^j blocks, to the rank 2^j below.
+// Binomial gather: blocks go up a binomial tree. In round j a rank whose distance from the root has j
+// trailing zero bits sends its 2^j blocks to the rank 2^j below.
 //
-// Source:   Viertel, section 5.1.3 (recursive splitting), backwards.
+// Source:   Viertel, section 5.1.3 (recursive splitting), in reverse.
 // Requires: nothing.
 // Cost:     ⌈log₂P⌉ rounds; the root receives ⌈log₂P⌉ messages, all others send one. In scratch up to P/2
 //           blocks, at the ranks inside the tree.

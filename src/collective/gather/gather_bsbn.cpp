@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BSBN (background sorted binomial tree): a binomial gather in which a rank is the nearer to the root the
-// later it is expected. So the last one's block has one hop to make, and no other block waits for it. A rank
-// inside the tree receives its children's blocks also before it has come.
+// later it is expected. So the last rank's block needs one hop, and no other block waits for it. A rank
+// inside the tree can receive its children's blocks before it arrives.
 //
 // Source:   named in Proficz 2021, section 2 (trees "constructed according to the process arrival times");
 //           the order of the ranks in the tree is this project's.
-// Requires: nothing. All ranks must have the same forecast, of which only the order counts; without one it is
-//           the binomial gather.
+// Requires: nothing. All ranks must have the same forecast, of which only the order matters; without one it
+//           is the binomial gather.
 // Cost:     ⌈log₂P⌉ rounds; the root receives ⌈log₂P⌉ messages, all others send one. One round after a late
 //           last arrival. In scratch up to P/2 blocks, at the ranks inside the tree.
-// Arrivals: from a forecast. Receives into scratch need nothing of their rank's own.
+// Arrivals: from a forecast. Receives into scratch do not depend on their rank's input.
 //
 // P = 4, root 0, a = (0, 5, 0, 0): rank 1 is late, and a leaf below the root; rank 2 collects the block of
 // rank 3.
@@ -22,7 +22,7 @@
 //   block 3  . . . 3     . . * 3     * . 3 3       (* arrives in this round)
 //
 // With rank 3 late and all others early, rank 3 is that leaf, and rank 2 collects the block of rank 1. P = 5
-// has one leaf more below the root, in a round of its own.
+// has one more leaf below the root, in a round of its own.
 #include "collective/core/forecast.hpp"
 #include "collective/parts/tree_walk.hpp"
 

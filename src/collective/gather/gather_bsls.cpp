@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BSLS (background sorted linear synchronized tree): the root asks for the blocks in the order in which the
-// ranks are expected, also while it still computes itself. A rank that it signals answers with a small first
-// segment of its block, which says that the rest is ready, and then sends the rest.
+// BSLS (background sorted linear synchronized tree): the root requests the blocks in the order in which the
+// ranks are expected, also while it still computes. A rank that receives its signal answers with a small
+// first segment of its block, which announces that the rest is ready, and then sends the rest.
 //
-// Source:   Proficz 2021, section 3.2 (as the first half of BSLB). What a signal carries is this project's
-//           own: see gather_in_turn.hpp.
-// Requires: nothing. All ranks must have the same forecast, of which only the order counts; without one the
-//           ranks take their turns upwards from the root.
+// Source:   Proficz 2021, section 3.2 (as the first half of BSLB). The content of a signal is this project's
+//           choice: see gather_in_turn.hpp.
+// Requires: nothing. All ranks must have the same forecast, of which only the order matters; without one the
+//           order is upwards from the root.
 // Cost:     the root receives 2(P − 1) messages and sends P − 2 signals, of a segment each; in scratch as
-//           many segments at the root, one elsewhere. With one block on its way at a time the root's memory
-//           and port are never contended for.
+//           many segments at the root, one elsewhere. With one block in flight at a time there is no
+//           contention for the root's memory and port.
 // Arrivals: from a forecast. The root's receives and signals do not touch its input, so they can be done in
-// the
-//           background.
+//           the background.
 //
 // P = 4, root 0, a = (0, 0, 5, 1): the order is 1, 3, 2. (t: first segment, r: the rest; s: signal)
 //
@@ -25,7 +24,7 @@
 //   3t   . . . 3   . . . 3   . . . 3   * . . 3   3 . s 3   3 . . 3   3 . . 3
 //   3r   . . . 3   . . . 3   . . . 3   . . . 3   * . . 3   3 . . 3   3 . . 3       (* arrives)
 //
-// P = 5 asks one rank more.
+// P = 5 has one more rank to signal.
 #include "collective/gather/gather_in_turn.hpp"
 
 namespace convene::collective {

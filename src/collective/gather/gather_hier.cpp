@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical gather: the blocks of a group of ranks of one node go to its leader, those of a lane's groups
-// to its leader on the root's node, and from there to the root, each by any gather algorithm.
+// Hierarchical gather: the blocks of a group of ranks on one node are gathered at its leader, those of a
+// lane's groups at its leader on the root's node, and from there at the root, each by any gather algorithm.
 //
 // Source:   Kandalla et al. 2009 (leaders and groups); Träff and Hunold 2020 (lanes).
-// Requires: on each node as many ranks as leaders.
-// Cost:     the rounds of its parts; each block enters the root's node once. A leader keeps its group's
-//           blocks, one on the root's node its lane's.
+// Requires: at least as many ranks on each node as leaders.
+// Cost:     the rounds of its parts; each block enters the root's node once. A leader stores its group's
+//           blocks; one on the root's node stores its lane's.
 #include "collective/hierarchy/hierarchy.hpp"
 #include "collective/parts/rooted.hpp"
 
@@ -26,10 +26,9 @@ void generate(const Call& call, Builder& builder) {
   const Ranks group = nodes.group(nodes.own_node(), lane);
   const Ranks leaders = nodes.leaders_of_lane(lane);
   const bool leads = nodes.is_leader(), collects = leads && nodes.is_on_root_node() && nodes.nodes() > 1;
-  const auto sizes =
-      at.all(Buffer::output);  // a place for each block's size, whether there is such a buffer or not
+  const auto sizes = at.all(Buffer::output);  // a place of each block's size, even without such a buffer
 
-  // Where a leader has its group's blocks, and afterwards those of its lane.
+  // Where a leader holds its group's blocks, and later those of its lane.
   const Held own = at.own(Buffer::input);
   const Held lanes = call.is_root() ? sizes : collects ? at.scratch(nodes.ranks_of_lane(lane)) : own;
   const bool is_alone = group.size() == 1;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sorted linear synchronized gather: the root asks the ranks in the order in which they are expected.
+// Sorted linear synchronized gather: the root requests blocks in the order in which the ranks are expected.
 //
-// A message without content does not exist in a schedule, so the signal that asks a rank carries something:
-// the first segment that the root got last. The rank gives it back in front of its own first segment, so that
-// its answer cannot go before the signal came. The first rank in the order needs no signal; nor does one get
-// one whose predecessor's first segment is empty (a block of no bytes, or of fewer than segments): it sends
-// when it has come.
+// A schedule has no message without content, so the signal that requests a block carries data: the first
+// segment that the root received last. The rank sends it back before its own first segment, so its answer
+// cannot precede the signal. The first rank in the order needs no signal. Neither does a rank whose
+// predecessor's first segment is empty (a block without bytes, or with fewer bytes than segments): it sends
+// as soon as it arrives.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ inline void ask_in_turn(const Call& call, Rank segments, const std::vector<Rank>
   const auto place = [&](Rank rank) { return rank * segments; };
   const Range own(Buffer::output, place(call.rank), segments);
   builder.copy(Range(Buffer::input, 0, segments), own);
-  if (begins == Begins::at_call)  // others' blocks come to where the own one is already
+  if (begins == Begins::at_call)  // others' blocks are received into the place of the own block
     builder.join({own, Range(Buffer::output, place(call.rank) + segments, place(call.procs - 1))});
   std::vector<Place> like;
   for (std::size_t turn = 1; turn < order.size(); ++turn) like.push_back(place(order[turn - 1]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear gather: every rank sends its block straight to the root, which takes whichever comes first.
+// Linear gather: every rank sends its block directly to the root, which receives them in any order.
 //
 // Source:   Viertel, section 5.3.1; Nuriyev and Rico-Gallego (τ-Lop), section 4.
 // Requires: nothing.

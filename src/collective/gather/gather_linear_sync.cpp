@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear gather with synchronisation: no more than a window of ranks send their blocks to the root at a time.
-// The root sends every rank a short message when it is that rank's turn, and the rank answers with its block:
-// nothing waits at the root that was not asked for. With equal blocks that message is the first segment of
-// the root's own block. Else nobody but the root knows how large that is: then each rank announces itself
-// with its own first segment, and gets that back. (Where blocks are so small that their first segments are
-// empty, nobody is asked.)
+// Linear gather with synchronisation: at most a window of ranks send their blocks to the root at a time. The
+// root sends every rank a short message at its turn, and the rank answers with its block: no block arrives at
+// the root before it is requested. With equal blocks that message is the first segment of the root's own
+// block. Otherwise only the root knows its size: then each rank first announces itself with its own first
+// segment, and receives that back. (If blocks are so small that their first segments are empty, there are no
+// requests.)
 //
 // Source:   Viertel, section 5.1.2 (a signal before large data); Proficz (BSLS: a tiny first segment says
-//           that the rest is ready). What the signal is, and the order of ranks, is this project's choice.
+//           that the rest is ready). The content of the signal and the order of ranks are this project's
+//           choice.
 // Requires: nothing. The smaller the first segment the better: a block is cut into `segments` of which it is
 //           one.
 // Cost:     2 rounds; from each rank a block, to each rank a segment; in scratch up to P − 1 − window
-//           segments at the root, one elsewhere. gatherv: 3 rounds; from each rank a segment more; P − 1
+//           segments at the root, one elsewhere. gatherv: 3 rounds; from each rank one more segment; P − 1
 //           segments at the root.
 //
 //            before        round 0       round 1     (root 1; a: first segment, b: the rest)
@@ -29,7 +30,7 @@ namespace {
 
 Range block_of(Rank rank, Rank segments) { return Range(Buffer::output, rank * segments, segments); }
 
-// ---- gather: all first segments are of one size
+// ---- gather: all first segments have the same size
 
 void answer(const Call& call, Rank segments, Builder& builder) {
   const Place roots = call.root * segments;
@@ -45,7 +46,7 @@ void ask(const Call& call, Rank segments, Rank window, Builder& builder) {
   const Range signal(Buffer::input, 0);
   const Rank held_back = call.procs > window + 1 ? call.procs - window - 1 : 0;
   const std::vector<Place> like(held_back, call.rank * segments);
-  const Buffer signals = builder.scratch(like);  // each is held back until another block has come
+  const Buffer signals = builder.scratch(like);  // each is delayed until another block has arrived
   for (Rank above = 1; above < call.procs; ++above) {
     const Rank rank = call.up(above);
     builder.round(0);
@@ -63,7 +64,7 @@ void ask(const Call& call, Rank segments, Rank window, Builder& builder) {
   builder.copy(Range(Buffer::input, 0, segments), block_of(call.rank, segments));
 }
 
-// ---- gatherv: each rank knows the size of its own alone
+// ---- gatherv: each rank knows the size of its own block only
 
 void announce(const Call& call, Rank segments, Builder& builder) {
   const Place own = call.rank * segments;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LogGP-optimal gather: the LogGP-optimal scatter backwards. A model in which sending and receiving cost the
-// same has the same shortest time in both directions.
+// LogGP-optimal gather: the LogGP-optimal scatter in reverse. A model in which sends and receives cost the
+// same has the same minimal time in both directions.
 //
 // Source:   Viertel, sections 5.1.3 and 5.2, after Alexandrov, Ionescu, Schauser and Scheiman 1997.
 // Requires: nothing. All ranks must be given the same parameters.

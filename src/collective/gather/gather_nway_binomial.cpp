@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// N-way binomial gather: the n-way binomial scatter backwards. In each round a rank receives from up to k
+// N-way binomial gather: the n-way binomial scatter in reverse. In each round a rank receives from up to k
 // others, whose subtrees are as large as its own part.
 //
 // Source:   Viertel, section 5.1.3 (the listing's tree is left open by an undefined variable: this one splits

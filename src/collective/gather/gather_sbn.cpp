@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SBN (sorted binomial tree): BSBN (gather_bsbn.cpp) without the background. A rank inside the tree receives
-// its children's blocks when it has come.
+// its children's blocks after its arrival.
 //
 // Source:   named in Proficz 2021, section 2; the order of the ranks in the tree is this project's.
-// Requires: nothing. All ranks must have the same forecast, of which only the order counts.
+// Requires: nothing. All ranks must have the same forecast, of which only the order matters.
 // Cost:     that of BSBN.
 // Arrivals: from a forecast.
 //
 // The picture for P = 4 and P = 5 is that of gather_bsbn.cpp. In the schedule a rank's receives depend on the
-// copy of its own block. (Under MPI_IN_PLACE the root has no such copy: who runs the schedule must not run it
-// before the call.)
+// copy of its own block. (Under MPI_IN_PLACE the root has no such copy: its schedule must not start before
+// the call.)
 #include "collective/core/forecast.hpp"
 #include "collective/parts/tree_walk.hpp"
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SLS (sorted linear synchronized tree): BSLS (gather_bsls.cpp) without the background. The root begins when
-// it has come, and asks for the blocks in the order in which the ranks are expected.
+// SLS (sorted linear synchronized tree): BSLS (gather_bsls.cpp) without the background. The root starts when
+// it has arrived, and requests the blocks in the order in which the ranks are expected.
 //
 // Source:   named in Proficz 2021, section 2; BSLS without its background thread.
-// Requires: nothing. All ranks must have the same forecast, of which only the order counts.
-// Cost:     that of BSLS, behind the root's arrival.
+// Requires: nothing. All ranks must have the same forecast, of which only the order matters.
+// Cost:     that of BSLS, after the root's arrival.
 // Arrivals: from a forecast.
 //
-// The picture for P = 4 and P = 5 is that of gather_bsls.cpp; its round 0 begins when the root has come. In
-// the schedule the root's messages depend on the copy of its own block. (Under MPI_IN_PLACE there is no such
-// copy, and nothing that they could depend on: who runs the schedule must not run it before the call.)
+// The picture for P = 4 and P = 5 is that of gather_bsls.cpp; its round 0 starts when the root has arrived.
+// In the schedule the root's messages depend on the copy of its own block. (Under MPI_IN_PLACE there is no
+// such copy to depend on: the schedule must not start before the call.)
 #include "collective/gather/gather_in_turn.hpp"
 
 namespace convene::collective {

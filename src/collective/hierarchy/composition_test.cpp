@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Algorithms that are composed of others: every composition delivers, on every placement.
+// Composed algorithms: every composition delivers, with every placement.
 #include "collective/core/composition.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ Nodes cyclic(Rank procs, Rank count) {
   return nodes;
 }
 
-/// Of uneven sizes, in no order, with numbers that mean nothing.
+/// Nodes of uneven sizes, in no order, with arbitrary numbers.
 Nodes irregular(Rank procs, unsigned seed) {
   std::mt19937 random(seed + procs);
   Nodes nodes(procs);
@@ -63,7 +63,7 @@ std::string in_words(const Algorithm& algorithm, const Call& of) {
   return text;
 }
 
-/// Whether it was played, and not refused.
+/// True if it was simulated, not refused.
 bool play(const Algorithm& algorithm, const Call& of) {
   if (!unmet_requirement(algorithm, of).empty()) return false;
   EXPECT_EQ(check(build_plan(algorithm, of), contract(of, segments(algorithm, of))).why, "")
@@ -110,7 +110,7 @@ TEST_P(Composed, IsCorrectForUpTo24ProcessesOnAllPlacements) {
   EXPECT_GT(played, 150u);  // remap of alltoallv refuses half of its parameters
 }
 
-/// Parts that use forecasts are told of them, in compositions of compositions, too.
+/// Parts that use forecasts receive them, in nested compositions, too.
 TEST_P(Composed, IsCorrectWhateverIsForetold) {
   std::mt19937 random(17);
   const auto grid = sample_specs(algorithm());
@@ -134,7 +134,8 @@ TEST_P(Composed, IsCorrectWhateverIsForetold) {
 }
 
 TEST(Hierarchy, LateNodesAreForeseenBetweenNodes) {
-  // Ranks 0 to 3 on one node, 4 to 7 on another, and 8 to 11; rank 5 is late. Between nodes its leader is.
+  // Ranks 0 to 3 on one node, 4 to 7 on another, 8 to 11 on a third; rank 5 is late. Between nodes its leader
+  // is.
   const auto all = catalogue(Collective::reduce);
   const Algorithm& hier = **std::ranges::find(all, "hier", &Algorithm::name);
   const auto named = [](std::string_view name) {
@@ -177,7 +178,7 @@ TEST_P(Composed, IsCorrectForAllRoots) {
         }
 }
 
-/// Where blocks differ in size, every place in scratch must be as large as what comes there.
+/// If blocks differ in size, every place in scratch must be large enough for its contents.
 TEST_P(Composed, KeepsBlocksInScratchOfTheirSize) {
   const Collective collective = GetParam().collective;
   if (collective == Collective::alltoall || collective == Collective::alltoallv)
@@ -211,7 +212,7 @@ TEST_P(Composed, KeepsBlocksInScratchOfTheirSize) {
       }
 }
 
-/// Who passes on others' blocks must learn their sizes first.
+/// A rank that forwards others' blocks must learn their sizes first.
 TEST_P(Composed, SaysWhetherItRelaysBlocks) {
   const Collective collective = GetParam().collective;
   if (collective != Collective::gatherv && collective != Collective::scatterv) GTEST_SKIP() << "equal blocks";
@@ -266,14 +267,14 @@ std::vector<Spec> parts(std::vector<const Algorithm*> algorithms) {
   return all;
 }
 
-/// Blocks, or parts of a vector, that enter each node.
+/// Number of blocks, or parts of a vector, that enter each node.
 std::uint64_t between_nodes(const Algorithm& algorithm, const Call& of) {
   Ranks same(of.procs);
   std::iota(same.begin(), same.end(), 0);
   return places_between_nodes(build_plan(algorithm, of), same, of.nodes);
 }
 
-/// Every block enters every other node once, whatever the placement and the number of leaders.
+/// Every block enters every other node once, for any placement and number of leaders.
 TEST(HierarchicalAllgather, SendsNoMoreBetweenNodesThanItMust) {
   const Algorithm& hier = find(Collective::allgather, "hier");
   const Algorithm& ring = find(Collective::allgather, "ring");
@@ -289,8 +290,8 @@ TEST(HierarchicalAllgather, SendsNoMoreBetweenNodesThanItMust) {
     }
 }
 
-/// A composition of one process on each node is the algorithm between nodes; one on a single node needs none
-/// of it.
+/// A composition of one process per node is the algorithm between nodes; one on a single node does not use
+/// it.
 TEST(HierarchicalBcast, IsItsPartsAlone) {
   const Algorithm& hier = find(Collective::bcast, "hier");
   const Algorithm& binomial = find(Collective::bcast, "binomial");
@@ -309,7 +310,7 @@ TEST(HierarchicalBcast, IsItsPartsAlone) {
   EXPECT_EQ(messages(sequential(16, 4)).most_messages_sent, 2u + 3u);
 }
 
-/// Between nodes of unequal size blocks differ, and who passes one on does not know its size.
+/// Between nodes of unequal size blocks differ, and a rank that forwards a block does not know its size.
 TEST(HierarchicalAlltoall, PassesBlocksOnBetweenEqualNodesOnly) {
   const Algorithm& hier = find(Collective::alltoall, "hier");
   const Algorithm& remap = find(Collective::alltoall, "remap");
@@ -349,7 +350,7 @@ TEST(Remap, BringsNeighboursTogether) {
   EXPECT_EQ(between(fitted), 4u * 15);
 }
 
-/// Compositions of compositions, with all that the inner one can be told.
+/// Nested compositions, with all parameters of the inner one.
 TEST_P(Composed, IsCorrectOfComposedParts) {
   const auto slots = algorithm().composition->parts;
   unsigned turn = 0;

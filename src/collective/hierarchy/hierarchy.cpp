@@ -12,7 +12,7 @@ namespace {
 
 constexpr Rank no_rank = 0xffffffffu;
 
-/// How many ranks a phase has, and the root's number among them.
+/// Number of ranks of a phase, and the root's number among them.
 using Shape = std::pair<Rank, Rank>;
 
 /// The ranks of a part's phase, and the root's number among them.
@@ -21,7 +21,7 @@ struct Team {
   Rank root;
 };
 
-/// Those of all its phases.
+/// The teams of all phases of a part.
 std::vector<Team> teams(const Hierarchy& hierarchy, Among among) {
   std::vector<Team> result;
   for (Rank lane = 0; lane < hierarchy.lanes(); ++lane) {
@@ -268,7 +268,8 @@ std::uint32_t pieces_in_hierarchy(const Algorithm& algorithm, const Call& call) 
   }
   const bool is_vector = call.collective == Collective::bcast || is_reduction(call.collective);
   if (is_vector) return hierarchy.lanes() * common_segments(all);
-  // A part's block is one or several of the whole's: with as many places each, all its segments have some.
+  // A part's block is one or several of the whole's blocks: with as many places each, all segments of the
+  // part have some.
   return *std::max_element(all.begin(), all.end());
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical algorithms: the ranks by nodes, and in each node one or several leaders. The data of a
-// collective falls into as many lanes as there are leaders a node. Between nodes, lane l travels among the
-// leaders number l of all nodes, and so every byte enters a node once; within a node, the leaders and the
-// other ranks pass it on.
+// Hierarchical algorithms: the ranks by nodes, with one or several leaders per node. The data of a collective
+// is divided into as many lanes as there are leaders per node. Between nodes, lane l is exchanged among the
+// leaders number l of all nodes, so every byte enters a node once; within a node, the leaders and the other
+// ranks distribute it.
 //
-// Where ranks have blocks of their own (allgather, gather, scatter, alltoall, barrier), those of a node fall
-// into as many groups, runs of ranks, each with its leader: lane l has the blocks of all groups number l.
-// Where there is one vector (bcast, reduce, allreduce), lane l is its l-th part.
+// If ranks have their own blocks (allgather, gather, scatter, alltoall, barrier), the ranks of a node are
+// divided into as many groups, runs of ranks, each with its leader: lane l has the blocks of all groups
+// number l. If there is one vector (bcast, reduce, allreduce), lane l is its l-th part.
 #pragma once
 
 #include <span>
@@ -21,14 +21,14 @@ namespace convene::collective {
 /// Ranks by nodes. Nodes are numbered in the order of their first ranks; their ranks are in order.
 class Hierarchy {
  public:
-  /// Of a call with Call::nodes, whose first parameter is the number of leaders a node.
+  /// The hierarchy of a call with Call::nodes, whose first parameter is the number of leaders per node.
   explicit Hierarchy(const Call& call);
 
   Rank nodes() const { return static_cast<Rank>(members_.size()); }
   Rank lanes() const { return lanes_; }
   const Ranks& members(Rank node) const { return members_[node]; }
 
-  /// The ranks of a group, in order; its leader is its first rank, or the root where that belongs to it.
+  /// The ranks of a group, in order; its leader is its first rank, or the root if it belongs to the group.
   Ranks group(Rank node, Rank lane) const;
   Rank leader(Rank node, Rank lane) const;
   /// The leaders of a lane by node, those of a node by lane, and the ranks of all groups of a lane, in order.
@@ -38,38 +38,37 @@ class Hierarchy {
 
   // Of this rank.
   Rank own_node() const { return own_node_; }
-  Rank own_lane() const { return own_lane_; }  ///< the one that has its group
+  Rank own_lane() const { return own_lane_; }  ///< the lane of its group
   const Ranks& own_members() const { return members_[own_node_]; }
   bool is_leader() const { return leader(own_node_, own_lane_) == rank_; }
 
-  Rank root_node() const { return root_node_; }  ///< node 0 where there is no root
+  Rank root_node() const { return root_node_; }  ///< node 0 without a root
   bool is_on_root_node() const { return own_node_ == root_node_; }
 
-  /// True if the ranks of each node are a run, as an operator that does not commute needs.
+  /// True if the ranks of each node are consecutive, as an operator that does not commute requires.
   bool has_runs() const;
 
  private:
-  Rank rank_, root_;  // no rank, where there is no root
+  Rank rank_, root_;  // no rank without a root
   Rank lanes_;
   std::vector<Ranks> members_;
   Rank own_node_ = 0, own_lane_ = 0, root_node_ = 0;
 };
 
-/// From when on a rank can take part in a phase: unknown; when it arrives; when all ranks of its node have
-/// arrived.
+/// Earliest time at which a rank can take part in a phase: unknown; its arrival; the arrival of all ranks of
+/// its node.
 enum class When : std::uint8_t { unknown, comes, node_has_come };
 
 /// One hierarchical call: its part 0 runs between nodes, the others within them. Generators run phases of
-/// parts one after the other. All ranks pass the same phases, whether they take part or not, so that they
-/// agree on rounds.
+/// parts one after the other. All ranks pass the same phases, also those in which they have no part, so that
+/// they agree on rounds.
 class HierarchicalCall {
  public:
   HierarchicalCall(const Algorithm& algorithm, const Call& call, Builder& builder);
 
   const Hierarchy& nodes() const { return hierarchy_; }
 
-  /// Blocks of ranks that a buffer has, where the first of `there` is at place 0, and so on. In order, for
-  /// lookup.
+  /// The ranks' blocks in a buffer: the first of `there` is at place 0, and so on. Sorted, for lookup.
   struct Held {
     Buffer buffer;
     Ranks there;
@@ -97,8 +96,8 @@ class HierarchicalCall {
     phase.arrivals = arrivals(phase.ranks, when);
     run_phase(parts_[slot], std::move(phase), call_, round_, builder_);
   }
-  /// What comes next is behind the phases of a part between nodes, on all nodes or in all groups; or behind
-  /// one of it on these ranks with this root.
+  /// Continues after the phases of a part between nodes, on all nodes or in all groups; or after one phase on
+  /// these ranks with this root.
   void pass(std::size_t slot, Collective collective, Among among, When when = When::unknown);
   void pass(std::size_t slot, Collective collective, const Ranks& ranks, Rank root);
 

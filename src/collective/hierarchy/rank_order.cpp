@@ -10,7 +10,7 @@
 namespace convene::collective {
 namespace {
 
-/// The ranks of each node; with a root, its node first, and in that the root.
+/// The ranks of each node; the root's node is first, and in it the root.
 std::vector<Ranks> ranks_by_node(const Call& call) {
   Ranks all(call.procs);
   std::iota(all.begin(), all.end(), 0);
@@ -49,7 +49,7 @@ Ranks in_turn(const std::vector<Ranks>& nodes) {
   return order;
 }
 
-/// As they are; but the root comes first, around the end.
+/// The order of the call, rotated so that the root is first.
 Ranks as_they_are(const Call& call) {
   Ranks order(call.procs);
   const Rank first = is_rooted(call.collective) ? call.root : 0;
@@ -68,7 +68,7 @@ std::uint64_t places_of(const Schedule& schedule, StepId id) {
   return places;
 }
 
-/// By number, with whom it exchanges how much, both ways.
+/// By number: its communication partners, with the amounts in both directions.
 std::vector<std::vector<Exchange>> exchanges(const Plan& plan) {
   std::vector<std::vector<Exchange>> result(plan.size());
   for (const Schedule& schedule : plan)
@@ -81,12 +81,12 @@ std::vector<std::vector<Exchange>> exchanges(const Plan& plan) {
   return result;
 }
 
-/// Fills node after node: with the lowest number that is left, and then always the one that exchanges most
-/// with those that are in it already.
+/// Fills node after node: with the lowest number left, and then always the number that exchanges most with
+/// those already on the node.
 Ranks fill_greedily(const Plan& plan, const std::vector<Ranks>& nodes) {
   const auto traffic = exchanges(plan);
   constexpr std::uint64_t taken = std::numeric_limits<std::uint64_t>::max();
-  std::vector<std::uint64_t> pull(plan.size(), 0);  // of the node that is being filled; or taken
+  std::vector<std::uint64_t> pull(plan.size(), 0);  // exchange with the node that is being filled; or taken
   Ranks rank_of(plan.size());
   for (const Ranks& ranks : nodes) {
     for (std::uint64_t& each : pull)
@@ -108,7 +108,7 @@ Ranks fitted(const Call& call, const Spec& part) {
   Call inner{
       .collective = call.collective, .procs = call.procs, .parameters = part.parameters, .parts = part.parts};
   const auto nodes = ranks_by_node(call);
-  if (part.algorithm->is_composed())  // it looks at nodes itself; any will do to see its pattern
+  if (part.algorithm->is_composed())  // a composed part inspects the nodes itself; any nodes show its pattern
     for (const Rank rank : node_after_node(nodes)) inner.nodes.push_back(call.nodes[rank]);
   const Plan plan = build_plan(*part.algorithm, inner);
   const std::array<Ranks, 4> candidates = {as_they_are(call), node_after_node(nodes), in_turn(nodes),

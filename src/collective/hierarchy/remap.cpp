@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Remapping: any algorithm on reordered ranks. An algorithm that sends most to neighbours in number is at its
-// best where these share a node, and others where they don't; so ranks take new numbers, by the nodes that
-// they are on. The blocks belong where they always do: messages pick them up and put them down there one by
-// one (blocks=placed), or they travel in the new order, between buffers of that order, and are copied once
-// (blocks=copied).
+// Remapping: any algorithm on reordered ranks. Some algorithms are best if neighbouring numbers share a node,
+// others if they do not; so ranks get new numbers according to their nodes. Blocks stay in their places:
+// messages pick them up and put them down there one by one (blocks=placed), or they are sent in the new
+// order, between buffers of that order, and copied once (blocks=copied).
 //
 // Source:   Rico-Gallego 2016, chapter 6 (ring, remapped); Mirsadeghi and Afsahi 2016 (greedy orders for
 //           patterns).
-// Requires: what its part requires; to know the nodes; of reductions, an operator that commutes.
-// Cost:     that of the part in the new places. blocks=copied: a further buffer as large as the reordered
-//           one, and a copy of it. order=fitted: all ranks' schedules are built once on each rank, to see who
-//           sends how much to whom.
+// Requires: the requirements of its part; known nodes; for reductions, an operator that commutes.
+// Cost:     that of the part on the new ranks. blocks=copied: another buffer as large as the reordered one,
+//           and a copy of it. order=fitted: all ranks' schedules are built once on each rank, to count the
+//           data between each pair.
 #include "collective/core/forecast.hpp"
 #include "collective/hierarchy/rank_order.hpp"
 
@@ -48,7 +47,7 @@ std::string unmet(const Algorithm&, const Call& call) {
   if (call.nodes.empty()) return "needs to know which ranks share a node";
   if (!call.commutative && is_reduction(call.collective))
     return "needs a commutative operator, since it changes the order of ranks";
-  // A buffer in the new order has one size for each block; here what a rank sends and what it receives
+  // A buffer in the new order has one size for each block; in alltoallv a rank's sent and received blocks
   // differ.
   if (call.collective == Collective::alltoallv &&
       static_cast<Blocks>(call.parameters[blocks]) == Blocks::copied)
@@ -63,7 +62,7 @@ std::string unmet(const Algorithm&, const Call& call) {
          std::to_string(call.procs);
 }
 
-/// The order makes no difference to it.
+/// The order does not change it.
 std::uint32_t pieces(const Algorithm&, const Call& call) {
   const Spec& part = part_of(call);
   return segments(*part.algorithm, inner_call(call, part));
@@ -117,7 +116,7 @@ class Remapped {
     phase.blocks = has_blocks ? in_new_order(Buffer::output) : whole(Buffer::output, segments_);
     phase.input = many_in ? in_new_order(Buffer::input) : whole(Buffer::input, size.input);
     phase.output = many_out ? in_new_order(Buffer::output) : whole(Buffer::output, size.output);
-    // In place; or this is a part, and the whole has it so.
+    // In place; or it is a part, and the whole is in place.
     const bool own_is_there = size.input > 0 && size.output > 0 &&
                               builder_.are_same(many_in ? phase.input[own] : phase.input.front(),
                                                 many_out ? phase.output[own] : phase.output.front());
@@ -136,7 +135,7 @@ class Remapped {
   }
 
  private:
-  /// By number, where its rank's block is in a buffer that has all; and one block of so many places.
+  /// By number: the places of its rank's block in a buffer with all blocks. A block has `pieces` places.
   std::vector<Embedding::Places> in_new_order(Buffer buffer) const {
     std::vector<Embedding::Places> result;
     for (const Rank rank : ranks_) result.push_back({Range(buffer, rank * segments_, segments_)});
@@ -173,7 +172,7 @@ class Remapped {
   const std::uint32_t segments_;
 };
 
-/// The part that runs by default.
+/// The default part.
 constexpr std::string_view fallback(Collective collective) {
   switch (traits(collective).postcondition) {
     case Postcondition::alltoall:
@@ -188,7 +187,7 @@ constexpr std::string_view fallback(Collective collective) {
   }
 }
 
-/// The composition of one collective: what its part is by default.
+/// The composition of one collective with its default part.
 template <Collective collective>
 constexpr PartSlot slots[] = {
     {"algorithm", "what runs on the reordered ranks", collective, fallback(collective)}};

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighborhood allgather with message combining: where A sends to B and to C, and B sends to C anyway, A's
-// block goes to B alone, and on to C together with B's own. One message less; C gets the same blocks, in
-// fewer messages. A message is early (round 0: the sender's own block alone) or late (round 1: the own block
-// and all that it takes along), so that nothing is passed on more than once. Everybody knows the sizes of
-// what it passes on, since it is a neighbour's block: nothing stands in between but the blocks' own places in
-// the output.
+// Neighborhood allgather with message combining: if A sends to B and to C, and B sends to C anyway, A sends
+// its block to B only, and B forwards it to C together with its own. One message less; C gets the same blocks
+// in fewer messages. A message is early (round 0: the sender's own block only) or late (round 1: the own
+// block and all forwarded ones), so no block is forwarded more than once. Every rank knows the sizes of the
+// blocks that it forwards, since they are its neighbours' blocks: they are forwarded from their places in the
+// output.
 //
-// Which messages go: one after the other, greedily. First those between nodes (if nodes are known), with a B
-// on C's node where there is one; then those whose ends have few common neighbours, since they are the far
-// ones (diagonals of a stencil); among the ways round the one whose middle sends the fewest blocks, counting
-// one more for each message that could still be either early or late. Nobody comes to send more than half as
-// many blocks again as the busiest rank of linear, and a message within a node never goes by way of another
+// Messages are replaced one by one, greedily. First those between nodes (if nodes are known), by a B on C's
+// node if possible; then those whose ends have few common neighbours, since these are far apart (diagonals of
+// a stencil). Among the possible detours it takes the one whose middle rank sends the fewest blocks, counting
+// one more for each message that could still be either early or late. No rank sends more than 1.5 times as
+// many blocks as the busiest rank of linear, and a message within a node never takes a detour through another
 // node.
 //
 // Source:   Convene's own; message combining in neighborhoods: Träff, Carpen-Amarie, Hunold and Rougier 2014
@@ -32,11 +32,11 @@ namespace convene::collective {
 namespace {
 
 constexpr std::uint32_t no_edge = UINT32_MAX;
-constexpr std::size_t most_ways = 64;  // so many are looked at for a message, lest dense graphs take for ever
+constexpr std::size_t most_ways = 64;  // limit on the detours examined per message, for dense graphs
 
 enum class When : std::uint8_t { open, early, late, gone };
 
-/// The messages of a graph, each pair of ranks once, and what becomes of them.
+/// The messages of a graph, each pair of ranks once, and the replacements.
 class Routes {
  public:
   Routes(const Graph& graph, const std::vector<Rank>& nodes)
@@ -53,7 +53,7 @@ class Routes {
   }
 
   When when(Rank from, Rank to) const { return edges_[find(from, to)].when; }
-  /// The rank that passes a block on, of a message that is gone.
+  /// The rank that forwards the block of a replaced message.
   Rank via(Rank from, Rank to) const { return edges_[find(from, to)].via; }
 
  private:
@@ -62,7 +62,7 @@ class Routes {
     When when = When::open;
     Rank via = 0;
   };
-  /// A way round by a third rank: over these two messages.
+  /// A detour by a third rank: over these two messages.
   struct Way {
     std::uint32_t first, second;
   };
@@ -89,7 +89,7 @@ class Routes {
     }
   }
 
-  /// The messages, those first that should go first.
+  /// The messages, in the order in which they are replaced.
   std::vector<std::uint32_t> by_distance() const {
     std::vector<std::tuple<bool, std::uint32_t, std::uint32_t>> keys;
     for (std::uint32_t edge = 0; edge < edges_.size(); ++edge) {
@@ -105,7 +105,7 @@ class Routes {
 
   void combine(std::uint32_t index) {
     Edge& edge = edges_[index];
-    if (edge.when != When::open) return;  // others go by it
+    if (edge.when != When::open) return;  // other messages are replaced by it
     const auto can_be = [](const Edge& other, When when) {
       return other.when == When::open || other.when == when;
     };
@@ -138,7 +138,7 @@ class Routes {
   std::vector<Rank> nodes_;
   std::vector<std::uint32_t> first_;   // by rank: its first message
   std::vector<Edge> edges_;            // by sender and target
-  std::vector<std::uint32_t> blocks_;  // by rank: how many it sends
+  std::vector<std::uint32_t> blocks_;  // by rank: the number of blocks that it sends
   std::uint32_t most_blocks_ = 0;
 };
 
@@ -160,13 +160,13 @@ class Combining {
   }
 
  private:
-  /// Whether a message goes in this round.
+  /// True if a message is sent in this round.
   bool goes(Rank from, Rank to, bool is_late) const {
     const When when = routes_->when(from, to);
     return when != When::gone && (when == When::late) == is_late;
   }
 
-  /// The sources whose blocks `from` takes along to `to`, in order.
+  /// The sources whose blocks `from` forwards to `to`, in order.
   template <class Visit>
   void for_each_along(Rank from, Rank to, Visit&& visit) const {
     for (const Rank origin : Graph::distinct(graph_.sources[from]))
@@ -194,7 +194,7 @@ class Combining {
     builder_.send(target, what);
   }
 
-  /// Where the block of a source stands: the first place, if it is a source several times.
+  /// The place of a source's block: the first one, if the source occurs several times.
   Range place_of(Rank source) const {
     const auto& sources = graph_.sources[call_.rank];
     const auto at = std::find(sources.begin(), sources.end(), source);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Linear neighborhood allgather: the own block to every target, a block from every source, all at once.
 //
-// Source:   MPI 4.1, section 8.6: what the standard defines as the call's meaning.
+// Source:   MPI 4.1, section 8.6: the definition of the call in the standard.
 // Cost:     1 round of as many messages as a rank has targets.
 #include "collective/core/algorithm.hpp"
 

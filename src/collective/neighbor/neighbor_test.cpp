@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighborhood collectives on all sorts of graphs.
+// Neighborhood collectives on many kinds of graphs.
 #include <gtest/gtest.h>
 
 #include "collective/core/algorithm.hpp"
@@ -54,18 +54,18 @@ TEST(Neighbors, MessagesAreCombinedWhereNeighborsAreBetween) {
   const Call space = call_on(Graph::parse("moore:4x4x4", 64));
   EXPECT_EQ(counts("linear", space).messages, 64 * 26);
   EXPECT_LE(counts("combining", space).messages, 64 * 14);
-  // Nobody becomes the one that sends everything, even if everybody could be between.
+  // No rank becomes a bottleneck, even if every rank could be in the middle.
   const Call all = call_on(Graph::parse("moore:3x3", 9));
   EXPECT_LE(counts("combining", all).most_blocks_sent, 12);
   EXPECT_LE(counts("combining", all).messages, 9 * 5);
-  // Nobody is between: nothing changes.
+  // No rank is in the middle of two others: nothing changes.
   const Call cross = call_on(Graph::parse("torus:5x6", 30));
   EXPECT_EQ(counts("combining", cross).messages, counts("linear", cross).messages);
   EXPECT_EQ(counts("combining", cross).rounds, 1);
 }
 
 TEST(Neighbors, FewerBlocksCrossBetweenNodes) {
-  Graph all(16);  // everybody to everybody, four nodes
+  Graph all(16);  // all pairs of ranks, four nodes
   std::vector<Rank> nodes(16);
   for (Rank a = 0; a < 16; ++a) {
     nodes[a] = a / 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of a whole plan, found by rank: who writes one rank's schedule need not look at those of all
+// Index of a plan's messages by rank: the generator of one rank's schedule need not search those of all
 // others.
 #pragma once
 
@@ -18,7 +18,7 @@ class ByRank {
   ByRank() = default;
   ByRank(Rank procs, std::vector<Message> messages)
       : messages_(std::move(messages)), begin_(std::size_t{procs} + 2) {
-    // Counted two places ahead, each rank's number is where its next message goes, and at last where it ends.
+    // Counted two places ahead, each rank's number is the position of its next message, and finally its end.
     for (const Message& message : messages_) ++begin_[message.from + 2], ++begin_[message.to + 2];
     for (std::size_t rank = 1; rank < begin_.size(); ++rank) begin_[rank] += begin_[rank - 1];
     numbers_.resize(begin_.back());
@@ -39,7 +39,7 @@ class ByRank {
  private:
   std::vector<Message> messages_;
   std::vector<std::size_t> begin_;      // by rank, into numbers_
-  std::vector<std::uint32_t> numbers_;  // of messages; each stands at both of its ranks
+  std::vector<std::uint32_t> numbers_;  // message numbers; each is listed at both of its ranks
 };
 
 }  // namespace convene::collective

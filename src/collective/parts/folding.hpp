@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Algorithms for a certain number of ranks, used by more: the first ones form pairs of neighbours, of which
-// one, the core, takes the other's contribution and later hands out the result. Cores are numbered in the
-// order of their ranks, so sums over runs of cores keep the order.
+// Folding: algorithms for a certain number of ranks on more ranks. The first ranks form pairs of neighbours;
+// one of a pair, the core, receives the other's contribution and later returns the result. Cores are numbered
+// in the order of their ranks, so sums over runs of cores keep the order.
 #pragma once
 
 #include "collective/parts/partial.hpp"
@@ -25,15 +25,15 @@ struct Folding {
     return partner(rank) > rank ? OperandOrder::above : OperandOrder::below;
   }
 
-  /// How many contributions come to a core from above: of its partner, and of each of the partners number ^
-  /// 2^k above it, where the number of cores is a power of two.
+  /// Number of contributions that a core receives from above: of its partner, and of each of the partners
+  /// number ^ 2^k above it, if the number of cores is a power of two.
   std::uint32_t above(Rank rank) const {
     std::uint32_t count = has_partner(rank) && side_of_partner(rank) == OperandOrder::above;
     for (Rank distance = 1; distance < cores; distance *= 2) count += (core(rank) & distance) == 0;
     return count;
   }
 
-  /// One of a pair sends its places, and the core takes them.
+  /// One rank of a pair sends its places, and the core receives them.
   void fold(Rank own, Partial& partial, std::span<const Place> places) const {
     if (!has_partner(own)) return;
     if (is_core(own))
@@ -41,7 +41,7 @@ struct Folding {
     else
       partial.send(partner(own), places);
   }
-  /// The core hands out what it has.
+  /// The core sends the result.
   void unfold(Rank own, Partial& partial, std::span<const Place> places) const {
     if (!has_partner(own)) return;
     if (is_core(own))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests only: random forecasts of arrivals, and whether two schedules are the same.
+// For tests only: random forecasts of arrivals, and comparison of schedules.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ inline std::string in_words(const Arrivals& arrivals) {
   return text;
 }
 
-/// Forecasts of many kinds: dense, spread out, with equal ones, one late, some that never come, all equal,
-/// not from 0.
+/// Many kinds of forecasts: dense, spread out, with ties, one late rank, ranks that never arrive, all equal,
+/// not starting at 0.
 class Forecasts {
  public:
   explicit Forecasts(unsigned seed) : random_(seed) {}

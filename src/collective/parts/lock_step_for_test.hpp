@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests only: a plan played in lock step, by the single-port, full-duplex model of the sources on
-// arrivals. A block takes one round to be sent and received. A rank does its rounds in turn: it begins one
-// when it has ended the one before, and, where it sends its own block in it, when it has arrived. A message
-// begins when both ends have begun the round, and a round ends for a rank when its messages have.
+// For tests only: lock-step simulation of a plan, in the single-port, full-duplex model of the sources on
+// arrivals. A block takes one round to be sent and received. A rank executes its rounds in order: it starts
+// one when it has finished the previous one and, if it sends its own block in it, when it has arrived. A
+// message starts when both ends have started the round, and a round ends for a rank when its messages have
+// ended.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@ class LockStep {
  public:
   LockStep(const Plan& plan, std::vector<std::int32_t> arrivals) : ends_(plan.size(), 0) {
     const std::int32_t first = *std::min_element(arrivals.begin(), arrivals.end());
-    for (std::int32_t& each : arrivals) each -= first;  // the background begins when the first rank arrives
+    for (std::int32_t& each : arrivals) each -= first;  // the background starts when the first rank arrives
     std::uint32_t rounds = 0;
     for (const Schedule& schedule : plan) rounds = std::max(rounds, schedule.rounds());
     std::vector<std::vector<Send>> sends(rounds);
@@ -72,7 +73,7 @@ class LockStep {
 
   void play(const std::vector<Send>& round, const std::vector<std::int32_t>& arrivals) {
     std::vector<std::int64_t> begins = ends_;
-    std::map<std::pair<Rank, Rank>, std::int64_t> blocks;  // between two ranks one after the other
+    std::map<std::pair<Rank, Rank>, std::int64_t> blocks;  // between two ranks one block after the other
     for (const Send& send : round) {
       if (send.own) begins[send.from] = std::max<std::int64_t>(begins[send.from], arrivals[send.from]);
       blocks[{send.from, send.to}] += send.blocks;

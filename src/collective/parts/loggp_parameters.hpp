@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parameters of the LogGP-optimal gather and scatter, and the costs that they state.
+// Parameters of the LogGP-optimal gather and scatter, and the resulting costs.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace convene::collective {
 
-/// Charge of the model for the data of a message of n items of s bytes: (s − 1)G for each item as the source
-/// does, or (n·s − 1)G, which is literal LogGP.
+/// Charge of the model for the data of a message of n items of s bytes: (s − 1)G for each item as in the
+/// source, or (n·s − 1)G, which is literal LogGP.
 enum class Charge : std::int64_t { item, message };
 
 /// L, o and g in nanoseconds, G in picoseconds per byte; the limits keep times of 2^20 ranks within 64 bits.
@@ -54,14 +54,14 @@ inline constexpr Parameter loggp_parameters[] = {
      .samples = {0}},
 };
 
-/// The costs that a call's parameters state.
+/// The costs given by a call's parameters.
 inline LogGPCosts loggp_costs(const std::vector<Value>& parameters) {
   constexpr std::int64_t nanosecond = 1000;
   const auto number = [&](std::size_t i) { return static_cast<std::int64_t>(parameters[i]); };
   const std::int64_t latency = number(0) * nanosecond, overhead = number(1) * nanosecond;
   const std::int64_t per_byte = number(3), bytes = number(4);
   LogGPCosts costs{.hop = overhead + latency + overhead,
-                   .gap = std::max(number(2) * nanosecond, per_byte)};  // no message is shorter than a byte
+                   .gap = std::max(number(2) * nanosecond, per_byte)};  // a message has at least one byte
   if (static_cast<Charge>(parameters[5]) == Charge::item) {
     costs.item = (bytes - 1) * per_byte;
   } else {

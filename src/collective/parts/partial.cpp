@@ -38,7 +38,7 @@ Partial::Partial(const Call& call, Builder& builder, std::uint32_t places, const
   if (options.at_output) buffers_[at_home] = Buffer::output;
 }
 
-/// The buffer of a location; scratch is declared when it is needed first.
+/// The buffer of a location; scratch is declared at its first use.
 Buffer Partial::buffer(Location location) {
   Buffer& buffer = buffers_[location];
   if (location != in_input && buffer == Buffer::input)
@@ -46,7 +46,7 @@ Buffer Partial::buffer(Location location) {
   return buffer;
 }
 
-/// The next inbox that does not hold the sum so far; home where there is none.
+/// The next inbox that does not hold the sum so far; home if there is none.
 Partial::Location Partial::free_inbox(State& state) const {
   for (std::uint32_t tries = 0; tries < options_.inboxes; ++tries) {
     const auto inbox = static_cast<Location>(first_inbox + state.next_inbox);
@@ -56,12 +56,12 @@ Partial::Location Partial::free_inbox(State& state) const {
   return at_home;
 }
 
-/// Where a contribution is to be received.
+/// The place to receive a contribution.
 Partial::Location Partial::free_place(State& state, OperandOrder side) {
   if (!options_.keeps_order) return state.where == in_input ? at_home : free_inbox(state);
   if (side == OperandOrder::below) return free_inbox(state);
-  // The sum will be there afterwards. With n more to come from above, it alternates so that the last one is
-  // at home.
+  // Location of the sum afterwards. With n more contributions from above, it alternates so that the last sum
+  // is at home.
   const bool home = state.above % 2 == 1 && state.where != at_home;
   if (state.above > 0) --state.above;
   return home ? at_home : free_inbox(state);
@@ -84,7 +84,7 @@ void Partial::take(Rank peer, std::span<const Place> places, OperandOrder side) 
     }
     const Location arrives = free_place(state, side);
     append(incoming, buffer(arrives), place);
-    const bool stays = is_left && state.where != in_input;  // the sum stands where it stood
+    const bool stays = is_left && state.where != in_input;  // the sum keeps its location
     append(left, buffer(stays ? arrives : state.where), place);
     append(right, buffer(stays ? state.where : arrives), place);
     if (!stays) state.where = arrives;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank's partial result of a reduction: where each place of it stands, and where the next contribution can
-// come without a copy. Algorithms say from whom contributions come; this keeps left and right apart.
+// Partial results of a reduction: the location of each place on a rank, and where the next contribution can
+// be received without a copy. Algorithms state the source of contributions; this class orders the operands.
 #pragma once
 
 #include <span>
@@ -10,10 +10,10 @@
 
 namespace convene::collective {
 
-/// Puts a place behind others, as a part of the last range where it goes on with it.
+/// Appends a place to ranges; extends the last range if the place continues it.
 void append(std::vector<Range>& ranges, Buffer buffer, Place place);
 
-/// Whether a contribution is one of ranks above all those that are combined already, or below.
+/// Order of a contribution: from ranks above all those already combined, or below.
 enum class OperandOrder : std::uint8_t { below, above };
 
 /// The places first, first + 1, … of the vector.
@@ -22,36 +22,36 @@ std::vector<Place> run_of_places(Place first, std::uint32_t count = 1);
 /// Every place is at first the rank's own contribution, in the input (under MPI_IN_PLACE in the output).
 /// Contributions are received into `home` or an inbox, both as long as the vector, and combined there.
 ///
-/// Where the order is kept, what comes from above is the right operand, and the sum ends where it was
-/// received; what comes from below is the left one. An own contribution that is still in the input is copied
-/// before something is combined to its left. The places alternate so that the last sum ends at home, if it is
-/// known how many come from above.
+/// If the order is kept, a contribution from above is the right operand, and the sum ends where it was
+/// received; one from below is the left operand. An own contribution that is still in the input is copied
+/// before it is combined as the right operand. The locations alternate so that the last sum ends at home, if
+/// the number of contributions from above is known.
 class Partial {
  public:
   struct Options {
     bool at_output = false;  ///< home is the output; else it is scratch
     bool keeps_order =
-        false;  ///< the operator does not commute, or the brackets must be the same on all ranks
-    std::uint32_t above = 0;    ///< contributions that come from above, to each place
-    std::uint32_t inboxes = 1;  ///< how many contributions can be on their way to one place
+        false;  ///< the operator does not commute, or all ranks must combine in the same expression
+    std::uint32_t above = 0;    ///< contributions from above, per place
+    std::uint32_t inboxes = 1;  ///< the number of contributions in flight to one place
   };
 
   Partial(const Call& call, Builder& builder, std::uint32_t places, const Options& options);
 
-  /// For one place alone.
+  /// The same for a single place.
   void expect_above(Place place, std::uint32_t number) { states_[place].above = number; }
 
   /// Receives places from a rank and combines them.
   void take(Rank peer, std::span<const Place> places, OperandOrder side);
-  /// Sends places as they are so far.
+  /// Sends the current partial results of places.
   void send(Rank peer, std::span<const Place> places);
-  /// Sends places and holds nothing in them any more: what comes next replaces them.
+  /// Sends places and discards their contents: the next contribution replaces them.
   void give(Rank peer, std::span<const Place> places);
-  /// Receives places that replace what is held.
+  /// Receives places; they replace the current contents.
   void replace(Rank peer, std::span<const Place> places);
-  /// Brings places home, where they are not.
+  /// Moves places home if they are elsewhere.
   void settle(std::span<const Place> places);
-  /// Where places are now.
+  /// The current location of places.
   std::vector<Range> at(std::span<const Place> places) const;
 
   void take(Rank peer, Place place, OperandOrder side) { take(peer, std::span(&place, 1), side); }
@@ -60,7 +60,7 @@ class Partial {
   void replace(Rank peer, Place place) { replace(peer, std::span(&place, 1)); }
 
  private:
-  // Where a place stands; from first_inbox on, an inbox.
+  // Location of a place; from first_inbox on, an inbox.
   using Location = std::uint8_t;
   static constexpr Location in_input = 0, at_home = 1, first_inbox = 2, nowhere = 0xff;
 
@@ -77,7 +77,7 @@ class Partial {
   Builder& builder_;
   const Options options_;
   std::vector<State> states_;
-  std::vector<Buffer> buffers_;  // by location; Buffer::input where there is none yet
+  std::vector<Buffer> buffers_;  // by location; Buffer::input if not declared yet
 };
 
 }  // namespace convene::collective

@@ -51,8 +51,8 @@ std::vector<Place> Slicing::piece(const Round& round, Rank digit) const {
 
 void Slicing::reduce_scatter(Partial& partial) {
   for (const Round& round : levels_) {
-    // The label of a message is how far up its target is from its source, around the end. (A radix is at
-    // least 2.)
+    // The label of a message is the distance from its source up to its target, modulo the radix. (A radix is
+    // at least 2.)
     const auto label = [&](Rank from, Rank to) {
       // NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
       builder_.round(round.first_round + (to + round.radix - from - 1) % round.radix);
@@ -63,7 +63,8 @@ void Slicing::reduce_scatter(Partial& partial) {
       partial.send(member(round, to), piece(round, to));
     }
     const std::vector<Place> kept = piece(round, round.digit);
-    for (Rank from = round.digit + 1; from < round.radix; ++from) {  // outwards, so that runs of ranks grow
+    for (Rank from = round.digit + 1; from < round.radix; ++from) {  // upwards and downwards from the own
+                                                                     // digit, so that runs of ranks grow
       label(from, round.digit);
       partial.take(member(round, from), kept, OperandOrder::above);
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reducing by slices: in each round groups of ranks cut the slice that they share, each member takes the
-// others' contributions to one piece, and goes on with that. In the end each rank has one place of the sum,
-// and the way back collects them. With groups of two this is recursive halving (the butterfly), else radix-k.
+// Reduction by slices: in each round groups of ranks cut their common slice into pieces, each member receives
+// the others' contributions to one piece, and continues with that. At the end each rank has one place of the
+// sum, and the reverse way collects them. With groups of two this is recursive halving (the butterfly), else
+// radix-k.
 #pragma once
 
 #include <span>
@@ -11,34 +12,34 @@
 
 namespace convene::collective {
 
-/// The sizes of the groups, round by round, that radices give, one a round, the last one for all further
-/// rounds: from what is left of the number of processes, the largest divisor that is at most the radix, or,
-/// if there is none, the smallest there is.
+/// The sizes of the groups, round by round. `wanted` has one radix per round, the last one for all further
+/// rounds. Each size is the largest divisor of the remaining number of processes that is at most the radix
+/// or, if there is none, the smallest divisor.
 std::vector<Rank> radices(Rank procs, std::span<const Rank> wanted);
 inline std::vector<Rank> radices(Rank procs, Rank radix) { return radices(procs, std::span(&radix, 1)); }
 
-/// The vector has as many places as there are cores: the product of the radices. The members of a group of
-/// the first round are neighbours; in each later round they are farther apart by the last one's size, so that
-/// sums are over runs of ranks.
+/// The vector has as many places as there are cores, which is the product of the radices. The members of a
+/// group of the first round are neighbours; in each later round they are farther apart by the last one's
+/// size, so that sums are over runs of ranks.
 class Slicing {
  public:
   Slicing(const Call& call, Builder& builder, const Folding& folding, const std::vector<Rank>& radices);
 
-  /// Contributions that come from above to the place that this rank keeps.
+  /// Number of contributions from above to the place that this rank keeps.
   std::uint32_t above() const;
   std::uint32_t rounds() const { return rounds_; }
 
-  /// In the end every core has its place of the sum.
+  /// At the end every core has its place of the sum.
   void reduce_scatter(Partial& partial);
-  /// From there: the core number `root` gets all places.
+  /// After the reduce-scatter: the core number `root` collects all places.
   void gather(Partial& partial, Rank root);
-  /// From there: all cores get all places.
+  /// After the reduce-scatter: all cores collect all places.
   void allgather(Partial& partial);
 
  private:
   struct Round {
     Rank radix, stride,
-        digit;    // the group's size, how far apart its members' numbers are, which member this rank is
+        digit;    // the group's size, the distance of its members' numbers, the member that this rank is
     Place first;  // of the slice
     std::uint32_t piece;        // places of a piece of it
     std::uint32_t first_round;  // label

@@ -14,7 +14,7 @@ using Sizes = std::vector<Rank>;
 Sizes sizes(Rank procs, const Sizes& wanted) { return radices(procs, wanted); }
 
 TEST(Radices, AreThoseThatWereAskedFor) {
-  EXPECT_EQ(sizes(128, {4, 4, 8}), (Sizes{4, 4, 8}));  // the source's
+  EXPECT_EQ(sizes(128, {4, 4, 8}), (Sizes{4, 4, 8}));  // the source's example
   EXPECT_EQ(sizes(24, {2, 3, 4}), (Sizes{2, 3, 4}));
   EXPECT_EQ(sizes(1, {4}), Sizes{});
 }

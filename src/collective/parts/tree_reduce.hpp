@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank's part in a pipelined tree of at most two children a node.
+// One rank of a pipelined tree with at most two children per node.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace convene::collective {
 
-/// The way to a child or the parent: every second round one segment passes it.
+/// The edge to a child or the parent: it carries one segment in every second round.
 struct TreeEdge {
   Rank peer = 0;
   OperandOrder side = OperandOrder::above;
@@ -28,7 +28,7 @@ struct TreeRole {
     return number;
   }
 
-  /// A segment, the n-th that takes this tree: the children's sums come, the own one goes up.
+  /// Adds the steps of a segment, the n-th in this tree: receives the children's sums, sends the own one up.
   void pass(Builder& builder, Partial& partial, Place segment, std::uint32_t n) const {
     for (const TreeEdge& child : children) {
       builder.round(child.first_round + 2 * n);
@@ -40,15 +40,15 @@ struct TreeRole {
   }
 };
 
-/// The role of a position in an in-order tree. Children come from above first: an own contribution then needs
-/// no copy. `height` is the tree's, and `rank` gives the rank at a position; a mirrored tree has its left and
+/// The role of a position in an in-order tree. The child above is first: the own contribution then needs no
+/// copy. `height` is the tree's, and `rank` gives the rank at a position; a mirrored tree has its left and
 /// right exchanged.
 inline TreeRole role_of(const InOrderNode& node, std::uint32_t height, bool mirrored,
                         const std::function<Rank(std::uint32_t)>& rank, std::uint32_t position) {
   constexpr std::uint32_t none = InOrderNode::none;
   const std::uint32_t first = mirrored ? node.below : node.above, second = mirrored ? node.above : node.below;
   TreeRole role;
-  const std::uint32_t round = 2 * (height - node.depth - 1);  // a leaf at the bottom has none before it
+  const std::uint32_t round = 2 * (height - node.depth - 1);  // a leaf at the bottom has no rank before it
   if (first != none) role.children.push_back({rank(first), OperandOrder::above, round});
   if (second != none) role.children.push_back({rank(second), OperandOrder::below, round + 1});
   if (node.parent != none) {

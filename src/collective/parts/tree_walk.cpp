@@ -7,15 +7,14 @@
 namespace convene::collective {
 namespace {
 
-/// Scratch for the blocks of a subtree, its root's first; or for those below the root alone, from the `first`
-/// on.
+/// Scratch for the blocks of a subtree, its root's first; or only for those below the root, from `first` on.
 Buffer scratch_for(const TreeNode& node, const Call& call, Builder& builder, Rank first = 0) {
   std::vector<Place> like;
   for (Rank below = first; below < node.subtree; ++below) like.push_back(call.up(below));
   return builder.scratch(like);
 }
 
-/// Where a child's subtree stands: at the root by rank, elsewhere in scratch.
+/// Location of a child's subtree: at the root by rank, elsewhere in scratch.
 Range subtree_of(const TreeNode::Child& child, const Call& call, Buffer held, Rank first = 0) {
   if (call.is_root()) return all_blocks(call, call.absolute(child.rank), child.subtree);
   return Range(held, child.rank - call.relative() - first, child.subtree);
@@ -51,7 +50,7 @@ void scatter_down(const Split& tree, const Call& call, Builder& builder, Begins 
   const TreeNode node = tree_node(tree, call.relative(), call.procs);
   Buffer held = Buffer::input;
   const Rank first_held =
-      begins == Begins::at_call ? 1 : 0;  // the own block goes straight to the output then
+      begins == Begins::at_call ? 1 : 0;  // then the own block is received directly into the output
   if (!call.is_root()) {
     const bool holds = node.subtree > 1 || begins == Begins::in_background;
     if (holds) held = scratch_for(node, call, builder, first_held);
@@ -80,7 +79,7 @@ void gather_up(const Split& tree, const Call& call, Builder& builder, Begins beg
   if (!call.is_root() && !is_leaf) held = scratch_for(node, call, builder);
   if (call.is_root() || !is_leaf)
     builder.copy(own_block(call), call.is_root() ? all_blocks(call, call.rank, 1) : Range(held, 0));
-  if (begins == Begins::at_call && !is_leaf) {  // children's blocks come to where the own one is already
+  if (begins == Begins::at_call && !is_leaf) {  // children's blocks are received next to the own one
     const Range own = call.is_root() ? all_blocks(call, call.rank, 1) : Range(held, 0);
     const Range others =
         call.is_root() ? all_blocks(call, call.up(), call.procs - 1) : Range(held, 1, node.subtree - 1);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binary tree, segmented: every rank has at most two children, whose sums come in turn, segment by segment.
-// The tree is the complete one, rank v (seen from the root) above ranks 2v + 1 and 2v + 2.
+// Binary tree, segmented: every rank has at most two children, and receives their sums in turn, segment by
+// segment. The tree is complete: the children of rank v (relative to the root) are 2v + 1 and 2v + 2.
 //
 // Source:   pipelined binary trees as in Sanders, Speck, Träff 2009, section 2; named in Marendic et al.
 //           2016, section 5.7.
-// Requires: a commutative operator (its subtrees are no runs of ranks; reduce_in_order_binary.cpp has those).
+// Requires: a commutative operator (its subtrees are not runs of ranks; in reduce_in_order_binary.cpp they
+//           are).
 // Cost:     about 2(N + ⌊log₂P⌋ − 1) rounds of 1/N vector; two combines of a segment per rank; up to two
 //           vectors of extra memory.
 //

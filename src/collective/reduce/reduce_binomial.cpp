@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binomial reduce: in round k every second one of the ranks that are left sends its partial result 2^k ranks
-// down. A rank's children stand directly above what it has combined so far, so the order is kept. With
-// several segments the tree is a pipeline: a rank receives segment s from its children while its parent
-// combines segment s − 1.
+// Binomial reduce: in round k every second one of the remaining ranks sends its partial result 2^k ranks
+// down. The subtree of a rank's next child directly follows the ranks that it has combined so far, so the
+// order is kept. With several segments the tree is a pipeline: a rank receives segment s from its children
+// while its parent combines segment s − 1.
 //
 // Source:   Marendic et al. 2016, section 5.5.1 and appendix A.
-// Requires: nothing. Keeps the order: where the operator does not commute and the root is not rank 0, the
-//           result takes one more message from rank 0 to the root.
+// Requires: nothing. Keeps the order: if the operator does not commute and the root is not rank 0, the result
+//           takes one more message from rank 0 to the root.
 // Cost:     ⌈log₂P⌉ rounds (+ 1), ⌈log₂P⌉ combines of the vector at the root; up to two vectors of extra
 //           memory.
 //

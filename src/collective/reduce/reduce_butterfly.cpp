@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Butterfly: recursive halving, then a gather. Partners at distance 1, 2, 4, … cut the slice that they share,
-// and each takes the other's contribution to one half; what each has in the end comes to the root on the same
-// way back. With a number of processes that is no power of two, neighbours pair up first, as many as are too
-// many.
+// Butterfly: recursive halving, then a gather. Partners at distance 1, 2, 4, … halve their common slice, and
+// each receives the other's contribution to one half; the root then gathers the results in the reverse order.
+// If the number of processes is no power of two, each excess rank first combines with a neighbour.
 //
 // Source:   Marendic et al. 2016, section 5.5.3 and appendix A; pairs of neighbours as in Rabenseifner 2004,
 //           section 4.
-// Requires: nothing. Keeps the order: partners' sums are over neighbouring runs of ranks.
+// Requires: nothing. Keeps the order: partners' sums are over adjacent runs of ranks.
 // Cost:     2⌊log₂P⌋ rounds (one more if P is no power of two), 2(P − 1)/P vectors sent by the busiest rank,
 //           (P − 1)/P combined; up to two vectors of extra memory.
 //
@@ -17,7 +16,7 @@
 //   part 2   0  1  2  3     .  01 .  23      .   all .   .        .  all  .  .     all
 //   part 3   0  1  2  3     .  01 .  23      .   .   .   all      .  all  .  -     all
 //
-// With P = 5, rank 1 gives all of its vector to rank 0 first, and ranks 0, 2, 3, 4 go on as above.
+// With P = 5, rank 1 sends its whole vector to rank 0 first, and ranks 0, 2, 3, 4 continue as above.
 #include <bit>
 
 #include "collective/parts/reduction.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Clairvoyant: knows when each rank will come and pairs those who are there, round by round, so that in every
-// round as many ranks as can send one segment and receive one. Balanced, it takes as long as the best
-// pipelined tree; a late rank finds the others' sums ready.
+// Clairvoyant: uses a forecast of all arrivals to pair the ranks that have arrived, round by round, so that
+// in every round as many ranks as possible send one segment and receive one. With balanced arrivals it takes
+// as long as the best pipelined tree; when a late rank arrives, the sums of the others are ready.
 //
 // Source:   Marendic et al. 2016, section 5.4 (algorithm 1), corrected: see patterns/clairvoyant_pattern.hpp.
 // Requires: a commutative operator. All ranks must have the same forecast.
@@ -35,8 +35,8 @@ void generate(const Call& call, SharedWork& work, Builder& builder) {
   Partial partial(call, builder, segments, to_root(call, 0));
   std::size_t next = 0;
   for (std::uint32_t label = 0; next < transfers.size();
-       ++label) {  // rounds in which nobody sends do not count
-    // A rank may send and receive in one round: first what it has, then what comes.
+       ++label) {  // rounds without messages are not numbered
+    // A rank may send and receive in one round: the send of what it has precedes the receive.
     const std::size_t begin = next;
     const std::uint32_t round = transfers[begin].round;
     const SegmentTransfer* incoming = nullptr;

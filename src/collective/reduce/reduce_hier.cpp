@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical reduce: the contributions of a node's ranks are combined at a leader, those of the nodes at
-// the root, each by any reduce algorithm. With several leaders a node, each does so for its lane, a part of
-// the vector, and those on the root's node send theirs to the root in the end.
+// Hierarchical reduce: each node's contributions are combined at a leader, those of the nodes at the root,
+// each by any reduce algorithm. With several leaders per node, each serves its lane, a part of the vector,
+// and those on the root's node finally send theirs to the root.
 //
 // Source:   Träff and Hunold 2020 (lanes); Zhu et al. 2009 (one leader).
-// Requires: what its parts require of the numbers of nodes and of ranks on a node; on each node as many ranks
-//           as leaders. An operator that does not commute: nodes whose ranks follow one another.
+// Requires: the requirements of its parts on the numbers of nodes and of ranks per node; at least as many
+//           ranks on each node as leaders. For an operator that does not commute: consecutive ranks on each
+//           node.
 // Cost:     the rounds of its parts, one more with several leaders; each node's sum leaves it once. A leader
-//           keeps a sum of its lane, and what its parts keep.
+//           stores a sum of its lane, and the extra memory of its parts.
 #include "collective/hierarchy/reduce_in_node.hpp"
 
 namespace convene::collective {
@@ -37,7 +38,7 @@ void generate(const Call& call, Builder& builder) {
            {.collective = Collective::reduce,
             .ranks = nodes.leaders_of_lane(own),
             .root = nodes.root_node(),
-            .in_place = true,  // its node's sum is where all nodes' will be
+            .in_place = true,  // its node's sum is in the place of the final one
             .input = {sum},
             .output = nodes.is_on_root_node() ? std::vector<Embedding::Places>{sum}
                                               : std::vector<Embedding::Places>{},

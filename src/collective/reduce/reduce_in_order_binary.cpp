@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // In-order binary tree, segmented: the root divides the ranks into those below and those above it, and the
-// middle one of each side does the same. All that a rank gets from its two children stands to its left or to
-// its right, so the order is kept, with any root, and a rank with a child above copies nothing.
+// middle one of each side does the same. The ranks of a child's subtree are all below or all above its
+// parent, so the order is kept with any root, and a rank with a child above copies nothing.
 //
 // Source:   in-order trees as in Sanders, Speck, Träff 2009, section 4.
 // Requires: nothing. Keeps the order.

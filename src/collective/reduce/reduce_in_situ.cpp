@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reduce in shared memory in which all ranks combine: rank j combines part j of all vectors, and the root
-// collects the parts. Threads of one process combine where the vectors are; processes do not see each other's
-// memory, so theirs are copied into shared places first, and the parts from there to the root.
+// collects the parts. Threads of one process can combine the vectors in place; processes do not see each
+// other's memory, so they first copy their vectors into shared places, from which the root copies the parts.
 //
 // Source:   Rico-Gallego (τ-Lop), section 4.7.4 and equation 4.58 (AzequiaMPI's reduction).
 // Requires: all processes on one node. Keeps the order.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear reduce: every rank sends its vector straight to the root, which combines them one after the other,
+// Linear reduce: every rank sends its vector directly to the root, which combines them one after the other,
 // from the last rank to the first, so that the order is kept without further copies. While one is combined,
-// the next one arrives.
+// the next one is received.
 //
 // Source:   folklore; Rico-Gallego 2016 (τ-Lop), chapter 4.
 // Requires: nothing. Keeps the order.
@@ -21,12 +21,13 @@ void generate(const Call& call, Builder& builder) {
   const Place like[] = {0};
   Range own(Buffer::input, 0);
   if (call.in_place &&
-      call.rank + 1 < call.procs) {  // the output is needed before the own contribution's turn
+      call.rank + 1 < call.procs) {  // the output is needed before the turn of the own contribution
     own = Range(builder.scratch(like), 0);
     builder.copy(Range(Buffer::input, 0), own);
   }
   const Rank last = call.procs - 1;
-  const Rank to_inboxes = call.rank == last ? last : last - 1;  // the last rank's goes to the output
+  const Rank to_inboxes = call.rank == last ? last : last - 1;  // the last rank's contribution is received
+                                                                // into the output
   std::vector<Range> inboxes;
   for (Rank i = 0; i < 2 && i < to_inboxes; ++i) inboxes.emplace_back(builder.scratch(like), 0);
 

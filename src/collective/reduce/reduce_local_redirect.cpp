@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Local Redirect: a binomial tree that rearranges itself around those who are late, by its own messages,
-// without a forecast. A rank tells its boss (at first its parent) when it has the sum of its subtree, and the
-// boss says where that is to go. So a boss can have two that are ready sum up between themselves while it is
-// busy; and one that is itself held up by a late rank gives away what it has, and the late rank gets the
-// boss's boss as its own.
+// Local Redirect: a binomial tree that reorganises itself around late ranks, by its own messages, without a
+// forecast. A rank notifies its boss (at first its parent) when it has the sum of its subtree, and the boss
+// names the rank to send it to. So a boss can have two ready ranks combine their sums while it is busy. A
+// boss that is itself delayed by a late rank hands its sum over, and the late rank gets the boss's boss as
+// its own.
 //
-// Source:   named in Marendic et al. 2016, sections 2.3 and 6.2, with its purpose: atomic data, no forecast,
-//           no process waits for a partner while another is ready. The protocol is this project's.
+// Source:   named in Marendic et al. 2016, sections 2.3 and 6.2, with these properties: atomic data, no
+//           forecast, no process waits for a partner while another is ready. The protocol is this project's.
 // Requires: a commutative operator.
-// Cost:     balanced ⌈log₂P⌉ rounds of one vector, each behind two notices (ready, go): for short vectors
-//           three times a binomial tree's latency. One round after a late leaf; ⌈log₂(k + 1)⌉ + 1 after a
-//           late rank with k children. Two vectors of extra memory. A rank that gave its sum away stays until
-//           all late ranks below it have come, as it would in a binomial tree.
+// Cost:     with balanced arrivals ⌈log₂P⌉ rounds of one vector, each after two notices (ready, go): for
+//           short vectors three times the latency of a binomial tree. One round after a late leaf;
+//           ⌈log₂(k + 1)⌉ + 1 after a late rank with k children. Two vectors of extra memory. A rank that
+//           handed its sum over stays until all late ranks below it have arrived, as in a binomial tree.
 // Arrivals: from its own messages.
 //
-// What a rank does, in this order, whenever something has happened:
-//   - it takes the sum of one child that is ready, if it takes none yet (go: to me);
-//   - of the other children that are ready it pairs two and two (go: to that one; expect: from that one);
-//   - if all children have been taken and its own contribution is in, it is ready and tells its boss;
-//   - if children are missing and nothing else happens, it lets them know once that it is idle (hurry); and
-//     if it has heard that from its boss, it hands over: it tells its boss to wait for each missing child in
-//     its place (adopt), tells the child (redirect), and is ready itself.
-// A rank that was redirected answers its old boss once (with a "ready" that crossed, or "acknowledged"), so
-// that everybody knows when the last notice has come. Who is redirected is told how many of the children that
-// he has handed over the old boss had heard of; the next boss is told of the others.
+// Actions of a rank after each event, in this order:
+//   - it receives the sum of one ready child, if it is not receiving one already (go: to me);
+//   - it pairs the other ready children (go: to that one; expect: from that one);
+//   - if it has combined the sums of all children and its own contribution, it is ready and notifies its
+//     boss;
+//   - if children are missing and no other action is possible, it notifies them once that it is idle (hurry);
+//     and if its boss has sent it that notice, it hands over: it asks its boss to wait for each missing child
+//     in its place (adopt), notifies the child (redirect), and is ready itself.
+// A redirected rank answers its old boss once (with a "ready" that crossed, or "acknowledged"), so that every
+// rank knows its last notice. The redirect states how many of the children that the rank has handed over are
+// known to the old boss; the rank informs the next boss of the others.
 //
 // P = 4, root 0, rank 3 late: a = (0, 0, 0, 5). The tree is 0 ← 1, 0 ← 2 ← 3.
 //
@@ -31,7 +32,7 @@
 //   round 1   2 to 0; rank 3 is redirected to 0, before it has come.
 //   round 5   3 to 0: one round after the last arrival, where a binomial tree needs two (3 to 2, 2 to 0).
 //
-// For P = 5, rank 4 is a third child of rank 0. It goes first or after rank 1, or sums up with it.
+// For P = 5, rank 4 is a third child of rank 0. It is served first or after rank 1, or is paired with it.
 #include <algorithm>
 
 #include "collective/core/forecast.hpp"
@@ -49,7 +50,7 @@ bool contains(const Ranks& ranks, Rank rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
-/// Whether it was there.
+/// True if the rank was in the list.
 bool remove(Ranks& ranks, Rank rank) { return std::erase(ranks, rank) > 0; }
 
 class LocalRedirect final : public OnlineAlgorithm {
@@ -102,7 +103,7 @@ class LocalRedirect final : public OnlineAlgorithm {
  private:
   struct Redirect {
     Rank from, to;
-    Rank heard = 0;  // so many of those whom this rank has handed over are looked after already
+    Rank heard = 0;  // number of the handed-over children of this rank that the boss knows already
   };
 
   static Range vector(Buffer buffer) { return {buffer, 0}; }
@@ -125,7 +126,7 @@ class LocalRedirect final : public OnlineAlgorithm {
         return;
       case expect:
         has_told_ = false;
-        handed_over_.clear();  // the boss has heard of them
+        handed_over_.clear();  // the boss knows them
         receive(notice.rank, steps);
         return;
       case hurry:
@@ -140,8 +141,8 @@ class LocalRedirect final : public OnlineAlgorithm {
     }
   }
 
-  /// A child that hands over has told this rank to wait for another. If that child has been redirected
-  /// meanwhile, the other one goes the same way.
+  /// A child that hands over asks this rank to wait for another one. If that child has been redirected
+  /// meanwhile, the other one is redirected, too.
   void wait_for(Rank child, Rank from, OnlineSteps& steps) {
     const bool has_answered = remove(early_, child);
     const auto gone = std::find_if(passed_on_.begin(), passed_on_.end(),
@@ -203,7 +204,7 @@ class LocalRedirect final : public OnlineAlgorithm {
     }
   }
 
-  /// If nothing can be done but wait for children.
+  /// Waits for children if no other action is possible.
   void wait_idly(OnlineSteps& steps) {
     if (is_receiving_ || !ready_.empty() || !has_begun_) return;
     for (const Rank child : missing_) {
@@ -228,23 +229,23 @@ class LocalRedirect final : public OnlineAlgorithm {
   }
 
   bool is_root_;
-  Buffer own_;         // where the own contribution is
-  Buffer inboxes_[2];  // where others' come: the one in which the sum is not
+  Buffer own_;         // location of the own contribution
+  Buffer inboxes_[2];  // for others' sums: the one that does not hold the current sum
   Rank rank_, boss_ = 0;
-  Ranks missing_;      // children that have not said that they are ready
-  Ranks ready_;        // and those that have, in this order
-  Ranks heard_from_;   // who has handed over a child to this rank: once for each, until he is told what to
-                       // expect
-  Ranks early_;        // who has answered before it was said that he is a child
-  Ranks answering_;    // who was redirected and has to answer once
-  Ranks handed_over_;  // children that the boss is to wait for instead, in the order in which he is told
+  Ranks missing_;      // children that are not ready
+  Ranks ready_;        // ready children, in this order
+  Ranks heard_from_;   // ranks that handed over a child to this rank: once for each child, until they are
+                       // sent an `expect`
+  Ranks early_;        // ranks that answered before they were known to be children
+  Ranks answering_;    // redirected ranks whose answer is pending
+  Ranks handed_over_;  // children that the boss is to wait for instead, in the order of the notices
   Ranks hurried_, hurried_by_;
-  std::vector<Redirect> redirects_;  // that were heard of, not followed yet
-  std::vector<Redirect> passed_on_;  // that this rank has told
+  std::vector<Redirect> redirects_;  // received, not followed yet
+  std::vector<Redirect> passed_on_;  // sent by this rank
   Buffer sum_ = Buffer::input;
   bool has_sum_ = false, has_begun_ = false, is_receiving_ = false;
   bool has_told_ = false;  // the boss knows that this rank is ready
-  bool is_sent_ = false;   // the sum is on its way; at the root: in the output
+  bool is_sent_ = false;   // the sum has been sent; at the root: is in the output
 };
 
 }  // namespace

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear pipeline: the ranks are a chain, and the vector moves along it segment by segment. Each rank puts
-// its own contribution to the left of what comes from above, so the order is kept and nothing is copied.
+// Linear pipeline: the ranks are a chain, and the vector moves along it segment by segment. Each rank
+// combines its own contribution as the left operand with the sum from above, so the order is kept and nothing
+// is copied.
 //
 // Source:   Marendic et al. 2016, table 3 and section 5.7.
-// Requires: nothing. Keeps the order: where the operator does not commute and the root is not rank 0, the
-//           chain has one more link from rank 0 to the root.
+// Requires: nothing. Keeps the order: if the operator does not commute and the root is not rank 0, the chain
+//           has one more link from rank 0 to the root.
 // Cost:     P − 2 + N rounds (+ 1), N messages and combines of 1/N vector per rank; one vector of extra
 //           memory.
 //
@@ -13,7 +14,7 @@
 //   a        .  .  23 -     .  123 - -     0123 - - -
 //   b                       .  .  23 -     .  123 - -     0123 - - -      (what is combined; - has been sent)
 //
-// P = 5 begins one round earlier, with rank 4.
+// P = 5 starts one round earlier, with rank 4.
 #include "collective/parts/reduction.hpp"
 
 namespace convene::collective {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Radix-k: as the butterfly, with groups of k ranks instead of pairs: each member takes the k − 1 others'
-// contributions to one k-th of the slice that they share. The groups' sizes multiply to P; they follow from
-// the radices, of which each is the largest size that is used in its round, where P has such a divisor. The
-// last one stands for all further rounds.
+// Radix-k: as the butterfly, with groups of k ranks instead of pairs: each member receives the k − 1 others'
+// contributions to one k-th of their common slice. The groups' sizes multiply to P; they follow from the
+// radices. Each radix is the largest size allowed in its round, if P has such a divisor. The last one applies
+// to all further rounds.
 //
 // Source:   Marendic et al. 2016, section 5.5.4 and appendix A. (It takes a vector of sizes that was found by
 //           measuring, {4, 4, 8} for P = 128: here radix=4x4x8.)

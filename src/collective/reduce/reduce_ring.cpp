@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parallel ring: each P-th of the vector goes once around the ring and collects all contributions; the root
+// Parallel ring: each P-th of the vector travels once around the ring to collect all contributions; the root
 // gathers the sums by a binomial tree.
 //
 // Source:   Marendic et al. 2016, section 5.5.2 and appendix A (there called parallel ring, elsewhere bucket
 //           algorithm).
-// Requires: a commutative operator: each sum begins at another rank.
+// Requires: a commutative operator: each sum starts at a different rank.
 // Cost:     P − 1 + ⌈log₂P⌉ rounds, (P − 1)/P vectors sent and combined, and at most half a vector more to
 //           gather; up to two vectors of extra memory.
 //

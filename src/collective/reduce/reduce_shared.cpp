@@ -29,7 +29,7 @@ void put(std::uint32_t segment, const Call& call, Builder& builder) {
   builder.send(call.root, place);
 }
 
-/// `own`: where the root's contribution is.
+/// `own`: location of the root's contribution.
 void take(std::uint32_t segment, std::uint32_t segments, const Range& own, const Call& call,
           Builder& builder) {
   const Range sum(Buffer::output, segment);
@@ -42,7 +42,7 @@ void take(std::uint32_t segment, std::uint32_t segments, const Range& own, const
   }
 }
 
-/// The root's contribution: elsewhere where the output is needed before its turn comes.
+/// Location of the root's contribution: outside the output if that is needed before its turn.
 Buffer own_buffer(std::uint32_t segments, const Call& call, Builder& builder) {
   if (!call.in_place || call.rank + 1 == call.procs) return Buffer::input;
   std::vector<Place> like(segments);

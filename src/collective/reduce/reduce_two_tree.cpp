@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two trees at once: even segments go up one binary tree, odd ones up another, in which the first one's inner
-// ranks are leaves. So every rank receives two segments and sends two in four rounds of a half each: both
-// directions of its link are busy all the time. Both trees are in order, and hang from one more rank, number
-// 0, where the result comes out.
+// Two trees at once: even segments go up one binary tree, odd ones up another, in which the inner ranks of
+// the first are leaves. So in four rounds every rank receives two segments and sends two: both directions of
+// its link are always busy. Both trees are in-order trees, and are attached to one more rank, number 0, which
+// obtains the result.
 //
-// The first tree is over the numbers 1 … P − 1, with the number that is divisible by the highest power of two
-// on top: its leaves are the odd ones. With P − 1 even, the second is its mirror, which exchanges odd and
-// even. With P − 1 odd, the second is the same shape moved by one: number 1 then stands at position 0, on
-// top.
+// The first tree is over the numbers 1 … P − 1, rooted at the number that is divisible by the highest power
+// of two: its leaves are the odd numbers. If P − 1 is even, the second tree is its mirror image, which
+// exchanges odd and even. If P − 1 is odd, the second tree has the same shape shifted by one: number 1 is
+// then at position 0, at the root.
 //
 // Source:   Sanders, Speck, Träff 2009, sections 3 and 4; named in Marendic et al. 2016, table 3 (2-tree).
 //           The source also colours the edges so that no rank has two messages of one kind in a round; here
-//           rounds are only labels, and what is ready goes.
-// Requires: nothing. Keeps the order: where the operator does not commute and the root is not rank 0, the
-//           result takes one more message from rank 0 to the root.
+//           rounds are only labels, and messages are sent as soon as they are ready.
+// Requires: nothing. Keeps the order: if the operator does not commute and the root is not rank 0, the result
+//           takes one more message from rank 0 to the root.
 // Cost:     about N + 2⌈log₂P⌉ rounds of 1/N vector; up to two vectors of extra memory.
 //
 //   P = 4, root 0:   even   0 ← 2    2 ← 1, 3          odd   0 ← 1    1 ← 3    3 ← 2
@@ -26,7 +26,7 @@
 namespace convene::collective {
 namespace {
 
-/// One of the two trees: the positions begin … end − 1, and which number stands where.
+/// One of the two trees: the positions begin … end − 1, and the number at each position.
 struct Tree {
   Rank procs;
   bool second;

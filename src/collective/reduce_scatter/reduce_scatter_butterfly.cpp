@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Butterfly: partners at distance 1, 2, 4, … cut the run of blocks that they share, and each takes the
-// other's
-//            contribution
-// to its half. So halves stay runs of blocks, and sums are over neighbouring ranks; but the blocks come out
-// at the ranks whose numbers are reversed, bit by bit, and take one more message home. With a number of
-// processes that is no power of two, neighbours pair up first, as many as are too many, and share a part of
-// two blocks.
+// Butterfly: partners at distance 1, 2, 4, … halve their common run of blocks, and each receives the other's
+// contribution to its half. So halves stay runs of blocks, and sums are over adjacent ranks; but the blocks
+// end at the ranks with bit-reversed numbers, and one more message moves them to their targets. If the number
+// of processes is no power of two, each excess rank first combines with a neighbour, and the pair shares a
+// part of two blocks.
 //
 // Source:   Träff 2005 (an improved algorithm for non-commutative reduce-scatter), section 3, with pairs as
 //           in Rabenseifner 2004, section 4, for other numbers of processes.
 // Requires: nothing. Keeps the order.
 // Cost:     ⌊log₂P⌋ + 1 rounds (one more if P is no power of two), P − 1 blocks sent and combined and at most
-//           two more sent home; up to two vectors of extra memory.
+//           two more sent to their targets; up to two vectors of extra memory.
 //
 //            before         round 0          round 1              round 2
 //   rank     0  1  2  3     0  1  2  3       0   1   2   3        0   1   2   3
@@ -20,8 +18,8 @@
 //   block 2  0  1  2  3     .  01 .  23      .   all .   .        .   .   all .
 //   block 3  0  1  2  3     .  01 .  23      .   .   .   all      .   .   .   all
 //
-// With P = 5, ranks 0 and 1 are a pair: rank 1 gives rank 0 its vector first, ranks 0, 2, 3, 4 go on as above
-// with blocks 0 and 1 as one part, and rank 0 sends block 1 to rank 1 in the end.
+// With P = 5, ranks 0 and 1 are a pair: rank 1 sends rank 0 its vector first, ranks 0, 2, 3, 4 continue as
+// above with blocks 0 and 1 as one part, and rank 0 finally sends block 1 to rank 1.
 #include <algorithm>
 #include <bit>
 
@@ -31,7 +29,7 @@
 namespace convene::collective {
 namespace {
 
-/// The number of the core that has a core's part of the sum in the end, and the other way round.
+/// The number of the core that finally has a core's part of the sum, and the inverse.
 Rank reversed(Rank number, Rank cores) {
   Rank result = 0;
   for (Rank bit = 1; bit < cores; bit *= 2) result = 2 * result + ((number & bit) != 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairwise: in round k every rank sends the rank k above it that one's block, and combines what comes from
-// the rank k below. Nothing is forwarded. Where the operator does not commute, contributions wait until their
-// turn has come.
+// Pairwise: in round k every rank sends the rank k above it that rank's block, and combines the block
+// received from the rank k below. Nothing is forwarded. If the operator does not commute, contributions wait
+// for their turn.
 //
 // Source:   Thakur, Rabenseifner, Gropp 2005, section 4.4.
 // Requires: nothing. Keeps the order.
@@ -16,7 +16,7 @@
 namespace convene::collective {
 namespace {
 
-/// Contributions are combined as they come.
+/// Combines contributions in the order in which they are received.
 void combine_at_once(const Call& call, Builder& builder) {
   const std::vector<Place> like(std::min(2u, call.procs - 2), call.rank);
   const Buffer inboxes = like.empty() ? Buffer::input : builder.scratch(like);
@@ -29,7 +29,7 @@ void combine_at_once(const Call& call, Builder& builder) {
   }
 }
 
-/// All contributions are kept, and combined from the last rank's to the first.
+/// Stores all contributions, and combines them from the last rank's to the first.
 void combine_in_order(const Call& call, Builder& builder) {
   const Buffer inbox = builder.scratch(std::vector<Place>(call.procs, call.rank));  // by rank
   const Rank last = call.procs - 1;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recursive halving: in each round partners share the blocks that they still have among them, and each takes
-// the other's contribution to its half. With a commutative operator the farthest partners come first, so that
-// halves are runs of blocks; else the nearest, so that sums are over neighbouring ranks, and a half is every
-// second, fourth, … block. With a number of processes that is no power of two, neighbours pair up first.
+// Recursive halving: in each round partners halve their common blocks, and each receives the other's
+// contribution to its half. With a commutative operator the farthest partners are first, so that halves are
+// runs of blocks; otherwise the nearest, so that sums are over adjacent ranks, and a half is every second,
+// fourth, … block. If the number of processes is no power of two, each excess rank first combines with a
+// neighbour.
 //
 // Source:   Thakur, Rabenseifner, Gropp 2005, section 4.4.
 // Requires: nothing. Keeps the order.
@@ -16,8 +17,8 @@
 //   block 2  0  1  2  3     .  .  02 13       .   .   all .
 //   block 3  0  1  2  3     .  .  02 13       .   .   .   all
 //
-// With P = 5, rank 1 gives its vector to rank 0 first, which has blocks 0 and 1 in the end and sends rank 1
-// its own.
+// With P = 5, rank 1 sends its vector to rank 0 first, which finally has blocks 0 and 1 and sends rank 1 its
+// own.
 #include <algorithm>
 #include <bit>
 
@@ -27,7 +28,7 @@
 namespace convene::collective {
 namespace {
 
-/// The blocks of the cores whose numbers agree with one's in some bits.
+/// The blocks of the cores whose numbers agree with a given one in some bits.
 std::vector<Place> blocks_of(const Folding& folding, Rank number, Rank bits) {
   std::vector<Place> blocks;
   for (Rank core = 0; core < folding.cores; ++core) {
@@ -47,7 +48,7 @@ void generate(const Call& call, Builder& builder) {
   folding.fold(call.rank, partial, run_of_places(0, call.procs));
 
   std::uint32_t round = folding.pairs() > 0 ? 1 : 0;
-  Rank settled = 0;  // the bits of the numbers in which all agree that still share blocks
+  Rank settled = 0;  // the bits of the numbers that are equal in all cores that still share blocks
   for (Rank i = 1; i < folding.cores; i *= 2, ++round) {
     if (!folding.is_core(call.rank)) continue;
     const Rank distance = call.commutative ? folding.cores / 2 / i : i;

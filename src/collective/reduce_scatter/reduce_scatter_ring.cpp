@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ring: block b goes around from rank b + 1 to rank b, and every rank that it passes adds its contribution.
+// Ring: block b travels from rank b + 1 around to rank b, and every rank on the way adds its contribution.
 //
 // Source:   Patarasuk and Yuan 2009; Marendic et al. 2016, section 5.5.2 (its first half).
-// Requires: a commutative operator: each sum begins at another rank.
+// Requires: a commutative operator: each sum starts at a different rank.
 // Cost:     P − 1 rounds of one block; a vector of extra memory.
 //
 //            before         round 0           round 1             round 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the reduce-scatter algorithms have in common.
+// Common parts of the reduce-scatter algorithms.
 #pragma once
 
 #include "collective/parts/partial.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scan and exscan as one: the prefix sums of a row of numbers. For a scan, number i is rank i with its own
-// contribution. For an exscan, every rank first passes its contribution on to the next one, and number i is
-// rank i + 1 with what it got.
+// Scan and exscan in one form: the prefix sums of a sequence of numbers. For a scan, number i is rank i with
+// its own contribution. For an exscan, every rank first sends its contribution to the next one, and number i
+// is rank i + 1 with the contribution that it received.
 #pragma once
 
 #include "collective/core/algorithm.hpp"
@@ -12,7 +12,7 @@ inline constexpr CollectiveSet scans = {Collective::scan, Collective::exscan};
 
 class Prefix {
  public:
-  /// Brings each number's contribution to the output. An exscan takes a round for it.
+  /// Moves each number's contribution to the output. An exscan needs a round for it.
   Prefix(const Call& call, Builder& builder) : call_(call), builder_(builder) {
     if (!is_exclusive()) {
       builder.copy(Range(Buffer::input, 0), sum());
@@ -21,7 +21,7 @@ class Prefix {
     const Place like[] = {0};
     Range own(Buffer::input, 0);
     if (call.in_place && call.rank > 0 && call.rank + 1 < call.procs) {
-      // What comes would wait until the own contribution is sent, and so would what goes on, rank by rank.
+      // Received directly, the contribution would have to wait until the own one is sent, rank by rank.
       own = Range(builder.scratch(like), 0);
       builder.copy(Range(Buffer::input, 0), own);
     }
@@ -29,13 +29,13 @@ class Prefix {
     if (call.rank > 0) builder.recv(call.rank - 1, sum());
   }
 
-  /// How many numbers there are, and the own one; it is none where that is not below the size.
+  /// The number of numbers, and the own one; the rank has none if that is not below size().
   Rank size() const { return is_exclusive() ? call_.procs - 1 : call_.procs; }
   Rank number() const { return is_exclusive() ? call_.rank - 1 : call_.rank; }
   std::uint32_t first_round() const { return is_exclusive() ? 1 : 0; }
 
   void send_up(Rank distance) { builder_.send(call_.rank + distance, sum()); }
-  /// Takes what the number so far below has, which goes to the left.
+  /// Receives the partial sum of the number `distance` below, and combines it on the left.
   void take_from_below(Rank distance) {
     const Place like[] = {0};
     const unsigned which = taken_++ % 2;

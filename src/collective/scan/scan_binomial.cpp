@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binomial: sums of 2, 4, 8, … neighbouring ranks go up a tree, and prefixes come down again to those that
-// lack them. Twice the rounds of recursive doubling, but fewer than 2P messages in all.
+// Binomial: sums of 2, 4, 8, … adjacent ranks go up a tree, and prefixes go down again to the ranks that lack
+// them. Twice the rounds of recursive doubling, but fewer than 2P messages in all.
 //
 // Source:   Sanders and Träff 2006, section 2 (up and down phase); Brent and Kung 1982.
 // Requires: nothing. Keeps the order.
@@ -21,7 +21,7 @@ namespace {
 
 void generate(const Call& call, Builder& builder) {
   Prefix prefix(call, builder);
-  const Rank size = prefix.size(), count = prefix.number() + 1;  // how many numbers a full sum has
+  const Rank size = prefix.size(), count = prefix.number() + 1;  // the number of ranks in a full sum
   if (prefix.number() >= size) return;
   const auto levels = static_cast<std::uint32_t>(std::bit_width(size - 1));
   for (std::uint32_t level = 0; level < levels; ++level) {

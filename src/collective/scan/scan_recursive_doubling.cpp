@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recursive doubling: in round k every rank sends what it has to the rank 2^k above it, which puts it to the
-// left of its own: then each has the sum of 2^(k+1) ranks up to itself. All ranks work in all rounds.
+// Recursive doubling: in round k every rank sends its sum to the rank 2^k above it, which combines it as the
+// left operand: then each has the sum of 2^(k+1) ranks up to itself. All ranks work in all rounds.
 //
 // Source:   Hillis and Steele 1986; Sanders and Träff 2006, section 1.
 // Requires: nothing. Keeps the order.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binomial scatter: blocks go down a binomial tree. Who holds 2^j blocks sends the far half to the rank
-// 2^(j−1) above, until each rank holds its own alone.
+// Binomial scatter: blocks go down a binomial tree. A rank that holds 2^j blocks sends the far half to the
+// rank 2^(j−1) above, until each rank holds only its own block.
 //
 // Source:   Viertel, section 5.1.3 (recursive splitting).
-// Requires: nothing. Where P is no power of two the far part is the smaller one; nway_binomial with fan-out 1
+// Requires: nothing. If P is no power of two, the far part is the smaller one; nway_binomial with fan-out 1
 //           halves.
 // Cost:     ⌈log₂P⌉ rounds; the root sends ⌈log₂P⌉ messages and P − 1 blocks, all others receive one message.
 //           In scratch up to P/2 blocks, at the ranks inside the tree.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BSBN (background sorted binomial tree): SBN (scatter_sbn.cpp) whose blocks are received, and handed on,
-// before their ranks have come: into scratch, from which the own one is copied at the call.
+// BSBN (background sorted binomial tree): SBN (scatter_sbn.cpp) in which ranks receive and forward blocks
+// before they arrive: into scratch, from which the own block is copied at the call.
 //
 // Source:   named in Proficz 2021, section 2; the order of the ranks in the tree is this project's.
-// Requires: nothing. All ranks must have the same forecast, of which only the order counts.
+// Requires: nothing. All ranks must have the same forecast, of which only the order matters.
 // Cost:     that of SBN, and a block more of extra memory, and a copy of it, at each rank but the root.
-// Arrivals: from a forecast. Receives into scratch, and sends from there, need nothing of the program, so
-// they can be
-//           done in the background: a rank that comes much later than expected still hands on what it was sent.
+// Arrivals: from a forecast. Receives into scratch, and sends from there, do not depend on the program, so
+//           they can run in the background: a rank that arrives much later than expected still forwards its
+//           blocks.
 //
 // The picture for P = 4 and P = 5 is that of scatter_sbn.cpp.
 #include "collective/scatter/scatter_in_turn.hpp"

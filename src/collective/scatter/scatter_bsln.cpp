@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BSLN (background sorted linear): SLN (scatter_sln.cpp) whose blocks are received before their ranks have
-// come: into scratch, from which they are copied at the call.
+// BSLN (background sorted linear): SLN (scatter_sln.cpp) in which ranks receive their blocks before they
+// arrive: into scratch, from which they are copied at the call.
 //
 // Source:   named in Proficz 2021, section 2 (a linear tree sorted by arrival times, supported by a
 //           background thread).
-// Requires: nothing. All ranks must have the same forecast, of which only the order counts.
+// Requires: nothing. All ranks must have the same forecast, of which only the order matters.
 // Cost:     P − 1 messages from the root; a block of extra memory, and a copy of it, at each other rank.
-// Arrivals: from a forecast. Receives into scratch need nothing of the program, so they can be done in the
-// background.
+// Arrivals: from a forecast. Receives into scratch do not depend on the program, so they can run in the
+//           background.
 //
-// P = 4, root 0, a = (0, 5, 0, 1): the order is 2, 3, 1, and the blocks are there after rounds 0, 1 and 2, as
-// in scatter_sln.cpp; rank 1 finds its own when it comes. P = 5 takes a round more.
+// P = 4, root 0, a = (0, 5, 0, 1): the order is 2, 3, 1, and the blocks are received in rounds 0, 1 and 2, as
+// in scatter_sln.cpp; rank 1 has its own when it arrives. P = 5 takes a round more.
 #include "collective/scatter/scatter_in_turn.hpp"
 
 namespace convene::collective {

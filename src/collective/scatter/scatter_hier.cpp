@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hierarchical scatter: the root gives the blocks of each lane to a leader on its node, these give those of
-// each group to its leader, and it to the ranks of its group, each by any scatter algorithm.
+// Hierarchical scatter: the root sends the blocks of each lane to a leader on its node, these send those of
+// each group to its leader, and that to the ranks of its group, each by any scatter algorithm.
 //
 // Source:   Kandalla et al. 2009 (leaders and groups); Träff and Hunold 2020 (lanes).
-// Requires: on each node as many ranks as leaders.
-// Cost:     the rounds of its parts; each block leaves the root's node once. A leader keeps its group's
-//           blocks, one on the root's node its lane's.
+// Requires: at least as many ranks on each node as leaders.
+// Cost:     the rounds of its parts; each block leaves the root's node once. A leader stores its group's
+//           blocks; one on the root's node stores its lane's.
 #include "collective/hierarchy/hierarchy.hpp"
 #include "collective/parts/rooted.hpp"
 
@@ -27,10 +27,9 @@ void generate(const Call& call, Builder& builder) {
   const Ranks leaders = nodes.leaders_of_lane(lane);
   const bool leads = nodes.is_leader(), is_alone = group.size() == 1;
   const bool distributes = leads && nodes.is_on_root_node() && nodes.nodes() > 1;
-  const auto sizes =
-      at.all(Buffer::input);  // a place for each block's size, whether there is such a buffer or not
+  const auto sizes = at.all(Buffer::input);  // a place of each block's size, even without such a buffer
 
-  // Where a leader has its lane's blocks, and afterwards those of its group.
+  // Where a leader holds its lane's blocks, and later those of its group.
   const Held own = at.own(Buffer::output);
   const Held lanes = call.is_root() ? sizes : distributes ? at.scratch(nodes.ranks_of_lane(lane)) : own;
   const Held groups = call.is_root() || distributes ? lanes : leads && !is_alone ? at.scratch(group) : own;

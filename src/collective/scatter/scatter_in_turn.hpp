@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the sorted scatters have in common: whom the root serves first.
+// Common part of the sorted scatters: the order in which the root serves the ranks.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace convene::collective {
 
-/// The root's sends in the order in which the others are expected; together expected ones from the root
+/// The root's sends in the order in which the others are expected; ranks expected together from the root
 /// upwards.
 inline void scatter_in_turn(const Call& call, Builder& builder, Begins begins) {
   const std::vector<Rank> order = others_in_expected_order(call);
@@ -28,9 +28,8 @@ inline void scatter_in_turn(const Call& call, Builder& builder, Begins begins) {
   builder.copy(staged, own_block(call));
 }
 
-/// The positions of a binomial tree, those first that hear from the root first, and of these those with the
-/// largest subtrees: a rank that is late should have nobody below it, and keep nobody above it from serving
-/// others.
+/// The positions of a binomial tree: those that receive first are first, and of these those with the largest
+/// subtrees. A late rank should have no rank below it, and should delay no other send of its parent.
 inline std::vector<Rank> by_round_of_hearing(Rank procs) {
   std::vector<TreeNode> nodes;
   for (Rank position = 0; position < procs; ++position) nodes.push_back(binomial_node(position, procs));

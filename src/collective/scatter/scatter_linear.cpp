@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear scatter: the root sends every rank its block, beginning with the rank above it.
+// Linear scatter: the root sends every rank its block, starting with the rank above it.
 //
 // Source:   Viertel, section 5.3.1.
 // Requires: nothing.

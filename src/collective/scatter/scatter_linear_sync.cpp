@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Linear scatter with synchronisation: the root sends every rank the first segment of its block, and the
-// whole block only to those that have given the segment back. So no large message goes to a rank that is not
-// there yet, and whoever is ready first is served first.
+// whole block only to those that have sent the segment back. So no large message is sent to a rank that has
+// not arrived, and the rank that is ready first is served first.
 //
-// Source:   Viertel, section 5.1.2 (a ready signal before large data; the root serves whoever is ready). That
-//           the signal is the first segment, given back, is this project's choice.
+// Source:   Viertel, section 5.1.2 (a ready signal before large data; the root serves ranks in the order in
+//           which they are ready). The first segment, sent back, as the signal is this project's choice.
 // Requires: nothing. The smaller the first segment the better: a block is cut into `segments` of which it is
 //           one.
 // Cost:     3 rounds; to each rank 2 messages of a segment and a block, from each rank one of a segment; in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LogGP-optimal scatter: a rank that holds m blocks sends n of them to one other, and goes on with the rest
-// while that one goes on with its n. How many is what makes the last rank of all the earliest, by the LogGP
-// model: t(m) = min over 0 < n < m of n(s − 1)G + max{L′ + t(n), g + t(m − n)}, L′ = o + L + o.
+// LogGP-optimal scatter: a rank that holds m blocks sends n of them to another rank, and both continue with
+// their parts. n minimises the time of the last rank in the LogGP model: t(m) = min over 0 < n < m of
+// n(s − 1)G + max{L′ + t(n), g + t(m − n)}, L′ = o + L + o.
 //
 // Source:   Viertel, section 5.1.3, after Alexandrov, Ionescu, Schauser and Scheiman 1997. Charging whole
 //           messages (parameter charge) is literal LogGP.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// N-way binomial scatter: in each round who holds blocks divides them into k + 1 equal parts, keeps the first
-// and sends the others to the first ranks of theirs. For networks that take up to k small messages at the
-// price of one.
+// N-way binomial scatter: in each round a rank with several blocks divides them into k + 1 equal parts, keeps
+// the first and sends each of the others to its first rank. For networks on which up to k small messages cost
+// as much as one.
 //
 // Source:   Viertel, section 5.1.3 (the listing's tree is left open by an undefined variable: this one splits
 //           evenly).

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SBN (sorted binomial tree): a binomial scatter in which those come first that are expected first, and of
-// these the ranks with the largest subtrees. Who is late is a leaf, served in the last round, and holds
-// nothing that others wait for.
+// SBN (sorted binomial tree): a binomial scatter in which the ranks that are expected first are served first,
+// in the positions with the largest subtrees. A late rank is a leaf, served in the last round, and no other
+// rank's block passes through it.
 //
 // Source:   named in Proficz 2021, section 2 (trees "constructed according to the process arrival times");
 //           the order of the ranks in the tree is this project's.
-// Requires: nothing. All ranks must have the same forecast, of which only the order counts; without one it is
-//           the binomial scatter.
+// Requires: nothing. All ranks must have the same forecast, of which only the order matters; without one it
+//           is the binomial scatter.
 // Cost:     ⌈log₂P⌉ rounds; the root sends ⌈log₂P⌉ messages, all others receive one. In scratch up to P/2 − 1
 //           blocks, at the ranks inside the tree.
-// Arrivals: from a forecast. The own block goes straight to the output, so its message is received at the
-// call.
+// Arrivals: from a forecast. The own block is received directly into the output, so its message is received
+//           at the call.
 //
-// P = 4, root 0, a = (0, 5, 0, 1): rank 2 is served first, with the block of rank 1, which it hands on in
+// P = 4, root 0, a = (0, 5, 0, 1): rank 2 is served first, with the block of rank 1, which it forwards in
 // round 1.
 //
 //            before      round 0     round 1

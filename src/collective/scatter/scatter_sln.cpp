@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SLN (sorted linear): the root sends the blocks one after the other, in the order in which the ranks are
-// expected. Who is late is served last, and keeps nobody waiting.
+// expected. A late rank is served last, and delays no other rank.
 //
 // Source:   named in Proficz 2021, section 2 (a linear tree sorted by arrival times).
-// Requires: nothing. All ranks must have the same forecast, of which only the order counts; without one the
-//           ranks take their turns upwards from the root.
+// Requires: nothing. All ranks must have the same forecast, of which only the order matters; without one the
+//           order is upwards from the root.
 // Cost:     P − 1 messages from the root, no extra memory.
-// Arrivals: from a forecast. What comes goes straight to the output, so it is received at the call.
+// Arrivals: from a forecast. Blocks are received directly into the output, so at the call.
 //
 // P = 4, root 0, a = (0, 5, 0, 1): the order is 2, 3, 1.
 //

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Algorithms with shared memory: places and signals. A rank that has written a place hands it over by a
-// signal; before it writes there again, the readers hand it back.
+// Algorithms with shared memory: places and signals. A rank that has written a place passes it on by a
+// signal; before it writes there again, the readers return it by signals.
 #pragma once
 
 #include "collective/core/algorithm.hpp"
 
 namespace convene::collective {
 
-/// Number of places of a writer, which it uses in turn: while one is read, the next can be written.
+/// Number of places of a writer, used in turn: while one is read, the next can be written.
 inline constexpr std::uint32_t turns = 2;
 
 /// The place that a writer uses for a segment.
@@ -15,13 +15,13 @@ inline Range shared_place(Rank writer, std::uint32_t segment) {
   return Range(Buffer::shared, writer * turns + segment % turns);
 }
 
-/// True if the place of a segment is used again.
+/// True if the place of a segment is reused later.
 inline bool comes_again(std::uint32_t segment, std::uint32_t segments) { return segment + turns < segments; }
 
-/// Signals by which every rank hears that all have come as far as this one (dissemination): in each round a
-/// rank tells another one, twice as far above each time. They speak of all shared places, of which every rank
-/// has `each`: those that were written may be read afterwards, and those that were read be written again.
-/// From a round on; returns the one behind.
+/// Synchronises all ranks by signals (dissemination): in each round a rank signals another one, at twice the
+/// distance each time. The signals cover all shared places, of which every rank has `each`: afterwards,
+/// places written before may be read, and places read before may be written. Starts at a round; returns the
+/// round after the last one.
 Rank signal_around(const Call& call, std::uint32_t each, Rank round, Builder& builder);
 
 constexpr Parameter shared_segments(std::int64_t fallback, std::string_view summary) {

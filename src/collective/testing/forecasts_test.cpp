@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all algorithms of all collectives must do that mind who comes late: deliver for every forecast (or,
-// where they learn by messages, for all arrivals), and build the same schedules on all ranks. Nothing here
+// Properties of all algorithms whose schedules depend on arrivals: they deliver for every forecast (or, if
+// they learn arrivals from messages, for all arrivals), and build the same schedules on all ranks. No test
 // names an algorithm.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ class UsesForecasts : public testing::TestWithParam<Served> {
             .arrivals = std::move(forecast)};
   }
 
-  /// With each of the samples of its parameters in turn.
+  /// With the samples of its parameters in turn.
   Call call(Rank procs, Arrivals forecast, std::size_t which) const {
     Call of = call(procs, std::move(forecast));
     const auto samples = algorithm().sample_parameters();
@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(All, UsesForecasts,
                          })),
                          test_name);
 
-// The checker plays a schedule for all timings at once, so this proves it for every truth too.
+// The checker covers all timings of a schedule at once, so this holds for all actual arrivals, too.
 TEST_P(UsesForecasts, IsCorrectForEveryForecast) {
   Forecasts forecasts(1);
   for (Rank procs = 1; procs <= 64; ++procs)
@@ -68,7 +68,7 @@ TEST_P(UsesForecasts, IsCorrectForEverySmallForecast) {
   }
 }
 
-// Each rank builds its own schedule alone; a plan keeps the common work.
+// Each rank builds its own schedule alone; a plan shares the common work.
 TEST_P(UsesForecasts, BuildsTheSameAloneAsInAPlan) {
   Forecasts forecasts(2);
   Builder builder;
@@ -81,7 +81,7 @@ TEST_P(UsesForecasts, BuildsTheSameAloneAsInAPlan) {
   }
 }
 
-// Only differences count, and no forecast is one of ranks that come together.
+// Only differences matter, and no forecast equals one of balanced arrivals.
 TEST_P(UsesForecasts, CountsFromTheEarliest) {
   const auto plan_for = [&](const Arrivals& forecast) { return build_plan(algorithm(), call(5, forecast)); };
   const Plan plan = plan_for({3, 0, 2, 0, 9}), later = plan_for({13, 10, 12, 10, 19});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Algorithms that decide as they run: whatever happens in whatever order, each course of events is a correct
-// plan, and all ends. Facts about single ones stand below; that they deliver for all arrivals is shown in
-// forecasts_test.cpp.
+// Online algorithms: every sequence of events in any order is a correct plan and terminates. Tests of single
+// algorithms follow; forecasts_test.cpp shows that they deliver for all arrivals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,14 +53,14 @@ INSTANTIATE_TEST_SUITE_P(All, Deciding,
                          })),
                          test_name);
 
-/// Takes every course of events, but only one of those in which each rank sees the same: what ranks do is
-/// fixed by what they have seen, so these end alike.
+/// Explores all sequences of events, but only one of those in which each rank sees the same events: a rank's
+/// behaviour is determined by its events, so these end alike.
 class EveryCourse {
  public:
   using Judge = std::function<std::string(const OnlineSimulation&)>;
   EveryCourse(Judge judge, std::size_t most) : judge_(std::move(judge)), most_(most) {}
 
-  /// What went wrong in the first course that did.
+  /// The fault of the first sequence that has one.
   std::string take(const OnlineSimulation& state, std::vector<std::string> seen) {
     std::string all;
     for (const std::string& each : seen) all += each + '|';
@@ -108,7 +107,7 @@ TEST_P(Deciding, EndsWellInEveryCourseOfEventsOfTwoRanks) {
         }
 }
 
-// All of them, but for arrival_nb, which has too many.
+// All of them except arrival_nb, which has too many sequences.
 TEST_P(Deciding, EndsWellInEveryCourseOfEventsOfThreeRanks) {
   for (const bool in_background : {false, true}) {
     const Call of = call(3, 1, 1, in_background);
@@ -125,7 +124,7 @@ TEST_P(Deciding, EndsWellInRandomCoursesOfEvents) {
     const Call of = call(procs, static_cast<Rank>(random() % procs),
                          static_cast<std::int64_t>(1 + random() % 3), random() % 2 == 0);
     OnlineSimulation state = interplay(of, random() % 2 == 0, random() % 2 == 0);
-    // Some ranks come late: their beginning is taken only where nothing else can be.
+    // Some ranks are late: their beginning is chosen only if no other event is possible.
     const std::uint64_t late = random() % 3 == 0 ? random() : 0;
     for (auto choices = state.choices(); !choices.empty(); choices = state.choices()) {
       std::shuffle(choices.begin(), choices.end(), random);
@@ -156,7 +155,7 @@ Plan plan_of(Collective collective, std::string_view wanted, Rank procs, std::ve
   throw std::logic_error("no such algorithm");
 }
 
-/// From whom to whom data goes, round by round: "1>0 2>0 / 3>0".
+/// The data messages, round by round: "1>0 2>0 / 3>0".
 std::string course(const Plan& plan) {
   std::string text;
   std::uint32_t rounds = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all algorithms of all reductions must do: every contribution combined exactly once, in rank order
-// where the operator does not commute, by the same expression on all ranks in an allreduce. Nothing here
-// names an algorithm.
+// Properties of all algorithms of all reductions: every contribution is combined exactly once, in rank order
+// if the operator does not commute, and in an allreduce by the same expression on all ranks. No test names an
+// algorithm.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -75,7 +75,7 @@ TEST_P(Reductions, AreCorrectForUpTo64Processes) {
     }
 }
 
-/// Every root, the parameters taking turns.
+/// Every root, with alternating parameters.
 TEST_P(Reductions, AreCorrectForAllRoots) {
   if (!rooted()) GTEST_SKIP() << "no root";
   const auto grid = algorithm().sample_parameters();
@@ -86,7 +86,7 @@ TEST_P(Reductions, AreCorrectForAllRoots) {
         expect_correct(call(procs, root, grid[turn % grid.size()], turn % 3 == 0, (turn + root) % 2 == 0));
 }
 
-/// Small numbers, everything with everything.
+/// Few processes, all combinations.
 TEST_P(Reductions, AreCorrectInAllWaysForUpTo9Processes) {
   for (Rank procs = 1; procs <= 9; ++procs)
     for (const Parameters& parameters : algorithm().sample_parameters())
@@ -104,7 +104,7 @@ TEST_P(Reductions, AreCorrectForManyProcesses) {
             call(procs, rooted() ? procs / 3 : 0, algorithm().default_parameters(), false, commutative));
 }
 
-/// Who forecasts wrongly still gets a right result.
+/// A wrong forecast still gives a correct result.
 TEST_P(Reductions, AreCorrectForRandomArrivals) {
   std::mt19937 random(4);
   const auto grid = algorithm().sample_parameters();
@@ -119,7 +119,7 @@ TEST_P(Reductions, AreCorrectForRandomArrivals) {
 }
 
 /// Segments may differ in size by an element, and blocks of a reduce_scatter by more: every place in scratch
-/// must have the size of what comes there.
+/// must have the size of its contents.
 TEST_P(Reductions, KeepSegmentsInScratchOfTheirSize) {
   for (const Rank procs : {2, 3, 5, 8, 13})
     for (const Parameters& parameters : algorithm().sample_parameters())
@@ -152,7 +152,7 @@ TEST_P(Reductions, KeepSegmentsInScratchOfTheirSize) {
                         << in_words(of) << ", rank " << rank << ", step " << id;
                   });
               } else if (!step.is_message() &&
-                         (step.touches >> index(Buffer::shared) & 1) == 0) {  // has room for all
+                         (step.touches >> index(Buffer::shared) & 1) == 0) {  // is large enough for all
                 std::vector<Place> from, to;
                 const auto list = [&](std::span<const Range> ranges, std::vector<Place>& into) {
                   for (const Range& range : ranges)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Facts about single algorithms of gather, scatter, bcast, alltoall and barrier, beyond
-// every_collective_test.cpp: rounds, messages, blocks, and what they look like.
+// every_collective_test.cpp: rounds, messages, blocks, and their text.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::uint32_t log_up(Rank base, Rank procs) {
   return rounds;
 }
 
-/// Places that a message carries, and that a rank sends in all.
+/// Places carried by a message, and sent by a rank in all.
 std::uint32_t places_of(const Schedule& schedule, StepId id) {
   std::uint32_t places = 0;
   for (const Range& range : schedule.ranges(id)) places += range.count();

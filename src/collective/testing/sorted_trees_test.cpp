@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What gather, scatter, bcast, barrier and allreduce make of a forecast: worked examples with one late rank,
-// as text, and who waits for whom.
+// Gather, scatter, bcast, barrier and allreduce with a forecast: worked examples with one late rank, as text,
+// and the dependencies between ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,8 +49,8 @@ std::string text_of(Collective collective, std::string_view algorithm_name, cons
                  contract(call, per_block));
 }
 
-/// When each rank leaves, in rounds: a message takes one, a rank sends one and receives one at a time,
-/// whatever can go first. A rank that is not there yet receives, but does nothing that depends on its input.
+/// Exit time of each rank, in rounds: a message takes one round, a rank sends one and receives one at a time,
+/// in any possible order. A rank that has not arrived receives, but does nothing that depends on its input.
 std::vector<std::int64_t> exits(const Plan& plan, const Arrivals& arrivals) {
   const MessageMatching links = link(plan);
   std::vector<std::int64_t> end(links.base.back(), 0), sends(plan.size(), 0), receives(plan.size(), 0);
@@ -75,7 +75,7 @@ std::vector<std::int64_t> exits(const Plan& plan, const Arrivals& arrivals) {
     StepId id;
     auto operator<=>(const Next&) const = default;
   };
-  for (;;) {  // always what can be done first; by label where there is a choice
+  for (;;) {  // always the step that is possible first; by label if there are several
     std::optional<Next> next;
     for (const Schedule& schedule : plan)
       for (StepId id = 0; id < schedule.size(); ++id) {
@@ -433,7 +433,7 @@ TEST(Slt, TakesPMinus2PlusNRoundsAfterALateRank) {
     }
 }
 
-// The figures in its head.
+// The figures in the head of allreduce_prr.cpp.
 TEST(Prr, TakesNPPlusPMinus2RoundsAfterALateRank) {
   for (const Rank procs : {4, 7, 8})
     for (const std::int64_t segments : {1, 3}) {
@@ -471,14 +471,14 @@ TEST(SortedBinomial, NobodysBlockWaitsForTheLateOne) {
       const Arrivals arrivals = one_late(procs, late, 100);
       for (const char* name : {"sbn", "bsbn"})
         EXPECT_EQ(rounds_after(plan_of(Collective::gather, name, arrivals), arrivals), 1) << procs;
-      // Who is late in a scatter is a leaf: it sends nothing.
+      // A late rank of a scatter is a leaf: it sends nothing.
       for (const char* name : {"sbn", "bsbn"})
         for (const Step& step : plan_of(Collective::scatter, name, arrivals)[late].steps())
           EXPECT_NE(step.kind, StepKind::send) << procs;
     }
 }
 
-// Without a forecast the sorted trees are the plain ones.
+// Without a forecast the sorted trees are the ordinary ones.
 TEST(SortedBinomial, IsTheBinomialTreeWhereNobodyIsLate) {
   for (Rank procs = 1; procs <= 33; ++procs)
     for (const auto& [collective, sorted] :
@@ -497,13 +497,13 @@ TEST(SortedBinomial, IsTheBinomialTreeWhereNobodyIsLate) {
     }
 }
 
-// The first message of the root needs its own input in SLS, and not in BSLS; elsewhere likewise for what is
-// received.
+// The first message of the root depends on its input in SLS, and not in BSLS; in the other pairs the receives
+// do.
 TEST(Background, IsWhatDependsOnNothingOfTheOwn) {
   const auto begins_early = [](const Schedule& schedule) {
     std::vector<bool> late(schedule.size(), false);
     for (StepId id = 0; id < schedule.size(); ++id) {
-      late[id] = late[id] || (schedule[id].touches & 1) != 0;  // needs the input
+      late[id] = late[id] || (schedule[id].touches & 1) != 0;  // depends on the input
       if (late[id])
         for (const StepId next : schedule.successors(id)) late[next] = true;
       if (schedule[id].is_message() && !late[id]) return true;
@@ -515,7 +515,7 @@ TEST(Background, IsWhatDependsOnNothingOfTheOwn) {
   EXPECT_FALSE(begins_early(plan_of(Collective::gather, "sls", arrivals)[0]));
   EXPECT_TRUE(begins_early(plan_of(Collective::gather, "bsbn", arrivals)[0]));
   EXPECT_FALSE(begins_early(plan_of(Collective::gather, "sbn", arrivals)[0]));
-  // Whoever the tree makes an inner rank.
+  // For every inner rank of the tree.
   for (Rank procs = 2; procs <= 17; ++procs)
     for (const Schedule& schedule : plan_of(Collective::gather, "sbn", Arrivals(procs, 0)))
       for (StepId id = 0; id < schedule.size(); ++id)
@@ -539,8 +539,8 @@ TEST(SortedBinomialScatter, KeepsNoPlaceForTheOwnBlock) {
   EXPECT_EQ(statistics(plan_of(Collective::scatter, "bsbn", Arrivals(8, 0))).scratch, 4u);
 }
 
-/// With everybody there at once: as many rounds as the binomial tree; else never more than one after the last
-/// arrival that comes when all others are served.
+/// With balanced arrivals: as many rounds as the binomial tree; otherwise at most one round after the last
+/// arrival, if all others are served before.
 TEST(ListScheduledBcast, ServesALateRankWhenItComes) {
   for (Rank procs = 2; procs <= 40; ++procs) {
     EXPECT_EQ(statistics(plan_of(Collective::bcast, "list_scheduled", Arrivals(procs, 0))).rounds,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long the tree scatters and the k-port Bruck allgather take in the LogGP and LogfP models: schedules are
-// played, message by message, and compared with times that are reckoned without any schedule. (Gathers are
-// the same trees backwards: rooted_test.cpp.)
+// Times of the tree scatters and the k-port Bruck allgather in the LogGP and LogfP models: schedules are
+// simulated message by message, and compared with times computed without any schedule. (Gathers are the same
+// trees in reverse: rooted_test.cpp.)
 //
-// Literal LogGP: a message of b bytes occupies the sender for o_s, lets it begin the next one g + (b − 1)G
-// later, and is there (b − 1)G + L after o_s; the receiver needs o_r. LogfP: of n messages of a round each
-// costs o_s(n), and g counts from the f-th message of a rank on: the j-th of n is out after
+// Literal LogGP: a message of b bytes occupies the sender for o_s, lets it start the next one g + (b − 1)G
+// later, and arrives (b − 1)G + L after o_s; the receiver needs o_r. LogfP: of n messages of a round each
+// costs o_s(n), and g applies from the f-th message of a rank on: the j-th of n is sent after
 // o_s(n) + max{(j − 1)o_s(n), (j − f)g}.
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ const Algorithm& algorithm(Collective collective, std::string_view name) {
   throw std::logic_error("no such algorithm");
 }
 
-/// A message as a model sees it.
+/// A message in a model.
 struct Sent {
   Rank to;
   std::uint32_t round;
@@ -54,10 +54,10 @@ std::vector<std::vector<Sent>> scatter(std::string_view name, Rank procs, std::v
                                                                        .parameters = std::move(parameters)}));
 }
 
-/// When each message of a rank that begins at 0 has been received.
+/// Receive times of a rank's messages, if the rank starts at 0.
 using Model = std::function<std::vector<double>(const std::vector<Sent>&)>;
 
-/// When the last rank below this one has what it was sent.
+/// Time when the last rank below this one has its data.
 double end_of(const std::vector<std::vector<Sent>>& messages, Rank rank, const Model& model) {
   double last = 0;
   const std::vector<double> received = model(messages[rank]);
@@ -131,7 +131,7 @@ TEST(LogGPOptimalScatter, TakesTheTimeOfTheRecurrence) {
 
 /// The times of all trees of `procs` ranks in which a rank serves its children one after the other.
 std::vector<double> times_of_all_trees(const LogGP& model, Rank procs) {
-  // Of the children of a rank that are still to be sent to: all ways, when the first begins at 0.
+  // All times of the remaining children of a rank, if the first starts at 0.
   std::vector<std::vector<double>> trees{{}, {0}}, children{{0}};
   for (Rank size = 1; size < procs; ++size) {
     std::vector<double> ways;  // `size` ranks below one: the first child has n of them
@@ -170,7 +170,7 @@ TEST(LogGPOptimalScatter, IsNeverSlowerThanTheOtherTrees) {
     }
 }
 
-// Trees that are as deep as there are ranks.
+// Trees as deep as the number of ranks.
 TEST(Trees, MayBeChains) {
   EXPECT_EQ(tree_rounds(kary_split(1), 200'000), 199'999u);
   EXPECT_EQ(tree_rounds(chain_split(2), 200'001), 100'000u);
@@ -187,7 +187,8 @@ TEST(LogGPTree, TakesAGapNoShorterThanAByte) {
   }
 }
 
-// What the j-th of k children of a rank that holds m items gets, when all parts are as equal as they can be.
+// Size of the part for the j-th of k children of a rank that holds m items, if all parts are as equal as
+// possible.
 std::int64_t even_part(std::int64_t m, std::int64_t j, std::int64_t k) { return (m - j + k) / (k + 1); }
 
 /// N-way tree, LogGP: from the sizes alone.
@@ -220,7 +221,7 @@ TEST(NWayScatter, TakesTheTimeThatItsSizesSayInLogGP) {
       for (Rank procs = 1; procs <= 64; ++procs) {
         const double time = end_of(scatter("nway_binomial", procs, {k}), 0, model);
         ASSERT_EQ(time, nway_loggp(model, procs, k)) << procs << ", k=" << k;
-        // The source's formula, for full trees: with data charged by the item.
+        // The source's formula, for full trees and Charge::item.
         if (model.charge != Charge::item || !is_power(k, procs) || model.hop() < model.g) continue;
         const auto rounds = static_cast<double>(rounds_of(k, procs)), gaps = static_cast<double>(k - 1);
         ASSERT_EQ(time, rounds * (model.hop() + gaps * model.g) + model.data(procs - 1));
@@ -295,8 +296,8 @@ TEST(NWayScatter, TakesTheTimeThatItsSizesSayInLogfP) {
       }
 }
 
-// The k-port Bruck allgather. All ranks are in step, so what arrives at a rank is what it sends, at the same
-// times.
+// The k-port Bruck allgather. All ranks run in step, so each rank receives the same messages that it sends,
+// at the same times.
 
 std::vector<std::vector<Sent>> bruck_rounds(Rank procs, std::int64_t ports, std::int64_t last) {
   const Plan plan =
@@ -328,7 +329,8 @@ TEST(BruckAllgather, TakesTheTimeOfItsMessagesInLogGP) {
             time += processor;
             messages += static_cast<std::int64_t>(round.size());
           }
-          // Independently: each round a hop, a gap between any two of its messages, and the bytes of all.
+          // Computed independently: each round costs a hop, a gap between any two of its messages, and the
+          // bytes of all.
           std::int64_t wanted_messages = 0, wanted_rounds = 0;
           for (std::int64_t held = 1; held < procs; ++wanted_rounds) {
             const std::int64_t lacking = procs - held;
