@@ -10,17 +10,18 @@
 namespace convene::decide {
 namespace {
 
-/// Of a stretch of more calls the predictor is shown about so many: it costs more than a short call.
+/// The predictor is shown at most this many values of a stretch, and of a longer stretch fewer: showing all
+/// would cost more than a short call.
 constexpr std::size_t most_shown = 48, shown_of_more = 16;
 
 constexpr std::uint32_t longest_rest = 4096;
 
 constexpr double least_part_of_a_call = 0.5;
 
-/// A trial ends early where all candidates took more than so many times as long as the regular algorithm.
+/// A trial ends early if all candidates took longer than the regular algorithm by this factor.
 constexpr double hopeless = 1.15;
 
-/// Nanoseconds, within what can be added up for all ranks.
+/// Nanoseconds, limited so that the sum over all ranks does not overflow.
 std::int64_t to_ns(double seconds) {
   return static_cast<std::int64_t>(std::clamp(seconds, 0., 1e6) * 1e9 + 0.5);
 }
@@ -32,19 +33,19 @@ SiteAdaptation::SiteAdaptation(std::uint32_t procs, std::uint32_t candidates, st
 
 void SiteAdaptation::note(std::optional<double> computed, double elapsed) {
   ++since_;
-  ++since_told_;
+  ++since_report_;
   elapsed_ += elapsed;
   if (!computed) return;
   computed_.push_back(*computed);
-  if (told_.empty()) return;
-  const double error = std::abs(*computed - told_[(since_ - 1) % told_.size()]);
+  if (forecast_.empty()) return;
+  const double error = std::abs(*computed - forecast_[(since_ - 1) % forecast_.size()]);
   stretch_error_ += error;
   ++forecasts_;
   error_sum_ += error;
   computed_sum_ += *computed;
 }
 
-/// Where there is a season, whole ones are left out.
+/// With a season, a whole number of seasons is omitted.
 std::size_t SiteAdaptation::shown() const {
   const std::size_t known = computed_.size();
   if (known <= most_shown) return known;
@@ -57,18 +58,19 @@ SiteReport SiteAdaptation::report() {
   const auto calls = static_cast<double>(std::max<std::uint32_t>(since_, 1));
   const auto known = static_cast<double>(std::max<std::size_t>(computed_.size(), 1));
   SiteReport result{.elapsed = to_ns(elapsed_ / calls)};
-  // Before anything was told, any value is as far off as can be.
-  result.error = told_.empty() ? INT64_MAX : to_ns(stretch_error_ / known);
-  told_ = predictor_.season();
-  if (told_.empty() || told_.size() > SiteReport::longest_season) told_ = {predictor_.predict().value_or(0)};
-  for (double& value : told_) value = std::max(0., value);
-  result.season = static_cast<std::int64_t>(told_.size());
+  // Without a previous report, the error is unbounded.
+  result.error = forecast_.empty() ? INT64_MAX : to_ns(stretch_error_ / known);
+  forecast_ = predictor_.season();
+  if (forecast_.empty() || forecast_.size() > SiteReport::longest_season)
+    forecast_ = {predictor_.predict().value_or(0)};
+  for (double& value : forecast_) value = std::max(0., value);
+  result.season = static_cast<std::int64_t>(forecast_.size());
   for (std::size_t i = 0; i < result.computes.size(); ++i)
-    result.computes[i] = to_ns(told_[i % told_.size()]);
+    result.computes[i] = to_ns(forecast_[i % forecast_.size()]);
   computed_.clear();
   elapsed_ = stretch_error_ = 0;
   since_ = 0;
-  is_asking_ = true;
+  is_exchanging_ = true;
   return result;
 }
 
@@ -82,8 +84,8 @@ bool SiteAdaptation::is_promising(std::span<const SiteReport> reports, std::int6
     if (season > 0) season = std::lcm(season, report.season);
     if (season > static_cast<std::int64_t>(SiteReport::longest_season)) season = 0;
   }
-  if (season == 0) return false;  // they never begin again together
-  // Who comes last is in the call for at least a few rounds; so a round is no longer than that.
+  if (season == 0) return false;  // the seasons of the ranks have no common period within the limit
+  // The last rank to arrive is in the call for at least a few rounds; so a round is no longer than that.
   const std::int64_t round = round_ns > 0 ? round_ns : std::max<std::int64_t>(1, quickest / procs_);
   std::vector<std::vector<std::int32_t>> forecasts;
   double apart = 0;
@@ -94,8 +96,8 @@ bool SiteAdaptation::is_promising(std::span<const SiteReport> reports, std::int6
     apart += static_cast<double>(*latest - *earliest) / static_cast<double>(season);
     forecasts.push_back(arrivals_in_rounds_of(pieces_, arrivals, std::max<std::int64_t>(round, 1)));
   }
-  // A wrong forecast may cost as many rounds as it makes ranks work ahead: it has to be right for the better
-  // part. And no more can be saved than ranks are apart, which is to be a good part of a call.
+  // A wrong forecast may cost as many rounds as it makes ranks work ahead: it must be right for more than
+  // half. And no more than the spread of arrivals can be saved, which must be a large part of a call.
   if (apart < 2 * error || apart < 2 * static_cast<double>(round)) return false;
   if (apart < least_part_of_a_call * static_cast<double>(quickest)) return false;
   arrivals_ = std::move(forecasts);
@@ -116,14 +118,14 @@ void SiteAdaptation::begin_trial() {
   candidate_.reset();
 }
 
-/// Regular and candidates take turns, so that what changes in the program meets all of them.
+/// The regular algorithm and the candidates alternate, so that changes in the program affect all of them.
 void SiteAdaptation::next_turn() {
   ++turn_;
   const std::uint32_t which = turn_ % (candidates_ + 1);
   candidate_ = which == 0 ? std::nullopt : std::optional(which - 1);
 }
 
-/// Once all have had as many turns.
+/// Evaluated when all have had equally many turns.
 bool SiteAdaptation::is_hopeless() const {
   return (turn_ + 1) % (candidates_ + 1) == 0 &&
          *std::min_element(costs_.begin() + 1, costs_.end()) > hopeless * costs_.front();
@@ -146,8 +148,8 @@ void SiteAdaptation::decide_trial() {
 }
 
 void SiteAdaptation::agree(std::span<const SiteReport> reports, std::int64_t round_ns) {
-  is_asking_ = false;
-  since_told_ = since_;
+  is_exchanging_ = false;
+  since_report_ = since_;
   const auto candidate_before = candidate_;
   const auto arrivals_before = arrivals_;
   const std::uint32_t calls = stretch_;
@@ -164,7 +166,7 @@ void SiteAdaptation::agree(std::span<const SiteReport> reports, std::int64_t rou
       }
       stretch_ = std::min(stretch_, turn_stretch());
       wants_round_ = round_ns <= 0;
-      if (!wants_round_ && was_promising_) begin_trial();  // once may be chance
+      if (!wants_round_ && was_promising_) begin_trial();  // a single report may be chance
       break;
     case Stage::trying:
       costs_[candidate_ ? *candidate_ + 1 : 0] += cost;

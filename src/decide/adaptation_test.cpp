@@ -13,10 +13,11 @@ namespace {
 
 using testing::ElementsAre;
 
-/// All ranks of a program that computes and calls again and again.
+/// All ranks of a program that alternates computation and calls.
 class Program {
  public:
-  /// `computes(rank, call)`: seconds. `in_call(candidate)`: seconds that the last one to come is in a call.
+  /// `computes(rank, call)`: seconds. `in_call(candidate)`: seconds that the last rank to arrive is in a
+  /// call.
   Program(std::uint32_t procs, std::uint32_t candidates, std::function<double(std::uint32_t, int)> computes,
           std::function<double(std::optional<std::uint32_t>)> in_call)
       : computes_(std::move(computes)), in_call_(std::move(in_call)) {
@@ -37,7 +38,7 @@ class Program {
     }
   }
 
-  /// The forecasts of as many calls as come.
+  /// The forecasts of the next calls.
   std::vector<std::vector<std::int32_t>> forecasts(int calls) {
     std::vector<std::vector<std::int32_t>> result;
     for (int i = 0; i < calls; ++i) {
@@ -48,10 +49,10 @@ class Program {
   }
 
   SiteAdaptation& operator[](std::size_t rank) { return ranks_[rank]; }
-  /// Calls by the regular algorithm, then by each candidate.
+  /// Number of calls by the regular algorithm, then by each candidate.
   int uses(std::size_t which) const { return uses_[which]; }
   int exchanges() const { return exchanges_; }
-  /// How many of them had their answers some calls later.
+  /// Number of exchanges whose answers arrived some calls later.
   int answers_awaited() const { return answers_awaited_; }
 
  private:
@@ -64,8 +65,8 @@ class Program {
     if (needed) agree();
     if (!ranks_[0].is_due()) return;
     ++exchanges_;
-    told_.clear();
-    for (SiteAdaptation& rank : ranks_) told_.push_back(rank.report());
+    reports_.clear();
+    for (SiteAdaptation& rank : ranks_) reports_.push_back(rank.report());
     if (ranks_[0].needs_answers())
       agree();
     else
@@ -73,7 +74,7 @@ class Program {
   }
 
   void agree() {
-    for (SiteAdaptation& rank : ranks_) rank.agree(told_, round_ns_);
+    for (SiteAdaptation& rank : ranks_) rank.agree(reports_, round_ns_);
     if (ranks_[0].wants_round()) round_ns_ = 1'000'000;
     for (const SiteAdaptation& rank : ranks_) {
       ASSERT_EQ(rank.candidate(), ranks_[0].candidate());
@@ -85,7 +86,7 @@ class Program {
   std::function<double(std::optional<std::uint32_t>)> in_call_;
   std::vector<SiteAdaptation> ranks_;
   int uses_[4] = {};
-  std::vector<SiteReport> told_;
+  std::vector<SiteReport> reports_;
   int call_ = 0, exchanges_ = 0, answers_awaited_ = 0;
   std::int64_t round_ns_ = 0;
 };
@@ -120,7 +121,7 @@ TEST(SiteAdaptation, leaves_balanced_programs_alone) {
   program.run(2000);
   EXPECT_EQ(program.uses(1), 0);
   EXPECT_LT(program.exchanges(), 20);
-  EXPECT_EQ(program.answers_awaited(), program.exchanges());  // no rank waits for any
+  EXPECT_EQ(program.answers_awaited(), program.exchanges());  // no rank waits for another
 }
 
 TEST(SiteAdaptation, leaves_alone_what_cannot_be_foretold) {
@@ -145,7 +146,7 @@ TEST(SiteAdaptation, follows_a_program_that_changes) {
 }
 
 TEST(SiteAdaptation, does_not_try_where_little_can_be_saved) {
-  // A millisecond between the ranks, and 20 in the call.
+  // A spread of a millisecond, and 20 ms in the call.
   Program program(
       4, 1, [](std::uint32_t rank, int) { return rank == 1 ? 0.011 : 0.010; },
       [](std::optional<std::uint32_t> candidate) { return candidate ? 0.019 : 0.020; });
@@ -162,7 +163,7 @@ TEST(SiteAdaptation, ends_a_hopeless_trial_early) {
 }
 
 TEST(SiteAdaptation, foretells_each_call_of_a_season) {
-  // Each call another rank is late.
+  // Another rank is late in each call.
   Program program(
       4, 1, [](std::uint32_t rank, int call) { return static_cast<int>(rank) == call % 4 ? 0.030 : 0.010; },
       [](std::optional<std::uint32_t> candidate) { return candidate ? 0.008 : 0.020; });
@@ -178,7 +179,7 @@ TEST(SiteAdaptation, foretells_each_call_of_a_season) {
 }
 
 TEST(SiteAdaptation, keeps_the_phase_of_a_season_while_answers_are_on_their_way) {
-  // Seasons of three calls, which stretches of 64 are no multiple of.
+  // Seasons of three calls, which do not divide stretches of 64.
   Program program(
       4, 1, [](std::uint32_t rank, int call) { return static_cast<int>(rank) == call % 3 ? 0.030 : 0.010; },
       [](std::optional<std::uint32_t> candidate) { return candidate ? 0.008 : 0.020; });
@@ -191,7 +192,7 @@ TEST(SiteAdaptation, keeps_the_phase_of_a_season_while_answers_are_on_their_way)
 }
 
 TEST(SiteAdaptation, makes_one_season_of_all_ranks) {
-  // Rank 1 is late in every third call, rank 2 in every fourth: all begins again after twelve.
+  // Rank 1 is late in every third call, rank 2 in every fourth: the pattern repeats after twelve.
   const auto computes = [](std::uint32_t rank, int call) {
     return (rank == 1 && call % 3 == 0) || (rank == 2 && call % 4 == 0) ? 0.080 : 0.010;
   };
@@ -210,7 +211,7 @@ TEST(SiteAdaptation, makes_one_season_of_all_ranks) {
 }
 
 TEST(SiteAdaptation, takes_no_season_that_is_too_long) {
-  // Seasons of 7 and 5 begin again after 35 calls.
+  // Seasons of 7 and 5 repeat after 35 calls.
   const auto computes = [](std::uint32_t rank, int call) {
     return (rank == 1 && call % 7 == 0) || (rank == 2 && call % 5 == 0) ? 0.080 : 0.010;
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "decide/lined_json.hpp"
 
-#define JSON_NO_IO  // no streams: this is part of a library that enters any program
+#define JSON_NO_IO  // no streams: this is part of a library that is loaded into any program
 #include <cstddef>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -17,13 +17,13 @@ using Kind = LinedJson::Kind;
 
 constexpr std::size_t deepest = 16;
 
-/// Where the parser is: it reads through Cursor and so moves `at`.
+/// Position of the parser: it reads through Cursor and so moves `at`.
 class Position {
  public:
   explicit Position(const char* begin) : at(begin), counted_(begin) {}
 
-  /// The line of the last character that was read, from 1. (Behind a number the parser has read one character
-  /// more: that one may be a line end, but a line end still counts to the line that it ends.)
+  /// The line of the last character that was read, from 1. (After a number the parser has read one character
+  /// more, possibly a line end; a line end belongs to the line that it ends.)
   unsigned line() {
     while (counted_ + 1 < at) line_ += *counted_++ == '\n' ? 1 : 0;
     return line_;
@@ -59,7 +59,7 @@ struct Cursor {
   bool operator==(const Cursor& other) const { return place == other.place; }
 };
 
-/// The part of the library's message that says what it saw, on one line of plain ASCII.
+/// The part of the library's message that describes the input, on one line of plain ASCII.
 std::string syntax_error(std::string_view message) {
   constexpr std::string_view mark = "syntax error while parsing ";
   if (const auto at = message.find(mark); at != std::string_view::npos) {
@@ -75,8 +75,7 @@ std::string syntax_error(std::string_view message) {
   return message.size() > longest ? result + "..." : result;
 }
 
-/// Receives the parser's events and makes values of them. Methods answer whether to go on, as the parser
-/// wants it.
+/// Receives the parser's events and builds values. Methods return true to continue, as the parser requires.
 class Reader {
  public:
   Reader(const std::string& file, Position& position) : file_(file), position_(position) {}
@@ -92,7 +91,7 @@ class Reader {
   }
   bool number_float(double, const std::string& written) { return add(Kind::number).text = written, true; }
   bool string(std::string& value) { return add(Kind::text).text = std::move(value), true; }
-  bool binary(std::vector<std::uint8_t>&) { return false; }  // never in a text
+  bool binary(std::vector<std::uint8_t>&) { return false; }  // does not occur in text
   bool start_object(std::size_t) { return open(Kind::object); }
   bool start_array(std::size_t) { return open(Kind::list); }
   bool end_object() { return open_.pop_back(), true; }
@@ -125,7 +124,7 @@ class Reader {
 
   bool open(Kind kind) {
     if (open_.size() == deepest) fail("this is nested too deeply");
-    // A pointer into a growing vector, and yet it stays: while this value is open, none is added beside it.
+    // The pointer into a growing vector stays valid: while this value is open, none is added next to it.
     open_.push_back(&add(kind));
     return true;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// JSON values that know the line on which they stand, so that a message can point there.
+// JSON values with line numbers, for messages.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct LinedJson {
 
   Kind kind = Kind::null;
   unsigned line = 1;
-  std::string text;              ///< a text's value; a number as it was written
+  std::string text;              ///< a text's value; a number as written
   std::uint64_t whole = 0;       ///< a whole number without sign
   std::vector<LinedJson> items;  ///< a list's items; an object's values
   std::vector<Key> keys;         ///< an object's names, one for each item
@@ -32,7 +32,7 @@ struct LinedJson {
   std::string describe() const;
 };
 
-/// Throws Error as "FILE:LINE: …" where the text is not JSON, gives a name twice, or is nested more than 16
+/// Throws Error as "FILE:LINE: …" if the text is not JSON, contains a name twice, or is nested more than 16
 /// deep.
 LinedJson parse_lined_json(std::string_view text, const std::string& file);
 

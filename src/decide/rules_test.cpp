@@ -19,7 +19,7 @@ constexpr std::string_view valid = R"({"convene_rules": 1,
  ]}
 )";
 
-/// What is wrong with a file, or "(no error)".
+/// The error of a file, or "(no error)".
 std::string error_of(std::string_view text) {
   try {
     parse_rules(text, "r.json");
@@ -65,7 +65,7 @@ TEST(Rules, FitByCollectiveProcsBytesAndNodes) {
   EXPECT_TRUE(rules[1].fits({Collective::allgather, 8, 64, 2, 4}));
   EXPECT_FALSE(rules[1].fits({Collective::allgather, 8, 64, 1, 4}));
   EXPECT_FALSE(rules[1].fits({Collective::allgather, 8, 64, 2, 5}));
-  EXPECT_FALSE(rules[1].fits({Collective::allgather, 8, 64}));  // nobody has looked at the nodes
+  EXPECT_FALSE(rules[1].fits({Collective::allgather, 8, 64}));  // the nodes are not known
 }
 
 TEST(Rules, UnknownNodesFitNoRuleThatAsksForThem) {
@@ -161,7 +161,7 @@ TEST(Rules, FileThatCannotBeRead) {
   }
 }
 
-/// Whatever a file holds, reading it gives rules or one sentence that begins with the file's name and a line.
+/// Any file gives rules, or one sentence that begins with the file's name and a line.
 void check_text(const std::string& text) {
   try {
     for (const Rule& rule : parse_rules(text, "r.json")) RC_ASSERT(rule.use.algorithm != nullptr);
@@ -200,7 +200,7 @@ RC_GTEST_PROP(RulesFuzz, JsonOfAnyShape, ()) {
 }
 
 RC_GTEST_PROP(LinedJson, LinesAreTrue, ()) {
-  // A list of values with any number of line ends between them: each must know the line where it was put.
+  // A list of values with any number of line ends between them: each must have its own line.
   const auto gaps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 4));
   const char* const values[] = {"1", "-2", "2.5", "true", "null", "\"x\"", "[]", "{\"a\":\n1}"};
   std::string text = "[0";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bursts: the number of messages that a rank sends, or receives, without waiting for others in between
-// (LogfP).
+// Bursts: the number of messages that a rank sends, or receives, without waiting for other messages in
+// between (LogfP).
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ struct LogGP {
   std::optional<double> synchronous_from;  ///< bytes: the S of LogGPS
 };
 
-/// The cost of a message of so many bytes, with G in place of the set's.
+/// The cost of a message of `bytes` bytes, with G in place of the set's.
 MessageCost loggp_cost(const LogGP& parameters, double bytes, double G);
 
 extern const ParameterSet loggp_parameters;

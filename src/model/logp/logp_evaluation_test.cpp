@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evaluated plans are compared with closed forms that were derived on paper, for all P up to 64.
+// Evaluated plans, compared with closed forms derived on paper, for all P up to 64.
 #include "model/logp/logp_evaluation.hpp"
 
 #include <gtest/gtest.h>
@@ -19,9 +19,9 @@ namespace convene::model {
 namespace {
 
 constexpr Rank most = 64;
-constexpr double close = 1e-9;  // of times of about 1 to 10,000
+constexpr double close = 1e-9;  // relative to times of about 1 to 10,000
 
-/// One channel with everything; o_s + L + o_r is larger than g, as on most machines.
+/// One channel with all parameters; o_s + L + o_r is larger than g, as on most machines.
 ModelPlatform platform() {
   ModelPlatform result;
   result.name = "test";
@@ -97,8 +97,8 @@ TEST(LogGPEvaluation, RecursiveDoubling) {
   }
 }
 
-/// Ports keep g + (m − 1)G after each message; the latency is long enough for all sends of a round to be out
-/// before the first message comes.
+/// Ports keep g + (m − 1)G after each message; the latency is long enough for all sends of a round to
+/// complete before the first message arrives.
 double bruck_by_hand(const LogGP& p, Rank procs, Rank ports, double bytes) {
   double time = 0;
   for (Rank width = 1; width < procs; width *= ports + 1) {
@@ -126,8 +126,7 @@ TEST(LogGPEvaluation, BruckWithOneToFourPorts) {
       const double evaluated = makespan(bruck(procs, ports), machine, loggp_model, 10);
       const double by_hand = bruck_by_hand(machine.channels[0].get<LogGP>(), procs, ports, 10);
       SCOPED_TRACE(std::to_string(procs) + " processes, " + std::to_string(ports) + " ports");
-      // Where the last round is not full, a rank may have what it sends there before the round before it
-      // ends.
+      // If the last round is not full, a rank may have the data of its sends before the round before it ends.
       if (is_power_of(ports + 1, procs))
         EXPECT_NEAR(evaluated, by_hand, close);
       else
@@ -222,8 +221,8 @@ TEST(LogfPEvaluation, OneMessageARound) {
 TEST(LogfPEvaluation, BruckWithTwoPortsSendsBothForFree) {
   const ModelPlatform machine = platform();
   const LogfP& p = machine.channels[0].get<LogfP>();
-  // o_s(2) + max{o_s(2) + L, o_s(2) + L} + o_r(2): the second message comes o_s later, the first is received
-  // by then.
+  // o_s(2) + max{o_s(2) + L, o_s(2) + L} + o_r(2): the second message arrives o_s later, when the first has
+  // been received.
   for (Rank procs : {3u, 9u, 27u}) {
     const double rounds = std::round(std::log(procs) / std::log(3));
     EXPECT_NEAR(makespan(bruck(procs, 2), machine, logfp_model, 1),

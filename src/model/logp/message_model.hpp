@@ -32,7 +32,7 @@ struct Burst {
 };
 
 struct MessageModel {
-  /// The cost of a message of so many bytes. The channel must have the model's parameters.
+  /// The cost of a message of `bytes` bytes. The channel must have the model's parameters.
   MessageCost (*cost)(const ModelChannel& channel, double bytes, Burst burst);
   /// The sender of such a message waits for the receiver: a request and its answer, of one byte each, precede
   /// it. Null: never.

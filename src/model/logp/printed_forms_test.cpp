@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formulas that the InfiniBand work on scatter, gather and allgather prints in its chapter 5, beside
-// plans evaluated under the literal models. Where they differ, the test says by how much: the work charges
-// (s − 1)G for each block and not for each message, has one g too many in the linear scatter, and forgets
-// that Bruck's messages grow.
+// Printed formulas: chapter 5 of the InfiniBand work on scatter, gather and allgather, compared with plans
+// evaluated under the literal models. Where they differ, the test states the difference: the work charges
+// (s − 1)G for each block instead of each message, has one g too many in the linear scatter, and omits that
+// Bruck's messages grow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ TEST(PrintedForms, RecursiveSplittingScatter) {  // section 5.1.3
     const double rounds = ceil_log(2, P);
     const double printed = rounds * message + (P - 1) * (s - 1) * p.G;
     EXPECT_NEAR(loggp(binomial(P, true)) - printed, (P - 1 - rounds) * p.G, close) << P;
-    // Printed is o_s(1) in each round; a process that sends n messages in a row has o_s(n).
+    // The work prints o_s(1) in each round; a process that sends n messages in a row has o_s(n).
     double literal = 0;
     for (int n = 1; n <= rounds; ++n) literal += f.send_overhead(n) + f.L + f.recv_overhead(1);
     EXPECT_NEAR(logfp(binomial(P, true)), literal, close) << P;

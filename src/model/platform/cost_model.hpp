@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cost models as descriptors. A descriptor carries everything that help, docs, the Python binding, the reader
-// of platform files and predictions need to know of a model. A new model is one source file with its
-// descriptor, and one line in cost_models.hpp.
+// Cost models as descriptors. A descriptor contains all that help, docs, the Python binding, the reader of
+// platform files and predictions need of a model. A new model is one source file with its descriptor, and one
+// line in cost_models.hpp.
 #pragma once
 
 #include <any>
@@ -29,7 +29,7 @@ struct ParameterSet {
   void (*check)(const ModelPlatform& platform, const JsonField& channels) = nullptr;
 };
 
-/// A plan whose cost is asked for. Keeps references.
+/// A request for the cost of a plan. Keeps references.
 struct PlanRequest {
   const Plan& plan;
   const Mapping& mapping;
@@ -38,11 +38,11 @@ struct PlanRequest {
   bool packed = false;  ///< the program's data is noncontiguous (models with CostModel::has_packing)
 };
 
-/// The cost of a plan as a function of m. What does not depend on m is computed once.
+/// The cost of a plan as a function of m. Everything independent of m is computed once.
 class PlanCost {
  public:
   virtual ~PlanCost() = default;
-  /// Seconds from a common start until the last rank is done, if m has so many bytes.
+  /// Seconds from a common start until the last rank is done, if m is `bytes` bytes.
   virtual double seconds(double bytes) const = 0;
 };
 
@@ -60,7 +60,7 @@ struct CostModel {
   /// The cost of a plan. The platform covers the model. Throws Error.
   std::unique_ptr<PlanCost> (*prepare)(const CostModel& model, const PlanRequest& request);
   const MessageModel* messages = nullptr;  ///< the LogP family's cost of one message; null for other models
-  bool has_packing = false;                ///< knows a cost of packing noncontiguous data
+  bool has_packing = false;                ///< has a cost of packing noncontiguous data
 };
 
 /// For CostModel::covers: the channel has parameters of type P.

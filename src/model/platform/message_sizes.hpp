@@ -16,7 +16,7 @@ class MessageSizes {
   static MessageSizes uniform(double bytes_per_place);
 
   /// Place i of the output holds bytes[i] (allgatherv). An input of one place holds the rank's own block; an
-  /// input with the output's number of places has the same sizes. bytes() refuses messages and copies of
+  /// input with the output's number of places has the same sizes. bytes() throws for messages and copies of
   /// other places.
   static MessageSizes by_place(std::vector<double> bytes);
 

@@ -12,7 +12,7 @@
 
 namespace convene::model {
 
-/// Output has P places, of which a rank begins with its own, or copies its own there.
+/// The output has P places; a rank starts with its own, or copies its own block there.
 inline Plan allgather_plan(Rank procs, const std::function<void(Rank, Builder&)>& write,
                            bool copies = false) {
   Plan plan;
@@ -67,18 +67,18 @@ inline Plan recursive_doubling(Rank procs) {
   });
 }
 
-/// P must be even. Round 0 swaps one block, each further one the two blocks that came last.
+/// P must be even. Round 0 swaps one block, each further one the two blocks received last.
 inline Plan neighbor_exchange(Rank procs) {
   return allgather_plan(procs, [&](Rank rank, Builder& builder) {
     const bool even = rank % 2 == 0;
-    Rank last = even ? rank : rank - 1;  // the pair that came last
+    Rank last = even ? rank : rank - 1;  // the pair received last
     builder.round(0);
     builder.send(even ? rank + 1 : rank - 1, Range(Buffer::output, rank));
     builder.recv(even ? rank + 1 : rank - 1, Range(Buffer::output, even ? rank + 1 : rank - 1));
     for (Rank round = 1; round < procs / 2; ++round) {
       const bool up = even == (round % 2 == 0);
       const Rank partner = (up ? rank + 1 : rank + procs - 1) % procs;
-      // The pair that the partner had last: pairs wander, those of even ranks upwards in number.
+      // The pair that the partner received last: pairs move on, those of even ranks upwards.
       const Rank comes = even ? (rank + 2 * procs + (round % 2 ? -(round + 1) : round)) % procs
                               : (rank - 1 + 2 * procs + (round % 2 ? round + 1 : -round)) % procs;
       builder.round(round);
@@ -115,7 +115,7 @@ inline std::vector<Rank> binomial_children(Rank procs, Rank rank) {
   return children;
 }
 
-/// The round in which a message of width 2^i goes: 0 for the widest.
+/// The round of a message of width 2^i: 0 for the widest.
 inline Rank binomial_round(Rank procs, Rank width) {
   Rank round = 0;
   for (Rank w = 1; w < procs; w *= 2) ++round;

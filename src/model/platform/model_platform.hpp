@@ -18,8 +18,9 @@
 
 namespace convene::model {
 
-/// A channel: the way by which the ranks of one unit of the level `within` reach each other, or all ranks. It
-/// holds at most one parameter set of each type; a cost model defines the type of its parameters.
+/// A channel: the medium through which the ranks of one unit of the level `within`, or all ranks,
+/// communicate. It holds at most one parameter set of each type; a cost model defines the type of its
+/// parameters.
 class ModelChannel {
  public:
   std::string name;
@@ -60,9 +61,9 @@ struct ModelPlatform {
   std::vector<std::string> assumed;    ///< parameters that the source does not state
   std::string machine;                 ///< in the form of Machine::parse(); may be empty
   std::vector<ModelChannel> channels;  ///< the nearest first
-  ByTau copy;                          ///< seconds of a copy of so many bytes, which τ ranks of a node make
-  std::optional<Piecewise> packing;    ///< p: seconds to pack or unpack so many noncontiguous bytes
-  std::optional<ByTau> computation;    ///< γ: seconds to reduce two vectors of so many bytes, on τ ranks
+  ByTau copy;                          ///< seconds of a copy of this many bytes by each of τ ranks of a node
+  std::optional<Piecewise> packing;    ///< p: seconds to pack or unpack this many noncontiguous bytes
+  std::optional<ByTau> computation;    ///< γ: seconds to reduce two vectors of this many bytes, on τ ranks
 
   /// A platform without parameters, for cost expressions: memory within a node, a network between nodes.
   static ModelPlatform two_channels();

@@ -27,7 +27,7 @@ class JsonField {
   JsonField operator[](const std::string& key) const;
   JsonField operator[](std::size_t index) const;
 
-  // The value as a type. Each throws Error if the value has another one.
+  // Typed values. Each throws Error if the value has another type.
   /// An object without other keys than these.
   const JsonField& object(std::span<const std::string_view> known) const;
   const JsonField& object(std::initializer_list<std::string_view> known) const {
@@ -55,7 +55,7 @@ class ParameterReader {
   double time(const JsonField& field) const;
   /// A number, a list of [size, value], or {"fixed": …, "per_byte": …}.
   Piecewise function(const JsonField& field) const;
-  /// A function that does not decrease: the duration of an operation on so many bytes.
+  /// A function that does not decrease: the duration of an operation as a function of bytes.
   Piecewise growing(const JsonField& field) const;
   /// A growing function for each τ; τ = 1 among them, and larger values for larger τ.
   ByTau table_by_tau(const JsonField& table) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Piecewise linear functions of a size: parameters that were measured at some points.
+// Piecewise linear functions of a size: parameters measured at some points.
 #pragma once
 
 #include <string>

@@ -64,7 +64,7 @@ TEST(PlatformFile, ChannelsFollowTheLevelsThatTwoRanksShare) {
   EXPECT_EQ(channels.between(3, 4), 2u);
   EXPECT_EQ(channels.unit(0, 3), 1u);
   EXPECT_EQ(channels.unit(2, 5), 1u);
-  // A machine without sockets has no ranks that share one.
+  // In a machine without sockets no ranks share one.
   const Mapping flat = Mapping::sequential(Machine::parse("node:2 core:4"), 8);
   EXPECT_EQ(ChannelMap(platform.channels, flat).between(0, 1), 1u);
 }
@@ -86,7 +86,7 @@ TEST(PlatformFile, ChannelsBehindThatOfANodeAreNetworks) {
   platform.channels[0].within = "node";
   platform.channels[1].within = "rack";
   EXPECT_EQ(network_channel(platform.channels), 1u);
-  // In the network, messages contend that come to the same node.
+  // In the network, messages to the same node contend.
   const Mapping mapping = Mapping::sequential(Machine::parse("rack:2 node:2 core:1"), 4);
   const ChannelMap channels(platform.channels, mapping);
   EXPECT_EQ(channels.between(0, 1), 1u);

@@ -19,7 +19,7 @@ std::vector<std::string_view> model_names(const ModelPlatform& platform);
 /// plan, mapping and platform. Throws Error.
 std::unique_ptr<PlanCost> prepare_prediction(const CostModel& model, const PlanRequest& request);
 
-/// Σ bytes × |node(from) − node(to)| over all messages, if m has so many bytes: the cost of a mapping in the
+/// Σ bytes × |node(from) − node(to)| over all messages, if m is `bytes` bytes: the cost of a mapping in the
 /// work on Sparbit, section 5.3. Not a time.
 double hop_bytes(const Plan& plan, const Mapping& mapping, double bytes, Rational place = 1);
 

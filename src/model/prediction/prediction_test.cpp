@@ -51,9 +51,9 @@ TEST(Prediction, MessagesAreSegmentedByTheirOwnSize) {
   machine.channels[0].get<TauLop>().segment = 8;
   const Plan plan = recursive_doubling(4);
   const Mapping mapping = Mapping::sequential(Machine::parse("node:1 core:4"), 4);
-  // Both rounds' messages fit: o + 2L(4, 4) + o + 2L(8, 4).
+  // The messages of both rounds fit in one segment: o + 2L(4, 4) + o + 2L(8, 4).
   EXPECT_DOUBLE_EQ(predictor(plan, mapping, machine, "taulop")->seconds(4), 1 + 2 * 9 + 1 + 2 * 17);
-  // The second round's are two segments, which a rank sends and receives: o + 2L(8, 4) + o + 4L(8, 4).
+  // Those of the second round are two segments, which a rank sends and receives: o + 2L(8, 4) + o + 4L(8, 4).
   EXPECT_DOUBLE_EQ(predictor(plan, mapping, machine, "taulop")->seconds(8), 1 + 2 * 17 + 1 + 4 * 17);
 }
 
@@ -81,12 +81,12 @@ TEST(Prediction, ExchangesBetweenNodesHaveTheirOwnTransfers) {
 
 TEST(Prediction, PackingComesBeforeAndBehind) {
   ModelPlatform machine = platform();
-  const Plan plan = recursive_doubling(4);  // in place: what is given stands in the output
+  const Plan plan = recursive_doubling(4);  // in place: the input is in the output
   const Mapping mapping = Mapping::sequential(Machine::parse("node:1 core:4"), 4);
   const auto packed = [&](std::string_view model) {
     return predictor(plan, mapping, machine, model, 1, true)->seconds(8);
   };
-  EXPECT_THROW(packed("taulop"), Error);  // the platform does not say
+  EXPECT_THROW(packed("taulop"), Error);  // the platform has no packing cost
   EXPECT_THROW(packed("hockney"), Error);
   machine.packing = Piecewise::line(5, 2);
   EXPECT_DOUBLE_EQ(packed("taulop"), (5 + 2 * 8) + 1 + 2 * 17 + 1 + 2 * 33 + (5 + 2 * 24));

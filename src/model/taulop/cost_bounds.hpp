@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounds between simplified cost expressions, without numbers, from what τ-Lop assumes of its parameters.
+// Bounds between simplified cost expressions, without numbers, from τ-Lop's assumptions on its parameters.
 #pragma once
 
 #include <vector>

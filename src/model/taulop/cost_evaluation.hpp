@@ -8,7 +8,7 @@
 namespace convene::model {
 
 /// Seconds. Symbols: m is `bytes`, S is the smaller of `segment` and m, and k = m / S. Transmissions are
-/// expanded as `transport` says, segmented ones in ⌈size/S⌉ segments. Throws Error if the platform lacks
+/// expanded according to `transport`, segmented ones in ⌈size/S⌉ segments. Throws Error if the platform lacks
 /// parameters of τ-Lop.
 double evaluate(const Expression& expression, const ModelPlatform& platform, double bytes,
                 const TransportModel& transport = {}, double segment = 0);

@@ -137,7 +137,7 @@ TEST(Compare, TheBoundsOfL) {
   EXPECT_EQ(compare(L(0, m, 2), L(0, m, 4)), Comparison::at_most);
   EXPECT_EQ(compare(2 * L(0, m, 2), L(0, m, 4)), Comparison::at_least);
   EXPECT_EQ(compare(2 * L(0, m, 2), L(0, m, 5)),
-            Comparison::undecided);  // L(m, 5) ≤ 3L(m, 2) is all that is known
+            Comparison::undecided);  // only L(m, 5) ≤ 3L(m, 2) is known
   EXPECT_EQ(compare(3 * L(0, m, 2), L(0, m, 5)), Comparison::at_least);
   EXPECT_EQ(compare(L(0, {3, "m"}, 2), 3 * L(0, m, 2)), Comparison::equal);
   EXPECT_EQ(compare(L(0, m, 2), L(1, m, 2)), Comparison::undecided);
@@ -165,7 +165,7 @@ TEST(Compare, SegmentsOfMAreKTimesS) {
             Comparison::undecided);  // k = 1 or more
 }
 
-/// Values that keep the bounds: L(m, τ) = τ^e.
+/// Values within the bounds: L(m, τ) = τ^e.
 RC_GTEST_PROP(Compare, IsTrueOnMachinesWithinTheBounds, ()) {
   const auto random = [] {
     Expression e;
@@ -188,7 +188,7 @@ RC_GTEST_PROP(Compare, IsTrueOnMachinesWithinTheBounds, ()) {
 }
 
 RC_GTEST_PROP(LinearProgram, NoPointOfTheConeIsLower, (const std::vector<std::uint8_t>& numbers)) {
-  // Variables that grow, each at most doubling the one before it.
+  // Increasing variables, each at most twice the one before it.
   constexpr std::size_t n = 6;
   std::vector<HalfSpace> cone;
   for (std::size_t i = 0; i + 1 < n; ++i) {
@@ -200,7 +200,7 @@ RC_GTEST_PROP(LinearProgram, NoPointOfTheConeIsLower, (const std::vector<std::ui
   const double least = least_in_cone(weights, cone);
   double largest = 0, best = 0;
   for (double weight : weights) largest = std::max(largest, std::abs(weight));
-  // The corners: each step doubles or stays, and the last value is 1.
+  // The corners: each step doubles or keeps the value, and the last value is 1.
   for (unsigned corner = 0; corner < 1u << (n - 1); ++corner) {
     double x = 1, sum = 0;
     for (std::size_t i = n; i-- > 0;) {

@@ -48,7 +48,7 @@ class Collector {
     }
   }
 
-  /// Copies first, then overheads, as the source writes them.
+  /// Copies first, then overheads, as in the source.
   Expression result() const {
     auto sorted = terms_;
     std::stable_sort(sorted.begin(), sorted.end(),
@@ -85,7 +85,7 @@ class Collector {
     const bool is_linear =
         atom.kind == AtomKind::transfer || atom.kind == AtomKind::copy || atom.kind == AtomKind::computation;
     if (how_.linear && is_linear &&
-        atom.size.count != 0) {  // L(0, τ) is what synchronisation costs, not nothing
+        atom.size.count != 0) {  // L(0, τ) is the cost of synchronisation, not zero
       factor = atom.size.count * factor;
       atom.size.count = 1;
     }

@@ -51,7 +51,7 @@ class Writer {
 
   std::string size(const Size& size) const { return size.count == 0 ? "0" : fraction(size.count, size.unit); }
 
-  /// To stand before an operand, without its sign where that is alone.
+  /// A factor before an operand, without its sign if that stands alone.
   std::string factor(const Factor& f) const {
     if (f.per_k == 0) return spaced(fraction(f.fixed, ""), f.fixed);
     if (f.fixed == 0) return spaced(fraction(f.per_k, "k"), f.per_k);

@@ -29,7 +29,7 @@ class Tableau {
   double minimize() {
     for (std::size_t column = entering(); column < columns_; column = entering()) {
       const std::size_t row = leaving(column);
-      if (row == rows_.size()) break;  // cannot be: x ≤ 1
+      if (row == rows_.size()) break;  // impossible, since x ≤ 1
       pivot(row, column);
     }
     return -costs_.back();
@@ -86,7 +86,7 @@ class Tableau {
   std::size_t variables_, columns_;
   std::vector<std::vector<double>> rows_;
   std::vector<double> costs_;
-  std::vector<std::size_t> basis_;  // by row: the variable that it gives
+  std::vector<std::size_t> basis_;  // by row: its basic variable
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear program: the least value of a weighted sum over values that bound each other.
+// Linear program: the minimum of a weighted sum over values that bound each other.
 #pragma once
 
 #include <cstddef>

@@ -37,7 +37,7 @@ std::vector<TreeLevel> levels_of(std::uint32_t procs, std::uint32_t degree) {
   return levels;
 }
 
-/// A binomial tree of messages of this size that are moved once: Σ 2^i ∥ (o + L(size, 1)).
+/// A binomial tree of messages of this size that are transferred once: Σ 2^i ∥ (o + L(size, 1)).
 Expression binomial(std::uint32_t procs, const Size& size) {
   std::vector<Expression> stages;
   for (std::uint32_t stage = 0; stage < std::bit_width(procs - 1); ++stage)

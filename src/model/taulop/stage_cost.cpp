@@ -32,7 +32,7 @@ class Taken {
   std::vector<std::uint64_t> words_;
 };
 
-/// Marks the messages of a stage that are exchanges, in channels with parameters of their own for these.
+/// Marks the messages of a stage that are exchanges, in channels with separate parameters for these.
 void find_exchanges(Stage& stage, std::span<const ModelChannel> channels) {
   std::set<std::pair<Rank, Rank>> ways;
   const auto matters = [&](const StageMessage& message) {

@@ -18,15 +18,15 @@ namespace {
 
 constexpr std::uint32_t memory = 0, network = 1, channels = 2;
 
-/// So many transmissions at a time of so many blocks each.
+/// A number of concurrent transmissions of a number of blocks each.
 struct Phase {
   std::uint32_t number;
   std::int64_t blocks;
 };
-/// One after the other, in one channel.
+/// Successive phases in one channel.
 using Phases = std::vector<Phase>;
 
-/// Sequences that begin together in one channel (A2): they contend, until the next phase of any of them ends.
+/// Sequences that start together in one channel (A2): they contend until the next phase of any of them ends.
 Phases together(std::vector<Phases> sequences) {
   Phases merged;
   while (true) {
@@ -169,7 +169,7 @@ class Summa {
     return node_of_[a] == node_of_[b] ? memory : network;
   }
 
-  /// What the owner of the rows from `top` on sends through this channel, as a sequence (A4, A1).
+  /// Messages of the owner of the rows from `top` on through this channel, as a sequence (A4, A1).
   std::int64_t blocks_to_others(const PartitionColumn& own, const Rectangle& owner, std::int64_t top,
                                 std::uint32_t wanted) const {
     const std::int64_t bottom = top + owner.height;

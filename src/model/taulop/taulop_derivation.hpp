@@ -30,7 +30,7 @@ struct Derivation {
   TransportModel transport;  ///< its network_channel is taken from the channels
   Rational place = 1;        ///< the part of m that one place holds: 1/4 if blocks are sent in 4 segments
   /// The program's data is noncontiguous: the rank that reads most packs it first, and the one that writes
-  /// most unpacks it in the end, Θ = p + … + p (section 3.4).
+  /// most unpacks it at the end, Θ = p + … + p (section 3.4).
   bool packed = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The expressions of the τ-Lop thesis, derived from plans and mappings.
+// Expressions of the τ-Lop thesis, derived from plans and mappings.
 #include "model/taulop/taulop_derivation.hpp"
 
 #include <gtest/gtest.h>
@@ -116,7 +116,7 @@ TEST(TauLopDerived, RingInOneChannel) {
   EXPECT_EQ(one_channel(ring(8, true), {.transport = segments}), "c(m, 8) + 7o(m) + 14kL(S, 8)");  // (4.15)
 }
 
-TEST(TauLopDerived, BinomialScatterInOneChannel) {  // m is what all ranks get together
+TEST(TauLopDerived, BinomialScatterInOneChannel) {  // m is the data that all ranks get together
   const Rational block(1, 8);
   EXPECT_EQ(one_channel(binomial(8, true), {.place = block}),
             "3o(m) + L(m, 1) + 1/2 L(m, 2) + 1/4 L(m, 4)");  // (4.19), (4.21)
@@ -142,7 +142,7 @@ TEST(TauLopDerived, SeveralPortsGoOneAfterTheOther) {
   EXPECT_EQ(to_text(derived(linear(5, false), sequential(1, 5))), "4T⁰(m)");
 }
 
-TEST(TauLopDerived, PairwiseAlltoallInOneChannel) {  // m is what one rank sends to all
+TEST(TauLopDerived, PairwiseAlltoallInOneChannel) {  // m is the data that one rank sends to all
   const Rational block(1, 8);
   EXPECT_EQ(one_channel(pairwise(8), {.place = block}), "1/8 c(m, 8) + 7o(m) + 7/4 L(m, 8)");  // (4.41)
   EXPECT_EQ(one_channel(pairwise(8), {.transport = segments, .place = block}),
@@ -225,7 +225,7 @@ TEST(TauLopDerived, RanksThatSendToEachOtherExchange) {
   EXPECT_EQ(sum(ring(4), 4, 1, with), sum(ring(4), 4, 1, plain));
   EXPECT_EQ(sum(ring(2), 2, 1, with), "2L⁰(m, 1) + L_sr¹(m, 1)");
   EXPECT_EQ(to_text(L(1, {}, 2, TransferKind::exchange), {.latex = true}), "L_{sr}^{1}(m, 2)");
-  // Nothing bounds the one by the other.
+  // Neither bounds the other.
   EXPECT_EQ(compare(L(1, {}, 1), L(1, {}, 1, TransferKind::exchange)), Comparison::undecided);
   EXPECT_EQ(compare(L(1, {}, 1, TransferKind::exchange), L(1, {}, 2, TransferKind::exchange)),
             Comparison::at_most);
@@ -247,9 +247,9 @@ TEST(TauLopDerived, WhatIsNotInOnePieceIsPackedAndUnpacked) {  // section 3.4: �
   EXPECT_EQ(to_text(simplify(3 * e, {.drop_overheads = true})),
             "3p(m) + 3c(m, 4) + 3p(4m) + 9[4 ∥ T_sr⁰(m)]");
   EXPECT_EQ(to_text(simplify(e, {.drop_copies = true})), "3[4 ∥ T_sr⁰(m)]");
-  // In place the own block is given from the output, and is not unpacked.
+  // In place the own block is in the output already, and is not unpacked.
   EXPECT_EQ(to_text(derived(ring(4), sequential(1, 4), packed)), "p(m) + 3[4 ∥ T_sr⁰(m)] + p(3m)");
-  // More is not less; but it is not linear.
+  // Packing more does not cost less; but the cost is not linear.
   EXPECT_EQ(compare(p({1, "m"}), p({2, "m"})), Comparison::at_most);
   EXPECT_EQ(compare(2 * p({1, "m"}), p({2, "m"})), Comparison::undecided);
 }

@@ -9,7 +9,7 @@ namespace convene::simulate {
 struct ChannelUse {
   ChannelId channel = 0;
   double bytes = 0;    ///< carried
-  double seconds = 0;  ///< in which it carried anything
+  double seconds = 0;  ///< seconds in which the channel carried data
 };
 
 }  // namespace convene::simulate

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Departures: messages that share a resource equally, in the order of their completion. The resource counts
 // the bytes that it has carried for each of its messages (processor sharing in virtual time): a message
-// completes when that number has grown by its size, whatever other messages enter and leave meanwhile.
+// completes when that number has grown by its size, independent of other messages that enter and leave
+// meanwhile.
 #pragma once
 
 #include <algorithm>

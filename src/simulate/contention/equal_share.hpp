@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Equal share, the fast contention model: every channel divides its bandwidth equally among its messages,
-// whatever limits them elsewhere. A message has passed when the last of its channels has carried it. If all
-// messages have their bottleneck in one channel, this is max-min fairness; otherwise a channel reserves
-// bandwidth for a message that is slower elsewhere.
+// independent of their limits elsewhere. A message has passed when the last of its channels has carried it.
+// If all messages have their bottleneck in one channel, this is max-min fairness; otherwise a channel
+// reserves bandwidth that a message limited elsewhere does not use.
 //
 // A channel keeps one number for all its messages: the bytes that it has carried for each of them. A message
 // that enters or leaves changes only the rate of that number.
 //
-// If all channels of a message are empty, the time at which it leaves them is foreseen: they have no event,
+// If all channels of a message are empty, the time at which it leaves them is predicted: they have no event,
 // and are empty again after that time. If another message enters one of them before, the first is
-// reconsidered: channels that still carry it get the event that they would have had. (A channel that was
-// shared the last time is not foreseen.)
+// reconsidered: channels that still carry it get an ordinary event. (A channel that was shared the last time
+// gets no prediction.)
 //
 // Channels of one path whose next departures coincide (all of them, if a message is alone and links are
 // equal) are chained to one event, that of the first channel, which serves the others as long as their stamps
-// equal the event's. A channel that gets another event leaves the chain, and those behind it get an event of
-// their own.
+// equal the event's. A channel that gets another event leaves the chain, and the channels after it get their
+// own event.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class EqualShare {
     for (ChannelId c = 0; c < channels_.size(); ++c) channels_[c].seconds_a_byte = network.seconds_a_byte(c);
   }
 
-  /// This model can foresee when a message leaves its channels.
+  /// This model can predict when a message leaves its channels.
   static constexpr bool foresees = true;
 
   /// Enters a message of more than 0 bytes if all its channels are empty. Returns when it will have passed
@@ -60,7 +60,7 @@ class EqualShare {
     return passed;
   }
 
-  /// Calls f(flow) for each foreseen message in these channels, before another one enters: f must reconsider
+  /// Calls f(flow) for each predicted message in these channels, before another one enters: f must reconsider
   /// it.
   template <class F>
   void for_foreseen(const Path& path, double now, F&& f) {
@@ -68,8 +68,8 @@ class EqualShare {
       if (const ChannelState& c = channels_[path.channels[i]]; c.is_foreseen && c.due > now) f(c.flow);
   }
 
-  /// Makes a foreseen message on this path an ordinary one, with the number `number`. Returns the number of
-  /// parts that will be reported as done.
+  /// Turns a predicted message on this path into an ordinary one, with the number `number`. Returns the
+  /// number of parts that will be reported as done.
   unsigned reconsider(FlowId flow, FlowId number, const Path& path, double now) {
     unsigned parts = 0;
     ChannelState* last = nullptr;
@@ -95,7 +95,9 @@ class EqualShare {
       ChannelState& c = channels_[id];
       add(id, flow, bytes, now);
       const double due = due_of(c, now);
-      if (c.stamp != idle && due >= c.due) continue;  // its event is too early, and is corrected then
+      if (c.stamp != idle && due >= c.due)
+        continue;  // its event is too early, and will be corrected when it
+                   // occurs
       disarm(c);
       c.due = due;
       c.changed = false;
@@ -165,7 +167,7 @@ class EqualShare {
     std::uint32_t present : 29 = 0;
     std::uint32_t changed : 1 = 0;      // messages entered after the event was set
     std::uint32_t was_shared : 1 = 0;   // there were several messages at a time since it was last empty
-    std::uint32_t is_foreseen : 1 = 0;  // the only message has no event; it has left at `due`
+    std::uint32_t is_foreseen : 1 = 0;  // the only message has no event; it leaves at `due`
     std::uint32_t stamp = idle;         // of the event
     ChannelId next = no_channel;        // the next channel of the same event, while the stamps are equal
   };
@@ -192,7 +194,7 @@ class EqualShare {
     c.since = now;
   }
 
-  /// When the first message completes if no other enters or leaves.
+  /// Time when the first message completes if no other enters or leaves.
   static double due_of(const ChannelState& c, double now) {
     const double left = c.enough - c.carried;
     if (left <= c.carried * rounding) return now;
@@ -261,7 +263,7 @@ class EqualShare {
     events_.push(c.due, kind_ | id, stamp_);
   }
 
-  /// Removes a channel from its chain: those behind it get an event of their own.
+  /// Removes a channel from its chain: the channels after it get their own event.
   void disarm(ChannelState& c) {
     const ChannelId first = std::exchange(c.next, no_channel);
     if (first == no_channel) return;

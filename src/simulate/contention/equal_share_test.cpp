@@ -10,7 +10,7 @@
 namespace convene::simulate {
 namespace {
 
-/// Four nodes of two cores: ways of one and of two channels, and channels of two speeds.
+/// Four nodes of two cores: paths of one and of two channels, and channels of two speeds.
 SimulatedPlatform nodes() {
   return parse_simulated_platform(R"({
     "convene_platform": 1, "machine": "node:4 core:2",
@@ -24,7 +24,7 @@ struct Message {
   double bytes, enters;
 };
 
-/// When one channel has carried its messages: each has an equal share until the next enters or leaves.
+/// Times when one channel has carried its messages: each has an equal share until the next enters or leaves.
 std::map<std::size_t, double> departures(const std::vector<std::pair<std::size_t, Message>>& messages,
                                          double seconds_a_byte) {
   std::map<std::size_t, double> left, done;

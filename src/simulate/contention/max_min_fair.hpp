@@ -30,7 +30,7 @@ class MaxMinFair {
   MaxMinFair(const MaxMinFair&) = delete;  // its table of routes refers to it
   MaxMinFair& operator=(const MaxMinFair&) = delete;
 
-  /// This model cannot foresee when a message leaves its channels.
+  /// This model cannot predict when a message leaves its channels.
   static constexpr bool foresees = false;
 
   /// Enters a message of more than 0 bytes. The path must have channels. Returns the number of parts that

@@ -14,7 +14,7 @@ namespace {
 struct Message {
   double begins = 0, bytes = 0;
   Path path;
-  // As the definition is followed:
+  // State of the reference computation:
   double left = 0, rate = 0, ends = -1;
 
   bool uses(ChannelId channel) const {
@@ -23,7 +23,7 @@ struct Message {
   }
 };
 
-/// Leaf switches of two nodes of two cores: ways within a node, to the neighbour, and over the core switch.
+/// Leaf switches of two nodes of two cores: paths within a node, to the neighbour, and over the core switch.
 SimulatedPlatform tree() {
   SimulatedPlatform platform;
   platform.machine = Machine::parse("node:6 core:2");
@@ -35,8 +35,8 @@ SimulatedPlatform tree() {
   return platform;
 }
 
-/// The definition: of the channels that have messages without a rate, that which would give each of them the
-/// least gives them that.
+/// The definition: of the channels with messages without a rate, the one with the smallest share assigns that
+/// share to them.
 void set_rates(std::vector<Message*>& present, const SimulatedNetwork& network) {
   for (Message* message : present) message->rate = 0;
   while (true) {

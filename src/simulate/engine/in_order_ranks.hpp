@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In-order ranks: ranks that begin their steps and wait for them in a compiled order, as the executor does.
+// In-order ranks: ranks that start their steps and wait for them in a compiled order, as the executor does.
 // Internal to the engine.
 #pragma once
 
@@ -28,9 +28,9 @@ class InOrderRanks {
 
   bool has_order(Rank rank) const { return !progress_.empty() && progress_[rank].end != nullptr; }
 
-  /// Executes the rank's order until it has to wait. issue(step) begins a step and returns true if the rank's
-  /// processor works for it now; advance() must be called again when it has. is_over(step): the rank need not
-  /// wait for the step.
+  /// Executes the rank's order until it has to wait. issue(step) starts a step and returns true if the rank's
+  /// processor is busy with it now; advance() must be called again when it has. is_over(step): the rank need
+  /// not wait for the step.
   template <class Issue, class IsOver>
   void advance(Rank rank, Issue&& issue, IsOver&& is_over) {
     Progress& progress = progress_[rank];

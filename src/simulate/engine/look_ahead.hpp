@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Software prefetch for the simulator, which waits for memory most of its time: loads what the next events
-// will need. Internal to the engine.
+// Software prefetch for the simulator, whose time is mostly memory latency: loads the data of the next
+// events. Internal to the engine.
 #pragma once
 
 #include "base/huge_pages.hpp"
@@ -34,8 +34,8 @@ class LookAhead {
         ranks_(ranks),
         path_(path) {}
 
-  /// What the next events need, in three stages, each of which finds what the next one rendezvous_handshake
-  /// for: what events are about, what that leads to, and what that does.
+  /// Prefetches the data of the next events in three stages: the subjects of the events, the data that these
+  /// refer to, and the data behind that. Each stage reads what the previous one has prefetched.
   [[gnu::always_inline]] void at_events() const {
     fetch_first(queue_.ahead(events - 1));
     fetch_second(queue_.ahead(7));

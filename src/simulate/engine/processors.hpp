@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Processors: the current job of each, and the messages that it will process. Internal to the engine.
 //
-// A processor handles messages in the order of their delivery, whenever it has nothing else to do. A message
-// whose delivery time is known needs no event for its delivery in two cases:
-// - The processor will be busy then: the message is queued (queue).
+// A processor handles messages in the order of their delivery, when it has no other work. A message whose
+// delivery time is known needs no event for its delivery in two cases:
+// - The processor will be busy at that time: the message is queued (queue).
 // - The processor will be idle: it is reserved for the message, and has an event for the end of that work
 //   (reserve).
-// If other work precedes a reservation, the message is queued behind that work, provided that the work lasts
+// If other work precedes a reservation, the message is queued after that work, provided that the work lasts
 // until the delivery; otherwise the delivery gets an event. Queued messages get events for their deliveries,
 // too, when the processor becomes idle before. (A reserved message precedes work that becomes ready at the
 // very time of its delivery.)
@@ -87,7 +87,7 @@ class Processors {
     return id;
   }
 
-  /// Queues that message again, behind the work that preceded it.
+  /// Queues that message again, after the work that preceded it.
   void requeue(Core& core, std::uint32_t id) {
     SimMessage& message = messages_[id];
     message.state = SimMessage::queued;
@@ -111,7 +111,7 @@ class Processors {
     return messages_.add(message);
   }
 
-  /// Appends a delivered message for which the processor has no time yet.
+  /// Appends a delivered message while the processor is busy.
   void add_delivered(Core& core, std::uint32_t id) {
     SimMessage& message = messages_[id];
     message.state = SimMessage::unexpected;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sender ports: a limit on the messages that a rank may be sending at a time, and a gap between them.
+// Sender ports: a limit on the number of messages that a rank sends at a time, and a gap between them.
 // Internal to the engine.
 #pragma once
 

@@ -9,7 +9,7 @@
 
 namespace convene::simulate {
 
-/// Rank r's steps are what write(r, builder) rendezvous_handshake for; buffers of 1 and `places` places.
+/// Rank r's steps are those that write(r, builder) adds; buffers have 1 and `places` places.
 template <class Write>
 Plan make_plan(Rank procs, std::uint32_t places, Write&& write) {
   Plan plan;
@@ -58,7 +58,7 @@ inline Plan doubling(Rank procs) {
   });
 }
 
-/// Nodes of so many cores on one switch; nothing costs anything but the links that are given.
+/// Nodes of `cores` cores on one switch; only the given links have costs.
 inline SimulatedPlatform cluster(std::uint32_t nodes, std::uint32_t cores, const Link& link,
                                  const Link& memory) {
   SimulatedPlatform platform;

@@ -11,7 +11,7 @@
 
 namespace convene::simulate::engine {
 
-/// The sender's processor is done with the message.
+/// The sender's processor has finished its work for the message.
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::send(Rank rank, StepId step, const SimStep& sim_step) {
   const bool rendezvous = sim_step.bytes > platform_.eager;
@@ -26,7 +26,7 @@ inline void SimulationRun<ContentionModel>::send(Rank rank, StepId step, const S
   finish(rank, step, sim_step);
 }
 
-/// Sends a request to send. Without a handshake it takes no time, nor does the answer.
+/// Sends a request to send. Without a handshake neither the request nor the answer takes time.
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::send_rts(std::uint32_t id) {
   SimMessage& message = messages_[id];
@@ -102,7 +102,7 @@ inline void SimulationRun<ContentionModel>::enter_channels(std::uint32_t id, boo
   if (message.parts == 0) on_transferred(id);
 }
 
-/// Another message enters a channel of a message whose end was foreseen: that message becomes an ordinary
+/// Another message enters a channel of a message whose end was predicted: that message becomes an ordinary
 /// one.
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::reconsider(std::uint32_t id) {
@@ -197,12 +197,12 @@ inline void SimulationRun<ContentionModel>::receive(std::uint32_t id, double buf
     process(id);
     return processors_.requeue(core, displaced);
   }
-  // Its queues decide, not `free`: a job that ends at this time may lead to work that precedes the message.
+  // Its queues decide, not `free`: a job that ends at this time may release work that precedes the message.
   if (!core.is_busy() && !core.has_delivered()) return process(id);
   processors_.add_delivered(core, id);
 }
 
-/// The receiver's processor begins with a message.
+/// The receiver's processor starts to process a message.
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::process(std::uint32_t id) {
   const SimMessage& message = messages_[id];
@@ -214,7 +214,7 @@ inline void SimulationRun<ContentionModel>::process(std::uint32_t id) {
   finish(rank, step, workload_.sim_step(rank, step));
 }
 
-/// A processor that finished a job turns to delivered messages, unless the job has led to other work.
+/// A processor that finished a job processes delivered messages, unless the job has released other work.
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::process_delivered() {
   Core& core = processors_[std::exchange(idle_, none)];

@@ -22,12 +22,12 @@ struct SimulationOptions {
   Contention contention = Contention::equal_share;
   bool critical_path = false;  ///< costs 21 bytes more per step
   Noise noise = {};            ///< delays of the processors
-  /// By rank, seconds: when it begins with steps that do not use its own input, before it arrives (in a
-  /// background thread) or after (because the schedule is not known before). Empty: when it arrives.
+  /// By rank, seconds: when it starts steps that do not use its own input, before it arrives (in a background
+  /// thread) or after (because the schedule is not known before). Empty: when it arrives.
   std::vector<double> begins = {};
-  /// By rank (or one for all ranks, if the workload is one schedule): the order in which it begins its steps
+  /// By rank (or one for all ranks, if the workload is one schedule): the order in which it starts its steps
   /// and waits for them, as the executor does. A rank with an empty order, and every rank without orders,
-  /// begins each step as soon as its predecessors are done. Not together with `begins`.
+  /// starts each step as soon as its predecessors are done. Not together with `begins`.
   std::span<const Order> orders = {};
   std::stop_token stop = {};  ///< polled every few thousand events
 };

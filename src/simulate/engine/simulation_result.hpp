@@ -27,7 +27,7 @@ struct SimulationResult {
   double end = 0;               ///< the last exit
   std::uint64_t messages = 0;
   double bytes = 0;                  ///< sent by all ranks
-  std::vector<ChannelUse> channels;  ///< those that carried anything
+  std::vector<ChannelUse> channels;  ///< those that carried data
   std::vector<CriticalStep>
       critical_path;  ///< from the first step to the last; empty unless it was requested
 };

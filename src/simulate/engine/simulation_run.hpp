@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Simulation run: the state of one simulation and its event loop. simulation_steps.hpp and
-// simulation_messages.hpp define what happens to steps and to messages. Internal to the engine.
+// simulation_messages.hpp define the events of steps and of messages. Internal to the engine.
 //
 // A message is five events in general: its sender's processor is done with it, the channels at either end
 // have carried it, it is delivered, and its receiver's processor is done with it. (Rendezvous, ports and
-// further channels add some.) Most messages need fewer, two at best:
-// - The time at which a message leaves empty channels is foreseen without an event; if another message enters
-//   one of them before, the first is reconsidered (equal_share.hpp). Otherwise, channels that finish a
+// further channels add some.) Most messages need fewer events, two at best:
+// - The time at which a message leaves empty channels is predicted without an event; if another message
+//   enters one of them before, the first is reconsidered (equal_share.hpp). Otherwise, channels that finish a
 //   message at the same time share one event.
 // - A delivery with a known time and a posted receive needs no event (processors.hpp).
-// A revoked forecast leaves a stale event, or a stale message in a queue.
+// A revoked prediction leaves a stale event, or a stale message in a queue.
 #pragma once
 
 #include <fmt/format.h>
@@ -195,7 +195,7 @@ class SimulationRun {
   NoiseSource noise_;
   const std::stop_token stop_;
   SenderPorts ports_;
-  const bool may_foresee_;  // a message that has passed its channels causes nothing but its delivery
+  const bool may_foresee_;  // a message that has passed its channels has no effect but its delivery
   const bool may_reserve_;  // the duration of a processor's job does not depend on the jobs before it
   double now_ = 0;
   std::uint64_t left_ = 0;  // steps that are not finished
@@ -206,7 +206,7 @@ class SimulationRun {
   std::uint32_t idle_ = none;       // a processor that became idle at this event and has messages to process
   LargeVector<RankState> ranks_;
   InOrderRanks ordered_ranks_;
-  std::vector<DeferredSteps> deferred_;  // by rank, if ranks begin at other times than they arrive
+  std::vector<DeferredSteps> deferred_;  // by rank, if ranks start at other times than they arrive
   Path path_, other_path_;
   SimulationResult result_;
 };

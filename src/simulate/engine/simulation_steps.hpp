@@ -10,7 +10,7 @@
 
 namespace convene::simulate::engine {
 
-/// The rank begins.
+/// The rank starts.
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::start(Rank rank) {
   if (ordered_ranks_.has_order(rank)) return advance(rank);
@@ -20,7 +20,7 @@ inline void SimulationRun<ContentionModel>::start(Rank rank) {
     if (predecessors[step] == 0) begin(rank, step, first);
 }
 
-/// The rank's input is available: begins the steps that wait for nothing else.
+/// The rank's input is available: starts the steps that wait for nothing else.
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::on_input_available(Rank rank) {
   deferred_[rank].has_input = true;
@@ -74,8 +74,8 @@ inline void SimulationRun<ContentionModel>::advance(Rank rank) {
       rank, [&](StepId step) { return issue(rank, step); }, [&](StepId step) { return is_over(rank, step); });
 }
 
-/// Begins a step of an in-order rank. Returns true if the rank's processor works for it: on_worked() resumes
-/// the rank.
+/// Starts a step of an in-order rank. Returns true if the rank's processor is busy with it: on_worked()
+/// resumes the rank.
 template <class ContentionModel>
 inline bool SimulationRun<ContentionModel>::issue(Rank rank, StepId step) {
   const std::uint64_t first = workload_.first(rank);
@@ -106,7 +106,7 @@ inline void SimulationRun<ContentionModel>::update_ordered_rank(const FinishedSt
   advance(done.rank);
 }
 
-/// Begins the steps whose last predecessor is finished; some of them may finish at once. (A list instead of a
+/// Starts the steps whose last predecessor is finished; some of them may finish at once. (A list instead of a
 /// recursion: a chain of steps that finish at one time may be long.)
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::release_successors() {
@@ -179,8 +179,8 @@ inline void SimulationRun<ContentionModel>::on_work_done(std::uint32_t id) {
   finish(rank, step, sim_step);
 }
 
-/// Appends work to all that the rank's processor has to do, with the noise that delays it. Returns when it
-/// will be done.
+/// Appends a job to the work of the rank's processor, with the noise that delays it. Returns when it will be
+/// done.
 template <class ContentionModel>
 inline double SimulationRun<ContentionModel>::occupy(Rank rank, double seconds, bool counts) {
   seconds += noise_.draw(rank);

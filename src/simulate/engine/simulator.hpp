@@ -4,20 +4,21 @@
 //
 // Cost of a message. The sender's processor is busy for `send` seconds, and packs noncontiguous blocks. A
 // processor does one job at a time; ranks that share a core share its processor. Ready sends, copies and
-// combines precede delivered messages, as in the executor, which issues all that it can before it looks for
-// further messages. Then the message enters the network: at once or, with a gap or a limit of ports, when the
-// port admits it. All channels of its path carry it at the same time; when the slowest has, the message is
-// delivered after the path's latency. Then the receiver's processor is busy for `recv` seconds, and unpacks.
+// combines precede delivered messages, as in the executor, which issues all possible steps before it polls
+// for further messages. Then the message enters the network: at once or, with a gap or a limit of ports, when
+// the port admits it. All channels of its path carry it at the same time; when the slowest has carried it,
+// the message is delivered after the path's latency. Then the receiver's processor is busy for `recv`
+// seconds, and unpacks.
 //
 // Protocols. A message of at most `eager` bytes is sent at once; its send completes with the processor's
 // work. If it is delivered before its receive is posted, it is copied once more. A larger message
 // (rendezvous) sends a request first (the path's latency), is answered when the receive is posted (the
 // latency again; both take no time if the platform's `rendezvous_handshake` is false), and its send completes
-// when it has left.
+// when it has left the channels.
 //
-// Transfers progress in the background, whatever the processors do. A rank does nothing before it arrives or,
-// if the options say so, before another time: then steps that do not use its own input run in a second
-// thread, on a free core, while the rank still computes.
+// Transfers progress in the background, independent of the processors. A rank executes nothing before it
+// arrives or, if the options say so, before another time: then steps that do not use its own input run in a
+// second thread, on a free core, while the rank still computes.
 #pragma once
 
 #include <span>

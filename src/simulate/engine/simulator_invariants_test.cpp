@@ -15,8 +15,8 @@ namespace convene::simulate {
 namespace {
 
 constexpr double tiny = 1e-11;  // seconds: a few ticks of the simulation's clock
-/// About a microsecond of which multiples can be added exactly: else what happens at the same moment may
-/// happen in another order elsewhere, and a message come before or after its receive is ready.
+/// About a microsecond whose multiples can be added exactly: otherwise simultaneous events may occur in
+/// another order elsewhere, and a message arrive before or after its receive is posted.
 constexpr double tick = 0x1p-20;
 
 struct Case {
@@ -48,7 +48,7 @@ RC_GTEST_PROP(SimulatorInvariants, NobodyLeavesBeforeHeArrivesOrBeforeTheLastOne
   for (const SimulationOptions& mode : {fast, exact}) {
     const SimulationResult result = run_simulation(c.plan, c.platform, c.bytes, c.arrivals, mode);
     for (const double exit : result.exits)
-      RC_ASSERT(exit >= last - tiny);  // every rank needs every other one's block
+      RC_ASSERT(exit >= last - tiny);  // every rank needs the block of every other
     RC_ASSERT(result.end == *std::max_element(result.exits.begin(), result.exits.end()));
     for (Rank rank = 0; rank < c.plan.size(); ++rank) {
       RC_ASSERT(result.waiting[rank] >= 0);
@@ -70,8 +70,8 @@ RC_GTEST_PROP(SimulatorInvariants, ArrivalsThatAllShiftShiftAllExits, ()) {
   }
 }
 
-// A rank to a node, and all at once. (In general it can: a message that comes earlier may get in the way of
-// another one, as in any system in which work is done in the order in which it comes.)
+// One rank per node, balanced arrivals. (In general more bandwidth can slow a plan: a message that arrives
+// earlier may delay another one, as in any system that works in the order of arrival.)
 RC_GTEST_PROP(SimulatorInvariants, MoreBandwidthNeverSlowsASimplePlan, ()) {
   const Case c = any_case();
   const auto procs = static_cast<Rank>(c.plan.size());
@@ -91,7 +91,7 @@ RC_GTEST_PROP(SimulatorInvariants, MoreBandwidthNeverSlowsASimplePlan, ()) {
 RC_GTEST_PROP(SimulatorInvariants, TheModesAgreeWhereNothingContends, ()) {
   Case c = any_case();
   const auto procs = static_cast<Rank>(c.plan.size());
-  SimulatedPlatform platform = cluster(procs);  // a node for each rank, each way for itself
+  SimulatedPlatform platform = cluster(procs);  // one node per rank, one channel per direction
   platform.cpu = c.platform.cpu;
   platform.eager = c.platform.eager;
   const SimulationResult a = run_simulation(ring(procs), platform, c.bytes, {}, fast);
@@ -99,8 +99,8 @@ RC_GTEST_PROP(SimulatorInvariants, TheModesAgreeWhereNothingContends, ()) {
   for (Rank rank = 0; rank < procs; ++rank) RC_ASSERT(std::abs(a.exits[rank] - b.exits[rank]) <= 100 * tiny);
 }
 
-/// Ranks that send each other what others have sent them, here and there, as if they did so one message after
-/// the other. No two messages have as many places.
+/// Ranks forward received data to each other at random, in a sequential order of messages. No two messages
+/// have the same number of places.
 Plan any_messages(Rank procs, std::mt19937& random) {
   const auto below = [&](std::uint32_t end) {
     return std::uniform_int_distribution<std::uint32_t>(0, end - 1)(random);
@@ -123,8 +123,8 @@ Plan any_messages(Rank procs, std::mt19937& random) {
   });
 }
 
-// With 1,000 ports no rank is ever held up, but nothing is foreseen; with noise, be it of 0 seconds, no
-// processor is set aside. Neither may change the result.
+// With 1,000 ports no rank is ever delayed, but nothing is predicted; with noise of 0 seconds no processor is
+// reserved. Neither may change the result.
 RC_GTEST_PROP(SimulatorInvariants, ForesightChangesNothing, ()) {
   std::mt19937 random(*rc::gen::arbitrary<unsigned>());
   const auto between = [&](double low, double high) {
@@ -148,7 +148,7 @@ RC_GTEST_PROP(SimulatorInvariants, ForesightChangesNothing, ()) {
   const double spread = *rc::gen::element(1e-6, 2e-5);
   for (double& arrival : arrivals) arrival = between(0, spread);
   const Plan plan = any_messages(procs, random);
-  // Any numbers of bytes: what is due in the same moment would have no order to keep.
+  // Arbitrary sizes: simultaneous events would have no defined order.
   std::map<std::uint32_t, double> bytes;
   Workload workload = Workload::of(plan);
   workload.set_bytes([&](const Schedule&, std::span<const Range> ranges) {
@@ -178,8 +178,8 @@ RC_GTEST_PROP(SimulatorInvariants, ForesightChangesNothing, ()) {
   }
 }
 
-// A plan of so many steps that the simulator prefetches memory, as groups that have nothing to do with each
-// other: each ends as it does alone, when there are too few for that.
+// A plan with so many steps that the simulator prefetches, made of independent groups: each ends as it does
+// alone, when there are too few steps for that.
 TEST(SimulatorInvariants, ManyGroupsAreEachAsOneAlone) {
   constexpr Rank groups = 8, procs = 64;
   const Plan one = ring(procs);
@@ -210,7 +210,7 @@ TEST(SimulatorInvariants, ManyGroupsAreEachAsOneAlone) {
     }
 }
 
-// A rank whose messages come in the order in which it waits for them does not mind.
+// Waiting in order does not delay a rank whose messages arrive in that order.
 RC_GTEST_PROP(SimulatorInvariants, ARingIsTheSameInItsOrder, ()) {
   const Case c = any_case();
   const auto procs = static_cast<Rank>(c.plan.size());
@@ -243,7 +243,7 @@ RC_GTEST_PROP(SimulatorInvariants, OrdersEndWithAllMessages, ()) {
     const SimulationResult ordered = run_simulation(plan, platform, 1000, {}, mode);
     RC_ASSERT(ordered.messages == any.messages);
     RC_ASSERT(ordered.bytes == any.bytes);
-    if (platform.eager < 1e18) continue;  // a send may be finished after what its thread did next
+    if (platform.eager < 1e18) continue;  // a send may finish after the next step of its thread
     for (std::size_t i = 1; i < ordered.critical_path.size(); ++i)
       RC_ASSERT(ordered.critical_path[i - 1].finished <= ordered.critical_path[i].finished);
   }

@@ -13,14 +13,14 @@ namespace convene::simulate::engine {
 
 /// The kind of an event: the upper 4 bits of its number. The lower bits are a rank, a message or a channel.
 enum EventKind : std::uint32_t {
-  rank_starts = 0u << 28,          // rank: begins its steps, in general on entering the collective
+  rank_starts = 0u << 28,          // rank: starts its steps, in general on entering the collective
   work_done = 1u << 28,            // core: has finished its current job
   cts_received = 2u << 28,         // message: the receiver's clear-to-send is at the sender
   port_granted = 3u << 28,         // message: may enter the network
-  channels_done = 4u << 28,        // channel or route, as the contention model numbers them
+  channels_done = 4u << 28,        // channel or route, in the numbering of the contention model
   unshared_links_done = 5u << 28,  // message: has passed the links without contention
-  delivered = 6u << 28,            // message: is at the receiver
-  input_available = 7u << 28,      // rank: its input is there
+  delivered = 6u << 28,            // message: has arrived at the receiver
+  input_available = 7u << 28,      // rank: its input is available
 };
 constexpr std::uint32_t kind_bits = 0xfu << 28;
 
@@ -77,7 +77,7 @@ struct StepState {
   std::uint32_t receive;  // of a receive: its state
 };
 
-/// Ready steps that wait for the rank's input, where ranks begin before they arrive.
+/// Ready steps that wait for the rank's input, if ranks start before they arrive.
 struct DeferredSteps {
   bool has_input = false;
   std::vector<StepId> steps;
@@ -94,9 +94,9 @@ struct alignas(64) Core {
   double begins = 0;        // start of the last reservation: in the future while the processor is reserved
   double free = 0;          // end of that, and of all its jobs
   double backlog = 0;       // seconds of work for queued and delivered messages after that
-  std::uint32_t at = idle;  // the message that it receives, or `job`
+  std::uint32_t at = idle;  // the message that it processes, or `job`
   Rank rank = 0;            // the rank and
-  StepId step = 0;          // the step that it works for
+  StepId step = 0;          // the step of its current job
   std::uint32_t stamp = 0;  // of its event
   FifoQueue jobs;           // sends, copies and combines to be done
   FifoQueue delivered;      // delivered messages to be processed

@@ -32,7 +32,7 @@ TEST_P(BothModes, OneMessageTakesLatencyAndBytesOverBandwidth) {
   // 2 × 1 µs of latency, 1000 bytes at 1 GB/s.
   const SimulationResult result = run_simulation(all_to_one(2, {0}, 1), cluster(2), 1000, {}, mode());
   EXPECT_NEAR(result.exits[1], 3e-6, tiny);
-  EXPECT_EQ(result.exits[0], 0);  // a small message is sent without waiting for anybody
+  EXPECT_EQ(result.exits[0], 0);  // a small message is sent without waiting for another rank
   EXPECT_EQ(result.messages, 1u);
   EXPECT_EQ(result.bytes, 1000);
 }
@@ -48,7 +48,7 @@ TEST_P(BothModes, ProcessorsAddTheirTimes) {
 }
 
 TEST_P(BothModes, NoiseHoldsUpEveryPieceOfWork) {
-  // For certain, and 1 µs each time: the sender once, the receiver once.
+  // Noise with probability 1, 1 µs each time: once at the sender, once at the receiver.
   SimulationOptions options = mode();
   options.noise = {.kind = NoiseKind::bernoulli, .mean = 1e-6, .shape = 1};
   const SimulationResult result = run_simulation(all_to_one(2, {0}, 1), cluster(2), 1000, {}, options);
@@ -83,9 +83,9 @@ TEST_P(BothModes, ARankThatBeginsBeforeItArrivesPassesOnWhatIsNotItsOwn) {
   EXPECT_NEAR(run_simulation(pass_on, cluster(3), 1000, arrivals, options).exits[2], 1e-5 + 4e-6, tiny);
   options.begins = {0, 0, 0};
   const SimulationResult background = run_simulation(pass_on, cluster(3), 1000, arrivals, options);
-  EXPECT_NEAR(background.exits[2], 1e-5 + 3e-6, tiny);  // only rank 1's own block is still to come
+  EXPECT_NEAR(background.exits[2], 1e-5 + 3e-6, tiny);  // only rank 1's own block is missing
   EXPECT_NEAR(background.exits[1], 1e-5, tiny);
-  options.begins = {4e-6, 0, 0};  // rank 0 begins after it has arrived
+  options.begins = {4e-6, 0, 0};  // rank 0 starts after it has arrived
   EXPECT_NEAR(run_simulation(pass_on, cluster(3), 1000, {0, 0, 0}, options).exits[2], 4e-6 + 6e-6, tiny);
 }
 
@@ -100,7 +100,7 @@ TEST_P(BothModes, CombiningCostsWhatThePlatformSays) {
 }
 
 TEST_P(BothModes, TwoMessagesToOneNodeShareItsLink) {
-  // Both need 1 µs alone, and 2 µs together; then the latency.
+  // Each needs 1 µs alone, both 2 µs together; then the latency.
   const SimulationResult result = run_simulation(all_to_one(3, {0, 1}, 2), cluster(3), 1000, {}, mode());
   EXPECT_NEAR(result.exits[2], 4e-6, tiny);
 }
@@ -154,7 +154,7 @@ TEST_P(BothModes, MessagesWithinANodeDoNotUseTheNetwork) {
 }
 
 TEST_P(BothModes, PlacementDecidesWhoIsNear) {
-  // Dealt out, ranks 0 and 2 share a node: now round 0 crosses.
+  // In cyclic mapping ranks 0 and 2 share a node: now round 0 crosses.
   const SimulationResult result = run_simulation(doubling(4), cluster(2, 2), 1000, {}, mode(), "cyclic");
   EXPECT_THAT(result.exits, Each(DoubleNear(2e-6 + 2e-6 + 1e-7 + 4e-7, 16 * tiny)));
 }
@@ -162,7 +162,7 @@ TEST_P(BothModes, PlacementDecidesWhoIsNear) {
 TEST_P(BothModes, RendezvousWaitsForTheReceiver) {
   SimulatedPlatform platform = cluster(2);
   platform.eager = 999;
-  // Request and answer take 2 µs each; the receiver comes at 10 µs.
+  // Request and answer take 2 µs each; the receiver arrives at 10 µs.
   const SimulationResult together = run_simulation(all_to_one(2, {0}, 1), platform, 1000, {}, mode());
   EXPECT_NEAR(together.exits[1], 4e-6 + 3e-6, tiny);
   EXPECT_NEAR(together.exits[0], 4e-6 + 1e-6, tiny);  // complete when it has left
@@ -176,7 +176,7 @@ TEST_P(BothModes, RendezvousWaitsForTheReceiver) {
   platform.eager = 1000;
   const SimulationResult eager = run_simulation(all_to_one(2, {0}, 1), platform, 1000, {0, 1e-5}, mode());
   EXPECT_EQ(eager.exits[0], 0);
-  EXPECT_NEAR(eager.exits[1], 1e-5, tiny);  // it has been there for long
+  EXPECT_NEAR(eager.exits[1], 1e-5, tiny);  // it was delivered long before
 }
 
 TEST_P(BothModes, WhatComesBeforeItsReceiveIsCopiedOnceMore) {
@@ -236,7 +236,7 @@ TEST_P(BothModes, MessagesThatWaitAtAPortFollowEachOther) {
 TEST_P(BothModes, RanksOfOneCoreWorkOneAfterTheOther) {
   SimulatedPlatform platform = cluster(2, 1);
   platform.cpu.recv = 1e-6;
-  // Ranks 0 and 1 on node 0, 2 and 3 on node 1, two to a core: both messages land at 2 µs + 2 × 1000 bytes,
+  // Ranks 0 and 1 on node 0, 2 and 3 on node 1, two to a core: both messages arrive at 2 µs + 2 × 1000 bytes,
   // and then one receive waits for the other.
   const Plan plan = make_plan(4, 1, [](Rank rank, Builder& builder) {
     if (rank < 2) builder.send(rank + 2, Range(Buffer::input, 0));
@@ -248,9 +248,9 @@ TEST_P(BothModes, RanksOfOneCoreWorkOneAfterTheOther) {
 }
 
 TEST_P(BothModes, ABusyProcessorLooksAtMessagesInTheOrderInWhichTheyLand) {
-  // Rank 3 copies for 10 µs. Meanwhile rank 0's message, which leaves its node at 1 µs, lands at 3 µs; rank
-  // 2's, which begins at 1.5 µs, but comes from the same node, at 1.7 µs. Both are answered, once 2 µs have
-  // been spent on them.
+  // Rank 3 copies for 10 µs. Meanwhile rank 0's message, which leaves its node at 1 µs, arrives at 3 µs; rank
+  // 2's, which starts at 1.5 µs but on the same node, at 1.7 µs. Both are answered, after 2 µs of work for
+  // them.
   const Plan plan = make_plan(4, 6, [](Rank rank, Builder& builder) {
     if (rank == 3) builder.copy(Range(Buffer::input, 0), Range(Buffer::output, 5));
     for (const Rank from : {0u, 2u}) {
@@ -272,7 +272,7 @@ TEST_P(BothModes, EmptyMessagesTakeTheLatency) {
 }
 
 TEST_P(BothModes, SendsDoNotStartBeforeWhatTheyDependOn) {
-  // 0 → 1 → 2: the second message carries what the first one brought.
+  // 0 → 1 → 2: the second message carries the data of the first.
   const Plan chain = make_plan(3, 1, [](Rank rank, Builder& builder) {
     if (rank == 1) builder.recv(0, Range(Buffer::output, 0));
     if (rank < 2) builder.send(rank + 1, rank == 0 ? Range(Buffer::input, 0) : Range(Buffer::output, 0));
@@ -285,7 +285,7 @@ TEST_P(BothModes, SendsDoNotStartBeforeWhatTheyDependOn) {
 
 TEST_P(BothModes, ChannelsSayWhatTheyCarriedAndForHowLong) {
   const SimulationResult result = run_simulation(all_to_one(3, {0, 1}, 2), cluster(3), 1000, {}, mode());
-  ASSERT_EQ(result.channels.size(), 3u);  // two ways out, one in
+  ASSERT_EQ(result.channels.size(), 3u);  // two outgoing channels, one incoming
   double bytes = 0, seconds = 0;
   for (const ChannelUse& use : result.channels) {
     bytes += use.bytes;
@@ -334,9 +334,9 @@ TEST(Simulator, RefusesWhatDoesNotFit) {
 }
 
 TEST(Simulator, FairnessGivesAwayWhatAMessageCannotUse) {
-  // 0 and 1 send to 2; 1 also sends to 3. Rank 1's way out has two messages, rank 2's way in has two: all
-  // four get half in both modes. With a third message into rank 2 (from 4), those into 2 get a third; then,
-  // fairly, 1 → 3 gets two.
+  // 0 and 1 send to 2; 1 also sends to 3. Rank 1's outgoing channel has two messages, rank 2's incoming one
+  // has two: all four get half in both modes. With a third message into rank 2 (from 4), those into 2 get a
+  // third; then, in max-min fairness, 1 → 3 gets two thirds.
   const Plan plan = make_plan(5, 5, [](Rank rank, Builder& builder) {
     for (const Rank from : {0u, 1u, 4u}) {
       if (rank == from) builder.send(2, Range(Buffer::input, 0));
@@ -378,7 +378,7 @@ TEST(Simulator, WithoutAnotherEndASchedulesIsNotRelabelled) {
   EXPECT_THROW(Workload::relabelled(plan[0], Relabelling::rotation), Error);
 }
 
-/// Rank 2 passes on to rank 3 what rank 0 sends, and what rank 1 does.
+/// Rank 2 forwards to rank 3 the messages of ranks 0 and 1.
 Plan relay() {
   return make_plan(4, 4, [](Rank rank, Builder& builder) {
     for (const Rank from : {0u, 1u}) {
@@ -391,8 +391,9 @@ Plan relay() {
 }
 
 TEST_P(BothModes, AnOrderWaitsForOneMessageWhereAnotherHasCome) {
-  // Messages take 3 µs each way, and rank 0 is 20 µs late. Without an order rank 1's is at rank 3 after 6 µs,
-  // and rank 0's after 26; with one that waits for rank 0 first both leave at 23 µs, one behind the other.
+  // Messages take 3 µs each, and rank 0 is 20 µs late. Without an order rank 1's data is at rank 3 after 6
+  // µs, and rank 0's after 26; with an order that waits for rank 0 first both leave at 23 µs, one after the
+  // other.
   const Plan plan = relay();
   const std::vector<Order> orders = orders_of(plan);
   SimulationOptions options = mode();
@@ -406,7 +407,7 @@ TEST_P(BothModes, AnOrderWaitsForOneMessageWhereAnotherHasCome) {
   EXPECT_EQ(ordered.critical_path.front().rank, 0u);
   EXPECT_EQ(ordered.critical_path.back().rank, 3u);
   std::vector<Order> some(4);
-  some[1] = orders[1];  // the others take what comes
+  some[1] = orders[1];  // the other ranks receive in any order
   options.orders = some;
   EXPECT_NEAR(run_simulation(plan, cluster(4), 1000, {2e-5, 0, 0, 0}, options).exits[3], 2.6e-5, tiny);
 }

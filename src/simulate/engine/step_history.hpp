@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Step history: the times of every step and what determined them, for the critical path. Internal to the
-// engine.
+// Step history: the times of every step and their causes, for the critical path. Internal to the engine.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +32,7 @@ class StepHistory {
     if (!ready_.empty()) other_end_[step] = 1;
   }
 
-  /// The steps from a rank's arrival to the last exit, each of which determined when the next could begin.
+  /// The steps from a rank's arrival to the last exit, each of which determined the start of the next.
   std::vector<CriticalStep> critical_path(const Workload& workload, std::span<const double> exits) const;
 
  private:

@@ -71,8 +71,8 @@ Workload Workload::relabelled(const Schedule& schedule, Relabelling how) {
   return workload;
 }
 
-/// Pairs rank 0's messages with each other: rank 0's send to rank d is, relabelled, what rank 0 receives from
-/// the opposite of d.
+/// Pairs rank 0's messages with each other: rank 0's send to rank d is, relabelled, rank 0's receive from the
+/// opposite of d.
 void Workload::link_own_messages() {
   const auto opposite = [this](Rank peer) {
     return how_ == Relabelling::exchange ? peer : (procs_ - peer) % procs_;

@@ -12,7 +12,7 @@ namespace convene::simulate {
 /// sums and differences of times are exact: events that coincide by one computation coincide by every other,
 /// and a later arrival of all ranks shifts all times without a change.
 inline double on_grid(double seconds) {
-  constexpr double magnet = 6144;  // from 4096 to 8192 a double's last place is worth 2^-40
+  constexpr double magnet = 6144;  // from 4096 to 8192 the last place of a double is 2^-40
   return seconds + magnet - magnet;
 }
 

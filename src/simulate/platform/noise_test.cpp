@@ -11,7 +11,7 @@
 namespace convene::simulate {
 namespace {
 
-/// Mean of many draws, and the part of them that is above `limit`.
+/// Mean of many draws, and the fraction of them above `limit`.
 struct Sample {
   double mean = 0, above = 0;
 };
@@ -46,7 +46,7 @@ TEST(Noise, EachRankHasItsOwn) {
   EXPECT_NE(first, one.draw(0));
   other.draw(0);
   other.draw(0);
-  EXPECT_EQ(first, other.draw(1));  // whatever rank 0 has drawn
+  EXPECT_EQ(first, other.draw(1));  // independent of rank 0's draws
   EXPECT_NE(first, NoiseSource({NoiseKind::exponential, 1, 0, 6}, 2).draw(1));
 }
 

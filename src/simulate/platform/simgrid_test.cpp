@@ -25,7 +25,7 @@ TEST(SimGrid, APlatformHasAHostPerRankAndARoutePerPair) {
   EXPECT_EQ(count(xml, "<host "), 4u);
   EXPECT_EQ(count(xml, "<route "), 12u);
   EXPECT_EQ(count(xml, "a &amp; b"), 1u);
-  // Between nodes: out of one, into the other, each with its latency.
+  // Between nodes: one link out, one in, each with its latency.
   EXPECT_NE(xml.find("<route src=\"r0\" dst=\"r2\" symmetrical=\"NO\"><link_ctn id=\"node 0 out\"/>"
                      "<link_ctn id=\"node 1 in\"/></route>"),
             std::string::npos)

@@ -168,7 +168,8 @@ TEST(SimulatedNetwork, ADragonflyTakesAtMostThreeLinks) {
   platform.validate();
   EXPECT_EQ(way(platform, 18, 0, 1).count, 2u);  // one router
   EXPECT_EQ(way(platform, 18, 0, 2).count, 3u);  // two routers of a group
-  // Group 0 reaches group 1 from its router 1 (nodes 2, 3), and arrives at group 1's router 0 (nodes 6, 7).
+  // Group 0's link to group 1 leaves from its router 1 (nodes 2, 3) and ends at group 1's router 0 (nodes 6,
+  // 7).
   EXPECT_EQ(way(platform, 18, 2, 6).count, 3u);
   EXPECT_EQ(way(platform, 18, 0, 6).count, 4u);
   EXPECT_EQ(way(platform, 18, 0, 8).count, 5u);
