@@ -7,7 +7,7 @@
 namespace convene::clock {
 namespace {
 
-/// (The drop-in libraries need nothing but libc: no function of the mathematical library.)
+/// (The drop-in libraries depend on libc only: no function of the mathematical library.)
 Nanoseconds rounded(double value) { return static_cast<Nanoseconds>(value < 0 ? value - 0.5 : value + 0.5); }
 
 }  // namespace
@@ -20,7 +20,7 @@ void RoundTrips::add(Nanoseconds before, Nanoseconds there, Nanoseconds after) {
 void ClockLine::add(const ClockOffset& look) {
   if (!look.is_known()) return;
   if (looks_.size() >= most_looks) {
-    std::size_t kept = 0;  // the first one stays: the longer the line, the better its drift
+    std::size_t kept = 0;  // the first one stays: the longer the line, the more precise its drift
     for (std::size_t i = 0; i < looks_.size(); i += 2) looks_[kept++] = looks_[i];
     looks_.resize(kept);
   }
@@ -37,11 +37,11 @@ void ClockLine::fit() {
     at_ = best->at;
     offset_ = best->offset;
     error_ = best->error;
-    from_ = to_ = at_;  // nothing is known of the drift: away from that look it may be anything
+    from_ = to_ = at_;  // the drift is unknown: far from that measurement the error is unbounded
     return;
   }
-  // Least squares of the offsets over time, weighted by how sure each look is; relative to the first look, so
-  // that doubles are exact enough.
+  // Least squares of the offsets over time, weighted by the precision of each measurement; relative to the
+  // first one, so that doubles are exact enough.
   double weights = 0, times = 0, offsets = 0;
   const auto weight = [](const ClockOffset& look) {
     const auto error = static_cast<double>(std::max<Nanoseconds>(look.error, 1));

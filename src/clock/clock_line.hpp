@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far one clock is from another, and how fast it drifts: arithmetic only.
+// Offset and drift of one clock relative to another: arithmetic only.
 //
 // Source: Cristian 1989, "Probabilistic clock synchronization", Distributed Computing 3, section 4 (the
 // shortest of several round trips, whose half bounds the error).
@@ -11,17 +11,18 @@
 
 namespace convene::clock {
 
-/// One look at another clock. All in nanoseconds.
+/// One measurement of another clock. All in nanoseconds.
 struct ClockOffset {
-  Nanoseconds at = 0;      ///< when, by the own clock
+  Nanoseconds at = 0;      ///< time of the measurement on this rank's clock
   Nanoseconds offset = 0;  ///< own clock minus the other
-  Nanoseconds error = -1;  ///< the offset is right within so much; negative: nobody has looked
+  Nanoseconds error = -1;  ///< bound of the offset's error; negative: no measurement
 
   bool is_known() const { return error >= 0; }
 };
 
-/// The best of several round trips: what was asked at own time `before` and answered with the other's time
-/// `there` came back at own time `after`. The shortest is the least disturbed; half of it is the error.
+/// The best of several round trips: a request sent at own time `before`, answered with the other clock's time
+/// `there`, and received at own time `after`. The shortest round trip is the least disturbed; half of it
+/// bounds the error.
 class RoundTrips {
  public:
   void add(Nanoseconds before, Nanoseconds there, Nanoseconds after);
@@ -31,28 +32,28 @@ class RoundTrips {
   ClockOffset best_;
 };
 
-/// The other clock's time as a linear function of the own one's: a straight line through all looks, where
-/// they are far enough apart to tell a drift from their errors; else the look with the least error, and no
-/// drift.
+/// The other clock's time as a linear function of the own one's: a straight line through all measurements, if
+/// they are far enough apart for a drift that exceeds their errors; otherwise the measurement with the
+/// smallest error, and no drift.
 class ClockLine {
  public:
-  /// Adds a look, later than all before. Only so many are kept: then every other one is forgotten.
+  /// Adds a measurement, later than all before. The number of stored measurements is limited: above it, every
+  /// other one is dropped.
   void add(const ClockOffset& look);
 
   bool is_known() const { return !looks_.empty(); }
   Nanoseconds to_other(Nanoseconds own) const { return own - offset_at(own); }
   Nanoseconds to_own(Nanoseconds other) const;
   Nanoseconds offset_at(Nanoseconds own) const;
-  /// Seconds that the own clock gains on the other in a second; 0 while it cannot be told.
+  /// Seconds per second by which the own clock gains on the other; 0 if unknown.
   double drift() const { return drift_; }
-  /// Within how much to_other(own) is right: the looks' errors and distances from the line, and, away from
-  /// them, what the drift may be off by.
+  /// Error bound of to_other(own): the errors of the measurements and their distances from the line and, away
+  /// from them, the possible error of the drift.
   Nanoseconds error_at(Nanoseconds own) const;
 
   static constexpr Nanoseconds least_span = 1'000'000'000;
   static constexpr std::size_t most_looks = 32;
-  /// How far apart two clocks may drift of which nothing is known, in seconds a second: oscillators of
-  /// computers.
+  /// Bound of the unknown drift between two clocks, in seconds per second: computers' oscillators.
   static constexpr double unknown_drift = 50e-6;
 
  private:
@@ -60,7 +61,7 @@ class ClockLine {
 
   std::vector<ClockOffset> looks_;
   Nanoseconds at_ = 0, offset_ = 0, error_ = 0;  // a point of the line
-  Nanoseconds from_ = 0, to_ = 0;                // between these the line is as good as its looks
+  Nanoseconds from_ = 0, to_ = 0;                // between these the line is as precise as its measurements
   double drift_ = 0, drift_error_ = unknown_drift;
 };
 

@@ -26,7 +26,7 @@ TEST(RoundTrips, TheTrueOffsetIsWithinTheErrorHoweverUnequalTheWays) {
   std::mt19937 random(7);
   std::uniform_int_distribution<Nanoseconds> way(100, 5000);
   for (int run = 0; run < 200; ++run) {
-    const Nanoseconds offset = way(random) * 1000 - 2'500'000;  // own minus other
+    const Nanoseconds offset = way(random) * 1000 - 2'500'000;  // own clock minus the other
     RoundTrips trips;
     Nanoseconds now = 0;
     for (int trip = 0; trip < 10; ++trip) {
@@ -49,7 +49,7 @@ TEST(ClockLine, TakesTheSurestOfLooksThatAreCloseInTime) {
   line.add({.at = 1000, .offset = 500, .error = 90});
   line.add({.at = 2000, .offset = 470, .error = 10});
   line.add({.at = 3000, .offset = 440, .error = 50});
-  EXPECT_EQ(line.drift(), 0);  // their errors would be taken for one
+  EXPECT_EQ(line.drift(), 0);  // their errors could look like a drift
   EXPECT_EQ(line.to_other(5000), 4530);
   EXPECT_EQ(line.to_own(4530), 5000);
   EXPECT_EQ(line.error_at(2000), 10);
@@ -60,12 +60,12 @@ TEST(ClockLine, AnUnknownDriftWidensTheError) {
   line.add({.at = 0, .offset = 0, .error = 10});
   EXPECT_EQ(line.error_at(second), 10 + 50'000);
   EXPECT_EQ(line.error_at(-2 * second), 10 + 100'000);
-  // Also between looks that are too close to tell it: the surest one is the first.
+  // Also between measurements that are too close for a drift: the most precise one is the first.
   line.add({.at = second / 2, .offset = 0, .error = 1000});
   EXPECT_EQ(line.error_at(second / 2), 10 + 25'000);
 }
 
-/// Looks at a clock that gains `drift`, with errors up to `error` either way.
+/// Measurements of a clock that gains `drift`, with errors up to ±`error`.
 ClockLine looks(double drift, Nanoseconds offset, Nanoseconds error, int count, Nanoseconds every) {
   std::mt19937 random(11);
   std::uniform_int_distribution<Nanoseconds> off(-error, error);

@@ -29,7 +29,7 @@ std::uint64_t find_clock_domain() {
     const std::uint64_t alone[2] = {monotonic_ns(), static_cast<std::uint64_t>(getpid())};
     return hash(start, alone, sizeof alone);
   }
-  // A time namespace shifts the monotonic clock. (Kernels without such have no file.)
+  // A time namespace shifts the monotonic clock. (Kernels without time namespaces lack the file.)
   struct stat space {};
   const ino_t number = stat("/proc/self/ns/time", &space) == 0 ? space.st_ino : 0;
   return hash(hash(start, boot.data(), boot.size()), &number, sizeof number);

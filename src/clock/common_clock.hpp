@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time as all ranks of a communicator see it: rank 0's monotonic clock.
+// Common time of all ranks of a communicator: rank 0's monotonic clock.
 //
-// Ranks under one kernel and in one time namespace read the same clock, which is verified, not guessed from
-// host names. Of all other such groups the first rank (the leader) asks rank 0 for the time, several times;
-// what it finds holds for its group. So the work grows with the number of nodes, not of ranks.
+// Ranks under one kernel and in one time namespace read the same clock; this is verified, not guessed from
+// host names. In each other such group the first rank (the leader) measures rank 0's clock several times; its
+// result holds for the group. So the cost grows with the number of nodes, not of ranks.
 #pragma once
 
 #include <mpi.h>
@@ -15,8 +15,8 @@
 
 namespace convene::clock {
 
-/// Which clock this process reads: equal numbers, same clock. Where that cannot be found out it is a number
-/// of its own.
+/// Identifier of the clock that this process reads: equal identifiers, same clock. Unique if it cannot be
+/// determined.
 std::uint64_t clock_domain();
 
 /// This process's monotonic clock.
@@ -24,36 +24,36 @@ Nanoseconds own_time();
 
 class CommonClock {
  public:
-  /// Waits for a request, as MPI_Wait without a status; a place to let other things go on.
+  /// Waits for a request, like MPI_Wait without a status; allows other work to progress meanwhile.
   using Await = int (*)(MPI_Request*);
   using Now = Nanoseconds (*)();
 
-  /// Whether there is an MPI that these functions can call; looks for it. Where a library has found it, there
-  /// is.
+  /// True if there is an MPI that these functions can call; searches for it. Always true after a library has
+  /// found it.
   static bool has_mpi();
 
-  /// Finds out which ranks read one clock. Collective, by one Iallgather on `comm`. `mine` is clock_domain()
-  /// save in tests. Returns MPI_SUCCESS or the MPI's error.
+  /// Determines which ranks read the same clock. Collective, by one Iallgather on `comm`. `mine` is
+  /// clock_domain() except in tests. Returns MPI_SUCCESS or the MPI's error.
   int find_groups(MPI_Comm comm, Await await, std::uint64_t mine = clock_domain());
 
-  /// Looks at rank 0's clock and improves the estimate of offset and drift. Collective, after find_groups();
-  /// nothing is done where all read one clock. Messages with `tag` travel on `comm`. Returns MPI_SUCCESS or
+  /// Measures rank 0's clock and improves the estimate of offset and drift. Collective, after find_groups();
+  /// does nothing if all ranks read one clock. Sends messages with `tag` on `comm`. Returns MPI_SUCCESS or
   /// the MPI's error.
   int update(MPI_Comm comm, int tag, Await await, Now now = own_time);
 
   bool has_groups() const { return procs_ > 0; }
-  /// Whether all ranks of the communicator read the same clock.
+  /// True if all ranks of the communicator read the same clock.
   bool is_one_clock() const { return leaders_.size() <= 1; }
-  /// Whether this rank reads the same clock as rank 0.
+  /// True if this rank reads the same clock as rank 0.
   bool is_common_here() const { return leader_ == 0; }
-  /// Whether to_common() can be relied upon, within error_at().
+  /// True if to_common() is valid, within error_at().
   bool is_known() const { return has_groups() && (is_common_here() || line_.is_known()); }
 
   Nanoseconds to_common(Nanoseconds own) const { return is_common_here() ? own : line_.to_other(own); }
   Nanoseconds to_own(Nanoseconds common) const { return is_common_here() ? common : line_.to_own(common); }
   Nanoseconds offset_at(Nanoseconds own) const { return own - to_common(own); }
   double drift() const { return is_common_here() ? 0 : line_.drift(); }
-  /// 0 where the clock is the same, negative where nothing is known.
+  /// 0 if the clock is the same, negative if unknown.
   Nanoseconds error_at(Nanoseconds own) const { return is_common_here() ? 0 : line_.error_at(own); }
 
  private:

@@ -21,7 +21,7 @@ thread_local double gain;
 std::barrier<>* meeting;
 std::vector<unsigned char> table;
 
-/// Predefined handles may be objects of the MPI's library: it has to be there, though none of its functions
+/// Predefined handles may be objects of the MPI's library: it must be loaded, although none of its functions
 /// is called.
 [[gnu::used]] int (*const needs_the_library)(int*) = MPI_Initialized;
 
@@ -51,7 +51,7 @@ Nanoseconds fake_now() {
   return now + shift + static_cast<Nanoseconds>(gain * static_cast<double>(now - start));
 }
 
-/// Each rank on a thread of its own.
+/// One thread per rank.
 void on_ranks(const std::function<void(int)>& body) {
   FakeMpi fake(procs, {});
   std::barrier<> barrier(procs);
@@ -111,7 +111,7 @@ TEST(CommonClock, EachGroupFindsItsOffset) {
 TEST(CommonClock, ADriftShowsAfterAWhile) {
   on_ranks([](int rank) {
     shift = rank * 1'000'000;
-    gain = rank == 5 ? 0.01 : 0;  // so much that a little more than a second shows it beyond all disturbances
+    gain = rank == 5 ? 0.01 : 0;  // large enough to exceed all disturbances after little more than a second
     CommonClock clock;
     ASSERT_EQ(clock.find_groups(MPI_COMM_WORLD, await, rank == 5), MPI_SUCCESS);
     ASSERT_EQ(clock.update(MPI_COMM_WORLD, 1, await, fake_now), MPI_SUCCESS);

@@ -18,12 +18,13 @@ namespace convene::execute {
 
 struct Binding {
   const Schedule* schedule = nullptr;
-  const OnlineAlgorithm* online = nullptr;  ///< if set, it decides what to do; the schedule has no steps
+  const OnlineAlgorithm* online = nullptr;  ///< if set, it decides the steps at run time; the schedule has no
+                                            ///< steps
   Buffers buffers;
-  SharedMemory* shared_memory = nullptr;  ///< for shared places and signals; its run has begun
-  Operator op = {};                       ///< for combines: a schedule without them needs none
-  PointToPoint point_to_point;            ///< carries the messages, over Convene's internal communicator,
-  Transport* transport = nullptr;         ///< unless this is set
+  SharedMemory* shared_memory = nullptr;  ///< for shared places and signals; its run has started
+  Operator op = {};                       ///< for combines; unused by schedules without them
+  PointToPoint point_to_point;            ///< the transport, over Convene's internal communicator,
+  Transport* transport = nullptr;         ///< unless this one is set
   std::uint32_t collective_number = 0;    ///< on this communicator, equal on all ranks
   std::uint32_t persistent_number = 0;    ///< of a persistent operation, from 1, equal on all ranks
   std::uint32_t run = 0;                  ///< of a persistent operation: counts its runs
@@ -34,7 +35,7 @@ struct Binding {
   std::byte* at(Buffer buffer, std::ptrdiff_t offset) const { return buffers[buffer].base() + offset; }
 };
 
-/// Whether no earlier run holds the memory that a schedule shares. A run waits for that.
+/// True if no earlier run holds the memory that a schedule shares. A run waits for that.
 inline bool has_memory(const Binding& binding) {
   return !binding.shared_memory || binding.shared_memory->is_free();
 }

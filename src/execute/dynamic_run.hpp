@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dynamic runs: issue whatever is ready and complete whatever arrives first.
+// Dynamic runs: issue all ready steps and complete messages in the order of arrival.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace convene::execute {
 
-/// Queue of steps that are ready: taken from the front, or from anywhere when shuffling.
+/// Queue of ready steps: taken from the front, or from anywhere when shuffling.
 class ReadyQueue {
  public:
   ReadyQueue(StepId* memory, std::uint64_t* random) : steps_(memory), random_(random) {}
@@ -73,13 +73,13 @@ class DynamicRun {
     return code;
   }
 
-  /// The first steps become ready.
+  /// Starts: reports the steps without predecessors as ready.
   void start() {
     for (StepId id = 0; id < schedule_.size(); ++id)
       if (waiting_for_[id] == 0 && schedule_[id].predecessors == 0) ready(id);
   }
 
-  /// Holds back the steps that touch a buffer until release(). To be called before start().
+  /// Holds back the steps that touch a buffer until release(). Call it before start().
   void hold_back(Buffer buffer) {
     held_back_ = static_cast<std::uint8_t>(1u << index(buffer));
     for (StepId id = 0; id < schedule_.size(); ++id)
@@ -103,7 +103,7 @@ class DynamicRun {
   std::uint64_t messages_done() const { return messages_done_; }
   std::uint64_t early_messages() const { return early_messages_; }
 
-  /// Issues what is ready and completes what has arrived, without waiting, until nothing more does.
+  /// Issues ready steps and completes arrived messages, without waiting, until neither is possible.
   int advance(bool& done) {
     for (;;) {
       int code = messages_.code();
@@ -180,13 +180,13 @@ class DynamicRun {
     }
   }
 
-  /// The next message of a kind to issue, or `none`. The last place of a window is kept for the first message
-  /// that is not complete: if later ones could fill it, ranks could wait forever for places in each other's
+  /// The next message of a kind to issue, or `none`. The last place of a window is reserved for the first
+  /// incomplete message: if later ones could fill it, ranks could wait forever for places in each other's
   /// windows.
   StepId next(Window& window, std::uint32_t limit) {
     while (window.in_flight + 1 < limit && !window.ready.empty())
       if (const StepId id = window.ready.pop(); waiting_for_[id] == 0)
-        return id;  // else it was issued out of turn
+        return id;  // else it was issued out of order
     if (window.in_flight >= limit || window.ready.empty()) return none;
     const auto passed = [&](StepId id) {
       return schedule_[id].kind != window.kind || schedule_[id].is_shm_signal() ||
@@ -209,21 +209,21 @@ class DynamicRun {
     return MPI_SUCCESS;
   }
 
-  /// Completes the signals that were given. The transport progresses if there are none.
+  /// Completes the signals that were given. Progresses the transport if there are none.
   int complete_signals() {
     int completed = 0;
     for (std::uint32_t i = signals_; i-- > 0;) {
       const StepId id = awaited_signals_[i];
       if (!shared_memory_->is_signalled(schedule_[id].peer, schedule_[id].match)) continue;
       awaited_signals_[i] = awaited_signals_[--signals_];
-      complete(id);  // which may have others be awaited
+      complete(id);  // which may add further awaited signals
       ++completed;
     }
     completed_last_ += completed;
     return completed == 0 && in_flight_ == 0 ? transport_.progress() : MPI_SUCCESS;
   }
 
-  /// Completes whatever has arrived, without waiting.
+  /// Completes all arrived messages, without waiting.
   int complete_arrived() {
     completed_last_ = 0;
     if (in_flight_ > 0)
@@ -231,7 +231,7 @@ class DynamicRun {
     return signals_ > 0 ? complete_signals() : MPI_SUCCESS;
   }
 
-  /// Waits until something is complete, and warns where that takes long.
+  /// Waits until a message is complete; warns if that takes long.
   int complete_or_warn() {
     PolledWait wait;
     for (;;) {
@@ -250,7 +250,7 @@ class DynamicRun {
     wait_warning.report(comm_, peers, count, is_started);
   }
 
-  /// Completes messages: at least one if it `waits`, else those that have arrived.
+  /// Completes messages: with `waits` at least one, else those that have arrived.
   int complete_some(bool waits) {
     int count = 0;
     const auto in_flight = static_cast<int>(in_flight_);
@@ -258,7 +258,8 @@ class DynamicRun {
                            : transport_.test_some(handles_, in_flight, &count, completed_, statuses_);
     if (code != MPI_SUCCESS) return code;
     completed_last_ = count;
-    // From the back, so that moving the last entry into a gap never moves one that is still to be completed.
+    // From the back, so that moving the last entry into a gap never moves an entry that is still to be
+    // completed.
     std::sort(completed_, completed_ + count, std::greater<>());
     for (int i = 0; i < count; ++i) {
       const auto at = static_cast<std::uint32_t>(completed_[i]);
@@ -288,12 +289,12 @@ class DynamicRun {
   std::uint8_t held_back_ = 0;  // the buffer whose steps are held back, as a bit of Step::touches; 0: none
   std::uint64_t messages_done_ = 0, early_messages_ = 0;
   StallDetector stall_detector_;
-  Handle* handles_;  // of the messages in flight, and
+  Handle* handles_;  // of the messages in flight
   StepId* step_of_;  // the step of each
   StepId* awaited_signals_ = nullptr;
-  int* completed_;                // what wait_some() reports,
-  typename T::Status* statuses_;  // with the errors
-  std::uint32_t* waiting_for_;    // by step: how many predecessors are not complete, or a state
+  int* completed_;                // indices from wait_some()
+  typename T::Status* statuses_;  // and their errors
+  std::uint32_t* waiting_for_;    // by step: number of incomplete predecessors, or a state
 };
 
 }  // namespace convene::execute

@@ -58,7 +58,7 @@ class StepwiseRun::ScheduleRun final : public Run {
   std::uint64_t early_messages() const override { return run_.early_messages(); }
 
  private:
-  /// Starts once the memory is free that the run shares.
+  /// Starts once the shared memory of the run is free.
   void begin() {
     if (has_started_ || !has_memory(binding_)) return;
     run_.start();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory layout of buffers: where slots are. All data is bytes here; whatever is not contiguous was packed
+// Memory layout of buffers: the addresses of slots. All data is bytes here; noncontiguous data was packed
 // before.
 #pragma once
 
@@ -18,7 +18,7 @@ class KeptLayout;
 
 /// The blocks of one buffer, each cut into `segments` places of nearly equal size, anywhere or between items.
 ///
-/// Either all blocks have the same size and are back to back, or their sizes and positions are arrays as in
+/// Either all blocks have the same size and are contiguous, or their sizes and positions are arrays as in
 /// MPI: counts and displacements in units of a datatype's size and extent.
 class Memory {
  public:
@@ -32,8 +32,8 @@ class Memory {
     return memory;
   }
 
-  /// `size` is the bytes of one unit of count, `extent` those of one unit of displacement. The arrays stay
-  /// the caller's.
+  /// `size` is the bytes of one unit of count, `extent` those of one unit of displacement. The caller keeps
+  /// the arrays.
   static Memory irregular(void* base, const int* counts, const int* displacements, std::size_t size,
                           std::ptrdiff_t extent, std::uint32_t segments) {
     Memory memory = uniform(base, size, segments);
@@ -53,18 +53,18 @@ class Memory {
     return memory;
   }
 
-  /// Places are to begin and end between items of so many bytes, of which blocks are made.
+  /// Sets the size of the items of which blocks consist: places begin and end between items.
   void cut_between(std::size_t item_bytes) { item_bytes_ = item_bytes; }
 
-  /// Whether place p's bytes are followed by those of place p + 1, for all places.
+  /// True if place p + 1 follows place p in memory, for all places.
   bool is_uniform() const { return kind_ == Kind::uniform && segments_ == 1; }
 
   std::byte* base() const { return base_; }
 
-  /// The same layout elsewhere.
+  /// The same layout at another address.
   void rebase(void* base) { base_ = static_cast<std::byte*>(base); }
 
-  /// Whether all places are where they were, seen from the base.
+  /// True if all places have the same offsets from the base.
   bool same_layout(const KeptLayout& kept) const;
 
   Piece place(Place place) const {
@@ -96,7 +96,7 @@ class Memory {
   std::size_t count_bytes() const { return kind_ == Kind::narrow ? sizeof(int) : sizeof(MPI_Count); }
   std::size_t displacement_bytes() const { return kind_ == Kind::narrow ? sizeof(int) : sizeof(MPI_Aint); }
 
-  /// Where segment `which` of a block of `bytes` bytes starts. (Split so that the product cannot overflow.)
+  /// Start of segment `which` of a block of `bytes` bytes. (Split so that the product cannot overflow.)
   std::size_t part(std::size_t bytes, std::size_t which) const {
     const std::size_t items = item_bytes_ > 1 ? bytes / item_bytes_ : bytes;
     const std::size_t at = items / segments_ * which + items % segments_ * which / segments_;
@@ -113,7 +113,7 @@ class Memory {
   Kind kind_ = Kind::uniform;
 };
 
-/// A copy of what a memory's layout depends on, to be compared with that of a later call.
+/// Copy of the data that determines a memory's layout, for comparison with a later call.
 class KeptLayout {
  public:
   void keep(const Memory& memory, std::uint32_t places) {
@@ -131,7 +131,7 @@ class KeptLayout {
   friend class Memory;
   static const std::byte* bytes(const void* array) { return static_cast<const std::byte*>(array); }
 
-  Memory memory_;  // its pointers are the earlier call's: not to be followed
+  Memory memory_;  // its pointers are those of the earlier call: never dereferenced
   std::vector<std::byte> counts_, displacements_;
 };
 

@@ -12,7 +12,7 @@
 namespace convene::execute {
 namespace {
 
-/// Whether a range is consecutive bytes, judged without its places. (A no may be wrong.)
+/// True if a range is contiguous bytes, judged without its places. (May be false for a contiguous one.)
 bool is_one_piece(const Range& range, const Memory& memory, std::uint32_t places) {
   return range.count() == 1 ||
          (memory.is_uniform() && range.stride == 1 && range.first + range.count() <= places);
@@ -24,8 +24,8 @@ Piece one_piece(const Range& range, const Memory& memory) {
   return piece;
 }
 
-/// Calls visit(piece) for the bytes of the ranges, in order. Neighbouring places are one piece, empty ones
-/// are skipped.
+/// Calls visit(piece) for the bytes of the ranges, in order. Adjacent places are one piece, empty ones are
+/// skipped.
 template <class Visit>
 void for_each_piece(std::span<const Range> ranges, const Schedule& schedule, const Buffers& buffers,
                     Visit&& visit) {
@@ -124,7 +124,7 @@ Piece extent_of(const Memory& memory, std::uint32_t places) {
 
 namespace {
 
-/// A run of any length. One post takes no more bytes than an int counts.
+/// A run of any length. One post takes at most INT_MAX bytes.
 void set_run(const Piece& run, Message& message, Arena& arena) {
   if (run.bytes <= INT_MAX)
     message.run = run;
@@ -132,7 +132,7 @@ void set_run(const Piece& run, Message& message, Arena& arena) {
     message.pieces = {new (arena.take(sizeof(Piece))) Piece(run), 1};
 }
 
-/// A message through staging: packed now if it is to be sent.
+/// A message through staging: a send is packed now.
 Message staged_message(const Schedule& schedule, StepId id, std::size_t bytes, const Buffers& buffers,
                        Arena& arena) {
   Message message;
@@ -226,7 +226,7 @@ int for_each_pair(const Schedule& schedule, StepId step, const Buffers& buffers,
   const auto from = schedule.from(step), to = schedule.to(step);
   const auto source = one_run(from, schedule, buffers), target = one_run(to, schedule, buffers);
   if (source && target && source->bytes == target->bytes) return act(*source, *target);
-  Places sources(from, schedule, buffers), targets(to, schedule, buffers);  // alike place by place
+  Places sources(from, schedule, buffers), targets(to, schedule, buffers);  // place by place
   int code = MPI_SUCCESS;
   for (auto piece = sources.next(), place = targets.next(); piece && place && code == MPI_SUCCESS;
        piece = sources.next(), place = targets.next())

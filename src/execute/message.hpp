@@ -16,9 +16,9 @@ namespace convene::execute {
 /// The memory of all of a schedule's buffers.
 struct Buffers {
   Memory input, output;
-  Memory shared;  ///< as large as the largest place of the collective, each; of the node, for this run
-  Memory blocks;  ///< if scratch is used: the sizes of the collective's blocks (its base means nothing)
-  const Memory* scratch = nullptr;  ///< of scratch 0, 1, …: as many as the schedule names
+  Memory shared;  ///< each as large as the largest place of the collective; of the node, for this run
+  Memory blocks;  ///< if scratch is used: the sizes of the collective's blocks (its base is unused)
+  const Memory* scratch = nullptr;  ///< of scratch 0, 1, …: as many as the schedule has
 
   const Memory& operator[](Buffer buffer) const {
     switch (buffer) {
@@ -34,30 +34,31 @@ struct Buffers {
   }
 };
 
-/// Memory that a run may take before it packs no further message, unless a schedule asks for it.
+/// Memory that a run may use for packing, unless a schedule requests more.
 inline constexpr std::size_t most_packed = 64 * 1024 * 1024;
 
-/// One message: a run of bytes that one post takes, or several pieces.
+/// One message: a contiguous run that one post sends or receives, or several pieces.
 struct Message {
   Piece run;                      ///< empty if there are pieces
   std::span<const Piece> pieces;  ///< in the arena
-  std::byte* staging = nullptr;   ///< where scattered slots were packed, or are to be unpacked from
+  std::byte* staging = nullptr;   ///< memory into which scattered slots were packed, or from which they are
+                                  ///< unpacked
 
-  /// An empty message is left out on both sides, unless its arrival counts.
+  /// An empty message is omitted on both sides, unless it synchronises.
   bool is_empty() const { return run.bytes == 0 && pieces.empty(); }
 };
 
-/// Gives a schedule's scratch buffers memory from the arena: each place as large as the block that it is
+/// Allocates a schedule's scratch buffers from the arena: each place as large as the block that it is
 /// declared like.
 void bind_scratch(const Schedule& schedule, Buffers& buffers, Arena& arena);
 
 /// Number of bytes in the slots of some ranges.
 std::size_t bytes_of(std::span<const Range> ranges, const Schedule& schedule, const Buffers& buffers);
 
-/// The bytes of some ranges if they are one run; nothing if they are scattered.
+/// The bytes of some ranges if they are contiguous; nothing if they are scattered.
 std::optional<Piece> one_run(std::span<const Range> ranges, const Schedule& schedule, const Buffers& buffers);
 
-/// The smallest run of bytes that holds all of a buffer's places.
+/// The smallest contiguous run that contains all of a buffer's places.
 Piece extent_of(const Memory& memory, std::uint32_t places);
 
 /// The message of a send or receive step. Scattered slots of fewer than `pack_below` bytes go through staging
@@ -68,10 +69,10 @@ Message make_message(const Schedule& schedule, StepId step, const Buffers& buffe
 /// Unpacks a received message's staging into its slots.
 void unpack(const Schedule& schedule, StepId step, const Buffers& buffers, const std::byte* staging);
 
-/// Does a copy step.
+/// Executes a copy step.
 void copy_slots(const Schedule& schedule, StepId step, const Buffers& buffers);
 
-/// Does a combine step. Returns MPI_SUCCESS or the operation's first error.
+/// Executes a combine step. Returns MPI_SUCCESS or the operation's first error.
 int combine_slots(const Schedule& schedule, StepId step, const Buffers& buffers, const Operator& op);
 
 }  // namespace convene::execute

@@ -47,7 +47,7 @@ TEST(Message, IsPackedBelowALimit) {
   ASSERT_EQ(in_pieces.message.pieces.size(), places / 2);
   EXPECT_EQ(in_pieces.message.pieces[1].at, in_pieces.memory.data() + 3 * large);
   EXPECT_EQ(in_pieces.message.pieces[1].bytes, large);
-  // A run that has taken much memory packs nothing more.
+  // A run that has used much memory packs no further messages.
   EXPECT_EQ(Sent(8, most_packed, limit).message.pieces.size(), places / 2);
 }
 

@@ -11,7 +11,7 @@
 namespace convene::execute {
 namespace {
 
-/// The run of a rank that a notice is for. (In simulations and tests all ranks are in one process.)
+/// The run of a rank to which a notice belongs. (In simulations and tests all ranks are in one process.)
 struct Addressee {
   std::uintptr_t transport;
   int tag;
@@ -21,7 +21,7 @@ struct Addressee {
   bool operator==(const Addressee&) const = default;
 };
 
-/// Notices that arrived before the run that they are for. There are hardly ever any.
+/// Notices that arrived before their run. They are very rare.
 template <class Wire>
 class EarlyNotices {
  public:
@@ -51,7 +51,7 @@ class EarlyNotices {
 
 auto& early_notices() {
   static auto* notices =
-      new EarlyNotices<std::array<std::uint32_t, 5>>;  // never freed: programs end in odd orders
+      new EarlyNotices<std::array<std::uint32_t, 5>>;  // never freed: programs end in any order
   return *notices;
 }
 
@@ -89,7 +89,7 @@ int OnlineRun<T>::run() {
   }
 }
 
-/// Until nothing more has arrived and the algorithm has received `quiet`.
+/// Until no event is left and the algorithm has received `quiet`.
 template <MessageTransport T>
 int OnlineRun<T>::advance(bool& done) {
   for (;;) {
@@ -98,7 +98,8 @@ int OnlineRun<T>::advance(bool& done) {
     if (code == MPI_SUCCESS) code = listen();
     if (code == MPI_SUCCESS && !flights_.empty()) code = complete(false);
     if (code != MPI_SUCCESS) return fail(code);
-    const bool is_to_listen = algorithm_->is_listening() && !is_listening_;  // what was received is for later
+    const bool is_to_listen = algorithm_->is_listening() && !is_listening_;  // the received notice belongs to
+                                                                             // a later run
     if (!events_.empty() || is_to_listen) continue;
     if (!is_quiet_) {
       is_quiet_ = true;
@@ -200,13 +201,14 @@ int OnlineRun<T>::complete(bool waits) {
       waits ? transport_.wait_some(handles_.data(), in_flight, &count, completed_.data(), statuses_.data())
             : transport_.test_some(handles_.data(), in_flight, &count, completed_.data(), statuses_.data());
   if (code != MPI_SUCCESS) return code;
-  // From the back, so that moving the last entry into a gap never moves one that is still to be completed.
+  // From the back, so that moving the last entry into a gap never moves an entry that is still to be
+  // completed.
   std::sort(completed_.begin(), completed_.begin() + count, std::greater<>());
   for (int i = 0; i < count; ++i) finish(static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]));
   return MPI_SUCCESS;
 }
 
-/// A flight is complete: the algorithm is to receive an event.
+/// A flight is complete: queues the event for the algorithm.
 template <MessageTransport T>
 void OnlineRun<T>::finish(std::size_t at) {
   const Flight flight = flights_[at];
@@ -243,7 +245,7 @@ void OnlineRun<T>::queue_event(Event::Kind kind, StepId step) {
   events_.push_back({.kind = kind, .peer = schedule[step].peer, .slots = schedule.ranges(step)[0]});
 }
 
-/// Waits until something is complete. Warns where that takes long.
+/// Waits until an operation is complete. Warns if that takes long.
 template <MessageTransport T>
 int OnlineRun<T>::wait() {
   if (!wait_warning.is_on()) return complete(true);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs of online algorithms: report events to the rank's algorithm and start the steps that it wants.
+// Runs of online algorithms: report events to the rank's algorithm and start the steps that it requests.
 //
-// Data has the numbers that messages between two ranks always have, counted by each side as it posts them.
-// Notices have the last number of the collective's tags, which data never reaches, and are received from any
-// rank. At most one receive for notices is posted, and only while the algorithm listens: nothing is left over
-// and nothing is cancelled.
+// Data messages are numbered as in schedules, counted by each side as it posts them. Notices have the last
+// number of the collective's tags, which data never uses, and are received from any rank. At most one receive
+// for notices is posted, and only while the algorithm listens: nothing is left over and nothing is cancelled.
 //
-// A rank may be as far ahead as eager messages let it, and tags are reused: those of collectives after a
-// while, those of a persistent operation with its next run. For data that is harmless, since messages between
-// two ranks keep their order. Notices, received from any rank, carry the number of their collective or run;
-// one that is early is kept for it. One thread drives a run at a time. (Unlike runs of schedules, these
-// allocate memory.)
+// With eager messages a rank may be several collectives ahead, and tags are reused: those of collectives
+// after a while, those of a persistent operation with its next run. For data that is harmless, since messages
+// between two ranks keep their order. Notices, received from any rank, carry the number of their collective
+// or run; an early one is stored until its run. One thread drives a run at a time. (Unlike runs of schedules,
+// these allocate memory.)
 #pragma once
 
 #include <array>
@@ -26,19 +25,19 @@ namespace convene::execute {
 template <MessageTransport T>
 class OnlineRun {
  public:
-  /// The binding has an online algorithm, of which the run makes a copy. `has_begun`: this rank's
-  /// contribution is there.
+  /// The binding has an online algorithm, which the run copies. `has_begun`: this rank's contribution is
+  /// available.
   OnlineRun(const Binding& binding, Arena& arena, bool has_begun);
   OnlineRun(const OnlineRun&) = delete;
   OnlineRun& operator=(const OnlineRun&) = delete;
 
-  /// This rank's contribution is there now.
+  /// Marks this rank's contribution as available.
   void begin();
   /// Runs to the end. Returns MPI_SUCCESS or the first error.
   int run();
-  /// Runs as far as it can without waiting; see StepwiseRun.
+  /// Advances as far as possible without waiting; see StepwiseRun.
   int advance(bool& done);
-  /// To be called after an advance() that did not reach the end: warns where that takes long.
+  /// Call it after an advance() that did not finish: warns if that takes long.
   void warn_if_stalled();
 
   /// Number of complete messages with data, and of those that completed before begin().
@@ -46,7 +45,8 @@ class OnlineRun {
   std::uint64_t early_messages() const { return early_messages_; }
 
  private:
-  /// A notice in a message: what, the two ranks that it is about, its sender, and its collective or run.
+  /// Contents of a notice message: kind, the two ranks that it is about, its sender, and its collective or
+  /// run.
   using Wire = std::array<std::uint32_t, 5>;
 
   /// A message in flight, or the receive for notices.
@@ -79,13 +79,13 @@ class OnlineRun {
   [[no_unique_address]] RunMemory<T> memory_;
   const std::unique_ptr<OnlineAlgorithm> algorithm_;
   IncrementalSchedule schedule_;
-  std::deque<Event> events_;  // that the algorithm has not received
+  std::deque<Event> events_;  // not yet received by the algorithm
   std::vector<Flight> flights_;
   std::vector<typename T::Handle> handles_;  // of the flights
   std::vector<int> completed_;
   std::vector<typename T::Status> statuses_;    // their errors
   std::vector<std::uint32_t> sent_, received_;  // by rank: messages with data so far
-  std::deque<Wire> wires_;                      // of notices on their way: addresses stay
+  std::deque<Wire> wires_;                      // of notices in flight: a deque, whose addresses are stable
   std::vector<Wire*> free_wires_;
   Wire received_notice_ = {};
   std::uint64_t messages_ = 0, early_messages_ = 0;

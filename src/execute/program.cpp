@@ -10,15 +10,15 @@
 namespace convene::execute {
 namespace {
 
-/// A run of bytes, from where its buffer begins.
+/// A run of bytes, relative to the beginning of its buffer.
 struct Run {
   Buffer base = Buffer::input;
   std::ptrdiff_t offset = 0;
   std::size_t bytes = 0;
 };
 
-/// The ranges as one run of bytes, if they are that wherever the buffers are. (Buffers that follow each other
-/// in this call need not do so in the next.)
+/// The ranges as one run of bytes, if they are contiguous for any addresses of the buffers. (Buffers that are
+/// adjacent in this call need not be in the next.)
 std::optional<Run> one_run_of(std::span<const Range> ranges, const Schedule& schedule,
                               const Buffers& buffers) {
   const auto piece = one_run(ranges, schedule, buffers);
@@ -33,8 +33,8 @@ std::optional<Run> one_run_of(std::span<const Range> ranges, const Schedule& sch
   return Run{*base, piece->at - buffers[*base].base(), piece->bytes};
 }
 
-/// Whether a message is left out, on the other side too: an empty one whose arrival does not count.
-bool is_left_out(const Schedule& schedule, StepId step, const Buffers& buffers) {
+/// True if a message is omitted, on the other side too: an empty one that does not synchronise.
+bool is_omitted(const Schedule& schedule, StepId step, const Buffers& buffers) {
   return !schedule.sends_empty_messages() && bytes_of(schedule.ranges(step), schedule, buffers) == 0;
 }
 
@@ -65,8 +65,8 @@ void Program::bind(const Schedule& schedule, const Order& order, const Buffers& 
 }
 
 /// Joins posts and waits into blocking calls, which saves the MPI a request: a message that is waited for at
-/// once; a receive and a send that are both waited for before anything else; the last messages, behind which
-/// nothing is posted, if they are short (copies behind long ones would have to wait).
+/// once; a receive and a send that are both waited for before anything else; the last messages, after which
+/// nothing is posted, if they are short (copies after long ones would have to wait).
 void Program::join_blocking_calls() {
   constexpr std::uint64_t short_bytes = 4096;
   const auto waits_for = [&](std::size_t i, std::size_t message) {
@@ -114,7 +114,7 @@ void Program::join_blocking_calls() {
 }
 
 /// Drops the waits of messages that are complete when their call returns. If there are no others, no handle
-/// needs a place.
+/// is stored.
 void Program::drop_blocking_waits(Arena& arena) {
   bool* const has_request = arena.take_array<bool>(slots_);
   std::fill_n(has_request, slots_, false);
@@ -128,7 +128,7 @@ void Program::drop_blocking_waits(Arena& arena) {
   if (std::find(has_request, has_request + slots_, true) == has_request + slots_) slots_ = 0;
 }
 
-/// Whether an earlier instruction posts a receive that is waited for behind this one.
+/// True if an earlier instruction posts a receive that is waited for after this one.
 bool Program::awaits_others(std::size_t instruction) const {
   for (std::size_t i = 0; i < instruction; ++i) {
     if (instructions_[i].opcode != Opcode::recv && instructions_[i].opcode != Opcode::scattered) continue;
@@ -148,12 +148,12 @@ void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::
   if (op.action() != Action::wait_all && schedule[step].is_shm_signal()) return add_signal(schedule, op);
   if (op.action() == Action::issue) {
     if (!schedule[step].is_message()) return add_local(schedule, step, buffers);
-    if (is_left_out(schedule, step, buffers)) return;
+    if (is_omitted(schedule, step, buffers)) return;
     slot_of[step] = slots_++;
     return add_message(schedule, step, buffers, slot_of[step]);
   }
-  if (op.action() == Action::wait_all) return;  // a run of the program waits for all at its end
-  if (is_left_out(schedule, step, buffers)) return;
+  if (op.action() == Action::wait_all) return;  // every run of the program waits for all at its end
+  if (is_omitted(schedule, step, buffers)) return;
   Instruction instruction;
   instruction.opcode = Opcode::wait;
   instruction.bytes_or_step = step;
@@ -161,7 +161,7 @@ void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::
   instructions_.push_back(instruction);
 }
 
-/// Adds a signal where it is issued, or its other end where the order waits for it.
+/// Adds a signal at its issue, or its other end at the wait.
 void Program::add_signal(const Schedule& schedule, Op op) {
   const Step& step = schedule[op.step()];
   const bool gives = step.kind == StepKind::send;
@@ -178,10 +178,10 @@ void Program::add_local(const Schedule& schedule, StepId step, const Buffers& bu
   Instruction instruction;
   instruction.opcode = Opcode::general;
   instruction.bytes_or_step = step;
-  // Single places may differ: a shared one has room for the largest.
+  // Single places may differ: a shared place is as large as the largest.
   const bool is_single = places(schedule.from(step)) == 1;
   if (from && to && from->bytes <= UINT_MAX && (from->bytes == to->bytes || is_single)) {
-    if (from->bytes == 0) return;  // of a barrier, say
+    if (from->bytes == 0) return;  // for example in a barrier
     instruction.opcode = schedule[step].kind == StepKind::combine ? Opcode::combine
                          : to->base == Buffer::shared             ? Opcode::share
                                                                   : Opcode::copy;

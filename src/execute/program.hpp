@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs: the compiled order of a schedule, bound to the sizes of one call. What remains for each message
-// is its offset from a buffer's start, a count, a peer and a tag. A call with other buffers of the same sizes
-// reruns the program.
+// Programs: the compiled order of a schedule, bound to the sizes of one call. Each message is reduced to its
+// offset from a buffer's start, a count, a peer and a tag. A call with other buffers of the same sizes reruns
+// the program.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@
 
 namespace convene::execute {
 
-/// What one instruction of a program does.
+/// Operation of an instruction.
 enum class Opcode : std::uint8_t {
   send,                ///< post a send of `bytes` bytes at `offset` from `base` to `peer`
   send_now,            ///< the same, and wait for it
   recv,                ///< post a receive of `bytes` bytes at `offset` from `base` from `peer`
   recv_now,            ///< the same, and wait for it
   exchange,            ///< receive, while the next instruction's message is sent
-  exchange_send_half,  ///< that instruction
+  exchange_send_half,  ///< the send of that exchange
   copy,                ///< `bytes` bytes at `offset` from `base` to `target` from `target_base`
   share,               ///< the same, into memory that other ranks read
   combine,             ///< `bytes` bytes: target = offset ∘ target
   scattered,           ///< post the message of step `step`, whose slots are not one run of bytes
-  general,             ///< do the copy or combine of step `step`, whose slots are not one run of bytes
+  general,             ///< execute the copy or combine of step `step`, whose slots are not one run of bytes
   wait,                ///< for the message in `slot`, of step `step`
   signal,              ///< signal number `slot` to `peer`
   await,               ///< signal number `slot` from `peer`
@@ -51,21 +51,21 @@ struct Instruction {
 
 class Program {
  public:
-  /// Whether the program was bound to this layout: then it can run as it is.
+  /// True if the program was bound to this layout: then it can run unchanged.
   bool fits(const Buffers& buffers) const {
     return bound_ && buffers.input.same_layout(input_) && buffers.output.same_layout(output_) &&
            (!has_scratch_ || buffers.blocks.same_layout(blocks_)) &&
            (!has_shared_ || buffers.shared.same_layout(shared_));
   }
 
-  /// Binds the order to the sizes of the buffers; `blocks` is the number of places that the buffers' `blocks`
-  /// has. Keeps its own copy of what fits() compares. The arena is for the call only.
+  /// Binds the order to the sizes of the buffers; `blocks` is the number of places of the buffers' `blocks`.
+  /// Copies the data that fits() compares. The arena is used during the call only.
   void bind(const Schedule& schedule, const Order& order, const Buffers& buffers, std::uint32_t blocks,
             Arena& arena);
 
   const std::vector<Instruction>& instructions() const { return instructions_; }
   std::uint32_t slots() const { return slots_; }
-  /// Whether it consists of zero-byte messages, each complete when its call returns: see
+  /// True if it consists of zero-byte messages, each complete when its call returns: see
   /// run_zero_byte_messages().
   bool has_only_empty_messages() const { return has_only_empty_messages_; }
 
@@ -81,7 +81,7 @@ class Program {
   void add_message(const Schedule& schedule, StepId step, const Buffers& buffers, std::uint32_t slot);
 
   std::vector<Instruction> instructions_;
-  std::uint32_t slots_ = 0;  // messages, each with a place for its handle; 0 if none has one
+  std::uint32_t slots_ = 0;  // number of messages with a stored handle
   bool bound_ = false, has_only_empty_messages_ = false, has_scratch_ = false, has_shared_ = false;
   KeptLayout input_, output_, blocks_, shared_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interpreter of programs: one instruction after the other.
+// Interpreter of programs: executes the instructions in order.
 #include "execute/program_run.hpp"
 
 #include <algorithm>
@@ -121,7 +121,7 @@ class ProgramRun {
     return transport().post_send(message.at, message.bytes, message.peer, message.tag, handle);
   }
 
-  /// Waits for a message that has no slot's handle. Warns where that takes long.
+  /// Waits for a message without a slot. Warns if that takes long.
   int complete(Handle* handle, const Instruction& instruction) {
     const int code = wait_or_warn(handle, instruction.message.slot);
     return code == MPI_SUCCESS ? code : abandoned(handle, code);
@@ -152,7 +152,7 @@ class ProgramRun {
     return code;
   }
 
-  /// Waits, and warns once where that takes long.
+  /// Waits, and warns once if that takes long.
   [[gnu::noinline]] int wait_or_warn(Handle* handle, std::uint32_t slot) {
     PolledWait wait;
     for (;;) {
@@ -164,7 +164,7 @@ class ProgramRun {
     }
   }
 
-  /// The peer of the message in a slot; -1 if that is not found.
+  /// The peer of the message in a slot; -1 if not found.
   int peer_of(std::uint32_t slot) const {
     for (const Instruction& instruction : program_.instructions()) {
       if (instruction.opcode == Opcode::wait && instruction.message.slot == slot)
@@ -196,7 +196,7 @@ template <MessageTransport T>
   return code == MPI_SUCCESS ? ProgramRun<T>(binding, program, arena).run() : code;
 }
 
-/// Out of line, so that the usual path has no larger frame.
+/// Not inlined, so that the usual path has a small stack frame.
 [[gnu::noinline, gnu::cold]] int run_over_another(const Binding& binding, const Program& program,
                                                   Arena& arena) {
   return run_over<Transport>(binding, program, arena);

@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Schedule of one rank's dissemination barrier: each round sends a token and receives another one.
+/// Schedule of one rank's dissemination barrier: each round sends and receives a zero-byte message.
 Schedule barrier(Rank procs, Rank rank) {
   Builder builder;
   builder.begin(procs, rank);
@@ -68,7 +68,7 @@ std::vector<Opcode> opcodes(const Schedule& schedule, std::size_t bytes) {
 
 TEST(Program, JoinsPostsAndWaits) {
   EXPECT_THAT(opcodes(ring(2), 8), ElementsAre(Opcode::exchange, Opcode::exchange_send_half, Opcode::copy));
-  // Behind the second round's messages the first one's is still to be waited for.
+  // The wait for the first round's message follows those of the second round.
   EXPECT_THAT(opcodes(ring(3), 8), ElementsAre(Opcode::recv, Opcode::recv, Opcode::send, Opcode::copy,
                                                Opcode::wait, Opcode::send_now, Opcode::wait));
   // A long copy overlaps with the messages.
@@ -100,7 +100,7 @@ TEST(ZeroByteMessages, RunOverAnyTransport) {
   for (Rank rank = 0; rank < procs; ++rank) network.of(static_cast<int>(rank)).connect(barrier(procs, rank));
   std::vector<std::byte> memory;
   const Bound second(barrier(procs, 1), 0, memory);
-  // Rank 1's message is eager, so rank 0 can exchange; then rank 1 finds rank 0's.
+  // Rank 1's message is eager, so rank 0 can exchange; then rank 1 receives rank 0's.
   Transport::Handle handle = Transport::none();
   ASSERT_EQ(network.of(1).post_send(nullptr, 0, 0, Tags(7).of(0), &handle), 0);
   const Bound first(barrier(procs, 0), 0, memory);

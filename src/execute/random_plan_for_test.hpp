@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests only: random plans with every kind of step, and what their outputs must hold.
+// For tests only: random plans with every kind of step, and their expected outputs.
 //
-// A plan is drawn as one sequence of messages, copies, combines and signals over all ranks. Done one after
-// the other they give the reference; the ranks' schedules are the same steps, and any order that respects
+// A plan is drawn as one sequence of messages, copies, combines and signals over all ranks. Executed
+// sequentially they give the reference; the ranks' schedules have the same steps, and any order that respects
 // dependencies must agree.
 #pragma once
 
@@ -36,7 +36,7 @@ class RandomPlan {
 
   const Schedule& schedule(Rank rank) const { return schedules_[rank]; }
   std::size_t bytes() const { return options_.bytes; }
-  /// Content of the input, of the output before the run, and of the output that it must leave.
+  /// Content of the input, of the output before the run, and of the expected output.
   Block input(Rank rank) const { return joined(ranks_[rank].before[0]); }
   Block output_before(Rank rank) const { return joined(ranks_[rank].before[1]); }
   Block output(Rank rank) const { return joined(ranks_[rank].memory[1]); }
@@ -113,7 +113,7 @@ class RandomPlan {
     std::vector<Slot> read, written;
     std::vector<Range> out, in;
     out.push_back(range_in(below(3), first + second, read));
-    // Written slots must differ: those of two buffers do.
+    // Written slots must differ: slots of two buffers do.
     in.push_back(range_in(1, first, written));
     if (second > 0) in.push_back(range_in(2, second, written));
     constexpr Transfer transfers[] = {Transfer::automatic, Transfer::packed, Transfer::datatype};
@@ -142,7 +142,7 @@ class RandomPlan {
     }
   }
 
-  /// The owner of a shared place writes it and hands it to another rank, which reads it.
+  /// The owner of a shared place writes it and passes it to another rank, which reads it.
   void signal() {
     const Place number = below(shared_places);
     const auto procs = static_cast<Rank>(ranks_.size());

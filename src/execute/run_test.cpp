@@ -19,8 +19,8 @@
 namespace convene::execute {
 namespace {
 
-/// Predefined handles may be objects of the MPI's library: it must be loaded, though none of its functions is
-/// called.
+/// Predefined handles may be objects of the MPI's library: it must be loaded, although none of its functions
+/// is called.
 [[gnu::used]] int (*const needs_the_library)(int*) = MPI_Initialized;
 
 enum class Way { compiled, dynamic, shuffled, stepwise };
@@ -45,7 +45,7 @@ class Participant {
   void use(Transport& transport) { binding_.transport = &transport; }
   void share(const ThreadsMemory& memory) { share_.emplace(memory, rank_); }
 
-  /// To be called before each run.
+  /// Call it before each run.
   void prepare(std::uint32_t number) {
     output_ = plan_.output_before(rank_);
     binding_.buffers.output.rebase(output_.data());
@@ -93,7 +93,7 @@ Participants participants_of(const RandomPlan& plan, Rank procs, bool shared) {
   return all;
 }
 
-/// Calls act(rank) in one thread for each rank; their codes.
+/// Calls act(rank) in one thread for each rank; returns their codes.
 std::vector<int> in_threads(std::size_t procs, const std::function<int(Rank)>& act) {
   std::vector<int> codes(procs, -1);
   std::vector<std::thread> threads;
@@ -193,7 +193,7 @@ TEST(Run, RandomPlansOverMessages) {
     }
 }
 
-/// A plan of 600 messages from rank 0 to rank 1: their numbers come back after 255.
+/// A plan of 600 messages from rank 0 to rank 1: their numbers repeat after 255.
 TEST(Run, TagsWrapAround) {
   constexpr Place messages = 600;
   Builder builder;
@@ -305,7 +305,7 @@ TEST(Run, AnErrorEndsTheRun) {
     }
 }
 
-/// A gather in the order of arrival: ranks give notice to the root, which grants them one by one.
+/// A gather in the order of arrival: ranks send a notice to the root, which grants their sends one by one.
 class GrantedGather final : public OnlineAlgorithm {
  public:
   GrantedGather(Rank procs, Rank rank) : procs_(procs), rank_(rank) {}
@@ -330,7 +330,7 @@ class GrantedGather final : public OnlineAlgorithm {
   Rank procs_, rank_, notices_ = 0;
 };
 
-/// Runs it `times` times without a barrier between: notices may be early.
+/// Runs it `times` times without a barrier in between: notices may be early.
 void run_online(Rank procs, std::uint64_t seed, bool in_threads_) {
   InProcessNetwork network(static_cast<int>(procs), {.seed = seed, .eager_bytes = 64, .most_delay = 40});
   constexpr std::uint32_t times = 20;

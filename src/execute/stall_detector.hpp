@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Detection of long waits. A rank that waits suspiciously long reports for which ranks, and waits on.
+// Stall detection: a rank that waits longer than a threshold reports the ranks that it waits for, and
+// continues to wait.
 #pragma once
 
 #include <sched.h>
@@ -13,26 +14,26 @@
 
 namespace convene::execute {
 
-/// What to do about long waits: set before the first run, the same for the whole process.
+/// Action on long waits: set before the first run, the same for the whole process.
 struct WaitWarning {
-  std::uint64_t after_ns = 0;  ///< 0: nothing, and waiting is left to the MPI
-  /// Called once in a wait that has lasted that long: messages from or to these ranks of `comm` are not
-  /// complete. With `is_started`, the collective's call has returned or runs beside others; else the wait is
-  /// within that call.
+  std::uint64_t after_ns = 0;  ///< 0: no warnings, and waiting is left to the MPI
+  /// Called once in a wait that exceeds the threshold: messages from or to these ranks of `comm` are not
+  /// complete. With `is_started`, the collective's call has returned or runs in the background; otherwise the
+  /// wait is within that call.
   void (*report)(MPI_Comm comm, const int* peers, std::size_t count, bool is_started) = nullptr;
 
   bool is_on() const { return after_ns != 0; }
 };
 inline WaitWarning wait_warning;
 
-/// Set in threads that progress runs while the program may do something else than wait.
+/// True in threads that progress runs while the program may be doing other work.
 [[gnu::tls_model("initial-exec")]] inline thread_local constinit bool is_in_background = false;
 
-/// One polled wait: yields to other processes, and detects that it has become long.
+/// A polling wait: yields to other processes, and detects that it exceeds the threshold.
 class PolledWait {
  public:
-  /// To be called after every look that found nothing: lets the core's other hardware thread go first. True
-  /// once, when the wait has become long.
+  /// Call it after every poll without a result: pauses for the core's other hardware thread. Returns true
+  /// once, when the wait exceeds the threshold.
   bool has_become_long() {
     relax();
     constexpr int looks_between = 100;
@@ -58,15 +59,15 @@ class PolledWait {
   bool has_warned_ = false;
 };
 
-/// A run that is advanced now and then: detects that nothing has moved for long while its program waited all
-/// the time.
+/// A run that is advanced at intervals: detects that nothing has progressed for long while its program waited
+/// all the time.
 class StallDetector {
  public:
-  /// To be called after every look; `moved` grows with every completion. True once, when the wait has become
-  /// long.
+  /// Call it after every poll; `moved` grows with every completion. Returns true once, when the wait exceeds
+  /// the threshold.
   bool has_become_long(std::uint64_t moved) {
     constexpr int looks_between = 100;
-    constexpr std::uint64_t elsewhere_ns = 1'000'000'000;  // a program that looks so rarely does not wait
+    constexpr std::uint64_t elsewhere_ns = 1'000'000'000;  // a program that polls less often is not waiting
     if (is_in_background || has_warned_ || ++looks_ % looks_between != 0) return false;
     const std::uint64_t now = monotonic_ns(), looked = std::exchange(looked_, now);
     if (std::exchange(moved_, moved) != moved || now - looked > elsewhere_ns) since_ = now;

@@ -44,7 +44,7 @@ class RunMemory {
   std::vector<Registration> registrations_;
 };
 
-/// MPI registers by itself and has connected all ranks.
+/// MPI registers memory by itself and has connected all ranks.
 template <>
 class RunMemory<const PointToPoint> {
  public:
@@ -53,8 +53,8 @@ class RunMemory<const PointToPoint> {
   static constexpr int code() { return MPI_SUCCESS; }
 };
 
-/// Posts a step's message. An empty one is left out, on the other side too, unless its arrival counts: its
-/// handle is none(). `staging`: from where a receive has to be unpacked, else null.
+/// Posts a step's message. An empty one is omitted, on the other side too, unless it synchronises: its handle
+/// is none(). `staging`: memory from which a receive must be unpacked, else null.
 template <MessageTransport T>
 int post_message(T& transport, RunMemory<T>& memory, const Schedule& schedule, StepId id,
                  const Buffers& buffers, int tag, Arena& arena, typename T::Handle* handle,
@@ -78,7 +78,7 @@ int post_message(T& transport, RunMemory<T>& memory, const Schedule& schedule, S
                                 : transport.post_receive_pieces(message.pieces, peer, tag, arena, handle);
 }
 
-/// Posts messages and finishes those that are complete; does local steps.
+/// Posts messages and finishes complete ones; executes local steps.
 template <MessageTransport T>
 class StepMessages {
  public:
@@ -89,10 +89,10 @@ class StepMessages {
         tags_(binding.tags()),
         memory_(binding) {}
 
-  /// MPI_SUCCESS, or why the run's memory or peers are not at hand.
+  /// MPI_SUCCESS, or the error of registering memory or connecting peers.
   int code() const { return memory_.code(); }
 
-  /// Posts a send or a receive. The handle of one that is left out is none().
+  /// Posts a send or a receive. The handle of an omitted one is none().
   int post(StepId id, typename T::Handle* handle) {
     std::byte* staging = nullptr;
     const int code = post_message<T>(transport_of<T>(binding_), memory_, schedule_, id, binding_.buffers,
@@ -101,20 +101,20 @@ class StepMessages {
     return code;
   }
 
-  /// To be called once for a message that is complete.
+  /// Call it once for each complete message.
   void finish(StepId id) {
     if (!staging_ || !staging_[id]) return;
     unpack(schedule_, id, binding_.buffers, staging_[id]);
     staging_[id] = nullptr;
   }
 
-  /// Finishes all that are left.
+  /// Finishes all remaining messages.
   void finish_all() {
     if (!staging_) return;
     for (StepId id = 0; id < schedule_.size(); ++id) finish(id);
   }
 
-  /// Does a copy or a combine, or gives a signal.
+  /// Executes a copy or a combine, or gives a signal.
   int do_local(StepId id) {
     if (schedule_[id].is_shm_signal()) {
       binding_.shared_memory->signal(schedule_[id].peer, schedule_[id].match);
@@ -140,11 +140,10 @@ class StepMessages {
   Arena& arena_;
   const Tags tags_;
   [[no_unique_address]] RunMemory<T> memory_;
-  std::byte** staging_ =
-      nullptr;  // by step: from where a receive has to be unpacked; null while there is none
+  std::byte** staging_ = nullptr;  // by step: memory from which a receive must be unpacked, or null
 };
 
-/// Polls shared memory until `is_signalled()`. Warns where that takes long.
+/// Polls shared memory until `is_signalled()`. Warns if that takes long.
 template <MessageTransport T, class IsSignalled>
 int poll(const Binding& binding, int peer, IsSignalled&& is_signalled) {
   constexpr int looks_between = 64;
@@ -157,7 +156,7 @@ int poll(const Binding& binding, int peer, IsSignalled&& is_signalled) {
   return MPI_SUCCESS;
 }
 
-/// Ends the run of the memory that a schedule shares.
+/// Scope of a run's shared memory: its end releases it.
 class SharedRun {
  public:
   explicit SharedRun(const Binding& binding) : memory_(binding.shared_memory) {}
@@ -171,7 +170,7 @@ class SharedRun {
   SharedMemory* memory_;
 };
 
-/// Waits for the memory that a run shares, if it does. Every few runs the transport progresses here: other
+/// Waits for the shared memory of a run, if it has any. Every few runs the transport progresses here: other
 /// ranks may depend on that, even if no wait of this rank is long.
 template <MessageTransport T>
 int await_memory(const Binding& binding) {

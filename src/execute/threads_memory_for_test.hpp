@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests only: memory that ranks share which are threads of one process.
+// For tests only: memory shared by ranks that are threads of one process.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace convene::execute {
 
 class ThreadsMemory {
  public:
-  /// For so many places of so many bytes each.
+  /// For `places` places of `place_bytes` bytes each.
   ThreadsMemory(Rank procs, std::uint32_t places, std::size_t place_bytes)
       : ranks_(procs), data_(places * place_bytes), place_bytes_(place_bytes) {
     std::iota(ranks_.begin(), ranks_.end(), 0);
@@ -30,7 +30,7 @@ class ThreadsMemory {
    public:
     Share(const ThreadsMemory& all, Rank rank)
         : memory_(all.memory_, all.ranks_, rank, all.data_), place_bytes_(all.place_bytes_) {}
-    /// To be called before each run.
+    /// Call it before each run.
     void begin(Binding& binding) {
       binding.shared_memory = &memory_;
       binding.buffers.shared = Memory::uniform(memory_.begin(), place_bytes_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs of zero-byte messages, each complete when its call returns, as barriers are.
+// Programs of zero-byte messages, each complete when its call returns: barriers.
 #pragma once
 
 #include "execute/program.hpp"
@@ -8,8 +8,8 @@
 
 namespace convene::execute {
 
-/// Runs such a program. Returns MPI_SUCCESS or the transport's first error. (Inline: what a barrier costs
-/// beside its messages shows.)
+/// Runs such a program. Returns MPI_SUCCESS or the transport's first error. (Inline: the overhead of a
+/// barrier is measurable.)
 template <MessageTransport T>
 [[gnu::always_inline]] inline int run_zero_byte_messages(const Program& program, T& transport, Tags tags) {
   int code = MPI_SUCCESS;

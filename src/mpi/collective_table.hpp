@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives, one line each. Derived from it: the table of MPI functions (mpi/functions.hpp), the
-// runtime's functions (runtime/call/collectives.hpp), the MPI_* entries in C and Fortran (interpose/), the
-// convene_* functions (capi/api.cpp) and the benchmark's call tables (tools/bench_collective.hpp).
+// Table of the collectives, one line each. Derived from it: the table of MPI functions (mpi/functions.hpp),
+// the runtime's functions (runtime/call/collectives.hpp), the MPI_* entries in C and Fortran (interpose/),
+// the convene_* functions (capi/api.cpp) and the benchmark's call tables (tools/bench_collective.hpp).
 // Preprocessor only; needs no MPI header.
 //
 // To add a collective whose arguments follow a pattern below: one line in CONVENE_COLLECTIVES. To add a
@@ -13,8 +13,8 @@
 /// All collectives, in the order of collective::all_collectives:
 ///   KIND(Name, name, NAME, PATTERN, SEND, RECV)
 /// KIND is a macro of the caller: `blocks`, `reduction` (takes an operator) or `plain` (no data, hence no
-/// large counts). PATTERN names the arguments. SEND and RECV say how many blocks a rank sends and receives
-/// (runtime::Number).
+/// large counts). PATTERN names the arguments. SEND and RECV are the numbers of blocks that a rank sends and
+/// receives (runtime::Number).
 #define CONVENE_COLLECTIVES(blocks, reduction, plain)                                                        \
   blocks(Allgather, allgather, ALLGATHER, ALL, one, each) blocks(Allgatherv, allgatherv, ALLGATHERV, ALL_V,  \
                                                                  one, each)                                  \
@@ -37,7 +37,7 @@
                                               blocks(Neighbor_allgatherv, neighbor_allgatherv,               \
                                                      NEIGHBOR_ALLGATHERV, ALL_V, one_if_targets, per_source)
 
-/// For a KIND that is left out.
+/// For an omitted KIND.
 #define CONVENE_NO_COLLECTIVE(...)
 
 // clang-format off
@@ -76,8 +76,7 @@
 #define CONVENE_ARGUMENTS_BARRIER(X) X(COMM, comm)
 // clang-format on
 
-/// The arguments of a pattern by name, as a program passes them on: CONVENE_NAMES(ALL) is `sendbuf,
-/// sendcount, …, comm`.
+/// The names of a pattern's arguments, for a call: CONVENE_NAMES(ALL) is `sendbuf, sendcount, …, comm`.
 #define CONVENE_NAMES(PATTERN) CONVENE_ARGUMENTS_##PATTERN(CONVENE_NAME)
 #define CONVENE_NAME(KIND, name) name
 
@@ -109,7 +108,7 @@
 #define CONVENE_IS_ARRAY_ROOT false
 #define CONVENE_IS_ARRAY_COMM false
 #define CONVENE_IS_ARRAY(KIND, name) CONVENE_IS_ARRAY_##KIND
-/// A constant expression: whether a pattern has counts as arrays.
+/// A constant expression: true if a pattern has arrays of counts.
 #define CONVENE_HAS_ARRAYS(PATTERN)                                             \
   [] {                                                                          \
     for (const bool is_array : {CONVENE_ARGUMENTS_##PATTERN(CONVENE_IS_ARRAY)}) \

@@ -10,8 +10,8 @@
 namespace convene::mpi {
 namespace {
 
-// Facts of named types, in a small table by handle. Entries are written once, under the lock, and published
-// by their key.
+// Facts of named types, in a small hash table by handle. Entries are written once, under the lock, and
+// published by their key.
 struct Entry {
   std::atomic<std::uintptr_t> key{0};  // the handle + 1, so that no handle is 0
   TypeFacts facts;
@@ -65,21 +65,21 @@ struct Envelope {
   MPI_Count integers = 0, addresses = 0, counts = 0, types = 0;
   int combiner = MPI_COMBINER_NAMED;
 
-  /// Some predefined types have no name: they too have no contents and cannot be freed.
+  /// Some predefined types have no name: they have no contents either and cannot be freed.
   bool is_predefined() const {
     return combiner == MPI_COMBINER_NAMED || combiner == stack::combiner_value_index ||
            combiner == MPI_COMBINER_F90_INTEGER || combiner == MPI_COMBINER_F90_REAL ||
            combiner == MPI_COMBINER_F90_COMPLEX;
   }
 
-  /// One type, a number of times.
+  /// One type, repeated.
   bool is_run() const {
     return (combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_DUP) && integers + counts <= 1 &&
            addresses == 0 && types == 1;
   }
 };
 
-// Where the MPI has large counts, the forms of int fail for types that were made with them.
+// In an MPI with large counts, the int forms fail for types created with large counts.
 
 Envelope envelope_of(MPI_Datatype type) {
   Envelope e;
@@ -95,7 +95,7 @@ Envelope envelope_of(MPI_Datatype type) {
   return e;
 }
 
-/// The type of which another one is a run.
+/// The type that another one repeats.
 int contents_of_run(MPI_Datatype type, const Envelope& e, MPI_Datatype* inner) {
   int integers[1];
   MPI_Aint addresses[1];
@@ -107,7 +107,7 @@ int contents_of_run(MPI_Datatype type, const Envelope& e, MPI_Datatype* inner) {
   return pmpi.Type_get_contents(type, static_cast<int>(e.integers), 0, 1, integers, addresses, inner);
 }
 
-/// Whether a derived type is nothing but consecutive items of a type that is contiguous itself.
+/// True if a derived type consists of consecutive items of a type that is contiguous itself.
 bool is_run_of_contiguous(MPI_Datatype type, const Envelope& envelope) {
   MPI_Datatype inner = MPI_DATATYPE_NULL;
   if (!envelope.is_run() || contents_of_run(type, envelope, &inner) != MPI_SUCCESS) return false;
@@ -118,23 +118,22 @@ bool is_run_of_contiguous(MPI_Datatype type, const Envelope& envelope) {
   return result;
 }
 
-/// Whether a type whose items are as far apart as they are large also begins and ends there: then it has no
-/// gaps.
+/// True if a type whose extent equals its size also has lower bound 0: then it has no gaps.
 bool fills_its_extent(MPI_Datatype type, const TypeFacts& facts) {
   MPI_Aint lower = 0, extent = 0;
   pmpi.Type_get_true_extent(type, &lower, &extent);
   return lower == 0 && extent == facts.extent;
 }
 
-/// How many items MPI_Pack may take at once: their bytes must fit an int.
+/// Number of items per call of MPI_Pack: their bytes must fit an int.
 int items_at_once(const TypeFacts& facts, MPI_Count left) {
   constexpr MPI_Count most_bytes = MPI_Count{1} << 30;
   const auto size = static_cast<MPI_Count>(std::max<std::size_t>(facts.size, 1));
   return static_cast<int>(std::min(left, std::max<MPI_Count>(1, most_bytes / size)));
 }
 
-/// A type that means from `base` on what `type` means from address 0 on. Some MPIs take no null pointer in
-/// MPI_Pack, though MPI_BOTTOM is one and the type's displacements are addresses.
+/// A type with its displacements relative to `base` instead of address 0. Some MPIs reject a null pointer in
+/// MPI_Pack, although MPI_BOTTOM is one and the type's displacements are addresses.
 class Rebased {
  public:
   Rebased(MPI_Datatype type, const void* base) {
@@ -152,8 +151,8 @@ class Rebased {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// Calls act(address, number of items, type) for `count` items from `at` on, as many at a time as an int's
-/// bytes allow, until one fails.
+/// Calls act(address, number of items, type) for `count` items from `at` on, in portions whose bytes fit an
+/// int, until one fails.
 template <class Act>
 int for_each_run(const void* at, MPI_Count count, MPI_Datatype type, const TypeFacts& facts, Act&& act) {
   static const std::byte anywhere{};
@@ -177,7 +176,7 @@ int for_each_run(const void* at, MPI_Count count, MPI_Datatype type, const TypeF
 
 constexpr std::size_t most_at_once = INT_MAX;
 
-// One item of more bytes than an int counts is for MPI 4 alone.
+// A single item of more bytes than an int counts needs MPI 4.
 
 int pack_run(const void* items, int count, MPI_Datatype type, std::byte* to, std::size_t bytes,
              MPI_Comm comm) {
@@ -246,7 +245,7 @@ int unpack_items(const std::byte* from, void* to, MPI_Count count, MPI_Datatype 
   return for_each_run(to, count, type, facts, unpack);
 }
 
-// Not by a duplicate: that would call the copy callbacks of the program's attributes.
+// Not by MPI_Type_dup: that would call the copy callbacks of the program's attributes.
 KeptType::KeptType(MPI_Datatype& type) {
   if (type == MPI_DATATYPE_NULL || facts_of(type).is_named) return;
   pmpi.Type_contiguous(1, type, &kept_);

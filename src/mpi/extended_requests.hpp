@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Extended generalised requests, as MPICH and those derived from it have them.
+// Extended generalised requests of MPICH and derived MPIs.
 #pragma once
 
 #include "mpi/functions.hpp"

@@ -21,7 +21,7 @@ void find(Function& function, const char* profiling_name) {
   function = reinterpret_cast<Function>(mpi_symbol(profiling_name));
 }
 
-/// In both tables. `profiling_name`: behind its P stands the name of the next definition.
+/// Entry in both tables. `profiling_name`: "P" and the name of the next definition.
 template <class Function>
 void find(Function& function, Function& next, const char* profiling_name) {
   find(function, profiling_name);

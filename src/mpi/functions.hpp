@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Table of PMPI functions: Convene's own calls of MPI. Filled when the first call arrives.
+// Table of PMPI functions: Convene's own calls of MPI. Filled at the first call.
 //
 // Convene is not linked against an MPI. A drop-in library is loaded before the MPI is, and into shells and
 // launchers that never load one; a program may load its MPI privately, as Python does. So every function is
-// looked up at run time, and one that the MPI lacks (a large-count form, say) is null. Calls that pass
-// through use mpi/next_symbol.hpp.
+// looked up at run time, and functions that the MPI lacks (such as large-count forms) are null. Calls that
+// pass through use mpi/next_symbol.hpp.
 #pragma once
 
 #include "base/layers.hpp"
@@ -14,8 +14,8 @@
 
 namespace convene::mpi {
 
-/// The collectives of an MPI: blocking, non-blocking and, where the MPI has such, with large counts. A form
-/// that the MPI lacks is null. (Persistent forms are looked up by name: few programs use them.)
+/// The collectives of an MPI: blocking, non-blocking and with large counts. A form that the MPI lacks is
+/// null. (Persistent forms are looked up by name: few programs use them.)
 struct CollectiveFunctions {
 #define CONVENE_MEMBERS(Name, name, ...) \
   decltype(&PMPI_##Name) Name = nullptr; \
@@ -33,7 +33,7 @@ struct CollectiveFunctions {
 #undef CONVENE_MEMBERS
 };
 
-// Everything else that Convene calls.
+// All other functions that Convene calls.
 // clang-format off
 #define CONVENE_MPI_FUNCTIONS(X) \
   X(Abort) X(Cancel) X(Cart_shift) X(Cartdim_get) \
@@ -66,17 +66,17 @@ struct MpiTable : CollectiveFunctions {
 extern MpiTable pmpi;
 
 /// The next definitions of MPI's collectives (mpi/next_symbol.hpp), for calls of the program that run
-/// natively: a profiling tool behind Convene counts them. Filled together with `pmpi`.
+/// natively: a profiling tool behind Convene sees them. Filled together with `pmpi`.
 extern CollectiveFunctions next_mpi;
 
-/// How the loaded MPI fits the stack that this library was built for.
+/// Compatibility of the loaded MPI with the stack that this library was built for.
 enum class MpiFit { none, fits, differs };
 
 /// Finds the loaded MPI, and fills the table if it is the stack that this library was built for. Any thread
 /// may call it, any number of times: the first call that finds an MPI decides.
 MpiFit find_mpi();
 
-/// Whether the loaded library is one of MPI's standard ABI, by its file name.
+/// True if the loaded library implements MPI's standard ABI, according to its file name.
 bool is_standard_abi();
 
 /// First line of MPI_Get_library_version; empty if no MPI is loaded.

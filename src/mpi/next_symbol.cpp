@@ -8,13 +8,13 @@
 namespace convene::mpi {
 namespace {
 
-/// Start of the module that holds an address; null for none.
+/// Start of the module that contains an address; null if there is none.
 const void* module_of(const void* address) {
   Dl_info info{};
   return address && dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-/// `found`, unless it is in this library: a caller would then call itself.
+/// `found`, unless it is in this library: a caller would call itself.
 void* unless_own(void* found) {
   static const void* const own = module_of(reinterpret_cast<const void*>(&next_symbol));
   return found && module_of(found) != own ? found : nullptr;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The next definition of an MPI function: what would be called if this library were not loaded. Calls that
-// pass through go there, so that a profiling tool behind Convene sees them; Convene's own calls go to `pmpi`.
+// Next definition of an MPI function: the function that would be called without this library. Calls that pass
+// through go there, so that a profiling tool behind Convene sees them; Convene's own calls go to `pmpi`.
 #pragma once
 
 #include <atomic>
 
 namespace convene::mpi {
 
-/// Address of the next definition of `name`, or null. Searched in this order: behind this library in the
-/// global scope; as the module that holds `caller` sees it; in the loaded MPI. (Python loads modules
-/// privately: their MPI is not in the global scope.) A definition in this library is never returned. Any
-/// thread may call it.
+/// Address of the next definition of `name`, or null. Search order: after this library in the global scope;
+/// in the scope of the module that contains `caller`; in the loaded MPI. (Python loads modules privately:
+/// their MPI is not in the global scope.) A definition in this library is never returned. Any thread may call
+/// it.
 void* next_symbol(const char* name, const void* caller);
 
-/// Address of `name` as the module that holds `caller` sees it, or null.
+/// Address of `name` in the scope of the module that contains `caller`, or null.
 void* symbol_seen_by(const void* caller, const char* name);
 
-/// One function's next definition. The first call that finds it keeps the address.
+/// Next definition of one function. The address is cached by the first call that finds it.
 template <class Function>
 class NextFunction {
  public:

@@ -10,8 +10,8 @@
 namespace convene::mpi {
 namespace {
 
-/// While it lives, errors that belong to no communicator are returned: MPIs give them to that of
-/// MPI_COMM_WORLD, or of MPI_COMM_SELF.
+/// Scope in which errors without a communicator are returned: MPIs raise them on MPI_COMM_WORLD or on
+/// MPI_COMM_SELF.
 class ErrorsOfNobodyReturned {
  public:
   ErrorsOfNobodyReturned() {
@@ -72,7 +72,7 @@ struct Held {
 };
 std::mutex held_mutex;
 std::vector<Held>& held() {
-  static auto* list = new std::vector<Held>;  // never freed: programs finalize in odd orders
+  static auto* list = new std::vector<Held>;  // never freed: programs finalize in any order
   return *list;
 }
 
@@ -128,8 +128,7 @@ void ItemOperator::prepare(MPI_Comm comm, Arena& arena) {
   const std::ptrdiff_t step = std::max<std::ptrdiff_t>(std::abs(facts_.extent), 1);
   at_once_ =
       static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, room / std::max<std::ptrdiff_t>(step, reach)));
-  // From the lowest byte of any item to the highest one, with the first item's address aligned as any memory
-  // is.
+  // From the lowest byte of any item to the highest, with the first item's address aligned like malloc's.
   const std::ptrdiff_t last = facts_.extent * static_cast<std::ptrdiff_t>(at_once_ - 1);
   const std::ptrdiff_t lowest = lower + std::min<std::ptrdiff_t>(0, last);
   const std::ptrdiff_t bytes = std::abs(last) + reach + alignment;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traits of the MPI stack that this is compiled for: the one place that asks which mpi.h it is.
+// Traits of the MPI stack of this compilation: the only place that tests which mpi.h it is.
 //
-// What a stack does is in stack_<name>.cpp, which is compiled for that stack alone. A new stack is a branch
-// of each kind below, one such source and its entry in cmake/stacks.cmake.
+// The functions of a stack are in stack_<name>.cpp, which is compiled for that stack only. A new stack is a
+// branch of each kind below, one such source and its entry in cmake/stacks.cmake.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,17 @@ namespace convene::mpi::stack {
 inline constexpr const char* name = CONVENE_STACK_NAME;
 
 // MPICH packs scattered messages two to ten times as slowly as the executor does (5.0.2, within a node): all
-// are packed for which a run has memory left. Elsewhere a datatype costs one or two microseconds and saves
-// both copies.
+// messages are packed for which a run has memory left. Elsewhere a datatype costs one or two microseconds and
+// saves both copies.
 inline constexpr std::size_t pack_all_below = 64 * 1024 * 1024, pack_short_below = 32 * 1024;
 
 #if defined(OPEN_MPI)
 
-inline constexpr bool has_progress_hook = true;  ///< its progress calls what add_progress_callback() adds
+inline constexpr bool has_progress_hook = true;  ///< its progress engine calls callbacks of
+                                                 ///< add_progress_callback()
 inline constexpr bool has_extended_requests = false;
 inline constexpr std::size_t pack_below = pack_short_below;
-/// Freeing a communicator while a duplicate of it is being made fails.
+/// Freeing a communicator during its duplication fails.
 inline constexpr bool needs_parent_of_duplicate = true;
 
 #elif defined(MPI_ABI_VERSION)
@@ -56,7 +57,8 @@ inline constexpr bool needs_parent_of_duplicate = false;
 
 #endif
 
-/// Whether handles are addresses of the MPI's objects; else they are integers, the same in C and in Fortran.
+/// True if handles are addresses of the MPI's objects; otherwise they are integers, the same in C and in
+/// Fortran.
 inline constexpr bool handles_are_addresses = std::is_pointer_v<MPI_Request>;
 
 /// Names of the functions that convert handles between C and Fortran's integers.
@@ -71,31 +73,32 @@ inline constexpr const char *comm_from_fortran = "PMPI_Comm_f2c", *type_from_for
                             *request_to_fortran = "PMPI_Request_c2f";
 #endif
 
-/// CONVENE_LARGE_COUNTS: whether the header declares large-count functions (MPI 4).
+/// CONVENE_LARGE_COUNTS: defined if the header declares large-count functions (MPI 4).
 #if MPI_VERSION >= 4
 #define CONVENE_LARGE_COUNTS 1
 #else
 #define CONVENE_LARGE_COUNTS 0
 #endif
 
-/// The combiner of MPI_Type_get_value_index (MPI 4.1). Its types are predefined; so are those that are named.
+/// The combiner of MPI_Type_get_value_index (MPI 4.1). Its types are predefined, like named ones.
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
 inline constexpr int combiner_value_index = MPI_COMBINER_VALUE_INDEX;
 #else
 inline constexpr int combiner_value_index = MPI_COMBINER_NAMED;
 #endif
 
-/// Whether the MPI that the process has loaded has the binary interface of this stack.
+/// True if the loaded MPI has the binary interface of this stack.
 bool is_loaded();
 
 using ProgressCallback = int (*)();
-/// Whether add_progress_callback() can work with the loaded MPI.
+/// True if add_progress_callback() works with the loaded MPI.
 bool can_add_progress_callback();
-/// Has the MPI's progress call `callback`: each look for messages then costs more. False if it does not.
+/// Adds a callback to the MPI's progress engine, which makes every poll for messages more expensive. Returns
+/// false on failure.
 bool add_progress_callback(ProgressCallback callback);
 
-/// Callbacks of a generalised request. The last two are of extended ones: `poll` progresses one, `wait` waits
-/// for several.
+/// Callbacks of a generalised request. The last two are for extended requests: `poll` progresses one, `wait`
+/// waits for several.
 struct RequestCallbacks {
   int (*query)(void*, MPI_Status*);
   int (*free)(void*);
@@ -103,7 +106,7 @@ struct RequestCallbacks {
   int (*poll)(void*, MPI_Status*);
   int (*wait)(int, void**, double, MPI_Status*);
 };
-/// Whether the loaded MPI has extended generalised requests, which its waiting calls progress.
+/// True if the loaded MPI has extended generalised requests, which its wait calls progress.
 bool can_extend_requests();
 /// Starts a generalised request: an extended one if the MPI has them, else a plain one. Returns the MPI's
 /// code.
@@ -112,7 +115,7 @@ int start_request(const RequestCallbacks& callbacks, void* context, MPI_Request*
 }  // namespace convene::mpi::stack
 
 #if defined(OPEN_MPI)
-// Predefined handles are addresses of objects: they are looked up by name, as functions are.
+// Predefined handles are addresses of objects, which are looked up by name like functions.
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, global)                         \
   (reinterpret_cast<type>([]() -> void* {                            \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The standard ABI of MPI 5, as MPICH 5 has it: libmpi_abi.
+// Standard ABI of MPI 5, as in MPICH 5: libmpi_abi.
 #include "mpi/extended_requests.hpp"
 #include "mpi/functions.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPICH, and those that share its binary interface.
+// MPICH, and MPIs with its binary interface.
 #include "mpi/extended_requests.hpp"
 #include "mpi/functions.hpp"
 

@@ -11,7 +11,7 @@
 namespace convene::mpi {
 namespace {
 
-/// Where symbols are looked up: everything global, or one library that was loaded privately.
+/// Scope of symbol lookups: the global one, or a library that was loaded privately.
 void* library = nullptr;
 
 int visit_object(dl_phdr_info* info, std::size_t, void* found) {

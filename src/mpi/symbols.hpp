@@ -4,14 +4,14 @@
 
 namespace convene::mpi {
 
-/// Whether an MPI is loaded, globally or privately by another library (as Python does).
+/// True if an MPI is loaded, globally or privately by another library (as in Python).
 bool is_mpi_loaded();
 
-/// The address of a function or object of the loaded MPI, or null. For what is not in the tables
+/// The address of a function or object of the loaded MPI, or null. For symbols that are not in the tables
 /// (mpi/functions.hpp).
 void* mpi_symbol(const char* name);
 
-/// The same for an object that every MPI of this kind has: aborts without it.
+/// The address of an object that every MPI of this kind has: aborts if it is missing.
 void* mpi_object(const char* name);
 
 }  // namespace convene::mpi

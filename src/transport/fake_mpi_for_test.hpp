@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // For tests only: an MPI in one process, whose ranks are threads. It delivers point-to-point messages and is
-// as unkind as the standard allows: sends can be made to wait for their receive, completions are reported in
-// random order, and calls can be made to fail.
+// as adverse as the standard allows: sends can wait for their receive, completions are reported in random
+// order, and calls can be made to fail.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace convene::transport {
 class FakeMpi {
  public:
   struct Options {
-    bool rendezvous = false;  ///< a send is complete only when it has been received
+    bool rendezvous = false;  ///< a send completes only when it has been received
     unsigned seed = 1;        ///< of the order of completions
     int failing_rank = -1;    ///< whose `failing_call`-th call returns `failure`
     int failing_call = 0;
@@ -52,7 +52,7 @@ class FakeMpi {
   FakeMpi(const FakeMpi&) = delete;
   FakeMpi& operator=(const FakeMpi&) = delete;
 
-  /// To be called by each rank's thread before anything else.
+  /// Call first in each rank's thread.
   void enter(int rank) { me_ = rank; }
 
   /// Messages that were not received, requests and datatypes that were not completed or freed.
@@ -115,7 +115,7 @@ class FakeMpi {
     return parts;
   }
 
-  /// Gives messages to the receives that match them, in the order of posting.
+  /// Delivers messages to the receives that match them, in the order of posting.
   void deliver(Rank& rank) {
     for (auto& [id, request] : rank.requests) {
       if (!request.is_receive || *request.done) continue;
@@ -153,7 +153,7 @@ class FakeMpi {
     return handle<MPI_Request>(id);
   }
 
-  /// Waits until `holds`. After a rank has failed messages may be missing: then all waiting fails.
+  /// Waits until `holds`. After one rank's failure messages may be missing: then all waits fail.
   template <class Condition>
   bool wait_until(std::unique_lock<std::mutex>& lock, Condition&& holds) {
     for (;;) {
@@ -218,7 +218,7 @@ class FakeMpi {
     return code == MPI_SUCCESS ? code_of_send : code;
   }
 
-  /// Waits within a call: the request is gone whatever the result.
+  /// Waits within a call: the request is freed whatever the result.
   static int end(MPI_Request* request) {
     std::unique_lock lock(self().mutex_);
     const bool came = self().wait_until(lock, [&] { return self().is_done(*request); });
@@ -245,7 +245,7 @@ class FakeMpi {
     return self().complete(request);
   }
 
-  /// Reports at least one and perhaps not all that are complete, in any order.
+  /// Reports at least one of the complete requests, possibly not all, in any order.
   static int waitsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status*) {
     std::unique_lock lock(self().mutex_);
     if (self().fails()) return self().fail();

@@ -154,11 +154,11 @@ class InProcess final : public Transport {
     Lifetime lifetime;
   };
 
-  // All below with the lock held, unless it says otherwise.
+  // All functions below require the lock, unless stated otherwise.
 
   int has_failed() const { return network_.has_failed_ ? InProcessNetwork::failure : 0; }
 
-  /// Counts a call; true if it is the one that is to fail.
+  /// Counts a call; returns true if it is the one that must fail.
   bool fails() {
     if (++calls_ != network_.options_.failing_call || rank_ != network_.options_.failing_rank) return false;
     return network_.has_failed_ = true;
@@ -202,7 +202,7 @@ class InProcess final : public Transport {
     if (pieces.size() > 1) ++network_.sends_in_pieces_;
   }
 
-  /// First message that a receive matches; none while that is still on its way.
+  /// First message that a receive matches; end if that message is still in flight.
   std::deque<Envelope>::iterator match(const Operation& receive) {
     const auto end = mailbox_.end();
     std::set<int> late;  // senders whose first message of this tag has not arrived
@@ -215,7 +215,7 @@ class InProcess final : public Transport {
     return end;
   }
 
-  /// Gives messages that have arrived to the receives that match them, in the order of posting.
+  /// Delivers arrived messages to the receives that match them, in the order of posting.
   void deliver() {
     network_.look();
     for (auto& [handle, operation] : operations_) {
@@ -244,7 +244,7 @@ class InProcess final : public Transport {
     return code;
   }
 
-  /// Gives the lock away between looks.
+  /// Releases the lock between polls.
   int wait_locked(Handle* handle) {
     if (*handle == none()) return 0;
     for (std::uint64_t looks = 0; looks < network_.options_.patience; ++looks) {
@@ -258,7 +258,7 @@ class InProcess final : public Transport {
     return InProcessNetwork::stalled;
   }
 
-  /// Waits within a blocking call: its handle is gone whatever the result. Takes the lock.
+  /// Waits within a blocking call: its handle is freed whatever the result. Takes the lock.
   int complete(Handle* handle) {
     int code;
     {
@@ -269,7 +269,7 @@ class InProcess final : public Transport {
     return code;
   }
 
-  /// Reports some of the complete handles, in random order: if it `must`, at least one of them. Takes the
+  /// Reports some of the complete handles, in random order: with `must`, at least one of them. Takes the
   /// lock.
   int some(Handle* handles, int count, int* found, int* completed, bool must) {
     const std::lock_guard lock(network_.mutex_);

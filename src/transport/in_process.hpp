@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In-process transport, for tests: the ranks are threads of one process, or are stepped by one thread. No MPI
-// function is called. It is as unkind as the interface allows: messages arrive late and completions are
+// In-process transport, for tests: the ranks are threads of one process, or are advanced by one thread. No
+// MPI function is called. It is as adverse as the interface allows: messages arrive late and completions are
 // reported in random order, both drawn from a seed; sends may wait for their receive; memory must be
 // registered.
 //
 // Design notes on threads
-// - One lock guards a network and everything in it. Blocking calls poll under it and yield between.
-// - Time is counted in looks: every call that tests or progresses is one. A delayed message arrives so many
-//   looks later, in its place among those of the same sender and tag.
-// - After an error of one rank nothing is known of the others: blocking calls of all ranks fail.
+// - One lock guards a network and all its state. Blocking calls poll while holding it and yield in between.
+// - Time is counted in polls: every call that tests or progresses is one. A delayed message arrives after a
+//   number of polls, in its order among those of the same sender and tag.
+// - After an error of one rank the state of the others is undefined: blocking calls of all ranks fail.
 #pragma once
 
 #include <cstdint>
@@ -30,19 +30,20 @@ class InProcessNetwork {
  public:
   struct Options {
     std::uint64_t seed = 1;        ///< of delays and of the order of completions
-    std::size_t eager_bytes = 0;   ///< a send of more bytes completes only when it was received
+    std::size_t eager_bytes = 0;   ///< a send of more bytes completes only when it has been received
     std::uint32_t most_delay = 0;  ///< in looks
     std::size_t pack_below = 32 * 1024;
     int failing_rank = -1;  ///< whose `failing_call`-th post or blocking call returns `failure`
     int failing_call = 0;
-    std::uint64_t patience = 50'000'000;  ///< fruitless looks after which a blocking call fails: a deadlock
+    std::uint64_t patience = 50'000'000;  ///< polls without progress after which a blocking call fails: a
+                                          ///< deadlock
   };
   static constexpr int failure = 17, stalled = 18, not_registered = 19, truncated = 20;
 
   InProcessNetwork(int procs, const Options& options);
   ~InProcessNetwork();
 
-  /// Transport of a rank; it lives as long as the network.
+  /// Transport of a rank, valid as long as the network.
   Transport& of(int rank);
 
   /// Messages that were not received and operations that were neither completed nor abandoned.

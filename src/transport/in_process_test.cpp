@@ -68,7 +68,7 @@ TEST(InProcess, SendsByRendezvousWaitForTheirReceive) {
 TEST(InProcess, ReceivesNoticesOfAnyRankInTheirOrder) {
   Connected on(3, {.seed = 5, .eager_bytes = 4, .most_delay = 9});
   Transport::Handle handles[4];
-  const int values[] = {10, 20, 11, 21};  // of ranks 1 and 2 in turn
+  const int values[] = {10, 20, 11, 21};  // from ranks 1 and 2 alternately
   std::copy(values, values + 4, on.memory.begin());
   for (int i = 0; i < 4; ++i)
     ASSERT_EQ(

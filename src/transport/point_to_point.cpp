@@ -6,8 +6,7 @@
 namespace convene::transport {
 namespace {
 
-/// Datatype of several pieces, with absolute addresses. A piece takes two entries if it is longer than an int
-/// counts.
+/// Datatype of several pieces, with absolute addresses. A piece longer than INT_MAX bytes takes two entries.
 class TypeOfPieces {
  public:
   TypeOfPieces(std::span<const Piece> pieces, Arena& arena)
@@ -19,7 +18,7 @@ class TypeOfPieces {
     if (code_ == MPI_SUCCESS) code_ = pmpi.Type_commit(&type_);
     if (chunk_type_ != MPI_DATATYPE_NULL) pmpi.Type_free(&chunk_type_);
   }
-  /// The MPI keeps the type until messages of it are complete.
+  /// The MPI keeps the type until its messages are complete.
   ~TypeOfPieces() {
     if (type_ != MPI_DATATYPE_NULL) pmpi.Type_free(&type_);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI point-to-point messages as a transport: the default. Every call is one PMPI call, inlined.
+// MPI point-to-point messages as a transport: the default one. Every call is one PMPI call, inlined.
 #pragma once
 
 #include "mpi/functions.hpp"
@@ -13,9 +13,9 @@ class PointToPoint {
   using Handle = MPI_Request;
   using Status = MPI_Status;
 
-  /// Of no communicator: only to be assigned to.
+  /// Without a communicator: only a target of assignment.
   PointToPoint() = default;
-  /// The communicator must return errors. It stays the caller's.
+  /// The communicator must return errors. The caller keeps its ownership.
   explicit PointToPoint(MPI_Comm comm) : comm_(comm), byte_(MPI_BYTE), none_(MPI_REQUEST_NULL) {}
 
   MPI_Comm comm() const { return comm_; }
@@ -76,7 +76,7 @@ class PointToPoint {
     const int code = pmpi.Testsome(count, handles, found, completed, statuses);
     return code == MPI_SUCCESS ? code : error_in(statuses, count, code);
   }
-  /// One by one: a complete request costs next to nothing, and SMPI has no Waitall that may be used.
+  /// One by one: a complete request costs almost nothing, and SMPI has no usable Waitall.
   int wait_all(Handle* handles, std::size_t count) const {
     int code = MPI_SUCCESS;
     for (std::size_t i = 0; i < count && code == MPI_SUCCESS; ++i)
@@ -93,23 +93,22 @@ class PointToPoint {
     const int code = pmpi.Cancel(handle);
     return code == MPI_SUCCESS ? wait(handle) : code;
   }
-  /// Receives are cancelled, sends let go.
+  /// Cancels receives and frees sends.
   void abandon(Handle* handles, std::size_t count) const;
 
-  /// Statuses must be prepared once before wait_some() and test_some(): an MPI writes errors only where there
-  /// are any.
+  /// Prepares statuses, once before wait_some() and test_some(): an MPI writes errors only if there are any.
   static void prepare(Status* statuses, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
   }
 
  private:
-  /// What Waitsome or Testsome returned or, if that says only that a message failed, the error of that
+  /// The code returned by Waitsome or Testsome or, if that is MPI_ERR_IN_STATUS, the error of the failed
   /// message.
   static int error_in(const Status* statuses, int count, int code);
 
   MPI_Comm comm_{};
   MPI_Datatype
-      byte_{};  // the MPI's handles, kept here: a short call shows each page of memory that it touches
+      byte_{};  // the MPI's handles, cached here: in a short call every touched page of memory is noticeable
   Handle none_{};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI point-to-point as a transport, over an MPI in one process of which this thread is every rank in turn.
+// MPI point-to-point as a transport, over an MPI in one process; this thread acts as every rank in turn.
 #include "transport/point_to_point.hpp"
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 namespace convene::transport {
 namespace {
 
-/// Predefined handles may be objects of the MPI's library: it must be loaded, though none of its functions is
-/// called.
+/// Predefined handles may be objects of the MPI's library: it must be loaded, although none of its functions
+/// is called.
 [[gnu::used]] int (*const needs_the_library)(int*) = MPI_Initialized;
 
 struct Ranks {
@@ -61,7 +61,7 @@ TEST(PointToPoint, SendsPiecesByADatatype) {
   EXPECT_EQ(ranks.fake.left_over(), 0u);  // the datatypes are freed
 }
 
-/// What MPI_Waitsome reports if one of three messages failed.
+/// The result of MPI_Waitsome if one of three messages failed.
 int failing_waitsome(int count, MPI_Request*, int* found, int*, MPI_Status* statuses) {
   *found = count;
   statuses[0].MPI_ERROR = MPI_SUCCESS;

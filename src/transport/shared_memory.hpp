@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared memory of the ranks of a node: places for data, and words by which they signal to each other.
+// Shared memory of the ranks of a node: places for data, and words for signals.
 //
 // Design notes on threads
-// - One run at a time uses it, the same on all ranks and in the same order: runs are numbered. Run n has the
-//   half of the data that run n − 2 had, so it begins when all ranks have ended run n − 2 (each has a word
-//   for that).
-// - A signal is a word for each pair of ranks, written by the one and read by the other: the number of the
-//   run and, below it, how many messages it stands for. It only grows, so a rank that looks late misses
-//   nothing; signals to one rank are given in order (the checker verifies that).
+// - One run at a time uses it, the same on all ranks and in the same order: runs are numbered. Run n uses the
+//   same half of the data as run n − 2, so it starts when all ranks have ended run n − 2 (each has a word for
+//   that).
+// - A signal is a word for each pair of ranks, written by one and read by the other: the number of the run
+//   and, below it, the number of messages signalled. It only grows, so a rank that polls late misses nothing;
+//   signals to one rank are given in order (the checker verifies that).
 // - Written with release, read with acquire: what a rank wrote before its signal is visible to the rank that
 //   awaited it.
-// - A waiting rank polls, lets the transport progress now and then (a legal program may need that, so also
-//   every few runs in which no wait is long), and yields.
+// - A waiting rank polls, progresses the transport from time to time (a legal program may need that, so also
+//   every few runs without long waits), and yields.
 #pragma once
 
 #include <atomic>
@@ -26,24 +26,24 @@ namespace convene::transport {
 
 class SharedMemory {
  public:
-  /// Bytes of memory that `ranks` ranks need which share `data` bytes in each run.
+  /// Bytes of memory for `ranks` ranks that share `data` bytes in each run.
   static std::size_t bytes(std::size_t ranks, std::size_t data);
 
-  /// For `data` bytes a run in memory of bytes() that all of these ranks have mapped, in order, and that was
-  /// all zero. They are ranks of the communicator whose runs use it.
+  /// For `data` bytes per run, in memory of bytes() that all of these ranks have mapped, in order, and that
+  /// was all zero. `ranks` are numbers in the communicator whose runs use it.
   SharedMemory(std::shared_ptr<std::byte> memory, std::vector<Rank> ranks, Rank own, std::size_t data);
 
   std::size_t capacity() const { return data_; }
   /// Number of the current run.
   std::uint64_t run() const { return run_; }
 
-  /// Begins this rank's next run. Returns where its data are.
+  /// Starts this rank's next run. Returns the address of its data.
   std::byte* begin();
-  /// Whether the run may use its data: the run before last is over on all ranks.
+  /// True if the run may use its data: the run before the previous one is over on all ranks.
   bool is_free();
   void end();
 
-  /// Both count the messages of a pair from 0, as Step::match does.
+  /// Both count the messages of a pair from 0, like Step::match.
   void signal(Rank to, std::uint32_t match);
   bool is_signalled(Rank from, std::uint32_t match) const;
 
@@ -55,7 +55,7 @@ class SharedMemory {
   static_assert(sizeof(Word) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
 
   Word& word(std::size_t from, std::size_t to) const { return words_[from * ranks_.size() + to]; }
-  /// Number of the last run that a rank has ended, in the place of its signals to itself.
+  /// Number of the last run that a rank has ended, stored as its signal to itself.
   Word& ended(std::size_t rank) const { return word(rank, rank); }
   std::uint64_t stamp(std::uint32_t match) const { return run_ << signal_bits | (match + 1); }
 

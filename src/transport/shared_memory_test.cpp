@@ -11,7 +11,7 @@
 namespace convene::transport {
 namespace {
 
-/// Ranks 3, 5 and 9 of a communicator, that share memory of one process.
+/// Ranks 3, 5 and 9 of a communicator, which share memory of one process.
 class Node {
  public:
   explicit Node(std::size_t data) {
@@ -63,7 +63,7 @@ TEST(SharedMemory, IsFreeWhenTheRunBeforeLastIsOver) {
   EXPECT_TRUE(node[0].is_free());
 }
 
-/// What a rank wrote before its signal is visible behind it.
+/// A rank's writes before its signal are visible after it.
 TEST(SharedMemory, SignalsOrderWrites) {
   Node node(64);
   constexpr std::uint32_t messages = 2000;

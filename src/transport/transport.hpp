@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transport interface: everything that the executor asks of what carries its messages.
+// Transport interface: all operations that the executor needs to send messages.
 //
 // The executor is a template over a transport. `PointToPoint` (MPI messages) is a concrete class whose calls
 // are inlined. Every other transport implements the abstract class `Transport`; its calls are virtual. Both
-// meet the concept `MessageTransport`. A new transport is one class here and the place that creates it.
+// model the concept `MessageTransport`. A new transport is one class here and the place that creates it.
 //
 // Contract
 // - Messages are matched by (source, tag), in the order in which they were sent. Tags are those of
 //   transport/tags.hpp: a tag is in use for one message between two ranks at a time, except across
 //   collective_range collectives.
-// - A handle stands for one operation under way. Completion sets it to none(). Handles of one run are
-//   contiguous.
-// - Sent memory may not change, and received memory may not be read, until the handle is complete.
+// - A handle represents a pending operation. Completion sets it to none(). Handles of one run are contiguous.
+// - A send buffer must not be changed, and a receive buffer not be read, until the handle is complete.
 // - Return values are 0 (MPI_SUCCESS) or an MPI error code. After an error the caller abandons all its
 //   handles.
 // - One thread at a time drives a transport of one rank.
-// - A transport progresses in every call, and so does the MPI beside it: a legal program may need that.
+// - A transport progresses in every call, and progresses the MPI as well: a legal program may need that.
 #pragma once
 
 #include <concepts>
@@ -34,15 +33,16 @@ struct Piece {
   std::size_t bytes = 0;
 };
 
-/// What a transport can do, and what it needs.
+/// Capabilities and requirements of a transport.
 struct Capabilities {
-  bool shared_memory = false;       ///< ranks of a node may signal through SharedMemory beside its messages
-  bool notification = false;        ///< a notice is one put with notification, not a message
-  bool needs_registration = false;  ///< memory of messages must be registered
+  bool shared_memory = false;       ///< ranks of a node may signal through SharedMemory in addition to its
+                                    ///< messages
+  bool notification = false;        ///< a notice is a put with notification, not a message
+  bool needs_registration = false;  ///< the memory of messages must be registered
   std::size_t pack_below = 0;       ///< scattered slots of fewer bytes are packed; others are sent as pieces
 };
 
-/// How long registered memory stays registered unless it is deregistered before.
+/// How long registered memory stays registered, unless it is deregistered earlier.
 enum class Lifetime : std::uint8_t {
   run,        ///< one run of a schedule
   operation,  ///< a persistent operation, from its init to its free
@@ -88,7 +88,7 @@ class Transport {
   /// Post a contiguous message of at most INT_MAX bytes.
   virtual int post_send(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) = 0;
   virtual int post_receive(void* at, std::size_t bytes, int peer, int tag, Handle* handle) = 0;
-  /// Post one message of several pieces of any length. The pieces need live for the call only. `arena`: for
+  /// Post one message of several pieces of any length. The pieces are only used during the call. `arena`: for
   /// the call's own needs.
   virtual int post_send_pieces(std::span<const Piece> pieces, int peer, int tag, Arena& arena,
                                Handle* handle) = 0;
@@ -99,10 +99,10 @@ class Transport {
   virtual int post_notice(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) = 0;
   virtual int post_notice_receive(void* at, std::size_t bytes, int tag, Handle* handle) = 0;
 
-  /// Blocking forms, for messages that nothing else overlaps.
+  /// Blocking forms, for messages that overlap with no other operation.
   virtual int send(const Outgoing& message) = 0;
   virtual int receive(const Incoming& message) = 0;
-  /// Both at once, without the one waiting for the other.
+  /// Sends and receives at the same time; neither waits for the other.
   virtual int exchange(const Outgoing& out, const Incoming& in) = 0;
 
   virtual int test(Handle* handle, bool* is_complete) = 0;
@@ -117,19 +117,19 @@ class Transport {
   /// Progresses this transport and the MPI without waiting.
   virtual int progress() = 0;
 
-  /// Cancels a posted operation that no peer takes part in, and completes its handle.
+  /// Cancels a posted operation in which no peer takes part, and completes its handle.
   virtual int cancel(Handle* handle) = 0;
-  /// After an error: no operation of these handles touches its memory any more.
+  /// After an error: from here on, no operation of these handles touches its memory.
   virtual void abandon(Handle* handles, std::size_t count) = 0;
-  /// Ends the transport. Completes what peers may still need; deregisters all memory.
+  /// Ends the transport. Completes operations that peers may still need; deregisters all memory.
   virtual int close() = 0;
 
   static void prepare(Status*, std::size_t) {}
-  /// Tells this rank's transport from every other one of the process.
+  /// Distinguishes this rank's transport from every other one of the process.
   std::uintptr_t identity() const { return reinterpret_cast<std::uintptr_t>(this); }
 };
 
-/// What the executor uses of a transport.
+/// The operations that the executor uses.
 template <class T>
 concept MessageTransport = requires(T& transport, const Schedule& schedule, typename T::Handle* handles,
                                     typename T::Status* statuses, std::span<const Piece> pieces, Arena& arena,
