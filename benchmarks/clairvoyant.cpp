@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long Clairvoyant takes to find its transfers (all ranks' at once, which every rank does for itself),
-// and how long the rank's own schedule takes to build from them; balanced, with one rank late, and with
-// random arrivals. JSON with --benchmark_out=FILE --benchmark_out_format=json.
+// Time of Clairvoyant's search for its transfers (those of all ranks, which every rank computes), and time to
+// build the rank's own schedule from them; with balanced arrivals, one late rank, and random arrivals. JSON
+// with --benchmark_out=FILE --benchmark_out_format=json.
 #include <benchmark/benchmark.h>
 
 #include <random>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long it takes to build one rank's schedule of each algorithm and to put it in order, and how much
-// memory it needs: what a first call on a communicator costs before it is cached. (schedule_build.py makes a
-// table of it.)
+// Time and memory to build one rank's schedule of each algorithm and to compile its order: the cost of a
+// first call on a communicator before it is cached. (schedule_build.py makes a table of it.)
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -44,8 +43,8 @@ double memory_of(const Schedule& schedule) {
   return static_cast<double>(schedule.memory() + sizeof(Order) + order.size() * sizeof(Op));
 }
 
-/// The most bytes a step, edges and order included, over all samples of the parameters and P = 2 … 1024; what
-/// every schedule has once, whatever its length, is counted apart.
+/// The largest number of bytes per step, edges and order included, over all samples of the parameters and
+/// P = 2 … 1024; the fixed part of every schedule is counted separately.
 void memory(benchmark::State& state, const Spec& spec) {
   const Algorithm& algorithm = *spec.algorithm;
   Builder builder;
@@ -74,7 +73,7 @@ void add(const Spec& spec) {
   benchmark::RegisterBenchmark(("memory/" + name).c_str(), memory, spec)->Iterations(1);
 }
 
-/// Every algorithm as it comes, and Sparbit with as many messages as rounds, too.
+/// Every algorithm with its defaults, and Sparbit with joined messages, too.
 void add_all() {
   for (const Algorithm* algorithm : catalogue(Collective::allgather))
     if (!algorithm->is_native() && !algorithm->is_composed()) add(default_spec(*algorithm));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures collectives: Convene's algorithms, the native choice, and each of the native algorithms that can
-// be chosen, side by side in one run. Writes every observation as lines of JSON; `convene bench` starts it
-// and reads them. Exit status: 0 done, 1 something failed (an MPI error, wrong data), 2 the request was
-// wrong.
+// Benchmark of collectives: Convene's algorithms, the native choice, and each selectable native algorithm,
+// interleaved in one run. Writes every observation as lines of JSON; `convene bench` starts it and reads
+// them. Exit status: 0 done, 1 failed (an MPI error, wrong data), 2 an invalid request.
 #include <mpi.h>
 
 #include <cstdio>
@@ -36,7 +35,7 @@ std::vector<Pattern> make_patterns(const Options& options, int procs) {
   std::vector<Pattern> patterns;
   for (const std::string& text : options.arrivals) {
     patterns.push_back(Pattern::parse(text));
-    patterns.back().delays(static_cast<std::uint32_t>(procs));  // throws where it does not fit
+    patterns.back().delays(static_cast<std::uint32_t>(procs));  // throws if it does not fit
   }
   return patterns;
 }
@@ -85,15 +84,15 @@ json asked_for(const Options& options) {
           {"seed", options.seed}};
 }
 
-/// Rank 0's file: a line for the run, then one for each size and pattern as soon as it is measured, so that
-/// nothing is lost with a run that ends early.
+/// Rank 0's file: a line for the run, then one for each size and pattern as soon as it is measured, so that a
+/// run that ends early loses nothing.
 class Output {
  public:
   Output(const std::string& path, int rank) : is_open_(rank == 0), path_(path) {
     if (is_open_ && !path.empty()) file_.open(path);
   }
 
-  /// Collective: where rank 0 cannot write, all end.
+  /// Collective: if rank 0 cannot write, all ranks end.
   void write(const json& line) {
     int is_written = 1;
     if (is_open_) {
@@ -112,7 +111,7 @@ class Output {
   std::ofstream file_;
 };
 
-/// Whoever waits for the run sees how far it is: in sizes, with fractions.
+/// Reports progress: in sizes, with fractions.
 void report_progress(double done, std::size_t all) {
   std::printf("progress %.3f %zu\n", done, all);
   std::fflush(stdout);
@@ -163,7 +162,7 @@ void measure(const Options& options, int procs, int rank) {
   for (Contender& contender : contenders) contender.free();
 }
 
-/// The same sentence on all ranks: one of them says it.
+/// The same sentence on all ranks: one rank prints it.
 int complain(int rank, const char* sentence, int status) {
   if (rank == 0) std::fprintf(stderr, "convene-bench: %s\n", sentence);
   return status;

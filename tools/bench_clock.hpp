@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time as all ranks see it: clock/common_clock.hpp for the ranks of a measurement.
+// Common time of all ranks of a measurement, by clock/common_clock.hpp.
 #pragma once
 
 #include <mpi.h>
@@ -21,7 +21,7 @@ using Time = Nanoseconds;
 
 inline Time now() { return own_time(); }
 
-/// This rank's clock against rank 0's.
+/// This rank's clock relative to rank 0's.
 class Clock {
  public:
   /// Collective.
@@ -33,7 +33,7 @@ class Clock {
     update();
   }
 
-  /// Whether more ranks than cores are on this host.
+  /// True if there are more ranks than cores on this host.
   bool is_crowded() const { return is_crowded_; }
 
   Time to_common(Time local) const { return clock_.to_common(local); }
@@ -83,8 +83,8 @@ class Clock {
   CommonClock clock_;
 };
 
-/// Waits actively until a local time: sleeping would overshoot by more than a short delay. Where ranks share
-/// cores, it gives way to the others, and sleeps through what is long enough.
+/// Waits actively until a local time: sleeping would overshoot by more than a short delay. If ranks share
+/// cores, it yields, and sleeps through long delays.
 inline void wait_until(Time moment, bool gives_way) {
   constexpr Time short_enough = 500'000;
   for (Time left = moment - now(); left > 0; left = moment - now()) {

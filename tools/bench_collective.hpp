@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives that can be measured, and the three interfaces through which each of them is called.
+// Collectives that can be measured, and the three interfaces through which each of them is called.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@
 
 namespace convene::bench {
 
-/// A wrong request: one sentence is printed, and the exit status is 2.
+/// An invalid request: one sentence is printed, and the exit status is 2.
 struct RequestError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -37,7 +37,7 @@ inline bool is_one_of(Collective collective, std::initializer_list<Collective> t
   return std::find(these.begin(), these.end(), collective) != these.end();
 }
 
-/// Whether blocks may have different sizes: the call takes arrays of counts.
+/// True if blocks may have different sizes: the call takes arrays of counts.
 inline bool is_irregular(Collective collective) {
   switch (collective) {
 #define CONVENE_CASE(Name, name, NAME, PATTERN, ...) \
@@ -49,7 +49,7 @@ inline bool is_irregular(Collective collective) {
   return false;
 }
 
-/// Whether a size is that of a whole vector, and not of one of P blocks.
+/// True if a size is that of a whole vector, not of one of P blocks.
 inline bool is_of_vectors(Collective collective) {
   return has_one_vector(collective) || collective == Collective::barrier;
 }
@@ -65,9 +65,9 @@ struct CallTable {
 #define CONVENE_MPI(Name, name, ...) MPI_##Name,
 #define CONVENE_API(Name, name, ...) convene_##name,
 
-/// Native, past any drop-in library.
+/// Native calls, bypassing any drop-in library.
 inline constexpr CallTable pmpi_calls = {CONVENE_COLLECTIVES(CONVENE_PMPI, CONVENE_PMPI, CONVENE_PMPI)};
-/// As a program calls them.
+/// The calls of an ordinary program.
 inline constexpr CallTable program_calls = {CONVENE_COLLECTIVES(CONVENE_MPI, CONVENE_MPI, CONVENE_MPI)};
 /// Convene's C API.
 inline constexpr CallTable convene_calls = {CONVENE_COLLECTIVES(CONVENE_API, CONVENE_API, CONVENE_API)};

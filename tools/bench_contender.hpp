@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contenders: everything that can be asked to do the collective, each on a communicator of its own.
+// Contenders: all implementations of the collective, each on its own communicator.
 #pragma once
 
 #include <mpi.h>
@@ -20,16 +20,15 @@ inline MPI_Comm duplicate_of_world() {
   return comm;
 }
 
-/// What an algorithm is told of the arrivals that are to come. `average`: the mean of each rank's last five
-/// delays. `mirrored`: a wrong one, in which the first rank has the last one's delay, and so on.
+/// The forecast of an algorithm. `average`: the mean of each rank's last five delays. `mirrored`: a wrong
+/// one, in which the first rank has the last one's delay, and so on.
 enum class Forecast { none, truth, average, mirrored };
 
 class Contender {
  public:
-  /// By name: native (the native choice), intercepted (as a program calls it), mpi:NAME (one of the MPI's own
-  /// algorithms), or an algorithm of Convene's with its parameters, and @KIND where it is given a forecast.
-  /// With one it has a communicator for each of so many patterns, so that a forecast that stays is told once.
-  /// Collective.
+  /// By name: native (the native choice), intercepted (as a program calls it), mpi:NAME (a native algorithm),
+  /// or an algorithm of Convene's with its parameters, and @KIND if it uses a forecast. With a forecast it
+  /// has a communicator for each pattern, so that an unchanged forecast is set once. Collective.
   Contender(std::string name, const std::string& collective, Forcing& forcing, std::size_t patterns)
       : name_(std::move(name)), forcing_(&forcing) {
     const std::string own = "mpi:";
@@ -57,12 +56,12 @@ class Contender {
 
   bool has_forecast() const { return forecast_ != Forecast::none; }
   Forecast forecast() const { return forecast_; }
-  /// When each rank will come under a pattern, in seconds; empty: nobody knows.
+  /// Expected arrival of each rank under a pattern, in seconds; empty: no forecast.
   void expect(std::size_t pattern, const std::vector<double>& seconds) const {
     convene_expect(comm(pattern), seconds.empty() ? nullptr : seconds.data());
   }
 
-  /// To be called before a batch of calls: what the MPI has to be told for them.
+  /// Call it before a batch of calls: sets the MPI's variables for them.
   void prepare() const {
     if (!forcing_->is_by_communicator()) forcing_->choose(value_);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is communicated, and whether it arrived.
+// Data of a measurement, and its check.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace convene::bench {
 
-/// Bytes that repeat: a period, and where in it they begin. No item of it is all zeros.
+/// Bytes that repeat: a period, and an offset into it. No item of it is all zeros.
 class Content {
  public:
   /// A block of plain bytes; blocks of different numbers differ.
@@ -54,7 +54,8 @@ class Content {
 
  private:
   using Table = std::vector<std::uint8_t>;
-  static constexpr std::size_t prime = 65521;  // no block size is a multiple of it: lost pieces show
+  static constexpr std::size_t prime = 65521;  // no block size is a multiple of it: missing pieces are
+                                               // detected
   static constexpr int cycle = 97;             // items after which contributions repeat
   static constexpr int cycles = 32;            // in one period: comparing is faster in larger pieces
 
@@ -97,7 +98,7 @@ class Content {
   std::size_t start_, period_;
 };
 
-/// What one size is made of.
+/// Layout of the data of one size.
 struct Layout {
   Collective collective;
   int procs, rank, root;
@@ -109,7 +110,7 @@ struct Layout {
 /// The buffers of one rank. All contenders use the same, so that none has warmer caches.
 class Data {
  public:
-  /// `bytes`: of a block, in the mean; of the whole vector where the collective has no blocks.
+  /// `bytes`: of the mean block; of the whole vector if the collective has no blocks.
   Data(const Layout& layout, std::size_t bytes)
       : layout_(layout),
         item_(item_type(layout.type)),
@@ -135,7 +136,7 @@ class Data {
   const std::vector<int>& counts() const { return counts_; }
   std::size_t item_bytes() const { return item_.bytes; }
 
-  /// Makes the output wrong everywhere.
+  /// Overwrites the output with wrong data.
   void spoil() {
     if (!is_both()) std::fill(output_.begin(), output_.end(), std::uint8_t{0});
   }
@@ -146,8 +147,8 @@ class Data {
     });
   }
 
-  /// The collective through these calls; returns the MPI's code. The variables are named as the arguments in
-  /// mpi/collective_table.hpp.
+  /// Calls the collective through a call table; returns the MPI's code. The variables are named as the
+  /// arguments in mpi/collective_table.hpp.
   int call(const CallTable& calls, MPI_Comm comm) {
     const Collective collective = layout_.collective;
     const bool has_blocks_of_own = collective == Collective::alltoallv || is_neighborhood(collective);
@@ -178,7 +179,7 @@ class Data {
 
   int own_count() const { return counts_[static_cast<std::size_t>(layout_.rank)]; }
   bool is_root() const { return layout_.rank == layout_.root; }
-  /// A broadcast's root has what it sends where others receive.
+  /// The root of a broadcast sends from the buffer in which others receive.
   bool is_both() const { return layout_.collective == Collective::bcast && is_root(); }
 
   std::size_t bytes_of(int items) const { return static_cast<std::size_t>(items) * item_.bytes; }
@@ -196,7 +197,7 @@ class Data {
     return Content::combined(layout_.type, layout_.op, last, block(first));
   }
 
-  /// Blocks come from the neighbours alone: back to back, in their order.
+  /// Blocks come from the neighbours only: contiguous, in their order.
   void lay_out_neighbors() {
     neighbors_ = neighbors_on_plane(layout_.rank, layout_.procs);
     own_counts_.clear();
@@ -205,7 +206,7 @@ class Data {
     std::exclusive_scan(own_counts_.begin(), own_counts_.end(), own_displacements_.begin(), 0);
   }
 
-  /// What stands where, before and after.
+  /// Contents of the buffers, before and after.
   void describe() {
     const int procs = layout_.procs, rank = layout_.rank, last = procs - 1;
     const int total = displacements_.back() + counts_.back();
@@ -265,7 +266,7 @@ class Data {
     }
   }
 
-  /// A buffer that holds the pieces. (An empty vector may have no address.)
+  /// A buffer that contains the pieces. (An empty vector may have no address.)
   static void make(std::vector<std::uint8_t>& buffer, const std::vector<Piece>& pieces) {
     std::size_t end = 0;
     for (const Piece& piece : pieces) end = std::max(end, piece.at + piece.bytes);

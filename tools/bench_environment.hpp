@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Under what circumstances was measured.
+// Environment of a measurement.
 #pragma once
 
 #include <mpi.h>
@@ -23,7 +23,7 @@ inline std::string first_line(const char* path) {
   return line;
 }
 
-/// The system's load averages, and how many of its threads run right now.
+/// The system's load averages, and its number of running threads.
 inline std::string load() { return first_line("/proc/loadavg"); }
 
 inline std::string processor() {
@@ -33,7 +33,7 @@ inline std::string processor() {
   return "";
 }
 
-/// What the MPI says of itself, first line; runs of blanks become one.
+/// The MPI's version text, first line; runs of blanks become one.
 inline std::string mpi_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
@@ -79,7 +79,7 @@ inline std::string date_and_time() {
   return text;
 }
 
-/// Collective; rank 0 gets what is to be written down.
+/// Collective; rank 0 gets the record.
 inline nlohmann::json environment(int procs) {
   const std::vector<std::string> hosts = of_all_ranks(host(), procs),
                                  cores = of_all_ranks(own_cores(), procs);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much memory a communicator costs: Convene's handle, and beside it the native communicator that it
-// holds.
+// Memory of a communicator: Convene's handle, and the native communicator that it holds.
 #pragma once
 
 #include <malloc.h>
@@ -19,8 +18,8 @@ inline double heap_in_use() {
   return static_cast<double>(info.uordblks + info.hblkhd);
 }
 
-/// Bytes of heap for one more communicator, mean over many. (Where the MPI has its communicators in a pool of
-/// its own, that is less than it really uses.)
+/// Bytes of heap for one more communicator, mean over many. (If the MPI keeps its communicators in a pool,
+/// the real usage is larger.)
 inline double heap_of_duplicate() {
   constexpr std::size_t many = 64;
   std::vector<MPI_Comm> duplicates(many, MPI_COMM_NULL);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Choosing among native algorithms while the program runs, through the MPI's control variables (MPI_T).
+// Selection of native algorithms at run time, through the MPI's control variables (MPI_T).
 //
-// Open MPI: the tuned component looks at coll_tuned_<collective>_algorithm when a communicator is made, so
+// Open MPI: the tuned component reads coll_tuned_<collective>_algorithm when a communicator is created, so
 // the variable is set around MPI_Comm_dup and every communicator keeps its own algorithm. MPICH:
-// MPIR_CVAR_<COLLECTIVE>_INTRA_ALGORITHM is looked at in every call, so it is set before every batch of
-// calls; MPIR_CVAR_DEVICE_COLLECTIVES=none keeps the network's own collectives out of the way.
+// MPIR_CVAR_<COLLECTIVE>_INTRA_ALGORITHM is read in every call, so it is set before every batch of calls;
+// MPIR_CVAR_DEVICE_COLLECTIVES=none disables the network's own collectives.
 #pragma once
 
 #include <mpi.h>
@@ -23,7 +23,7 @@ namespace convene::bench {
 /// One control variable that holds a number or a truth value.
 class Variable {
  public:
-  /// Nothing where this MPI has no such variable.
+  /// Nothing if this MPI has no such variable.
   static std::optional<Variable> find(const std::string& name) {
     int index = 0;
     if (MPI_T_cvar_get_index(name.c_str(), &index) != MPI_SUCCESS) return std::nullopt;
@@ -32,7 +32,7 @@ class Variable {
 
   const std::string& description() const { return description_; }
 
-  /// The names of its values, by value, where the MPI tells them.
+  /// The names of its values, by value, if the MPI provides them.
   std::vector<std::string> value_names() const {
     std::vector<std::string> names;
     if (enumeration_ == MPI_T_ENUM_NULL) return names;
@@ -57,7 +57,7 @@ class Variable {
     return value;
   }
 
-  /// Some can only be set when the program is started: there it has to be the wanted value already.
+  /// Some can only be set at program start: these must have the wanted value already.
   void write(std::int64_t value) const {
     if (read() == value) return;
     check(MPI_T_cvar_write(handle_, &value), "set to " + std::to_string(value) + " while the program runs");
@@ -76,7 +76,7 @@ class Variable {
     check(MPI_T_cvar_handle_alloc(index, nullptr, &handle_, &count), "opened");
     int bytes = 0;
     MPI_Type_size(type, &bytes);
-    // Values are read and written through the low bytes of a larger number.
+    // Values are read and written as the low bytes of a larger number.
     if (count != 1 || bytes > static_cast<int>(sizeof(std::int64_t)))
       throw std::runtime_error("the control variable " + name_ + " is not a number");
   }
@@ -92,7 +92,7 @@ class Variable {
   MPI_T_cvar_handle handle_ = MPI_T_CVAR_HANDLE_NULL;
 };
 
-/// The algorithms of one collective between which this MPI can be switched.
+/// The selectable native algorithms of one collective.
 class Forcing {
  public:
   explicit Forcing(const std::string& collective) {
@@ -102,7 +102,7 @@ class Forcing {
       algorithm_ = {*tuned, tuned->read()};
       names_ = tuned->value_names();
       also("coll_tuned_use_dynamic_rules", 1);
-      also("coll_han_priority", 0);  // between nodes it would take the tuned component's place
+      also("coll_han_priority", 0);  // between nodes it would replace the tuned component
       is_by_communicator_ = true;
     } else if (const auto intra = Variable::find("MPIR_CVAR_" + upper(collective) + "_INTRA_ALGORITHM")) {
       algorithm_ = {*intra, intra->read()};
@@ -127,11 +127,11 @@ class Forcing {
     return std::nullopt;
   }
 
-  /// Whether a choice sticks to the communicators that are made under it; else it holds for the calls made
-  /// under it.
+  /// True if a choice applies to the communicators that are created under it; else it applies to the calls
+  /// made under it.
   bool is_by_communicator() const { return is_by_communicator_; }
 
-  /// The algorithm of this value from now on; 0: everything as the program was started.
+  /// Selects the algorithm of this value; 0: the settings at program start.
   void choose(int value) {
     if (value == chosen_) return;
     chosen_ = value;
@@ -160,8 +160,8 @@ class Forcing {
     return text;
   }
 
-  /// MPICH says in its description, in the order of the values, "name - what it does". MPICH 4 drops the line
-  /// ends, so a name may stick to the last word before it: to a ')', or to the "algorithm" with which the
+  /// MPICH's description has, in the order of the values, "name - explanation". MPICH 4 drops the line ends,
+  /// so a name may be attached to the last word before it: to a ')', or to the "algorithm" with which the
   /// texts end.
   static std::vector<std::string> names_in(const std::string& description) {
     const std::string stuck = "algorithm";

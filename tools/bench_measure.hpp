@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measurement of one size: all contenders under all arrival patterns, interleaved.
+// Measurement of one size: all contenders under all arrival patterns, interleaved.
 //
-// One observation is a batch of calls between two looks at the clock, or a single call where ranks are to
+// One observation is a batch of calls between two readings of the clock, or a single call if ranks are to
 // arrive at chosen times. Ranks start from two barriers (after the second one they leave closer together than
-// after one), or from a deadline that rank 0 announces; each then waits as long as the pattern says. Every
-// repetition takes one observation of every contender under every pattern, so that whatever else happens on
-// the machine meets all of them: what is compared are observations of the same repetition, and these have the
+// after one), or from a deadline that rank 0 announces; each then waits for the delay of the pattern. Every
+// repetition takes one observation of every contender under every pattern, so that disturbances of the
+// machine affect all of them: comparisons are between observations of the same repetition, which have the
 // same delays.
 #pragma once
 
@@ -30,14 +30,14 @@
 
 namespace convene::bench {
 
-/// Something ran and went wrong: exit status 1.
+/// A failure at run time: exit status 1.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 class Measurement {
  public:
-  /// `progress` hears, on rank 0, which part of the repetitions is done.
+  /// `progress` receives, on rank 0, the completed fraction of the repetitions.
   Measurement(const Options& options, const std::vector<Contender>& contenders,
               const std::vector<Pattern>& patterns, Clock& clock, Data& data,
               std::function<void(double)> progress)
@@ -70,18 +70,18 @@ class Measurement {
   }
 
  private:
-  /// Which pattern's and contender's number is which: contenders of one pattern are neighbours.
+  /// The numbers of a pattern and a contender: contenders of one pattern are adjacent.
   std::size_t pattern_of(std::size_t which) const { return which / contenders_.size(); }
   const Contender& contender_of(std::size_t which) const { return contenders_[which % contenders_.size()]; }
 
-  /// What one contender under one pattern has shown on this rank.
+  /// Observations of one contender under one pattern on this rank.
   struct Series {
-    std::vector<Time> begin, end, wanted;  // common time; wanted: when it should have begun
+    std::vector<Time> begin, end, wanted;  // common time; wanted: planned start
     std::vector<int> valid;
     Usage usage;
   };
 
-  /// A new order of the groups, and within each of them.
+  /// A new random order of the groups, and within each of them.
   void shuffle(std::mt19937_64& random) {
     const auto group = static_cast<std::size_t>(options_.group);
     std::vector<std::size_t> starts;
@@ -101,8 +101,7 @@ class Measurement {
                                      static_cast<std::uint64_t>(repetition));
   }
 
-  /// What a contender that is given a forecast is told before a repetition, in seconds; empty: nothing. The
-  /// same on all ranks.
+  /// Forecast for a contender before a repetition, in seconds; empty: none. The same on all ranks.
   std::vector<double> foresee(Forecast forecast, std::size_t pattern, int repetition) const {
     constexpr int window = 5;  // as in the source, Marendic et al. 2016, section 6
     const int first = forecast == Forecast::average ? std::max(0, repetition - window) : repetition;
@@ -122,7 +121,7 @@ class Measurement {
       contender.expect(pattern, foresee(contender.forecast(), pattern, repetition));
   }
 
-  /// One observation. One that began too late on some rank is taken again, a few times.
+  /// One observation. If it started too late on some rank, it is repeated, a few times.
   void repeat(std::size_t which) {
     const std::size_t pattern = pattern_of(which);
     const Time delay = delays(pattern, done_)[static_cast<std::size_t>(rank_)];
@@ -149,9 +148,8 @@ class Measurement {
     }
   }
 
-  /// When this rank should begin, by its own clock, and whether it is early enough for that. What it used of
-  /// its processor is looked at before the last barrier: between that and the call nothing may drive ranks
-  /// apart.
+  /// This rank's planned start by its own clock, and whether it is early enough. CPU usage is read before the
+  /// last barrier: between that and the call nothing may delay the ranks differently.
   std::pair<Time, int> agree(Time delay, Usage& before) {
     if (!options_.has_windows()) {
       MPI_Barrier(MPI_COMM_WORLD);
@@ -159,7 +157,7 @@ class Measurement {
       MPI_Barrier(MPI_COMM_WORLD);
       return {now() + delay, 1};
     }
-    Time deadline = clock_.to_common(now()) + window_;  // rank 0's counts
+    Time deadline = clock_.to_common(now()) + window_;  // rank 0's time is used
     MPI_Bcast(&deadline, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     const Time own = clock_.to_local(deadline) + delay;
     return {own, now() < own};
@@ -173,7 +171,7 @@ class Measurement {
     const auto [moment, is_valid] = agree(delay, before);
     if (delay > 0 || options_.has_windows()) {
       wait_until(moment, clock_.is_crowded());
-      before = Usage::now();  // waiting is no work for the collective
+      before = Usage::now();  // waiting is not work for the collective
     }
     int code = MPI_SUCCESS;
     const Time begin = now();
@@ -188,8 +186,8 @@ class Measurement {
     if (options_.checks_always()) look(contender);
   }
 
-  /// One call of which all ranks look at the result. It is also where schedules and connections are made,
-  /// and, with a forecast, where it is measured how long a round takes.
+  /// One call whose result all ranks check. Schedules and connections are created in it and, with a forecast,
+  /// the duration of a round is measured.
   void check(const Contender& contender) {
     contender.prepare();
     for (std::size_t pattern = 0; pattern < (contender.has_forecast() ? patterns_.size() : 1); ++pattern) {
@@ -212,7 +210,7 @@ class Measurement {
            (is_of_vectors(data_.layout().collective) ? " bytes" : " bytes per block");
   }
 
-  /// An error of the MPI need not have met all ranks: there is no going on together.
+  /// An MPI error may not occur on all ranks: continuing together is impossible.
   [[noreturn]] void fail(const Contender& contender, int code) const {
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
@@ -229,12 +227,12 @@ class Measurement {
     return static_cast<std::size_t>(std::clamp(2 * last_level, least, most));
   }
 
-  /// Fills the caches with something else.
+  /// Evicts the data from the caches.
   void evict() {
     for (std::size_t i = 0; i < evicting_.size(); i += 64) evicting_[i] = static_cast<char>(evicting_[i] + 1);
   }
 
-  /// How many calls the fastest contender needs for the wanted time; the same number for all of them.
+  /// Number of calls that the fastest contender needs for the wanted time; the same for all of them.
   int find_calls() {
     double fastest = INFINITY;
     for (const Contender& contender : contenders_) {
@@ -260,7 +258,7 @@ class Measurement {
     return on != 0;
   }
 
-  /// Whether every median's 95 % interval, from order statistics, is narrow enough; at rank 0. Collective.
+  /// True if every median's 95 % interval, from order statistics, is narrow enough; at rank 0. Collective.
   bool is_precise() const {
     bool all = true;
     for (const Series& series : series_) {
@@ -307,7 +305,7 @@ class Measurement {
     return found;
   }
 
-  /// Rows of P values, in nanoseconds after the earliest wanted beginning of their repetition.
+  /// Rows of P values, in nanoseconds after the earliest planned start of their repetition.
   nlohmann::json rows(const std::vector<Time>& values, const std::vector<Time>& wanted) const {
     nlohmann::json result = nlohmann::json::array();
     const auto procs = static_cast<std::ptrdiff_t>(procs_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The graph on which neighborhood collectives are measured: a periodic plane, as nearly square as can be, in
-// which a rank's neighbours are those that touch it, eight of them. (On a small plane the same rank may be
-// one several times.)
+// Graph for the measurement of neighborhood collectives: a periodic plane, as nearly square as possible, in
+// which a rank has its eight adjacent ranks as neighbours. (On a small plane the same rank may occur several
+// times.)
 #pragma once
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a benchmark run is asked to do.
+// Options of a benchmark run.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,18 +20,19 @@ struct Options {
   std::string op = "sum";
   std::string distribution = "regular";
   int root = 0;
-  int repetitions = 50;   ///< observations per contender and size, at most
-  int least = 10;         ///< and at least, where another limit is reached
+  int repetitions = 50;   ///< maximum number of observations per contender and size
+  int least = 10;         ///< and minimum, if another limit is reached
   double seconds = 0;     ///< time for one size; 0: no limit
   double precision = 0;   ///< relative half width of the median's interval; 0: no limit
-  int warm_up = 5;        ///< calls per contender and size that do not count
-  double batch = 200e-6;  ///< seconds that one observation should last
-  int most_calls = 2000;  ///< calls in one observation, at most
+  int warm_up = 5;        ///< untimed calls per contender and size
+  double batch = 200e-6;  ///< target duration of one observation in seconds
+  int most_calls = 2000;  ///< maximum number of calls per observation
   std::vector<std::string> arrivals = {"none"};  ///< patterns, see src/arrival/pattern.hpp
   std::string sync = "barrier";
-  double window = 200e-6;  ///< seconds from the agreement on a deadline to the deadline, at first
+  double window = 200e-6;  ///< initial time from the agreement on a deadline to the deadline, in seconds
   std::string order = "shuffled";
-  int group = 1;  ///< so many neighbours in the list of contenders are measured one directly after the other
+  int group = 1;  ///< number of neighbours in the list of contenders that are measured one directly after the
+                  ///< other
   std::string check = "once";
   std::string cache = "hot";
   std::uint64_t seed = 1;
@@ -43,8 +44,8 @@ struct Options {
   bool checks_always() const { return check == "every"; }
   bool has_windows() const { return sync == "window"; }
   bool is_cold() const { return cache == "cold"; }
-  /// Whether one observation is one call. (A batch's second call would meet no delay, and a warm cache.) The
-  /// shortest batch that can be asked for is one call, too, however short that is.
+  /// True if one observation is one call. (The second call of a batch would have no delay, and a warm cache.)
+  /// With the shortest selectable batch, an observation is one call of any duration.
   bool is_single() const {
     constexpr double shortest_batch = 1e-6;
     return batch <= shortest_batch || arrivals.size() > 1 || arrivals[0] != "none" || has_windows() ||
@@ -58,7 +59,7 @@ inline std::vector<std::string> type_names() {
   return names;
 }
 
-/// What is measured.
+/// Options of the subject: collective, sizes, contenders.
 inline void declare_subject(Options& options, CLI::App& app) {
   app.add_option("collective", options.collective)->required()->check(CLI::IsMember(collective_names()));
   app.add_option("--sizes", options.sizes, "Bytes per block, or of the vector")->delimiter(',');
@@ -89,7 +90,7 @@ inline void declare_subject(Options& options, CLI::App& app) {
   app.add_option("--cache", options.cache)->check(CLI::IsMember({"hot", "cold"}))->capture_default_str();
 }
 
-/// How often, how long and in which order.
+/// Options of repetition, duration and order.
 inline void declare_course(Options& options, CLI::App& app) {
   app.add_option("--repetitions", options.repetitions, "Observations per contender and size")
       ->check(CLI::Range(1, 1'000'000))

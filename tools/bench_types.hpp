@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What items are, how reductions combine them, and how large each rank's block is.
+// Item types, operators of reductions, and block sizes by rank.
 #pragma once
 
 #include <mpi.h>
@@ -45,8 +45,8 @@ inline const std::vector<std::string>& distributions() {
   return names;
 }
 
-/// Each rank's block in items, the mean block having `mean` of them; rounded down. (The broadcast's only
-/// block is of that size, and the geometric ones do not sum up to P of them exactly.)
+/// Block of each rank in items, with a mean of `mean`; rounded down. (The broadcast's only block has that
+/// size, and the geometric ones do not exactly sum to P of them.)
 inline std::vector<int> block_counts(const std::string& distribution, int procs, std::size_t mean) {
   const auto p = static_cast<double>(procs);
   const auto c = static_cast<double>(mean);

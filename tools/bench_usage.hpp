@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank has used of its processor: who suffers where cores are few.
+// CPU usage of a rank: shows the effect of too few cores.
 #pragma once
 
 #include <sys/resource.h>
@@ -8,7 +8,7 @@
 
 namespace convene::bench {
 
-/// Processor seconds, voluntary and involuntary context switches of this process, all its threads together.
+/// CPU seconds, voluntary and involuntary context switches of this process, all threads together.
 struct Usage {
   std::array<double, 3> values{};
 
@@ -22,7 +22,7 @@ struct Usage {
              static_cast<double>(usage.ru_nivcsw)}};
   }
 
-  /// Adds what lies between two looks.
+  /// Adds the difference between two readings.
   void add(const Usage& before, const Usage& after) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] += after.values[i] - before.values[i];
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures what models need to know of a machine and its MPI: messages, copies and reductions, alone and side
-// by side. Writes every observation as JSON; `convene measure` starts it and fits the parameters. Exit
-// status: 0 done, 1 something failed, 2 the request was wrong.
+// Measurement of the parameters of models for a machine and its MPI: messages, copies and reductions, alone
+// and concurrent. Writes every observation as JSON; `convene measure` starts it and fits the parameters. Exit
+// status: 0 done, 1 failed, 2 an invalid request.
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
@@ -147,8 +147,8 @@ class Measurement {
     add_shared(near, up_to(sizes, 8, std::min(options_.largest, most_shared) / shared_pieces));
   }
 
-  static constexpr std::size_t most_shared = 16 << 20;  // systems may have little
-  static constexpr std::size_t shared_pieces = 4;       // as many as most algorithms have segments by default
+  static constexpr std::size_t most_shared = 16 << 20;  // the limit of shared memory may be low
+  static constexpr std::size_t shared_pieces = 4;       // the default number of segments of most algorithms
 
   void add_shared(const std::vector<int>& near, const std::vector<std::size_t>& sizes) {
     const MPI_Comm comm = layout_.group(near);
@@ -184,7 +184,7 @@ class Measurement {
     add_pair("network", pair, sizes);
   }
 
-  /// What is measured between two ranks, whatever the channel.
+  /// Measurements between two ranks, for any channel.
   void add_pair(const std::string& channel, const std::vector<int>& pair,
                 const std::vector<std::size_t>& sizes) {
     session_.add(make("round_trip", channel, pair, round_trip, sizes));
@@ -193,7 +193,7 @@ class Measurement {
     session_.add(make("receive", channel, pair, receives, sizes));
     const auto small = up_to(sizes, 1, options_.largest_burst);
     add_burst(channel, pair, small, options_.burst, 0);
-    // Overhead: with pauses that are longer than a round trip of this size.
+    // Overhead: with pauses longer than a round trip of this size.
     const double pause = 2 * session_.scout(make("round_trip", channel, pair, round_trip), 1) + 2e-6;
     add_burst(channel, pair, {1}, options_.burst, pause);
     for (const int messages : {1, 2, 3, 4, 6, 8, 12, 24, 32}) {
@@ -217,7 +217,7 @@ class Measurement {
     session_.add(std::move(op));
   }
 
-  /// Copies and reductions, on one rank and on more of its node at the same time.
+  /// Copies and reductions, on one rank and on several of its node at the same time.
   void add_local(const std::vector<int>& near) {
     const auto found = session_.find_sizes({make("copy", "local", first(near, 1), copy)}, options_.largest);
     const auto sizes = up_to(found, 8, options_.largest);
@@ -234,7 +234,7 @@ class Measurement {
     session_.add(std::move(pack));
   }
 
-  /// "4:bcast=binomial": the first 4 ranks. (Whether the algorithm can run on them, whoever asks knows.)
+  /// "4:bcast=binomial": the first 4 ranks. (The caller ensures that the algorithm can run on them.)
   void add_collectives() {
     for (const std::string& wanted : options_.collectives) {
       const int procs = std::atoi(wanted.c_str());
@@ -250,7 +250,7 @@ class Measurement {
       op.spans = op.ranks.size();
       int refused = 0, any = 0;
       if (op.comm != MPI_COMM_NULL) {
-        MPI_Comm_dup(op.comm, &op.comm);  // every choice of an algorithm has a communicator of its own
+        MPI_Comm_dup(op.comm, &op.comm);  // every choice of an algorithm has its own communicator
         refused = convene_use(op.comm, op.algorithm.c_str()) != MPI_SUCCESS;
       }
       MPI_Allreduce(&refused, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -279,7 +279,7 @@ class Measurement {
   json protocols_ = json::object();
 };
 
-/// Bytes that the operations need at most: an alltoall has a block for every rank.
+/// Maximum number of bytes of the operations: an alltoall has a block for every rank.
 std::size_t needed(const Options& options, int procs) {
   std::size_t most = options.largest;
   for (const std::size_t size : options.collective_sizes)
@@ -315,7 +315,7 @@ void write(const json& result, const std::string& path) {
   if (!file.flush()) throw RequestError("the file " + path + " cannot be written");
 }
 
-/// The same sentence on all ranks: one of them says it.
+/// The same sentence on all ranks: one rank prints it.
 int complain(int rank, const char* sentence, int status) {
   if (rank == 0) std::fprintf(stderr, "convene-measure: %s\n", sentence);
   return status;

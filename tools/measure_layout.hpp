@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which ranks share a node, and groups of ranks that take part in an operation while the others rest.
+// Ranks by node, and groups of ranks that take part in an operation while the others are idle.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@
 
 namespace convene::measure {
 
-/// Whoever is wrong about what was asked for gets one sentence and exit status 2.
+/// An invalid request: one sentence is printed, and the exit status is 2.
 struct RequestError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -33,8 +33,7 @@ inline void pause(double seconds) {
   }
 }
 
-/// Waits as one who is not measured: asleep most of the time, so that those who are have the cores for
-/// themselves.
+/// Waits on an idle rank: mostly asleep, so that measured ranks have the cores for themselves.
 inline void rest(MPI_Request request) {
   for (int done = 0, looked = 0;; ++looked) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
@@ -64,8 +63,7 @@ class Layout {
     return std::ranges::all_of(ranks, [&](int rank) { return node_of(rank) == node_of(ranks.front()); });
   }
 
-  /// The ranks of the node that has most, and those of the node that has most of the rest; ascending, maybe
-  /// empty.
+  /// The ranks of the node with most ranks, and of the node with most of the rest; ascending, possibly empty.
   std::vector<int> largest_node() const { return by_size(0); }
   std::vector<int> second_node() const { return by_size(1); }
 
@@ -118,7 +116,7 @@ class Layout {
   std::map<std::vector<int>, MPI_Comm> groups_;
 };
 
-/// Memory that ranks of one node share. Collective to make and to free.
+/// Memory shared by ranks of one node. Creation and release are collective.
 class SharedRegion {
  public:
   SharedRegion(MPI_Comm comm, std::size_t bytes) {
@@ -126,7 +124,7 @@ class SharedRegion {
     MPI_Aint size = 0;
     MPI_Comm_rank(comm, &rank);
     char* own = nullptr;
-    constexpr std::uintptr_t page = 4096;  // with which Convene's own begins, too
+    constexpr std::uintptr_t page = 4096;  // Convene's own shared memory starts with a page, too
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     const int code = MPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(bytes + page) : 0, 1,
                                              MPI_INFO_NULL, comm, &own, &window_);
@@ -141,7 +139,7 @@ class SharedRegion {
   SharedRegion(const SharedRegion&) = delete;
   SharedRegion& operator=(const SharedRegion&) = delete;
 
-  /// Null where there is none to be had.
+  /// Null if none is available.
   char* begin() const { return begin_; }
 
  private:
@@ -149,14 +147,14 @@ class SharedRegion {
   char* begin_ = nullptr;
 };
 
-/// Memory to send from and to receive into. In cache: the same bytes again and again. Out of cache: other
-/// bytes with every call, until so many have been gone through that the first are no longer there.
+/// Memory for sends and receives. In cache: the same bytes again and again. Out of cache: other bytes with
+/// every call, until the first ones have been evicted.
 class Buffers {
  public:
   Buffers(std::size_t largest, std::size_t walked)
       : from_(std::max(largest + 64, walked), 1), to_(from_.size(), 2), walks_(walked > 0) {}
 
-  /// From now on calls use so many bytes from where they are.
+  /// From here on, each call uses `span` bytes from its position.
   void expect(std::size_t span) {
     span_ = span;
     if (at_ + span_ > from_.size()) at_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operations that are timed. Each body is run by all ranks of the operation's group, in step, and returns
-// seconds per call on the ranks whose clock counts, 0 on the others.
+// Timed operations. Each body is run by all ranks of the operation's group, in step, and returns seconds per
+// call on the ranks whose clock is used, 0 on the others.
 //
 //   round_trip      a message and its answer (RTT)
 //   synchronous     one MPI_Ssend (τ-Lop's Ping, (7.3))
@@ -33,13 +33,14 @@ namespace convene::measure {
 struct Operation {
   std::string name, channel;
   std::vector<int> ranks;
-  int tau = 1;       ///< ranks that do the same at the same time
+  int tau = 1;       ///< number of ranks that do the same at the same time
   int messages = 1;  ///< in a row
-  double delay = 0;  ///< seconds between them; `receive`, `receives`: before the receive, found by scouting
+  double delay = 0;  ///< seconds between them; `receive`, `receives`: before the receive, determined by a
+                     ///< scouting run
   std::string algorithm;
   std::vector<std::size_t> sizes;
-  char* shared = nullptr;  ///< memory that all ranks of it see
-  std::size_t spans = 1;   ///< so many times its size is the memory that a call goes through
+  char* shared = nullptr;  ///< memory shared by all its ranks
+  std::size_t spans = 1;   ///< a call uses this multiple of its size as memory
   MPI_Comm comm = MPI_COMM_NULL;
 
   std::function<double(const Operation&, Buffers&, std::size_t bytes, int calls, double delay)> body;
@@ -100,7 +101,7 @@ inline double cross(const Operation& op, Buffers& buffers, std::size_t bytes, in
   const int other = first ? place + op.tau : place - op.tau;
   double took = 0;
   for (int call = 0; call < calls; ++call, buffers.next(bytes)) {
-    // Pairs that drifted apart would send in different directions at the same time.
+    // Pairs that drift apart would send in different directions at the same time.
     if (op.tau > 1) MPI_Barrier(op.comm);
     const double start = now();
     if (first) send(op, buffers, bytes, other);
@@ -111,7 +112,7 @@ inline double cross(const Operation& op, Buffers& buffers, std::size_t bytes, in
   return took / calls / 2;
 }
 
-/// The pairs of cross(), both ways at a time.
+/// The pairs of cross(), in both directions at a time.
 inline double exchange(const Operation& op, Buffers& buffers, std::size_t bytes, int calls, double) {
   const int place = op.place(), other = place < op.tau ? place + op.tau : place - op.tau;
   const int count = static_cast<int>(bytes);
@@ -126,8 +127,8 @@ inline double exchange(const Operation& op, Buffers& buffers, std::size_t bytes,
   return took / calls;
 }
 
-/// The first rank writes, all others read; what takes longer counts. Pieces come in a row, as segments do: a
-/// copy that is short begins while the one before still goes on.
+/// The first rank writes, all others read; the slower side determines the result. Pieces follow each other
+/// like segments: a short copy starts while the one before is still in progress.
 inline double shared(const Operation& op, Buffers& buffers, std::size_t bytes, int calls, double) {
   const bool writes = op.place() == 0;
   double took = 0;
@@ -258,7 +259,7 @@ inline std::string collective_of(const std::string& algorithm) {
   return algorithm.substr(0, algorithm.find('='));
 }
 
-/// Every call begins with all ranks in step: a broadcast's root must not run ahead into the next one.
+/// Every call starts with all ranks in step: a broadcast's root must not run ahead into the next one.
 inline double collective(const Operation& op, Buffers& buffers, std::size_t bytes, int calls, double) {
   const std::string name = collective_of(op.algorithm);
   double took = 0;

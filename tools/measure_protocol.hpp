@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From which size on a sender waits for its receiver: the threshold between the protocols eager and
-// rendezvous, found by sending to a rank that comes late, with half the interval at every step.
+// Size from which a sender waits for its receiver: the threshold between the eager and rendezvous protocols,
+// found by bisection with sends to a late rank.
 #pragma once
 
 #include <mpi.h>
@@ -21,8 +21,8 @@ class ProtocolSearch {
     if (pair != MPI_COMM_NULL) MPI_Comm_rank(pair, &place_);
   }
 
-  /// The smallest size for which the sender waits; nothing where it does not up to `largest`. Collective for
-  /// all ranks.
+  /// The smallest size for which the sender waits; nothing if it does not wait up to `largest`. Collective
+  /// for all ranks.
   std::optional<std::size_t> run(std::size_t largest) {
     buffers_.expect(largest);
     if (!waits(largest)) return std::nullopt;
@@ -36,8 +36,8 @@ class ProtocolSearch {
   }
 
  private:
-  /// Whether the sender waits, at least now and then: it may depend on how full the MPI's buffers are, so
-  /// other messages go before every attempt. (One attempt alone may have lost the processor.)
+  /// True if the sender waits at least sometimes: it may depend on the fill level of the MPI's buffers, so
+  /// other messages precede every attempt. (A single attempt may have lost the processor.)
   bool waits(std::size_t bytes) {
     int votes = 0;
     for (int attempt = 0; attempt < 10 && votes < 2; ++attempt) {
@@ -77,7 +77,7 @@ class ProtocolSearch {
     return all;
   }
 
-  static constexpr double lateness = 4e-3;  // longer than any eager send takes
+  static constexpr double lateness = 4e-3;  // longer than any eager send
 
   MPI_Comm pair_;
   Buffers& buffers_;

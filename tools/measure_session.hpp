@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Taking observations: one at a time, by the ranks of its group, while the others rest.
+// Observations: one at a time, by the ranks of its group, while the others are idle.
 //
-// First the operations that find the sizes are scouted: an interval of sizes is halved where the time in its
-// middle is not what a straight line between its ends says, so that points stand close where a protocol
-// changes. Then come rounds: each takes one observation of every point, so that whatever else happens on the
-// machine meets all of them.
+// First the operations that determine the sizes are scouted: an interval of sizes is halved if the time in
+// its middle deviates from a straight line between its ends, so that points are dense where a protocol
+// changes. Then follow rounds: each takes one observation of every point, so that disturbances of the machine
+// affect all of them.
 #pragma once
 
 #include <mpi.h>
@@ -23,12 +23,12 @@
 namespace convene::measure {
 
 struct Effort {
-  int rounds = 30, least = 10;  ///< observations of each point, and at least, where the time is up
+  int rounds = 30, least = 10;  ///< observations of each point, and their minimum when the time is up
   double seconds = 0;           ///< for all rounds together; 0: no limit
-  double batch = 200e-6;        ///< seconds that one observation should last
+  double batch = 200e-6;        ///< target duration of one observation in seconds
   int most_calls = 500;
   std::size_t most_points = 40;  ///< sizes of a channel
-  double tolerance = 0.1;        ///< how far from a straight line makes an interval worth halving
+  double tolerance = 0.1;        ///< deviation from a straight line above which an interval is halved
 };
 
 struct Point {
@@ -48,7 +48,7 @@ class Session {
   Session(Effort effort, Layout& layout, Buffers& buffers)
       : effort_(effort), layout_(layout), buffers_(buffers) {}
 
-  /// Seconds per call, the same on all ranks: of the slowest rank whose clock counts. Collective for all
+  /// Seconds per call, the same on all ranks: of the slowest rank whose clock is used. Collective for all
   /// ranks.
   double observe(const Operation& op, std::size_t bytes, int calls, double delay) {
     double mine = 0, slowest = 0;
@@ -56,7 +56,7 @@ class Session {
       MPI_Barrier(op.comm);
       MPI_Barrier(op.comm);
       buffers_.expect(bytes * op.spans);
-      // Within a node it matters what other operations have left in the caches.
+      // Within a node the cache contents left by other operations matter.
       if (layout_.share_a_node(op.ranks)) {
         op.body(op, buffers_, bytes, 1, delay);
         MPI_Barrier(op.comm);
@@ -70,7 +70,7 @@ class Session {
     return slowest;
   }
 
-  /// What one call takes about: the middle of a few observations, the first of which do not count.
+  /// Approximate time of one call: the median of a few observations after a warm-up.
   double scout(const Operation& op, std::size_t bytes) {
     const double first = observe(op, bytes, 2, scouting_delay);
     const int calls = std::clamp(static_cast<int>(effort_.batch / 4 / std::max(first, 1e-9)), 1, 100);
@@ -80,8 +80,8 @@ class Session {
     return times[2];
   }
 
-  /// The sizes that these operations need, ascending: 0, 1, the largest, and between them as many as there
-  /// are bends.
+  /// The sizes that these operations need, ascending: 0, 1, the largest, and between them as many as the
+  /// curve needs.
   std::vector<std::size_t> find_sizes(const std::vector<Operation>& operations, std::size_t largest) {
     std::map<std::size_t, std::vector<double>> times;
     const auto look = [&](std::size_t bytes) {
@@ -121,7 +121,7 @@ class Session {
     series_.push_back(std::move(one));
   }
 
-  /// The rounds. Rank 0 says how far they are.
+  /// The rounds. Rank 0 reports progress.
   void run() {
     for (Series& one : series_)
       for (Point& point : one.points) prepare(one.operation, point);
@@ -173,14 +173,14 @@ class Session {
   void prepare(const Operation& op, Point& point) {
     point.delay = op.delay;
     if (op.name.starts_with("receive")) point.delay = safe_delay(op, point.bytes);
-    observe(op, point.bytes, 2, point.delay);  // connections and memory are made here
+    observe(op, point.bytes, 2, point.delay);  // connections and memory are created here
     const double took = observe(op, point.bytes, 2, point.delay) * op.messages + point.delay;
     point.calls =
         std::clamp(static_cast<int>(std::ceil(effort_.batch / std::max(took, 1e-9))), 1, effort_.most_calls);
   }
 
-  /// So long that the messages have come when the receive is made: the time of as many round trips, and some
-  /// more.
+  /// A delay after which the messages have arrived before the receive: the time of as many round trips, and a
+  /// margin.
   double safe_delay(const Operation& op, std::size_t bytes) {
     Operation trips = op;
     trips.body = round_trip;

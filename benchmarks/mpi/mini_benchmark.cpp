@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The mini-benchmark of Proficz 2021 (Listing 4): each rank computes for some time and a random delay, says
-// in the middle that one half is done, and calls allgather. What counts is the average elapsed time: how long
-// a rank is in the call, in the mean over ranks and iterations.
+// Mini-benchmark of Proficz 2021 (Listing 4): each rank computes for some time and a random delay, declares
+// in the middle that one half is done, and calls allgather. The result is the average elapsed time: the time
+// of a rank in the call, averaged over ranks and iterations.
 //
 //   mini_benchmark --algorithms ring,bdr,native --floats 262144 --delays 0,50 --iterations 16 --compute 100
 //
-// All algorithms meet the same delays, one after the other in each iteration, in an order that changes. An
+// All algorithms run with the same delays, one after the other in each iteration, in a varying order. An
 // algorithm whose time depends on forecasts runs as a persistent operation with declared phases; all others
 // are called. Writes one line of JSON for each pair of a size and a delay, on rank 0. Exit status: 0 done, 1
-// wrong data, 2 a wrong request.
+// wrong data, 2 an invalid request.
 #include <convene/convene.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -126,7 +126,7 @@ class Contender {
   const std::string& name() const { return name_; }
 
  private:
-  /// As the source does it: a rank that sleeps leaves its core to others, as one on a node of its own would.
+  /// As in the source: a sleeping rank leaves its core to others, as if it had a node of its own.
   static void compute(double seconds) { usleep(static_cast<useconds_t>(seconds * 1e6)); }
 
   std::string name_;
@@ -149,7 +149,7 @@ bool is_right(const std::vector<float>& out, int block, int iteration) {
   return true;
 }
 
-/// All algorithms at one size and one greatest delay: one line.
+/// All algorithms with one size and one maximum delay: one line.
 void measure(const Options& options, int floats, double delay_ms) {
   const int block = floats / procs;
   std::vector<float> in(static_cast<std::size_t>(block)), out(static_cast<std::size_t>(block * procs));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much of a non-blocking collective hides behind computation: the MPI's own (PMPI_Iallgather …) and what
-// the program gets (MPI_Iallgather …: Convene's with the drop-in library) take turns in every repetition.
+// Overlap of a non-blocking collective with computation: the native collective (PMPI_Iallgather …) and that
+// of the program (MPI_Iallgather …: Convene's with the drop-in library) alternate in every repetition.
 //
 //   overlap COLLECTIVE SIZES TESTS REPETITIONS
 //
-// SIZES with commas, in bytes (of a block, or of a vector); TESTS is how often a rank calls MPI_Test while it
-// computes. Prints JSON: for each size and door, by repetition, seconds of the collective alone (started and
-// waited for) and of the same with as much computation in between as it took before. All are maxima over the
-// ranks. Each call follows one of the same door that is not timed: else it would meet the caches as the other
-// one left them, which was worth a third of the time.
+// SIZES are separated by commas, in bytes (of a block, or of a vector); TESTS is the number of calls of
+// MPI_Test during the computation. Prints JSON: for each size and call table, by repetition, seconds of the
+// collective alone (started and waited for) and of the same with an equally long computation in between. All
+// are maxima over the ranks. Each call follows an untimed one of the same table: otherwise it would find the
+// caches as the other table left them, which changed the time by a third.
 #include <mpi.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct Door {
 Door doors[] = {{"native", PMPI_Iallgather, PMPI_Ialltoall, PMPI_Ibcast, PMPI_Iallreduce},
                 {"program", MPI_Iallgather, MPI_Ialltoall, MPI_Ibcast, MPI_Iallreduce}};
 
-/// Busy for so long, with nothing that the MPI could notice.
+/// Computes for a given time, without any MPI call.
 void compute(double seconds) {
   const double end = MPI_Wtime() + seconds;
   volatile double sink = 1;
@@ -69,8 +69,7 @@ struct Case {
       door.iallreduce(in.data(), out.data(), bytes / 4, MPI_INT, MPI_MAX, door.comm, request);
   }
 
-  /// Seconds of one call with so much computation behind its start, in slices with a test after each but the
-  /// last.
+  /// Seconds of one call with a computation after its start, in slices with a test after each but the last.
   double run(const Door& door, double computation, int tests) {
     MPI_Request request = MPI_REQUEST_NULL;
     PMPI_Barrier(MPI_COMM_WORLD);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a thread, or the permission to have several, costs a program:
+// Cost of a thread, or of the thread level for several, in a program:
 //
 //   thread_cost single|multiple CALLS SECONDS
 //
-// Initialises the MPI with that thread level, calls MPI_Allgather of 8 bytes and sends 8 bytes to and fro
-// CALLS times each, and then computes for SECONDS without a call of the MPI. Rank 0 prints JSON: medians of
-// the calls in seconds, and how many steps of the computation a second the slowest rank made.
+// Initialises the MPI with that thread level, calls MPI_Allgather of 8 bytes and a ping-pong of 8 bytes CALLS
+// times each, and then computes for SECONDS without calling the MPI. Rank 0 prints JSON: medians of the calls
+// in seconds, and the steps of the computation per second on the slowest rank.
 #include <mpi.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ double median_of(int calls, Call&& call) {
   return seconds[static_cast<std::size_t>(calls / 2)];
 }
 
-/// Steps a second, of arithmetic that fits into registers.
+/// Steps per second of arithmetic in registers.
 double compute(double seconds) {
   volatile double sink = 1;
   const double begin = MPI_Wtime();
@@ -61,8 +61,8 @@ int main(int argc, char** argv) {
       MPI_Send(&own, 8, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
     }
   };
-  // A non-blocking call, which a thread would take further: with it, the thread starts. (On another
-  // communicator: it changes how those that have seen one wait.)
+  // A non-blocking call, which starts the progress thread. (On another communicator: communicators with
+  // non-blocking calls wait differently.)
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Comm apart;
   MPI_Comm_dup(MPI_COMM_WORLD, &apart);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An ordinary program in which one rank is always late: allgathers of one size with other buffers and
- * types each time, with other collectives in between, on communicators that are freed while the next call
- * is expected.
+/* A program in which one rank is always late: allgathers of one size with other buffers and types each
+ * time, with other collectives in between, on communicators that are freed while the next call is
+ * expected.
  *
  *   ahead [CALLS [FLOATS]]
  */
@@ -86,7 +86,8 @@ int main(int argc, char** argv) {
       gather(call, comm);
       if (call % 11 == 0) MPI_Barrier(comm);
     }
-    /* So many others that the next one is not expected any more; then it comes all the same. */
+    /* So many other collectives that the next allgather is no longer expected; then it follows
+     * nevertheless. */
     for (int i = 0; i < 150; ++i) {
       int sum = 0, one = 1;
       MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
@@ -99,7 +100,7 @@ int main(int argc, char** argv) {
       compute(call);
       gather(call, comm);
     }
-    /* The same with allgathers of another size, which begin ahead themselves. */
+    /* The same with allgathers of another size, which are started early themselves. */
     floats *= 2;
     for (int i = 0; i < 80; ++i, ++call) {
       if (i < 12) compute(call);
@@ -112,7 +113,7 @@ int main(int argc, char** argv) {
     }
     MPI_Comm_free(&comm);
   }
-  /* The end comes while the next call is expected. */
+  /* The program ends while the next call is expected. */
   for (int i = 0; i < calls; ++i, ++call) {
     compute(call);
     gather(call, MPI_COMM_WORLD);

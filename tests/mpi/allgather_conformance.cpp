@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Allgather and MPI_Allgatherv against results worked out independently. An ordinary MPI program: run it
-// alone and it checks the MPI, run it with Convene's drop-in library and it checks Convene.
+// MPI_Allgather and MPI_Allgatherv, compared with independently computed results. An ordinary MPI program:
+// alone it checks the MPI, with Convene's drop-in library it checks Convene.
 //
 //   allgather_conformance [--quick] [--even] [--only SECTION] [--skip SECTION]…
 //
-// --even makes only communicators whose size is that of the world, its half or 1, for algorithms that need an
-// even number of processes or a power of two.
+// --even only creates communicators whose size is that of the world, its half or 1, for algorithms that need
+// an even number of processes or a power of two.
 #include <mpi.h>
 
 #include <cstdlib>
@@ -29,7 +29,7 @@ struct Options {
   }
 };
 
-/// A section's means: what was counted, the world, what was asked for.
+/// Environment of a section: counters, the world, the options.
 struct Run {
   Tally& tally;
   const Comm& world;
@@ -64,7 +64,7 @@ void named_types(const Run& run) {
     run.in_all_forms(run.world, {.send = &type, .receive = &type, .units = equal_units(run.world, 3)});
 }
 
-/// Every type with itself, and with each other one of its signature.
+/// Every type with itself, and with each other type of the same signature.
 void derived_types(const Run& run) {
   for (std::vector<Type>& family : shapes::families()) {
     for (const Type& send : family)
@@ -86,7 +86,7 @@ void derived_types(const Run& run) {
   }
 }
 
-/// Types without data, of which some only look empty.
+/// Types without data, some of which only look empty.
 void empty_types(const Run& run) {
   std::vector<Type> family = shapes::empty_types();
   for (const Type& send : family)
@@ -95,7 +95,7 @@ void empty_types(const Run& run) {
   for (Type& type : family) type.free();
 }
 
-/// Columns of a matrix: each rank's items lie between those of the others.
+/// Columns of a matrix: the ranks' items are interleaved.
 void interleaved(const Run& run) {
   const Type number = typemap::named("MPI_INT", MPI_INT, 4, 'i');
   Type column = typemap::vector(4, 1, run.world.size, number);
@@ -117,7 +117,7 @@ void irregular(const Run& run) {
             if (is_irregular(form)) check(run.tally, run.world, {form, type, type, units, layout, in_place});
 }
 
-/// Absolute addresses: MPI_BOTTOM as send buffer, and as receive buffer of a type that says where.
+/// Absolute addresses: MPI_BOTTOM as send buffer, and as receive buffer of a type with addresses.
 void absolute_addresses(const Run& run) {
   const auto procs = static_cast<std::size_t>(run.world.size);
   std::vector<int> all(procs * 2, -1);
@@ -142,7 +142,7 @@ void absolute_addresses(const Run& run) {
   MPI_Type_free(&there);
 }
 
-/// An MPI may give a new type the handle of a freed one.
+/// An MPI may reuse the handle of a freed type.
 void reused_handles(const Run& run) {
   const Type number = typemap::named("MPI_INT", MPI_INT, 4, 'i');
   for (int i = 0; i < (run.options.quick ? 4 : 20); ++i) {
@@ -199,7 +199,7 @@ void communicators(const Run& run) {
   on_new_communicator(run, "all but the first", made);
 }
 
-/// Between two groups everyone gathers from the other one. (Convene leaves these to the MPI.)
+/// Between two groups every rank gathers from the other one. (Convene leaves these calls native.)
 void intercommunicator(const Run& run) {
   const int rank = run.world.rank, size = run.world.size, group = rank % 2;
   if (size < 2) return;
@@ -226,7 +226,7 @@ void intercommunicator(const Run& run) {
   MPI_Comm_free(&half);
 }
 
-/// Communicators that come and go: an MPI gives their handles, and context numbers, out again.
+/// Short-lived communicators: an MPI reuses their handles and context numbers.
 void reused_communicators(const Run& run) {
   const Type number = typemap::named("MPI_INT", MPI_INT, 4, 'i');
   for (int i = 0; i < (run.options.quick ? 5 : 40); ++i) {
@@ -244,8 +244,7 @@ void reused_communicators(const Run& run) {
   }
 }
 
-// -------------------------------------------------------------------------------- what a program sees of
-// Convene
+// -------------------------------------------------------------------------------- Convene's visible effects
 
 int copies = 0, deletions = 0;
 
@@ -284,7 +283,7 @@ void attributes(const Run& run) {
   MPI_Comm_free_keyval(&keyval);
 }
 
-/// Wrong arguments: the program's error handler hears of them, and the communicator works afterwards.
+/// Wrong arguments: the program's error handler is called, and the communicator works afterwards.
 void error_handlers(const Run& run) {
   MPI_Comm comm;
   MPI_Comm_dup(run.world.handle, &comm);
@@ -317,7 +316,7 @@ void error_handlers(const Run& run) {
   MPI_Comm_free(&comm);
 }
 
-/// More arrives than there is room for: an error of the transport, which the program's handler must hear of.
+/// More data arrives than fits: an error of the transport, for which the program's handler must be called.
 void truncation(const Run& run) {
   if (run.world.size != 2) return;
   MPI_Comm comm;
@@ -338,7 +337,7 @@ void truncation(const Run& run) {
   MPI_Comm_free(&comm);
 }
 
-/// A communicator's first collective is non-blocking and outstanding when the first blocking one comes.
+/// A communicator's first collective is non-blocking and pending when the first blocking one is called.
 void outstanding(const Run& run) {
   const Type number = typemap::named("MPI_INT", MPI_INT, 4, 'i');
   for (int i = 0; i < 4; ++i) {
@@ -358,8 +357,7 @@ void outstanding(const Run& run) {
   }
 }
 
-/// Messages of the program, pending with any tag and from any rank, are not Convene's, and the other way
-/// around.
+/// Pending messages of the program, with any tag and from any rank, do not match Convene's, and vice versa.
 void pending_messages(const Run& run) {
   const Comm& world = run.world;
   int got = -1, mine = world.rank;
@@ -372,7 +370,7 @@ void pending_messages(const Run& run) {
 }
 
 void many_calls(const Run& run) {
-  const int calls = run.options.quick ? 300 : 2000;  // more than there are collective numbers in the tags
+  const int calls = run.options.quick ? 300 : 2000;  // more than the tags have collective numbers
   std::vector<int> all(static_cast<std::size_t>(run.world.size));
   for (int i = 0; i < calls; ++i) {
     const int mine = run.world.rank * calls + i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A small MPI program in C, as users write them: two collectives, and a check of what came. */
+/* A small MPI program in C, as users write them: two collectives, and a check of the received data. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allgathers of changing sizes, many times: allgather_repeat CALLS. Prints how many calls delivered what they
-// should.
+// Many allgathers of changing sizes: allgather_repeat CALLS. Prints the number of calls with correct results.
 #include <mpi.h>
 
 #include <cstdio>
@@ -16,7 +15,7 @@ struct World {
   int rank = 0, size = 1;
 };
 
-/// Blocks of different sizes, the same on all ranks; returns whether all came.
+/// Blocks of different sizes, the same on all ranks; returns true if all are correct.
 bool irregular(const World& world, int call, std::mt19937& random) {
   std::vector<int> counts, places;
   int next = 0;

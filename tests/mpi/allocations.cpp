@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who allocates memory in an allgather: allocations CALLS. The program's own malloc counts the calls that
-// come out of Convene's library (operator new is in there too: its C++ runtime is its own), first while
-// everything is new, then in the steady state.
+// Memory allocations in an allgather: allocations CALLS. The program's own malloc counts the calls from
+// Convene's library (operator new included: the library has its own C++ runtime), first during the first
+// calls, then in the steady state.
 #include <dlfcn.h>
 #include <mpi.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that MPI allows in which ranks are in different calls, or make different ones of equal meaning,
- * at a time: what one knows of earlier calls, others may not. What arrives is checked.
+/* Legal programs in which ranks are in different calls at a time, or make different calls of equal
+ * meaning: one rank may know of earlier calls that others do not know of. Received data is checked.
  *
  *   apart ahead       ranks are some 128 broadcasts ahead of one that sums up what they have sent long ago
  *   apart items       reductions of as many bytes in one large item and in many small ones, in place at the root

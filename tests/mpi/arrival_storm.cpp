@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything that forecasts are used for, at random and at the same time: phases before persistent operations
-// of two communicators, declared in any order, with wrong fractions, or not at all; blocking calls that are
-// watched and begin ahead; told arrivals, right and wrong; non-blocking calls that stay outstanding;
-// communicators that are freed while a call is expected. Every result is compared with what it must be.
+// Random test of everything that uses forecasts, all at the same time: phases before persistent operations of
+// two communicators, declared in any order, with wrong fractions, or not at all; watched blocking calls with
+// an early start; expected arrivals, right and wrong; pending non-blocking calls; communicators that are
+// freed while a call is expected. Every result is compared with the correct one.
 //
 //   arrival_storm [--minutes M] [--seed S]
 //
-// All ranks draw what is called from one stream of random numbers, and how they behave meanwhile from one of
-// their own. To be run with CONVENE_ARRIVALS=auto, with and without CONVENE_PROGRESS_THREAD=1.
+// All ranks draw the calls from one stream of random numbers, and their own behaviour from another. To be run
+// with CONVENE_ARRIVALS=auto, with and without CONVENE_PROGRESS_THREAD=1.
 #include <convene/convene.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -85,7 +85,7 @@ std::string any_algorithm(Kind kind, Random& common) {
   return std::string(names[static_cast<int>(kind)]) + "=" + found;
 }
 
-/// A collective with its buffers: what it contributes, and what must come.
+/// A collective with its buffers: its contribution and its expected result.
 struct Data {
   Data(MPI_Comm on, Kind which, int items, int root_of) : comm(on), kind(which), n(items), root(root_of) {
     MPI_Comm_rank(comm, &rank);
@@ -98,7 +98,7 @@ struct Data {
   bool to_all() const { return kind == Kind::allgather || kind == Kind::gather; }
   int* input() { return from_all() ? all.data() : one.data(); }
 
-  /// The own contribution to a run, or rubbish.
+  /// The own contribution to a run, or invalid data.
   void fill(int run, bool is_complete) {
     for (int i = 0; i < n; ++i) {
       const auto at = static_cast<std::size_t>(i);
@@ -200,7 +200,7 @@ struct Phased {
     expect_ok(convene_phase_init(operation, common.once_in(2) ? 1e-4 : 0), "convene_phase_init");
   }
 
-  /// One phase, of which this rank may leave anything out, or say what is wrong.
+  /// One phase, in which this rank may omit declarations or declare wrong values.
   void declare(int run, Random& own, bool is_late) {
     data.fill(run, false);
     const bool begins = !own.once_in(8);
@@ -218,7 +218,7 @@ struct Phased {
   bool is_native = false;
 };
 
-/// Some calls on three communicators. Which ones is the same on all ranks.
+/// Some calls on three communicators; the same calls on all ranks.
 class Episode {
  public:
   explicit Episode(unsigned number)
@@ -261,7 +261,7 @@ class Episode {
  private:
   bool is_late() const { return world_rank == late_; }
 
-  /// What a program that repeats itself does.
+  /// The calls of a program that repeats itself.
   void blocking(Kind kind, int n, int times) {
     Data data(comms_[0], kind, n, 0);
     for (int i = 0; i < times; ++i, ++run_) {
@@ -272,7 +272,8 @@ class Episode {
     }
   }
 
-  /// Phases of several operations at a time: declared in an order of each rank's own, and completed together.
+  /// Phases of several operations at a time: declared in a different order on each rank, and completed
+  /// together.
   void phases() {
     if (phased_.empty()) return;
     std::vector<MPI_Request> requests;
@@ -281,7 +282,7 @@ class Episode {
     for (std::size_t i = order.size(); i > 1; --i)
       std::swap(order[i - 1], order[static_cast<std::size_t>(own_.below(static_cast<int>(i)))]);
     for (const std::size_t which : order) phased_[which]->declare(run_, own_, is_late());
-    // The MPI's own are to be started in the same order on all ranks.
+    // Native operations must be started in the same order on all ranks.
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !phased_[i]->is_native; });
     std::sort(std::find_if(order.begin(), order.end(), [&](std::size_t i) { return phased_[i]->is_native; }),
               order.end());
@@ -307,7 +308,7 @@ class Episode {
     data.check(run);
   }
 
-  /// Somebody says when the ranks will come, and is mostly wrong.
+  /// Expected arrivals, mostly wrong.
   void told() {
     Data data(comms_[1], common_.once_in(2) ? Kind::reduce : Kind::allgather, 1 + common_.below(20000), 0);
     data.root = common_.below(data.procs);
@@ -324,7 +325,7 @@ class Episode {
   }
 
   Random common_, own_;
-  MPI_Comm comms_[3];  // the first one is watched: nobody chooses anything there
+  MPI_Comm comms_[3];  // the first one is watched: no algorithm is chosen there
   std::vector<std::unique_ptr<Phased>> phased_;
   int late_ = 0, run_ = 0;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The C API: a choice per communicator, what the last call did, what a wrong choice says, how much memory
- * is held. */
+/* The C API: a choice per communicator, the record of the last call, the error of a wrong choice, the
+ * memory in use. */
 #include <convene/convene.h>
 #include <mpi.h>
 #include <stdio.h>

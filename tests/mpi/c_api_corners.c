@@ -47,7 +47,7 @@ static void between_groups(void) {
   MPI_Comm_free(&mine);
 }
 
-/* Where there is no place for the request or the operation, nothing is called. */
+/* With a null pointer for the request or the operation, nothing is called. */
 static void no_place(void) {
   int mine = 0, procs = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &procs);
@@ -68,7 +68,7 @@ static void no_place(void) {
   free(all);
 }
 
-/* A program may free its datatype as soon as an operation is made of it, which the MPI itself runs. */
+/* A program may free its datatype as soon as an operation is made of it, also of a native one. */
 static void freed_type(void) {
   int rank = 0, procs = 1, mine[2], *all;
   MPI_Datatype pair, other;
@@ -82,7 +82,7 @@ static void freed_type(void) {
   expect(convene_allgather_init(mine, 1, pair, all, 1, pair, MPI_COMM_WORLD, &operation) == MPI_SUCCESS,
          "init");
   MPI_Type_free(&pair);
-  MPI_Type_contiguous(3, MPI_CHAR, &other); /* may get the handle */
+  MPI_Type_contiguous(3, MPI_CHAR, &other); /* may reuse the handle */
   MPI_Type_commit(&other);
   for (int run = 0; run < 3; ++run) {
     mine[0] = 10 * rank + run, mine[1] = -mine[0];
@@ -95,7 +95,7 @@ static void freed_type(void) {
   free(all);
 }
 
-/* Away from the root nobody may look at what only the root's call needs. */
+/* Away from the root, arguments that are significant only at the root must not be read. */
 static void only_at_the_root(void) {
   int rank = 0, procs = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many communicators, an allgather on each: communicators BATCHES LIVE [UNEVEN]. Makes LIVE of them, uses all
-// again, frees them, BATCHES times. With UNEVEN, the first two ranks have so many of their own beforehand.
-// Where the MPI gives no more, the batch is as large as it became.
+// Many communicators, an allgather on each: communicators BATCHES LIVE [UNEVEN]. Creates LIVE of them, uses
+// all twice, frees them, BATCHES times. With UNEVEN, the first two ranks create UNEVEN own communicators
+// first. If the MPI runs out of communicators, the batch is smaller.
 #include <mpi.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void use(MPI_Comm comm, int number) {
   for (int i = 0; i < size; ++i) wrong += all[static_cast<std::size_t>(i)] != number * 1000 + i;
 }
 
-/// Whether the MPI had one more; the same on all ranks.
+/// Creates one more, if the MPI has one; the result is the same on all ranks.
 bool make(MPI_Comm from, MPI_Comm* comm) {
   int mine = MPI_Comm_dup(from, comm) == MPI_SUCCESS, all = 0;
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, from);
@@ -31,7 +31,7 @@ bool make(MPI_Comm from, MPI_Comm* comm) {
   return all == 1;
 }
 
-/// Makes up to `live` of them, uses each, then all once more; returns how many it was.
+/// Creates up to `live` of them, uses each, then all once more; returns their number.
 int batch(MPI_Comm from, int live) {
   std::vector<MPI_Comm> comms;
   MPI_Comm comm;
@@ -40,7 +40,7 @@ int batch(MPI_Comm from, int live) {
     comms.push_back(comm);
   }
   for (std::size_t i = 0; i < comms.size(); ++i) use(comms[i], static_cast<int>(i) + 7);
-  // In an order of its own, so that an MPI gives handles out again in another one.
+  // In another order, so that an MPI reuses handles in another order.
   for (std::size_t i = 0; i < comms.size(); i += 2) MPI_Comm_free(&comms[i]);
   for (std::size_t i = 1; i < comms.size(); i += 2) MPI_Comm_free(&comms[i]);
   return static_cast<int>(comms.size());

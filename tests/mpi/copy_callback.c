@@ -9,7 +9,7 @@ enum { kinds = 24 };
 
 static int calls = 0;
 
-// Collectives of many signatures, so that whatever is kept for each of them grows.
+// Collectives of many signatures, so that all per-signature tables grow.
 static int copy(MPI_Comm comm, int keyval, void* extra, void* value, void* copied, int* flag) {
   (void)keyval, (void)extra, (void)value, (void)copied;
   int rank = 0, procs = 1;

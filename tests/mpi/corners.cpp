@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls at the edges of what MPI allows: corners WHAT, with WHAT one of
+// Calls at the limits of MPI: corners WHAT, with WHAT one of
 //   types        predefined types without a name, and types whose constructors take large counts
 //   alternating  two collectives by turns
 //   arrays       non-blocking calls of a program that lets go of counts and displacements at once
@@ -55,8 +55,8 @@ void gather_v() {
   for (int i = 0; i < size; ++i) wrong += all[static_cast<std::size_t>(i)] != i;
 }
 
-/// One item of a type that is `count` numbers back to back. Often, so that a handle that is freed too often
-/// shows.
+/// One item of a type of `count` contiguous numbers. Often, so that a handle that is freed too often is
+/// detected.
 void gather_type(MPI_Datatype type, int count) {
   for (int call = 0; call < 10; ++call) {
     std::vector<int> mine(static_cast<std::size_t>(count), rank), all(ranks() * mine.size(), -1);
@@ -96,8 +96,8 @@ void alternating() {
   }
 }
 
-/// Each rank's number goes to every rank, four times. The arrays of a call are spoilt as soon as it has been
-/// started, as in a program that frees them, though MPI forbids it.
+/// Each rank's number goes to every rank, four times. The arrays of a call are overwritten as soon as it has
+/// been started, as in a program that frees them, although MPI forbids it.
 void arrays() {
   const std::vector<int> mine(ranks(), rank);
   std::vector<int> all(ranks(), -1), collected(ranks(), -1), exchanged(ranks(), -1);
@@ -132,7 +132,7 @@ void arrays() {
   wrong += exchanged != numbers;
 }
 
-/// Buffers lie at other distances from each other in each call, and pieces of blocks are empty.
+/// The distances between buffers differ in each call, and pieces of blocks are empty.
 void elsewhere() {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   std::vector<int> mine(100), all(ranks()), counts(ranks(), 1), places(ranks()), to(100, -1);
@@ -149,7 +149,7 @@ void elsewhere() {
   }
 }
 
-/// Whether a reduce_scatter of those counts sums up what the ranks give: the item's number in the vector plus
+/// True if a reduce_scatter with these counts computes the sums: each item is its index in the vector plus
 /// the rank.
 bool reduces_and_scatters(const std::vector<int>& counts, bool in_place, int call) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
@@ -210,7 +210,7 @@ void handles() {
   wrong += sums[19] != size * (size - 1) / 2;
 }
 
-/// A blocking call beside an outstanding one, and the same again when nothing is outstanding any more.
+/// A blocking call during a pending one, and the same again when none is pending.
 void beside() {
   const auto number = [](int from, int call) { return 1000 * from + call; };
   std::vector<int> mine(200), all(200 * ranks()), others(ranks());
@@ -232,7 +232,7 @@ void beside() {
   }
 }
 
-/// Others may be so many collectives ahead of a late rank that tags come again.
+/// Other ranks may be so many collectives ahead of a late rank that tags are reused.
 void ahead() {
   int value = 7;
   std::vector<int> all(ranks());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions to a root and broadcasts in which other ranks are late each time: deciding ROUNDS. Blocking
-// calls one behind the other, and two non-blocking ones at a time; checked. For algorithms that decide as
-// they run.
+// Reductions to a root and broadcasts with other late ranks each time: deciding ROUNDS. Blocking calls one
+// after the other, and two non-blocking ones at a time; checked. For online algorithms.
 #include <mpi.h>
 #include <unistd.h>
 

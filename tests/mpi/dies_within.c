@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program in which a rank dies, or leaves, among collectives:
+/* A program in which a rank dies, or exits, among collectives:
  *
  *   dies_within killed   the last rank is killed after a while
  *   dies_within exits    the last rank calls exit(3) without MPI_Finalize
  *   dies_within aborts   the last rank calls MPI_Abort
  *
- * The others go on with collectives: it is the launcher that ends them. */
+ * The other ranks continue with collectives: the launcher ends them. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>

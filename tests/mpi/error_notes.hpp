@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tests of error handlers have in common: a handler that counts, and the class of an error.
+// Common parts of tests of error handlers: a handler that counts, and the class of an error.
 #pragma once
 
 #include <mpi.h>

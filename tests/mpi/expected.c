@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Expected arrivals of blocking calls (convene_expect): results are right whatever was foretold, ranks
- * that come when they are expected and others; schedules are made of a forecast when it is new; what is no
- * time is refused.
+/* Expected arrivals of blocking calls (convene_expect): results are correct with any forecast, for
+ * punctual ranks and others; new forecasts give new schedules; invalid times are rejected.
  *
  *   expected USES [disagreeing]       disagreeing: rank 1 expects others than rank 0 */
 #include <convene/convene.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Failing allocations of Convene's: failing_allocations COLLECTIVE... In every form of a collective
-// (blocking, non-blocking and persistent, of MPI and of the C API, with large counts) one allocation after
-// the other fails, each on a communicator of its own. The call must return MPI_SUCCESS or MPI_ERR_NO_MEM, and
-// so must a later one there.
+// Failing allocations in Convene: failing_allocations COLLECTIVE... In every form of a collective (blocking,
+// non-blocking and persistent, of MPI and of the C API, with large counts) one allocation after the other
+// fails, each on a new communicator. The call must return MPI_SUCCESS or MPI_ERR_NO_MEM, and so must a later
+// one there.
 //
 // failing_allocations COLLECTIVE first NUMBER: the allocation of that number fails in the first call of the
 // process.
 //
-// The program's own malloc fails for calls from Convene's library (its operator new is in there: it has its
-// own C++ runtime).
+// The program's own malloc fails for calls from Convene's library (its operator new included: it has its own
+// C++ runtime).
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -67,7 +67,7 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
 }
 }
 
-// The persistent forms, also where the MPI has none.
+// The persistent forms, also in an MPI without them.
 struct MpiHandles {
   using Type = MPI_Datatype;
   using Op = MPI_Op;
@@ -170,7 +170,7 @@ const std::vector<Forms> collectives = {CONVENE_COLLECTIVES(FORMS, FORMS, PLAIN_
 
 int wrong = 0;
 
-/// Whether a call may return this.
+/// True if a call may return this code.
 bool is_allowed(int code) {
   if (code == MPI_SUCCESS) return true;
   int error_class = MPI_SUCCESS;
@@ -215,7 +215,7 @@ bool fail(const char* collective, const Form& form, long number) {
 
 void fail_one_after_the_other(const Forms& collective) {
   for (const Form& form : collective.forms) {
-    long number = 0;  // first without a failure: what is made once in a process is made then
+    long number = 0;  // first without a failure: one-time allocations of the process happen then
     constexpr long most = 5000;
     fail(collective.name, form, number);
     do {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One allgather, checked: buffers are made from type maps, the expected result is worked out here, and
-// afterwards all bytes are compared, those between and around the data too.
+// One allgather, checked: buffers are built from type maps, the expected result is computed here, and
+// afterwards all bytes are compared, including those between and around the data.
 #pragma once
 
 #include <mpi.h>
@@ -18,7 +18,8 @@ struct Comm {
   const char* name;
   MPI_Comm handle;
   int rank = 0, size = 1;
-  mutable std::uint32_t salt = 0;  ///< tells the data of one call from that of others; equal on all ranks
+  mutable std::uint32_t salt = 0;  ///< distinguishes the data of one call from that of others; equal on all
+                                   ///< ranks
 
   Comm(const char* name_, MPI_Comm handle_) : name(name_), handle(handle_) {
     MPI_Comm_rank(handle, &rank);
@@ -27,7 +28,7 @@ struct Comm {
   }
 };
 
-/// Counts what was tried and what was wrong; the first few failures are printed.
+/// Counts cases and failures; the first few failures are printed.
 struct Tally {
   long calls = 0, failures = 0;
 
@@ -101,7 +102,7 @@ class Buffer {
 enum class Form { allgather, allgatherv, allgather_c, allgatherv_c };
 enum class Layout { packed, gaps, backwards };
 
-/// Which forms this MPI has.
+/// The forms that this MPI has.
 inline std::vector<Form> forms() {
 #if MPI_VERSION >= 4
   return {Form::allgather, Form::allgatherv, Form::allgather_c, Form::allgatherv_c};
@@ -206,8 +207,8 @@ inline int call(const Case& c, const Comm& comm, void* from, std::size_t send_co
 
 }  // namespace gather_check
 
-/// Makes the call and compares everything. `units` must hold one number per rank; forms that are not
-/// irregular take the first for all.
+/// Executes the call and compares everything. `units` must have one number per rank; regular forms use the
+/// first for all.
 inline void check(Tally& tally, const Comm& comm, Case c) {
   const std::uint32_t salt = comm.salt++;
   if (!is_irregular(c.form)) {

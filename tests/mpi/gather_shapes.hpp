@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The datatypes and block sizes that the allgather program goes through.
+// Datatypes and block sizes of the allgather program.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline std::vector<std::size_t> rising(const Comm& comm) {
   return units;
 }
 
-/// How irregular block sizes may look: as the sources have them, and with empty blocks in all places.
+/// Irregular block sizes: those of the sources, and with empty blocks in all positions.
 inline std::vector<std::vector<std::size_t>> distributions(const Comm& comm, std::size_t most) {
   const auto procs = static_cast<std::size_t>(comm.size);
   std::vector<std::vector<std::size_t>> all;

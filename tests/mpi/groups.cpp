@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program with an intercommunicator between its even and its odd ranks: groups RANK MILLISECONDS CALLS.
-// That rank comes late to every allgather between the groups. Then rank 0 broadcasts to the odd ranks, and a
+// That rank is late in every allgather between the groups. Then rank 0 broadcasts to the odd ranks, and a
 // barrier is started and waited for.
 #include <mpi.h>
 

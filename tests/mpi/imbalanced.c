@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An ordinary program in which one rank always computes longer than the others, and what it gathers and
- * sums up is checked in every call.
+/* A program in which one rank always computes longer than the others; the gathered data and the sums are
+ * checked in every call.
  *
  *   imbalanced [CALLS [FLOATS [EXTRA_MS [COMPUTE_MS [allgather|reduce|allreduce [rotating|renewing]]]]]]
  *
- * FLOATS are gathered from each rank, or summed up; the last rank computes EXTRA_MS longer, or each in its
- * turn. With `renewing`, every third call is the last one on its communicator. Says how long the loop
- * took. */
+ * FLOATS are gathered from each rank, or summed; the last rank computes EXTRA_MS longer, or each in turn.
+ * With `renewing`, every third call is the last one on its communicator. Prints the duration of the loop. */
 #define _DEFAULT_SOURCE /* usleep */
 #include <mpi.h>
 #include <stdio.h>

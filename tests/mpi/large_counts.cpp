@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks of gigabytes: large_counts KIND MIB. KIND is how a block of MIB mebibytes is described: "contiguous"
-// (items of 1 MiB), "vector" (items of 1 MiB with gaps), "bytes" (by the large-count form).
+// Blocks of gigabytes: large_counts KIND MIB. KIND is the description of a block of MIB mebibytes:
+// "contiguous" (items of 1 MiB), "vector" (items of 1 MiB with gaps), "bytes" (by the large-count form).
 #include <mpi.h>
 
 #include <cstdint>
@@ -19,7 +19,7 @@ std::uint64_t value(int rank, std::size_t word) {
   return (static_cast<std::uint64_t>(rank + 1) << 48) + word * 0x9e3779b97f4aull;
 }
 
-/// How a block lies in memory: items of 1 MiB of data, in two halves.
+/// Layout of a block in memory: items of 1 MiB of data, in two halves.
 struct Layout {
   MPI_Datatype item = MPI_DATATYPE_NULL;
   std::size_t extent = mebibyte, half_at = mebibyte / 2;  // bytes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions of gigabytes: large_reductions KIND MIB. KIND is what MIB mebibytes a rank consist of: "words"
-// (of eight bytes, added), "bytes" (xor, by the large-count form), "items" (of 1 MiB with a gap, by an
-// operator of the program's).
+// Reductions of gigabytes: large_reductions KIND MIB. KIND describes MIB mebibytes per rank: "words" (of
+// eight bytes, added), "bytes" (xor, by the large-count form), "items" (of 1 MiB with a gap, by a
+// user-defined operator).
 #include <mpi.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 using Word = std::uint64_t;
 
 constexpr std::size_t mebibyte = 1 << 20;
-constexpr std::size_t words = mebibyte / sizeof(Word), gap = 8;  // of an item, and behind it
+constexpr std::size_t words = mebibyte / sizeof(Word), gap = 8;  // of an item, and after it
 
 int rank = 0, size = 1;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program in which the same rank is always late: late RANK MILLISECONDS CALLS [started]. Each round
-// computes, that rank longer than the others, and then has an allgather, which is started and waited for if
-// so asked; every fourth round an allreduce follows; at the end a broadcast on half the ranks, and a
+// computes, that rank longer than the others, and then calls an allgather, with `started` as a non-blocking
+// one; an allreduce follows in every fourth round; at the end a broadcast on half the ranks, and a
 // non-blocking barrier.
 #include <mpi.h>
 #include <time.h>
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// Keeps the core: what is asleep does not look like computing.
+/// Keeps the core busy: a sleeping process does not look like a computing one.
 void compute(double seconds) {
   timespec start{}, now{};
   clock_gettime(CLOCK_MONOTONIC, &start);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that MPI allows and that hang where a non-blocking collective makes progress only in its own
- * wait. An ordinary MPI program, for two ranks; allgather takes one round there and the barrier of both is
- * by MPI_COMM_SELF's messages.
+/* Legal programs that hang if a non-blocking collective progresses only in its own wait. An ordinary MPI
+ * program, for two ranks: allgather takes one round there, and the ranks synchronise by messages.
  *
  *   legal_programs
  *
- * With more ranks the others take part in the collectives only. */
+ * With more ranks, the others only take part in the collectives. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,7 @@ static void check(const int* gathered, const char* what) {
     if (gathered[i] != 100 + i) fail(what);
 }
 
-/* Rank 0 waits in a receive for what rank 1 sends after its own collective is complete. */
+/* Rank 0 waits in a receive for a message that rank 1 sends after completing its own collective. */
 static void receive_between(MPI_Comm comm) {
   int own = 100 + rank, token = 7;
   int* gathered = malloc(sizeof(int) * (size_t)procs);
@@ -57,7 +56,8 @@ static void collective_between(MPI_Comm comm, MPI_Comm other) {
   free(again);
 }
 
-/* The first blocking collective on another communicator, which Convene has to prepare for, in between. */
+/* The same with the first blocking collective on another communicator, for which Convene has to set up, in
+ * between. */
 static void first_call_between(void) {
   MPI_Comm other;
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
@@ -96,7 +96,7 @@ static void freed_while_pending(void) {
   free(gathered);
 }
 
-/* Each collective as the first call on a communicator, non-blocking, while another rank waits in a
+/* Each collective as the first, non-blocking call on a communicator, while another rank waits in a
  * receive. */
 static void first_call_is_non_blocking(void) {
   for (int times = 0; times < 3; ++times) {
@@ -107,7 +107,7 @@ static void first_call_is_non_blocking(void) {
   }
 }
 
-/* A large message whose receiver asks for it between short collectives, which its sender has nothing to
+/* A large message that its receiver requests between short collectives, while its sender has no call to
  * wait in. */
 static void ask_between_collectives(void) {
   const int bytes = 4 << 20, last = procs - 1;
@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
   first_call_is_non_blocking();
   for (int times = 0; times < 20; ++times) receive_between(MPI_COMM_WORLD);
   for (int times = 0; times < 20; ++times) collective_between(MPI_COMM_WORLD, MPI_COMM_WORLD);
-#ifdef OPEN_MPI /* elsewhere the MPI's own blocking collectives on other communicators bring nothing further \
+#ifdef OPEN_MPI /* elsewhere the native blocking collectives on other communicators do not progress it \
                  */
   for (int times = 0; times < 20; ++times) collective_between(MPI_COMM_WORLD, other);
 #endif

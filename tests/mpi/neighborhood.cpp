@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Neighborhood collectives on all kinds of process topologies, with blocks of equal and of different sizes,
-// contiguous and not, blocking, non-blocking and (where a program could call it) persistent:
+// contiguous and not, blocking, non-blocking and (if the MPI has it) persistent:
 //
 //   neighborhood [calls [seed]]
 //
-// What comes is compared with what the topology says, so the program tells as much of an MPI's own as of
-// Convene's.
+// Received data is compared with the topology, so the program tests native collectives as well as Convene's.
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -31,11 +30,11 @@ int any(int least, int most) {
   std::abort();
 }
 
-/// A communicator with a topology, and what it means for this rank.
+/// A communicator with a topology, and this rank's neighbours.
 struct Topology {
   std::string name;
   MPI_Comm comm = MPI_COMM_NULL;
-  std::vector<int> sources, targets;  // MPI_PROC_NULL where there is nobody
+  std::vector<int> sources, targets;  // MPI_PROC_NULL if there is none
   int rank = 0, procs = 0;
 };
 
@@ -54,7 +53,7 @@ Topology grid(bool periodic) {
   return made;
 }
 
-/// Every rank with the ones beside it, both ways; the first one also with itself.
+/// Every rank with its neighbours, both ways; the first one also with itself.
 Topology old_graph() {
   Topology made;
   made.name = "graph";
@@ -72,7 +71,7 @@ Topology old_graph() {
   return made;
 }
 
-/// Any targets for each rank; or all that touch it on a plane. Some lists are empty, in some a rank stands
+/// Any targets for each rank; or all adjacent ranks of a plane. Some lists are empty, some contain a rank
 /// twice.
 Topology distributed_graph(bool plane) {
   Topology made;
@@ -95,7 +94,7 @@ Topology distributed_graph(bool plane) {
     }
   }
   const auto size = [](const std::vector<int>& list) { return static_cast<int>(list.size()); };
-  // Some MPIs want addresses even of empty lists.
+  // Some MPIs require non-null addresses even for empty lists.
   std::vector<int> from = made.sources, to = made.targets;
   from.push_back(0), to.push_back(0);
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, size(made.sources), from.data(), MPI_UNWEIGHTED,
@@ -130,7 +129,7 @@ constexpr int untouched = -1;
 
 int value(int from, int item, int call) { return (from * 97 + item) * 31 + call % 31; }
 
-/// The MPI's function for a persistent call, where it has one.
+/// The MPI's function for a persistent call, if it has one.
 template <class... Arguments>
 bool make_persistent(const char* name, MPI_Request* request, Arguments... arguments) {
   using Init = int (*)(Arguments..., MPI_Info, MPI_Request*);
@@ -152,7 +151,7 @@ void call(const Topology& on, int number, bool may_be_persistent, MPI_Datatype s
     at.push_back(end + (is_irregular ? 1 : 0));  // with a gap before each
     end = at.back() + counts.back();
   }
-  counts.push_back(0), at.push_back(0);  // some MPIs want addresses even of empty lists
+  counts.push_back(0), at.push_back(0);  // some MPIs require non-null addresses even for empty lists
   std::vector<int> out(static_cast<std::size_t>(end * out_step) + 2, untouched), wanted = out;
   for (std::size_t i = 0; i < on.sources.size(); ++i)
     for (int item = 0; on.sources[i] != MPI_PROC_NULL && item < counts[i]; ++item)
@@ -204,7 +203,7 @@ int main(int argc, char** argv) {
   const int calls = argc > 1 ? std::atoi(argv[1]) : 200;
   common.seed(argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 1);
   const bool may_be_persistent = argc > 3 && std::string(argv[3]) == "persistent";
-  MPI_Datatype spaced;  // an integer with a gap behind it
+  MPI_Datatype spaced;  // an integer with a gap after it
   MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &spaced);
   MPI_Type_commit(&spaced);
   for (int number = 0; number < calls;) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that is lost: communicators are made, used in every form of call and freed, many times, first with
-// the MPI's own calls (PMPI_…), then with the intercepted ones. What is in use afterwards must not have
-// grown, but for what the MPI loses.
+// Memory leaks: communicators are created, used in every form of call and freed, many times, first with
+// native calls (PMPI_…), then with intercepted ones. The memory in use afterwards must not have grown, except
+// by the MPI's own leaks.
 //
 //   no_growth [ROUNDS]
 #include <malloc.h>
@@ -45,8 +45,8 @@ void use(const Calls& calls) {
   MPI_Comm_free(&comm);
 }
 
-/// Bytes by which the memory in use grows over so many rounds, after as many to warm up: the least of five
-/// stretches. What is lost is lost in each; pools of the MPI and of the allocator grow by ever less.
+/// Bytes by which the memory in use grows over `rounds` rounds, after as many to warm up: the minimum of five
+/// stretches. A leak occurs in each of them; pools of the MPI and of the allocator grow ever less.
 long growth(const Calls& calls, int rounds) {
   for (int i = 0; i < rounds; ++i) use(calls);
   long least = LONG_MAX;
@@ -68,10 +68,10 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 100;
   const long own = growth({PMPI_Allgather, PMPI_Iallgather, PMPI_Ibcast, PMPI_Scatterv}, rounds);
   const long ours = growth({MPI_Allgather, MPI_Iallgather, MPI_Ibcast, MPI_Scatterv}, rounds);
-  // Convene makes one more communicator for each: what the MPI itself loses with one (MPICH 4: 64 bytes), it
-  // loses twice.
+  // Convene creates one more communicator for each: the MPI's own leak per communicator (MPICH 4: 64 bytes)
+  // counts twice.
   const double each = static_cast<double>(ours - (own > 0 ? 2 * own : 0)) / rounds;
-  // An allocator's memory in use moves a little by itself; a lost handle, schedule or request would be
+  // An allocator's memory in use varies a little by itself; a leaked handle, schedule or request would be
   // hundreds of bytes.
   int lost = each > 48, anywhere = 0;
   MPI_Allreduce(&lost, &anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -4,9 +4,9 @@
 //   persistent mpi      MPI_Allgather_init … MPI_Start, for a run with the drop-in library
 //   persistent convene  convene_allgather_init … convene_start
 //
-// With a further word, in the same order on all ranks (the MPI's own non-blocking calls need that).
+// With a further argument, in the same order on all ranks (native non-blocking calls need that).
 //
-// And more blocking collectives beside a non-blocking one than there are tags for.
+// And more blocking collectives during a non-blocking one than there are tags.
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -31,7 +31,7 @@ namespace {
 
 int rank, procs;
 bool in_order = false;
-MPI_Datatype spaced;  // an integer with a gap behind it
+MPI_Datatype spaced;  // an integer with a gap after it
 
 [[noreturn]] void fail(const std::string& what) {
   std::printf("FAILED: %s on rank %d\n", what.c_str(), rank);
@@ -40,10 +40,10 @@ MPI_Datatype spaced;  // an integer with a gap behind it
   std::abort();
 }
 
-/// What stands at place `item` of what `from` gives to `to` in a round.
+/// The value of item `item` from `from` to `to` in a round.
 int value(int from, int to, int item, int round) { return ((from * 64 + to) * 64 + item) * 16 + round; }
 
-/// One operation, with its buffers: how it is made, filled before a start, and checked after its end.
+/// One operation with its buffers: its creation, its data before a start, and its check after completion.
 struct Operation {
   std::string name;
   std::vector<int> in, out;
@@ -69,7 +69,7 @@ void make(Operation& operation, bool own, const char* function, Ours ours, Argum
   if (code != MPI_SUCCESS) fail(std::string("making ") + function);
 }
 
-/// All operations that are tried; `blocks` items of each rank.
+/// All operations of the test; `blocks` items of each rank.
 std::vector<Operation> make_all(bool own, int count) {
   std::vector<Operation> all(10);
   const int root = procs - 1;
@@ -120,7 +120,7 @@ std::vector<Operation> make_all(bool own, int count) {
   };
   make(bcast, own, "MPI_Bcast_init", OURS(bcast), static_cast<void*>(bcast.out.data()), count, MPI_INT, root);
 
-  // Items with a gap behind each: they are packed at every start anew.
+  // Items with a gap after each: they are packed again at every start.
   Operation& alltoall = all[3];
   alltoall.in.assign(size(2 * count * procs), -2);
   alltoall.out.assign(size(count * procs), -1);
@@ -180,8 +180,8 @@ std::vector<Operation> make_all(bool own, int count) {
   barrier.fill = barrier.check = [](int) {};
   make(barrier, own, "MPI_Barrier_init", OURS(barrier));
 
-  // Blocks of another size for each pair of ranks, some of them of none; first with gaps behind the items
-  // that are sent.
+  // Blocks of another size for each pair of ranks, some of them empty; first with gaps after the items that
+  // are sent.
   const auto between = [](int from, int to) { return (from + 2 * to) % 4; };
   const auto lay_out = [&](Operation& operation, const auto& items, std::size_t& total) {
     int at = 0;
@@ -218,7 +218,7 @@ std::vector<Operation> make_all(bool own, int count) {
        static_cast<void*>(alltoallv.out.data()), static_cast<const int*>(alltoallv.counts.data() + procs),
        static_cast<const int*>(alltoallv.displacements.data() + procs), MPI_INT);
 
-  Operation& swap = all[9];  // in place: what comes is as large as what goes
+  Operation& swap = all[9];  // in place: received blocks have the size of the sent ones
   lay_out(
       swap, [&](int other) { return (rank + other) % 3; }, received);
   swap.out.assign(received, -1);
@@ -233,7 +233,7 @@ std::vector<Operation> make_all(bool own, int count) {
         if (swap.out[size(swap.displacements[size(from)] + i)] != value(from, rank, i, round))
           fail("alltoallv in place");
   };
-  const int* nothing = nullptr;  // not looked at in place
+  const int* nothing = nullptr;  // ignored in place
   make(swap, own, "MPI_Alltoallv_init", OURS(alltoallv), static_cast<const void*>(MPI_IN_PLACE), nothing,
        nothing, MPI_DATATYPE_NULL, static_cast<void*>(swap.out.data()),
        static_cast<const int*>(swap.counts.data()), static_cast<const int*>(swap.displacements.data()),
@@ -254,7 +254,7 @@ void run_round(std::vector<Operation>& all, int round) {
   std::vector<MPI_Request> requests;
   for (const Operation& operation : all) requests.push_back(operation.request);
   const int count = static_cast<int>(requests.size());
-  if (round % 3 == 0 || in_order) {  // MPICH's own do not bear MPI_Testall
+  if (round % 3 == 0 || in_order) {  // MPICH's native requests fail in MPI_Testall
     MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
   } else if (round % 3 == 1) {
     for (int done = 0; !done;) MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
@@ -277,7 +277,7 @@ void free_all(std::vector<Operation>& all) {
   }
 }
 
-/// A product of which the order matters: of 2x2 matrices.
+/// A non-commutative operator: the product of 2x2 matrices.
 void multiply(void* left, void* right, int* count, MPI_Datatype*) {
   const int* a = static_cast<const int*>(left);
   int* b = static_cast<int*>(right);
@@ -288,7 +288,7 @@ void multiply(void* left, void* right, int* count, MPI_Datatype*) {
   }
 }
 
-/// The program frees operator and type as soon as the call is started, or the operation made.
+/// The program frees operator and type as soon as the call is started or the operation created.
 void free_what_is_in_use(bool persistent) {
   MPI_Datatype matrix;
   MPI_Op product;
@@ -313,8 +313,7 @@ void free_what_is_in_use(bool persistent) {
   if (all[0] != 1 || all[1] != procs * (procs - 1) / 2 || all[3] != 1) fail("a product of matrices");
 }
 
-/// A non-blocking collective is outstanding while more others run than there are tags for; rank 0 is late for
-/// it.
+/// A non-blocking collective is pending during more collectives than there are tags; rank 0 is late for it.
 void outlast_the_tags() {
   int own = rank, word = 0;
   std::vector<int> gathered(static_cast<std::size_t>(procs), -1);

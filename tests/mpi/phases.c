@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declared phases: what comes is right, whatever is forecast, and nothing waits for ever.
+/* Declared phases: results are correct for any forecast, and nothing deadlocks.
  *
  *   phases usual          phases with edges before allgather, allgatherv, reduce; in place, and of a derived type
  *   phases wrong          forecasts that are all wrong
@@ -33,7 +33,7 @@ static void expect(int holds, const char* what) {
 
 static void expect_ok(int code, const char* what) { expect(code == MPI_SUCCESS, what); }
 
-/* Computes for so long. */
+/* Computes for a given time. */
 static void pass(double seconds) {
   if (seconds > 0) usleep((useconds_t)(seconds * 1e6));
 }
@@ -71,7 +71,7 @@ static void make(struct gathering* g, MPI_Comm comm, int irregular, int in_place
   expect_ok(convene_phase_init(g->operation, 0), "convene_phase_init");
 }
 
-/* The contribution is complete with the phase's end; before that there is rubbish, and the result is not
+/* The contribution is complete at the phase's end; before that it is invalid, and the result is not
  * touched. */
 static void fill(struct gathering* g, int run, int complete) {
   int* own = g->in_place ? g->out + g->displacements[rank] : g->in;
@@ -107,7 +107,7 @@ static void release(struct gathering* g) {
   free(g->displacements);
 }
 
-/* One phase of `seconds`, with an edge at `fraction` of the time that says `claimed`. */
+/* One phase of `seconds`, with an edge at `fraction` of the time that declares `claimed`. */
 static void one_phase(struct gathering* g, int run, double seconds, double fraction, double claimed) {
   spoil(g);
   fill(g, run, 0);
@@ -141,7 +141,7 @@ static void usual(void) {
     }
 }
 
-/* A sum by Clairvoyant, in place at the root, and of an operator of the program's own. */
+/* A sum by Clairvoyant, in place at the root, with a user-defined operator. */
 static void add(void* left, void* right, int* items, MPI_Datatype* type) {
   (void)type;
   for (int i = 0; i < *items; ++i) ((int*)right)[i] += ((int*)left)[i];
@@ -183,7 +183,7 @@ static void reductions(void) {
   MPI_Op_free(&own);
 }
 
-/* The vector of a broadcast is the root's input, and everybody's result; a sum everywhere, in place on
+/* The vector of a broadcast is the root's input, and every rank's result; a sum on all ranks, in place on
  * some communicators; and a barrier, which has no data. */
 static void others(void) {
   const char* sums[] = {"allreduce=slt;segments=3", "allreduce=prr", "allreduce=adaptive_tree"};
@@ -238,7 +238,7 @@ static void others(void) {
   }
 }
 
-/* Blocks of which the root alone knows all sizes, to it and from it, on some communicators in place at the
+/* Blocks to and from the root, which alone knows all their sizes; on some communicators in place at the
  * root. */
 struct rooted {
   convene_operation operation;
@@ -330,7 +330,7 @@ static void rooted(void) {
   }
 }
 
-/* Those who come early say that they will be late, and the other way around. */
+/* Early ranks declare that they will be late, and vice versa. */
 static void wrong(const char* use) {
   struct gathering g;
   MPI_Comm comm;
@@ -364,8 +364,8 @@ static void skipped(const char* use) {
   MPI_Comm_free(&comm);
 }
 
-/* Without the drop-in library, persistent operations are the MPI's own under the standard ABI: these are
- * started in the same order everywhere. */
+/* Without the drop-in library, persistent operations are native under the standard ABI: these are started
+ * in the same order on all ranks. */
 #ifdef MPI_ABI_VERSION
 enum { differs = 0 };
 #else
@@ -455,16 +455,16 @@ static int count_threads(void) {
   return count;
 }
 
-/* MPI_Finalize has begun, and this comes before what Convene does then: a thread that were still inside
- * the MPI would keep MPICH's lock for ever. */
+/* Called in MPI_Finalize before Convene's own part: a thread that was still inside the MPI would keep
+ * MPICH's lock forever. */
 static int expect_no_thread(MPI_Comm comm, int keyval, void* value, void* extra) {
   (void)comm, (void)keyval, (void)value, (void)extra;
   expect(count_threads() <= threads_at_start, "the thread had not ended when MPI_Finalize began");
   return MPI_SUCCESS;
 }
 
-/* In various states: others have sent, or have not. Many, so that a thread in the background has much to
- * look after when MPI_Finalize begins. */
+/* In various states: other ranks have sent, or have not. Many, so that a progress thread has much work
+ * when MPI_Finalize begins. */
 static void open_at_the_end(int threads) {
   enum { many = 24 };
   static struct gathering g[many];

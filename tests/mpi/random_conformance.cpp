@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random collective calls, each done by Convene and by the MPI itself: their results must be equal byte for
-// byte.
+// Random collective calls, each executed by Convene and natively: their results must be equal byte for byte.
 //
 //   random_conformance [--calls N] [--seed S] [--minutes M] [--collective NAME] [--interposed] [--verbose]
 //
 // Collectives, algorithms with their parameters, counts, datatypes, roots, in-place, communicators, blocking
-// calls and several non-blocking ones at once are drawn from the seed; a failure prints what repeats it. The
-// algorithms stand in CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC" each. With --interposed the program calls
-// MPI_… instead of convene_…, so that the drop-in library has to stand in between, with the algorithms of
-// CONVENE_USE.
+// calls and several non-blocking ones at once are drawn from the seed; a failure prints the options that
+// repeat it. The algorithms are listed in CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC" each. With
+// --interposed the program calls MPI_… instead of convene_…, so it needs the drop-in library, with the
+// algorithms of CONVENE_USE.
 #include <convene/convene.h>
 
 #include <algorithm>
@@ -31,7 +30,7 @@ namespace {
 struct Type {
   MPI_Datatype handle;
   int items;               // for one unit of four ints
-  MPI_Aint extent, reach;  // bytes from one unit to the next; how far a unit reaches to either side
+  MPI_Aint extent, reach;  // bytes from one unit to the next; extent of a unit to either side
 };
 
 std::vector<Type> make_types() {
@@ -67,7 +66,7 @@ std::vector<Type> make_types() {
   return types;
 }
 
-/// Memory around a buffer, so that what is written beside it shows.
+/// Memory with guards around a buffer, to detect writes outside it.
 class Guarded {
  public:
   Guarded(std::size_t bytes, std::size_t margin) : margin_(margin), memory_(bytes + 2 * margin) {}
@@ -83,14 +82,14 @@ const char* const collectives[] = {"allgather", "allgatherv", "gather",   "gathe
                                    "scatterv",  "bcast",      "alltoall", "alltoallv", "barrier"};
 bool has_arrays(const std::string& name) { return name.back() == 'v'; }
 
-/// One call with everything that it needs, twice: for Convene, and for the MPI.
+/// One call with all its arguments, twice: for Convene, and for the MPI.
 struct Call {
   std::string collective, spec, comm_name;
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, procs = 1, root = 0;
   bool in_place = false;
   const Type *send = nullptr, *recv = nullptr;
-  int units = 0;  // of a block where all are equal
+  int units = 0;  // of a block, if all are equal
   std::vector<int> send_counts, send_at, recv_counts, recv_at;
   std::unique_ptr<Guarded> input, output[2];
 
@@ -160,9 +159,9 @@ void fill_in(Call& call, const std::vector<Type>& types, [[maybe_unused]] bool o
   const bool without_gaps = false;
 #endif
   call.units = random_units(shared);
-  // Counts of equal size on all ranks, and in allgatherv equal types, though MPI asks for equal signatures
-  // only: Open MPI chooses the algorithm of an allgatherv by the size of the rank's own send type, MPICH cuts
-  // its messages by the extent of its own receive type.
+  // Counts of equal size on all ranks, and in allgatherv equal types, although MPI only requires equal
+  // signatures: Open MPI chooses the algorithm of an allgatherv by the size of the rank's own send type,
+  // MPICH cuts its messages by the extent of its own receive type.
   const int items = below(shared, 2) == 0 ? 1 : 1 << below(shared, 3);
   Random same = shared;
   call.send = &one_of(types, items, call.is("allgatherv") ? same : mine);
@@ -172,10 +171,10 @@ void fill_in(Call& call, const std::vector<Type>& types, [[maybe_unused]] bool o
   for (auto& row : units)
     for (int& each : row)
       if (has_arrays(call.collective)) each = below(shared, 3) == 0 ? 0 : below(shared, call.units + 2);
-  if (call.in_place && call.is("alltoallv"))  // what comes must fit where what goes was
+  if (call.in_place && call.is("alltoallv"))  // received blocks must fit the places of the sent ones
     for (std::size_t a = 0; a < n; ++a)
       for (std::size_t b = 0; b < a; ++b) units[a][b] = units[b][a];
-  const bool one = call.is("allgatherv") || call.is("gatherv");  // a rank's block is the same for all
+  const bool one = call.is("allgatherv") || call.is("gatherv");  // a rank's block is the same for all ranks
   std::vector<int> sent = one ? std::vector<int>{units[me][0]}
                               : units[call.is("scatterv") ? static_cast<std::size_t>(call.root) : me];
   std::vector<int> got(n);
@@ -214,7 +213,7 @@ void fill_in(Call& call, const std::vector<Type>& types, [[maybe_unused]] bool o
   call.output[1] = std::make_unique<Guarded>(*call.output[0]);
 }
 
-/// Does the call, by Convene (0) or by the MPI (1); with a request it is only started.
+/// Executes the call, by Convene (0) or natively (1); with a request it is only started.
 int run(Call& call, int by, bool interposed, MPI_Request* request) {
   const bool is_root = call.rank == call.root;
   const bool send_in_place = call.in_place && (!call.is_rooted() || (is_root && call.collective[0] == 'g'));
@@ -299,7 +298,7 @@ class Test {
       finish_in_a_random_way(calls, mine, batch);
     }
     for (Call& call : calls) compare(call, batch);
-    // Failures of one rank must be known to all before the next batch.
+    // All ranks must know of a rank's failure before the next batch.
     int worst = failures_;
     PMPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     failures_ = std::max(failures_, worst > failures_ ? worst : failures_);
@@ -313,7 +312,7 @@ class Test {
     call.spec = specs.empty()
                     ? "native"
                     : specs[static_cast<std::size_t>(below(shared, static_cast<int>(specs.size())))];
-    // The MPIs' own non-blocking calls are not what is tested; Open MPI 4 hangs in some of several at once.
+    // Native non-blocking calls are not under test; Open MPI 4 hangs in several of them at once.
     if (outstanding && call.spec == "native" && specs.size() > 1) call.spec = specs[1];
     const Comm& comm = comms_[static_cast<std::size_t>(below(shared, static_cast<int>(comms_.size())))];
     call.comm = comm.handle;
@@ -332,8 +331,7 @@ class Test {
     return run(call, 0, interposed_, request);
   }
 
-  /// Halves may have different sizes: what is drawn for a call must not depend on how much another half has
-  /// drawn.
+  /// Halves may have different sizes: the draws for a call must not depend on those of the other half.
   Random& shared_for(const Call& call, Random& shared) {
     const std::uint64_t seed = shared();
     int half = call.comm_name == "a half" ? rank_ % 2 : call.comm_name == "MPI_COMM_SELF" ? rank_ : 0;
@@ -341,7 +339,8 @@ class Test {
     return of_call_;
   }
 
-  /// Starts all with requests, mixed with messages to itself, and completes them by one of the MPI's ways.
+  /// Starts all with requests, mixed with messages to itself, and completes them by one of MPI's completion
+  /// calls.
   void finish_in_a_random_way(std::vector<Call>& calls, Random& mine, int batch) {
     std::vector<MPI_Request> requests;
     int sent = 17, received = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs that draw random calls share.
+// Common parts of the programs that draw random calls.
 #pragma once
 
 #include <mpi.h>
@@ -40,7 +40,7 @@ inline std::vector<Comm> make_communicators() {
   return all;
 }
 
-/// Completes all requests by one of the MPI's ways.
+/// Completes all requests by one of MPI's completion calls.
 inline void complete_in_a_random_way(std::vector<MPI_Request>& requests, Random& mine) {
   std::shuffle(requests.begin(), requests.end(), mine);
   const int n = static_cast<int>(requests.size());

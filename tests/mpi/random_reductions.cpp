@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random reductions, each done by Convene and by the MPI itself: their results must be equal byte for byte.
+// Random reductions, each executed by Convene and natively: their results must be equal byte for byte.
 //
 //   random_reductions [--calls N] [--seed S] [--minutes M] [--collective NAME] [--interposed] [--ordered] [--verbose]
 //
 // Operators (predefined ones, and user-defined ones that commute or not), datatypes (predefined, and derived
 // ones with gaps), counts, roots, in-place, communicators, blocking calls and several non-blocking ones at
-// once are drawn from the seed. The algorithms stand in CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC" each,
-// with "commutative" as a third word where the operator must commute. With --interposed the program calls
-// MPI_… instead of convene_…, so that the drop-in library has to stand in between, with the algorithms of
-// CONVENE_USE; operators then all commute, except with --ordered.
+// once are drawn from the seed. The algorithms are listed in CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC"
+// each, with "commutative" as a third word if the operator must commute. With --interposed the program calls
+// MPI_… instead of convene_…, so it needs the drop-in library, with the algorithms of CONVENE_USE; operators
+// then all commute, except with --ordered.
 #include <convene/convene.h>
 
 #include <cstdio>
@@ -116,7 +116,7 @@ class Test {
     const auto& specs = specs_[call.collective];
     const Spec native{"native", false};
     const Spec* spec = specs.empty() ? &native : &one_of(specs, shared);
-    // The MPIs' own non-blocking calls are not what is tested.
+    // Native non-blocking calls are not under test.
     if (outstanding && spec->text == "native" && specs.size() > 1) spec = &specs[1];
     drawn.spec = spec->text;
     const Comm& comm = one_of(comms_, shared);
@@ -124,13 +124,12 @@ class Test {
     drawn.comm_name = comm.name;
     MPI_Comm_rank(call.comm, &call.rank);
     MPI_Comm_size(call.comm, &call.procs);
-    // Halves may have different sizes: what is drawn for a call must not depend on how much another half has
-    // drawn.
+    // Halves may have different sizes: the draws for a call must not depend on those of the other half.
     const std::uint64_t seed = shared();
     Random same(seed + static_cast<std::uint64_t>(comm.name == "a half"          ? rank_ % 2
                                                   : comm.name == "MPI_COMM_SELF" ? rank_
                                                                                  : 0));
-    // MPIs' own algorithms make mistakes with datatypes that have gaps.
+    // Native algorithms have bugs with datatypes that have gaps.
     do {
       call.kind = below(same, 2) == 0 ? &one_of(user_, same) : &one_of(predefined_, same);
     } while ((!call.kind->op.commutes && (spec->commutative_only || (interposed_ && !ordered_))) ||
@@ -166,7 +165,7 @@ class Test {
     return drawn.call.run(0, interposed_, request);
   }
 
-  /// A program may free a datatype once a call with it has begun, and an operator too.
+  /// A program may free a datatype and an operator once a call with them has started.
   int start_and_free(ReductionCall& call, MPI_Request* request) {
     const Kind* const before = call.kind;
     Kind fresh = *before;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions with wrong arguments: the program's error handler hears of them once, the class of the error is
-// the MPI's own (PMPI_…), and right calls behind them work.
+// Reductions with wrong arguments: the program's error handler is called once, the error class is the native
+// one (PMPI_…), and correct calls after them work.
 #include <mpi.h>
 
 #include <cstdio>
@@ -35,7 +35,7 @@ struct Reduction {
   Call convene, mpi;
 };
 
-/// A non-blocking call, and its wait where it was started.
+/// A non-blocking call, and its wait if it was started.
 template <class Start>
 int complete(const Start& start) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -76,7 +76,7 @@ const std::vector<Reduction> reductions = {
     BOTH_STARTED(Iexscan, (in, out, a.count, a.type, a.op, comm, request)),
 };
 
-/// Right calls, of every reduction: what an error has left behind must not disturb them.
+/// Correct calls of every reduction: an earlier error must not disturb them.
 void right_calls(const Call& call, const std::string& name, MPI_Comm comm) {
   const std::vector<int> mine(3 * static_cast<std::size_t>(size), rank + 1);
   std::vector<int> ours(mine.size(), -1), theirs(mine.size(), -1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All predefined operators × all predefined types that the MPI takes for them × all algorithms: Convene's
-// results and the MPI's own must be equal byte for byte. The algorithms stand in CONVENE_TEST_SPECS, a line
-// "COLLECTIVE SPEC" each; counts, roots, in-place and non-blocking calls take turns. With an argument each
-// call is told.
+// All predefined operators × all predefined types that the MPI accepts for them × all algorithms: Convene's
+// results and the native ones must be equal byte for byte. The algorithms are listed in CONVENE_TEST_SPECS, a
+// line "COLLECTIVE SPEC" each; counts, roots, in-place and non-blocking calls alternate. With an argument
+// each call is printed.
 #include <convene/convene.h>
 
 #include <cstdio>
@@ -19,7 +19,7 @@ bool is_reduction(const std::string& name) {
   return std::find(std::begin(reductions), std::end(reductions), name) != std::end(reductions);
 }
 
-/// Does a call and says what is wrong with it.
+/// Executes a call and returns its fault.
 std::string problem_of(ReductionCall& call, bool is_request, Random& mine) {
   call.fill(mine);
   if (call.run_reference() != MPI_SUCCESS) return "the MPI itself fails";

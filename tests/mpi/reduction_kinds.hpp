@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // For tests of reductions: predefined and user-defined operators on predefined and derived datatypes, with
-// values for which no rounding happens, so that results are equal byte for byte in whatever order ranks are
-// combined.
+// values that need no rounding, so that results are equal byte for byte in any order of ranks.
 #pragma once
 
 #include <mpi.h>
@@ -24,10 +23,10 @@
 /// One item at `at`, of a small value.
 using Fill = void (*)(void* at, Random& random);
 
-/// What MPI's standard divides predefined types into, for what operators are defined on them.
+/// Classes of predefined types in MPI's standard, on which operators are defined.
 enum class Class { integer, fortran_integer, floating, logical, complex, byte, language, pair, derived };
 
-/// Bytes of an item that are part of its type and mean nothing.
+/// Bytes of an item that belong to its type and have no meaning.
 struct Padding {
   std::ptrdiff_t at;
   std::size_t bytes;
@@ -38,11 +37,11 @@ struct ItemType {
   MPI_Datatype handle;
   Fill fill;
   Class of;
-  MPI_Aint extent = 0, reach = 0;  // bytes from one item to the next; how far an item reaches to either side
+  MPI_Aint extent = 0, reach = 0;  // bytes from one item to the next; extent of an item to either side
   std::vector<Padding> padding = {};
 };
 
-/// Where the four numbers of a user-defined item are, and how far apart items are, in bytes.
+/// Offsets of the four numbers of a user-defined item, and the distance of items, in bytes.
 struct Shape {
   std::ptrdiff_t at[4];
   std::ptrdiff_t extent;
@@ -52,11 +51,11 @@ struct Op {
   std::string name;
   MPI_Op handle;
   bool commutes = true;
-  MPI_User_function* function = nullptr;  // of a user-defined one, which knows items of this shape
+  MPI_User_function* function = nullptr;  // of a user-defined operator, for items of this shape
   const Shape* shape = nullptr;
 };
 
-/// An operator with a type that it is defined for.
+/// An operator with a type for which it is defined.
 struct Kind {
   ItemType type;
   Op op;
@@ -82,13 +81,13 @@ void fill_pair_of(void* at, Random& random) {
   std::memcpy(at, pair, sizeof pair);
 }
 
-/// The bytes of a long double behind its value, where it has any.
+/// The padding bytes of a long double after its value, if any.
 inline Padding padding_of_long_double(std::ptrdiff_t at) {
   const std::size_t used = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
   return {at + static_cast<std::ptrdiff_t>(used), sizeof(long double) - used};
 }
 
-/// What MPI's pair types are in C.
+/// MPI's pair types in C.
 template <class Value>
 struct Pair {
   Value value;
@@ -148,7 +147,7 @@ inline std::vector<ItemType> predefined_types() {
   ADD(MPI_C_DOUBLE_COMPLEX, std::complex<double>, complex);
 #undef ADD
   add("MPI_C_BOOL", MPI_C_BOOL, fill_truth<bool>, Class::logical);
-  // A type that this MPI does not have, it refuses together with its operators.
+  // If this MPI lacks a type, it rejects it together with its operators.
   const auto add_padded = [&](const char* name, MPI_Datatype type, Fill fill, Class of,
                               std::vector<Padding> padding) {
     const std::size_t before = all.size();
@@ -162,7 +161,7 @@ inline std::vector<ItemType> predefined_types() {
              Class::complex, {padding_of_long_double(0), padding_of_long_double(size)});
   add_padded("MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE_INT, fill_pair<long double>, Class::pair,
              {padding_of_long_double(0), {size + 4, sizeof(Pair<long double>) - size - 4}});
-  // Fortran's, as its compilers have them by default.
+  // Fortran's types, with the compilers' default sizes.
   add("MPI_INTEGER", MPI_INTEGER, fill_number<std::int32_t>, Class::fortran_integer);
   add("MPI_REAL", MPI_REAL, fill_number<float>, Class::floating);
   add("MPI_DOUBLE_PRECISION", MPI_DOUBLE_PRECISION, fill_number<double>, Class::floating);
@@ -173,7 +172,7 @@ inline std::vector<ItemType> predefined_types() {
   add("MPI_2REAL", MPI_2REAL, fill_pair_of<float>, Class::pair);
   add("MPI_2DOUBLE_PRECISION", MPI_2DOUBLE_PRECISION, fill_pair_of<double>, Class::pair);
   add("MPI_FLOAT_INT", MPI_FLOAT_INT, fill_pair<float>, Class::pair);
-  // Intel MPI's own reductions write what lies between or behind the two, on some processors.
+  // Intel MPI's native reductions write between or after the two values, on some processors.
   const std::size_t behind_double = sizeof(Pair<double>) - sizeof(double) - sizeof(int);
   const std::size_t behind_long = sizeof(Pair<long>) - sizeof(long) - sizeof(int);
   add_padded("MPI_DOUBLE_INT", MPI_DOUBLE_INT, fill_pair<double>, Class::pair,
@@ -193,7 +192,7 @@ inline std::vector<Op> predefined_ops() {
           {"MPI_BXOR", MPI_BXOR}, {"MPI_MAXLOC", MPI_MAXLOC}, {"MPI_MINLOC", MPI_MINLOC}};
 }
 
-/// Whether the standard defines it.
+/// True if the standard defines it.
 inline bool is_legal(const ItemType& type, const Op& op) {
   const auto op_is = [&](std::initializer_list<MPI_Op> list) {
     return std::find(list.begin(), list.end(), op.handle) != list.end();
@@ -212,7 +211,7 @@ inline bool is_legal(const ItemType& type, const Op& op) {
   return type_is({Class::pair});
 }
 
-/// All legal pairs of predefined operators and types that this MPI takes.
+/// All legal pairs of predefined operators and types that this MPI accepts.
 inline std::vector<Kind> predefined_kinds() {
   std::vector<Kind> kinds;
   MPI_Errhandler world = MPI_ERRHANDLER_NULL, self = MPI_ERRHANDLER_NULL;
@@ -233,8 +232,8 @@ inline std::vector<Kind> predefined_kinds() {
   return kinds;
 }
 
-// User-defined ones. All items hold a matrix of 2 × 2 whole numbers, in four places that differ by type; the
-// operator is the matrix product, which does not commute, or the sum.
+// User-defined ones. All items contain a matrix of 2 × 2 whole numbers, at four offsets that differ by type;
+// the operator is the matrix product, which does not commute, or the sum.
 
 struct Matrix {
   std::uint32_t at[4];
@@ -258,7 +257,7 @@ inline constexpr Shape shapes[] = {
     {{0, 8, 16, 24}, 32},   // each second word
     {{12, 0, 4, 8}, 16},    // without gaps, in another order
     {{-8, 20, 4, 12}, 40},  // with a negative lower bound
-    {{0, 4, 40, 44}, 16},   // items stand in each other's gaps
+    {{0, 4, 40, 44}, 16},   // interleaved items
 };
 
 template <int which, bool is_product>
@@ -318,7 +317,7 @@ inline std::vector<Kind> user_kinds() {
   return kinds;
 }
 
-/// Memory around a buffer, so that what is written beside it shows.
+/// Memory with guards around a buffer, to detect writes outside it.
 class Guarded {
  public:
   Guarded(std::size_t bytes, std::size_t margin) : margin_(margin), memory_(bytes + 2 * margin) {}
@@ -330,7 +329,7 @@ class Guarded {
   std::vector<unsigned char> memory_;
 };
 
-/// A reduction with everything that it needs, twice: for Convene, and for the MPI.
+/// A reduction with all its arguments, twice: for Convene, and for the MPI.
 struct ReductionCall {
   std::string collective;
   const Kind* kind = nullptr;
@@ -362,11 +361,11 @@ struct ReductionCall {
     output.push_back(output[0]);
   }
 
-  /// Does the call as it should be: by the MPI, or for user-defined operators here, from all ranks' vectors.
-  /// (MPIs' own algorithms make mistakes with datatypes that have gaps.)
+  /// Computes the reference result: by the MPI or, for user-defined operators, here from all ranks' vectors.
+  /// (Native algorithms have bugs with datatypes that have gaps.)
   int run_reference() {
     if (!kind->op.function && in_place &&
-        scatters()) {  // in place MPICH's own trips over its overlapping copies
+        scatters()) {  // in place, MPICH's native algorithm fails on overlapping copies
       ReductionCall other = *this;
       other.in_place = false;
       other.input = {output[1]};
@@ -399,7 +398,7 @@ struct ReductionCall {
     return MPI_SUCCESS;
   }
 
-  /// Does the call, by Convene (0) or by the MPI (1); with a request it is only started.
+  /// Executes the call, by Convene (0) or natively (1); with a request it is only started.
   int run(int by, bool interposed, MPI_Request* request) {
     const bool here = in_place && (!is("reduce") || rank == root);
     const void* in = here ? MPI_IN_PLACE : input[0].at();
@@ -424,7 +423,7 @@ struct ReductionCall {
     return MPI_ERR_OTHER;
   }
 
-  /// Whether both have the same result, and nothing else was written. In place a reduce_scatter may leave
+  /// True if both have the same result, and nothing else was written. In place, a reduce_scatter may leave
   /// anything in the rest of its buffer.
   bool is_right() {
     for (Guarded& buffer : output)

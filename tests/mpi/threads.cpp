@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that run collectives at once, each on communicators of its own: threads THREADS CALLS.
+// Threads that call collectives at the same time, each on its own communicators: threads THREADS CALLS.
 #include <mpi.h>
 
 #include <atomic>
@@ -32,7 +32,7 @@ void gather(MPI_Comm comm, int thread, int call) {
   wrong += all != expected;
 }
 
-/// First calls come from all threads at once; and while some call, others make and free communicators.
+/// First calls are made by all threads at once; and while some call, others create and free communicators.
 void work(MPI_Comm comm, int thread, int rounds) {
   for (int call = 0; call < rounds; ++call) {
     gather(comm, thread, call);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI datatypes beside what they mean: where each item's bytes are, worked out without the MPI.
+// MPI datatypes with their type maps: the position of each item's bytes, computed without the MPI.
 #pragma once
 
 #include <mpi.h>
@@ -42,7 +42,7 @@ inline Type named(const char* name, MPI_Datatype handle, std::size_t bytes, char
   return {name, handle, {{0, bytes, kind}}, 0, static_cast<std::ptrdiff_t>(bytes), true};
 }
 
-/// The C pair types: {value; int}, with whatever padding the compiler puts in.
+/// The C pair types: {value; int}, with the compiler's padding.
 template <class Value>
 Type pair(const char* name, MPI_Datatype handle, char kind) {
   struct Pair {
@@ -57,7 +57,7 @@ Type pair(const char* name, MPI_Datatype handle, char kind) {
           true};
 }
 
-/// `base` placed at some displacements (in bytes): what every constructor comes down to.
+/// `base` placed at some displacements (in bytes): the common form of all constructors.
 inline Type placed(std::string name, MPI_Datatype handle, const Type& base,
                    const std::vector<std::ptrdiff_t>& displacements) {
   MPI_Type_commit(&handle);
@@ -121,7 +121,7 @@ inline Type duplicate(const Type& base) {
   return type;
 }
 
-/// A struct of one item of each member at these offsets, resized so that no rule of alignment comes into it.
+/// A struct of one item of each member at these offsets, resized so that alignment rules have no effect.
 inline Type structure(const char* name, const std::vector<std::pair<std::ptrdiff_t, Type>>& members,
                       std::ptrdiff_t extent) {
   std::vector<int> lengths(members.size(), 1);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convene-cluster-switch: joins the nodes of an emulated cluster, which are network namespaces, by a switch
-// with a delay. Every node gets a TAP device `eth0`; whatever a node sends is read here, held back for as
-// long as a wire and a switch would need, and handed to the device of the node that it is for.
+// convene-cluster-switch: connects the nodes of an emulated cluster, which are network namespaces, by a
+// switch with a delay. Every node gets a TAP device `eth0`; frames that a node sends are read here, delayed
+// as by a wire and a switch, and written to the device of their destination.
 //
 // A frame leaves its sender's interface at the link's rate, one after the other; it reaches the receiver's
-// link after the one-way delay, and is carried there at the same rate, again one after the other. Where that
-// link is idle the two transmissions overlap (cut-through). A receiver's queue is finite: what does not fit
-// is lost, as in a switch.
+// link after the one-way delay, and is carried there at the same rate, again one after the other. If that
+// link is idle, the two transmissions overlap (cut-through). A receiver's queue is finite: excess frames are
+// dropped, as in a switch.
 //
-// `convene cluster up` starts it where a delay is wished: not every kernel has a shaper (netem) that could do
-// this.
+// `convene cluster up` starts it if a delay is requested: not every kernel has a shaper (netem) for this.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/if.h>
@@ -43,7 +42,7 @@ using Nanoseconds = std::int64_t;
 constexpr std::size_t largest_frame = 1536;  // an MTU of 1500 with its headers
 constexpr std::size_t queue_length = 2048;   // frames: 3 MB a port, about what small switches have
 constexpr int wire_overhead = 24;            // bytes a frame: preamble, checksum and gap
-constexpr int burst = 32;                    // frames read from one node before the next one's turn
+constexpr int burst = 32;                    // frames read from one node before the next one is served
 constexpr Nanoseconds idle = 1'000'000'000;
 
 struct Options {
@@ -51,7 +50,7 @@ struct Options {
   double rate = 0;         // bits per second; 0: unlimited
   double delay = 0;        // seconds, one way
   int groups = 1;
-  double group_delay = 0;  // seconds more between groups
+  double group_delay = 0;  // additional seconds between groups
 };
 
 [[noreturn]] void fail(const std::string& what) {
@@ -67,7 +66,7 @@ std::array<std::uint8_t, 6> address_of(std::size_t node) {
   return {2, 0, 0, 0, 0, static_cast<std::uint8_t>(node)};
 }
 
-/// Makes `eth0` in the network of the process, and returns this end of it.
+/// Creates `eth0` in the network of the process, and returns this end of it.
 int open_device(int process, std::size_t node) {
   const std::string space = fmt::format("/proc/{}/ns/net", process);
   const int net = open(space.c_str(), O_RDONLY | O_CLOEXEC);
@@ -93,7 +92,7 @@ struct Frame {
   std::array<std::uint8_t, largest_frame> bytes;
 };
 
-/// A node's link, both ways, and what is on its way to the node.
+/// A node's link in both directions, and the frames in flight to the node.
 class Port {
  public:
   explicit Port(int device) : device_(device), frames_(queue_length) {
@@ -102,13 +101,13 @@ class Port {
 
   int device() const { return device_; }
 
-  /// When the node's interface has sent something that takes so long.
+  /// Time when the node's interface has sent a frame of this duration.
   Nanoseconds send(Nanoseconds at, Nanoseconds duration) {
     sent_ = std::max(sent_, at) + duration;
     return sent_;
   }
 
-  /// Queues a frame whose end reaches this link at that time, and which the link carries for so long.
+  /// Queues a frame whose end reaches this link at that time, and which the link carries for this duration.
   void accept(const Frame& frame, Nanoseconds at, Nanoseconds duration) {
     if (unused_.empty()) return;
     const std::size_t place = unused_.back();
@@ -118,14 +117,14 @@ class Port {
     coming_.push({at, number_++, duration, place});
   }
 
-  /// Hands over what is due; returns when the next frame will be. (Frames from afar are overtaken by others.)
+  /// Delivers due frames; returns when the next one is due. (Frames from remote groups may be overtaken.)
   Nanoseconds deliver(Nanoseconds time) {
     while (!coming_.empty()) {
       const Coming& first = coming_.top();
       const Nanoseconds due = std::max(first.at, received_ + first.duration);
       if (due > time) return due;
       received_ = due;
-      // A node whose interface is down takes nothing: its frames are lost.
+      // A node whose interface is down receives nothing: its frames are dropped.
       const Frame& frame = frames_[first.place];
       [[maybe_unused]] const ssize_t written = write(device_, frame.bytes.data(), frame.size);
       unused_.push_back(first.place);
@@ -202,7 +201,7 @@ class Switch {
       if (to != from && is_for(to)) ports_[to].accept(frame_, left + delay(from, to), duration);
   }
 
-  /// An address that is none of the nodes' is for all of them.
+  /// An address of none of the nodes is a broadcast.
   bool is_for(std::size_t node) const {
     if (std::equal(frame_.bytes.begin(), frame_.bytes.begin() + 5, address_of(0).begin()))
       return frame_.bytes[5] == node;
@@ -224,7 +223,8 @@ class Switch {
   Frame frame_;
 };
 
-/// Frames should leave when they are due, whoever computes: as far as the system lets us.
+/// Requests real-time priority, if the system allows it: frames should leave when they are due, under any
+/// load.
 void ask_for_priority() {
   const sched_param parameter{.sched_priority = 10};
   const bool refused = sched_setscheduler(0, SCHED_FIFO, &parameter) != 0;

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convene-smpi: what `convene simulate --engine smpi` runs in SimGrid. It is an MPI program, in which
-// Convene's executor runs the schedules of an algorithm over SMPI's point-to-point, or SMPI runs its own
-// collective.
+// convene-smpi: the MPI program that `convene simulate --engine smpi` runs in SimGrid. In it Convene's
+// executor runs the schedules of an algorithm over SMPI's point-to-point, or SMPI runs its own collective.
 //
 //   smpirun … convene-smpi.so JOB.json RESULT.json
 //
 // A job has a collective, an algorithm (or "" for SMPI's own), sizes, patterns of arrival. For each size and
-// pattern, all ranks begin at the same simulated moment, wait until they arrive, and go; rank 0 writes when
-// each was done. Where memory allows it the result is checked; large runs share one memory, as SMPI offers
-// it, and are not.
+// pattern, all ranks start at the same simulated moment, wait for their arrival, and call the collective;
+// rank 0 writes the exit times. The result is checked if memory allows it; large runs use SMPI's shared
+// allocation, and are not checked.
 //
-// Ranks are threads of one process that take turns, so what is the same for all of them is kept once, in
-// globals.
+// Ranks are threads of one process that run alternately, so common data is kept once, in globals.
 #include <fmt/format.h>
 #include <simgrid/actor.h>
 
@@ -35,7 +33,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t most_real = 256u << 20;  // bytes of all ranks together: beyond, memory is shared
+constexpr std::size_t most_real = 256u << 20;  // bytes of all ranks together: above, memory is shared
 
 struct Job {
   Collective collective{};
@@ -61,18 +59,18 @@ struct Job {
   }
 };
 
-/// What all ranks share.
+/// Data shared by all ranks.
 std::unique_ptr<Job> job;
 Contract wanted;
 std::uint32_t segments_of_job = 1;
 
-// SMPI's Waitsome costs simulated seconds: one by one, then, as many as it says.
+// SMPI's Waitsome costs simulated seconds: so waits one by one, for as many as it reports.
 int wait_for_some(int count, MPI_Request* requests, int* completed, int* places, MPI_Status*) {
   *completed = 1;
   return PMPI_Waitany(count, requests, places, MPI_STATUS_IGNORE);
 }
 
-// Where nothing but sends is left that were over at once, SMPI's Testany does not see them.
+// SMPI's Testany misses sends that completed at once, if no other request is left.
 int test_for_some(int count, MPI_Request* requests, int* completed, int* places, MPI_Status*) {
   const int code = PMPI_Testany(count, requests, places, completed, MPI_STATUS_IGNORE);
   if (code != MPI_SUCCESS || !*completed || *places != MPI_UNDEFINED) return code;
@@ -86,10 +84,10 @@ int add_bytes(void*, const std::byte* left, std::byte* right, std::size_t bytes)
   return MPI_SUCCESS;
 }
 
-/// The byte that stands for a content, all over its place.
+/// The byte that represents a content, in all bytes of its place.
 std::byte byte_of(Content content) { return static_cast<std::byte>(content * 37 + 11); }
 
-/// Of a reduction, a wanted content stands for the sum of ranks 0 … last.
+/// Of a reduction, a wanted content represents the sum of ranks 0 … last.
 std::byte wanted_byte(Content content, std::uint32_t segments) {
   if (wanted.reduction.segments == 0) return byte_of(content);
   unsigned sum = 0;
@@ -118,12 +116,12 @@ class Block {
   std::vector<std::byte> own_;
 };
 
-/// Memory for contents that nobody looks at: the same for all ranks and messages.
+/// Memory for contents that are never read: the same for all ranks and messages.
 std::byte* staging_of_all(std::size_t bytes) {
   static std::byte* memory = nullptr;
   static std::size_t room = 0;
   if (bytes > room) {
-    room = std::max(bytes, 2 * room);  // what was there before stays: somebody may be using it
+    room = std::max(bytes, 2 * room);  // the old memory is kept: it may be in use
     memory = static_cast<std::byte*>(smpi_shared_malloc(room, __FILE__, __LINE__));
   }
   return memory;
@@ -171,7 +169,7 @@ class Participant {
     check(run_program(binding_, program_, arena_));
   }
 
-  /// Says what is wrong, and ends everything: a simulation of something that does not work is worth nothing.
+  /// Reports a fault and ends the run: the simulation of an incorrect algorithm is useless.
   void check_result() const {
     if (!is_checked()) return;
     const std::vector<Content>& contents = wanted[call_.rank].wanted;
@@ -189,7 +187,7 @@ class Participant {
   bool is_checked() const { return !shared_ && !is_own_barrier(); }
 
  private:
-  /// SMPI's own barrier brings nothing that could be looked at.
+  /// SMPI's own barrier has no data to check.
   bool is_own_barrier() const { return job->algorithm.empty() && call_.collective == Collective::barrier; }
 
   static void fill(const Memory& memory, const std::vector<Content>& contents) {
@@ -217,7 +215,7 @@ class Participant {
     const unsigned count = schedule_.buffers() - first;
     if (scratch_.empty()) {
       scratch_ = std::vector<Block>(count);
-      // As large as whole blocks, so that every place has room for its segment.
+      // As large as whole blocks, so that every place can hold its segment.
       const std::size_t most = (bytes_ + segments_ - 1) / segments_;
       for (unsigned k = 0; k < count; ++k) {
         scratch_[k].take(most * schedule_.sized_like(scratch(k)).size(), true);
@@ -273,7 +271,7 @@ class Participant {
   Arena arena_;
 };
 
-/// A simulated moment that is later than all that ranks have done so far, and the same for all.
+/// A simulated moment after all activity of the ranks so far, the same for all.
 double next_start() {
   double now = PMPI_Wtime(), latest = 0;
   PMPI_Allreduce(&now, &latest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts the allocations whose caller is in a library of Convene's, and prints them at the end. Preloaded in
-// front of it.
+// Counts allocations called from Convene's libraries, and prints the count at exit. Preloaded before them.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A PMPI tool: counts the program's calls by function, and prints them in MPI_Finalize. Like other tools
- * it sets itself up in its MPI_Init, and cannot bear a call before that. */
+ * it initialises in MPI_Init, and does not tolerate a call before that. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@
   X(Waitall, (int n, MPI_Request* r, MPI_Status* s), (n, r, s))                                            \
   X(Test, (MPI_Request * r, int* done, MPI_Status* s), (r, done, s))
 
-/* Set up by MPI_Init. */
+/* Allocated by MPI_Init. */
 static struct Counts {
 #define MEMBER(name, parameters, arguments) int name;
   FUNCTIONS(MEMBER)
