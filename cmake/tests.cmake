@@ -2,21 +2,36 @@
 # Unit tests stand beside the code (src/<room>/*_test.cpp) and make one program per room; programs for real MPI runs
 # are in tests/mpi, one per file and stack.
 
+enable_testing()
+include(GoogleTest)
 find_package(GTest REQUIRED)
 find_package(rapidcheck REQUIRED)
 
-# GoogleTest's report is the same everywhere; RapidCheck's counts are bounded so that a test run has a known length.
-function(convene_add_unit_test target folder)
+# A program of unit tests. ctest runs each of its tests as one of its own, called <target>.<test>, and knows it by a label:
+# `pure` or the MPI stack, and the layer. The tests are listed when ctest starts, not when the program is built.
+function(convene_add_unit_test target folder room kind)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest_main rapidcheck rapidcheck_gtest)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${folder})
+  gtest_discover_tests(
+    ${target}
+    TEST_PREFIX ${target}.
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    NO_PRETTY_VALUES
+    PROPERTIES LABELS "${kind}-${room}")
 endfunction()
+
+# What the sanitizers build: the programs of the pure layers, and those in which threads share something.
+add_custom_target(pure_tests)
+add_custom_target(threaded_tests)
 
 foreach(room IN LISTS CONVENE_PURE_ROOMS)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*_test.cpp)
   if(sources)
-    convene_add_unit_test(${room}_test unit ${sources})
+    convene_add_unit_test(${room}_test unit ${room} pure ${sources})
     target_link_libraries(${room}_test PRIVATE convene_${room})
+    add_dependencies(pure_tests ${room}_test)
     # Compiled quickly: what takes time when they run is in the rooms. (Mutants are made by the tests themselves.)
     if(NOT room STREQUAL collective)
       target_compile_options(${room}_test PRIVATE -O0)
@@ -24,12 +39,14 @@ foreach(room IN LISTS CONVENE_PURE_ROOMS)
   endif()
 endforeach()
 
+include(fuzz)
+
 # Unit tests of MPI rooms run as one process, without a launcher.
 foreach(stack IN LISTS CONVENE_STACKS)
   foreach(room IN LISTS CONVENE_MPI_ROOMS)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*_test.cpp)
     if(sources)
-      convene_add_unit_test(${room}_test_${stack} unit-${stack} ${sources})
+      convene_add_unit_test(${room}_test_${stack} unit-${stack} ${room} ${stack} ${sources})
       target_link_libraries(${room}_test_${stack} PRIVATE convene_${room}_${stack})
       target_compile_options(${room}_test_${stack} PRIVATE -O0)
       convene_link_mpi(${room}_test_${stack} ${stack})
@@ -37,6 +54,17 @@ foreach(stack IN LISTS CONVENE_STACKS)
     endif()
   endforeach()
 endforeach()
+
+foreach(test IN ITEMS base_test simulate_test transport_test_openmpi execute_test_openmpi runtime_test_openmpi)
+  if(TARGET ${test})
+    add_dependencies(threaded_tests ${test})
+  endif()
+endforeach()
+
+# Under a sanitizer no library is built, so nothing below could be linked.
+if(CONVENE_SANITIZE)
+  return()
+endif()
 
 # A program is linked with what it uses: an unmodified one gets the MPI alone, one of the C API also that library, one
 # that looks inside also the rooms' archives.

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fuzz target: rules of algorithms, as JSON.
+#include "decide/rules.hpp"
+
+#include "fuzz/reader.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return convene::fuzz::try_reader(
+      data, size, [](std::string_view text) { convene::decide::parse_rules(text, "rules.json"); });
+}

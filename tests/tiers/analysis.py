@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""clang-tidy, the check of includes, and the sanitizers, on the pure layers of src/."""
+
+import random
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.tiers.programs import ctest
+from tests.tiers.running import ROOT, Request, Tally, run, sources, tool, verdict
+
+SAMPLE = 12  # files that clang-tidy reads in `all` beside those that changed; some 15 s each
+
+# Exhaustive over ranks and roots: minutes under a sanitizer. The tier `long` runs them.
+EXHAUSTIVE = "Everything|AllRanks|Exhaustive"
+# What is run under the thread sanitizer: tests in which threads share something.
+THREADED = r"InProcess|Progress|Poller|Threads|Concurrent"
+
+
+def pure_layers() -> list[str]:
+    return re.findall(r"^([a-z]+):", (ROOT / "src" / "ROOMS").read_text(), re.MULTILINE)
+
+
+def pure_sources() -> list[str]:
+    folders = [f"src/{layer}" for layer in pure_layers()]
+    return [str(path) for path in sources(folders, (".cpp",)) if not path.name.endswith("_test.cpp")]
+
+
+def changed_files() -> set[str]:
+    """Of the working tree and of the commits that the main branch does not have; else of the last commit."""
+
+    def git(*words: str) -> set[str]:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        return set(done.stdout.split("\n"))
+
+    return git("diff", "--name-only", "origin/main...HEAD") | git("diff", "--name-only", "HEAD~1")
+
+
+def in_parallel(request: Request, command: Sequence[str], files: Iterable[str], batch: int) -> bool:
+    """Runs a command over batches of files; true if it succeeded on each."""
+    names = list(files)
+    batches = [names[at : at + batch] for at in range(0, len(names), batch)]
+    with ThreadPoolExecutor(request.jobs) as pool:
+        return all(list(pool.map(lambda part: run(request, *command, *part, quiet=True) == 0, batches)))
+
+
+def lint(request: Request) -> Tally:
+    files = pure_sources()
+    if request.tier != "long":
+        changed = changed_files()
+        others = [name for name in files if name not in changed]
+        chosen = random.Random(request.seed).sample(others, min(SAMPLE, len(others)))
+        files = [name for name in files if name in changed or name in chosen]
+    print(f"clang-tidy reads {len(files)} files: {' '.join(files)}", flush=True)
+    command = [tool("clang-tidy"), "-p", str(request.build), "--quiet", "--warnings-as-errors=*"]
+    return verdict("clang-tidy", in_parallel(request, command, files, 1))
+
+
+def includes(request: Request) -> Tally:
+    """No source includes a header of which it uses nothing. (clang-tidy has this check since version 17. It
+    also asks for a direct include of every name; here a source relies on its own header.)"""
+    config = (
+        "{Checks: '-*,misc-include-cleaner', WarningsAsErrors: '*', "
+        "CheckOptions: {misc-include-cleaner.MissingIncludes: false}}"
+    )
+    command = [tool("clang-tidy-19"), "-p", str(request.build), "--quiet", f"--config={config}"]
+    return verdict("includes", in_parallel(request, command, pure_sources(), 8))
+
+
+def build(request: Request, preset: str, *targets: str) -> bool:
+    """Builds some targets by a preset of CMakePresets.json, in build/<preset>."""
+    folder = request.build / preset
+    folder.mkdir(parents=True, exist_ok=True)
+    if run(request, "cmake", "--preset", preset, quiet=True) != 0:
+        return False
+    command = ("cmake", "--build", str(folder), "-j", str(request.jobs), "--target", *targets)
+    return run(request, *command, quiet=True) == 0
+
+
+def sanitize(request: Request) -> Tally:
+    """AddressSanitizer and UBSan. (An MPI leaks by itself, so programs that load one cannot be tried.)"""
+    if not build(request, "sanitize", "pure_tests"):
+        return verdict("build with AddressSanitizer", is_right=False)
+    exclude = [] if request.tier == "long" else ["-E", EXHAUSTIVE]
+    return ctest(request, "sanitize", request.build / "sanitize", "-L", "^pure-", *exclude)
+
+
+def threads(request: Request) -> Tally:
+    """ThreadSanitizer on the in-process transport, the progress engine and the simulator."""
+    if not build(request, "threads", "threaded_tests"):
+        return verdict("build with ThreadSanitizer", is_right=False)
+    options = "halt_on_error=1 second_deadlock_stack=1"
+    return ctest(
+        request, "threads", request.build / "threads", "-R", THREADED, variables={"TSAN_OPTIONS": options}
+    )

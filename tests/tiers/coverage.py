@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lines and branches of src/ that a tier reaches: python -m tests.tiers.coverage [all|long]
+
+What runs within the Python module is not counted: it is built without counters."""
+
+import sys
+
+from tests.tiers.programs import MARKS, ctest
+from tests.tiers.running import BIN, TIERS, Request, run, tool
+
+
+def main() -> None:
+    tier = sys.argv[1] if len(sys.argv) > 1 else "default"
+    if tier not in TIERS:
+        sys.exit(f"coverage: no tier is called '{tier}'; there are: {', '.join(TIERS)}")
+    request = Request(tier, seed=1, jobs=2)
+    folder = request.build / "coverage"
+    folder.mkdir(parents=True, exist_ok=True)
+    if run(request, "cmake", "--preset", "coverage", quiet=True) != 0:
+        sys.exit(1)
+    if run(request, "cmake", "--build", folder, "-j", str(request.jobs)) != 0:
+        sys.exit(1)
+    for counts in folder.rglob("*.gcda"):
+        counts.unlink()
+    ctest(request, "coverage", folder)
+    pytest = (BIN / "python", "-m", "pytest", "-q", "-m", MARKS[tier], "tests")
+    run(request, *pytest, variables={"CONVENE_BUILD": str(folder)})
+    gcovr = (tool("gcovr"), "--root", ".", "--filter", "src/", "--exclude", r".*_test\.[ch]pp")
+    report = folder / f"coverage-{tier}.txt"
+    status = run(request, *gcovr, "--exclude-throw-branches", "--print-summary", "--output", report, folder)
+    print(f"by file: {report}")
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()

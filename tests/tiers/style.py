@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Form of the sources, types and documentation. `python -m tests.tiers.style` brings sources into form."""
+
+import subprocess
+
+from tests.tiers.running import BIN, ROOT, Request, Tally, check, sources
+
+FOLDERS = ("src", "include", "tools", "tests", "python/binding", "benchmarks", "examples")
+
+
+def cpp_sources() -> list[str]:
+    return [str(path) for path in sources(FOLDERS, (".cpp", ".hpp", ".c", ".h"))]
+
+
+def form(request: Request) -> Tally:
+    return check(request, "C++ formatting", "clang-format", "--dry-run", "-Werror", *cpp_sources())
+
+
+def python(request: Request) -> Tally:
+    """Style, then types: those of the package's tests apart, as both folders are called `tests`."""
+    tally = check(request, "Python style", BIN / "ruff", "check", "--quiet", ".")
+    tally.add(check(request, "Python formatting", BIN / "ruff", "format", "--check", "--quiet", "."))
+    folders = [
+        name
+        for name in ("python/convene", "tests", "examples", "benchmarks")
+        if any((ROOT / name).rglob("*.py"))
+    ]
+    tally.add(check(request, "Python types", BIN / "mypy", *folders))
+    tally.add(check(request, "Python types of the package's tests", BIN / "mypy", "python/tests"))
+    return tally
+
+
+def docs(request: Request) -> Tally:
+    sphinx = (BIN / "python", "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html")
+    return check(request, "documentation", *sphinx, "docs", request.build / "docs")
+
+
+def main() -> None:
+    for command in (
+        ["clang-format", "-i", *cpp_sources()],
+        [str(BIN / "ruff"), "check", "--fix", "--quiet", "."],
+        [str(BIN / "ruff"), "format", "--quiet", "."],
+    ):
+        subprocess.run(command, cwd=ROOT, check=True)
+
+
+if __name__ == "__main__":
+    main()
