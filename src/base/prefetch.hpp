@@ -8,7 +8,7 @@ namespace convene::base {
 
 /// Prefetches the cache line at an address, which need not be valid. (The empty asm statement keeps the
 /// compiler from treating the function as free of side effects and removing its calls.)
-inline void fetch_soon(const void* address) {
+inline void prefetch_line(const void* address) {
   __builtin_prefetch(address);
   asm volatile("");
 }

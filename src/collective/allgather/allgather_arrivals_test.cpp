@@ -29,10 +29,12 @@ Plan plan_of(std::string_view name, const Arrivals& forecast) {
   return plan_of(algorithm(name), static_cast<Rank>(forecast.size()), forecast);
 }
 
-LockStep play(std::string_view name, const Arrivals& forecast, const Arrivals& truth) {
+LockStep simulate_lock_step(std::string_view name, const Arrivals& forecast, const Arrivals& truth) {
   return LockStep(plan_of(name, forecast), truth);
 }
-LockStep play(std::string_view name, const Arrivals& arrivals) { return play(name, arrivals, arrivals); }
+LockStep simulate_lock_step(std::string_view name, const Arrivals& arrivals) {
+  return simulate_lock_step(name, arrivals, arrivals);
+}
 
 /// The contract of an allgather, in the places into which the algorithm cuts its blocks.
 Contract contract_of(const Algorithm& algorithm, Rank procs, bool in_place = false) {
@@ -50,14 +52,14 @@ std::string text_of(std::string_view name, const Arrivals& forecast) {
 }
 
 TEST(LockStep, RingOfTheSourcesExample) {
-  const LockStep ring = play("ring", {2, 0, 0, 0});
+  const LockStep ring = simulate_lock_step("ring", {2, 0, 0, 0});
   EXPECT_EQ(ring.elapsed(), (std::vector<std::int64_t>{3, 5, 5, 5}));
   EXPECT_EQ(ring.mean_elapsed(), 4.5);
 }
 
 // The source's figure 4, recomputed: (1, 4, 5, 5), where the text has a mean of 4.
 TEST(Bdr, SourcesExample) {
-  const LockStep bdr = play("bdr", {2, 0, 0, 0});
+  const LockStep bdr = simulate_lock_step("bdr", {2, 0, 0, 0});
   EXPECT_EQ(bdr.elapsed(), (std::vector<std::int64_t>{1, 4, 5, 5}));
   EXPECT_EQ(bdr.mean_elapsed(), 3.75);
 
@@ -81,7 +83,8 @@ TEST(Bdr, CostsTheRingsRoundsOnceMoreWhenTheLastIsTakenForTheFirst) {
       Arrivals forecast(procs, delay), truth(procs, 0);
       forecast[late] = 0;
       truth[late] = delay;
-      const LockStep bdr = play("bdr", forecast, truth), ring = play("ring", truth);
+      const LockStep bdr = simulate_lock_step("bdr", forecast, truth),
+                     ring = simulate_lock_step("ring", truth);
       EXPECT_EQ(bdr.last_exit() - ring.last_exit(), procs - 1);
       EXPECT_LE(bdr.total_elapsed() - ring.total_elapsed(), std::int64_t{procs} * (procs - 1));
     }
@@ -98,7 +101,7 @@ TEST(Bdr, CostsAtMostItsPreStepsMoreThanTheRing) {
     for (std::int32_t& each : truth) each = forecasts.below(true_spread);
     const Plan plan = plan_of("bdr", forecast);
     const std::int64_t pre_steps = std::int64_t{statistics(plan).rounds} - (procs - 1);
-    const LockStep bdr(plan, truth), ring = play("ring", truth);
+    const LockStep bdr(plan, truth), ring = simulate_lock_step("ring", truth);
     ASSERT_LE(bdr.last_exit() - ring.last_exit(), std::max<std::int64_t>(pre_steps, 0)) << in_words(forecast);
   }
 }
@@ -262,9 +265,9 @@ TEST(ListScheduled, OneLateRank) {
   for (Rank late = 0; late < 28; ++late) {
     Arrivals arrivals(28, 0);
     arrivals[late] = 40;
-    EXPECT_EQ(play("list_scheduled", arrivals).last_arrival_to_last_exit(), 5);
-    EXPECT_EQ(play("bdr", arrivals).last_arrival_to_last_exit(), 27);
-    EXPECT_EQ(play("ring", arrivals).last_arrival_to_last_exit(), 27);
+    EXPECT_EQ(simulate_lock_step("list_scheduled", arrivals).last_arrival_to_last_exit(), 5);
+    EXPECT_EQ(simulate_lock_step("bdr", arrivals).last_arrival_to_last_exit(), 27);
+    EXPECT_EQ(simulate_lock_step("ring", arrivals).last_arrival_to_last_exit(), 27);
   }
 }
 
@@ -272,7 +275,8 @@ TEST(ListScheduled, DoublesTheLastBlocksHoldersInEveryRound) {
   for (Rank procs = 2; procs <= 70; ++procs) {
     Arrivals arrivals(procs, 0);
     arrivals[procs / 3] = static_cast<std::int32_t>(2 * procs);
-    EXPECT_EQ(play("list_scheduled", arrivals).last_arrival_to_last_exit(), std::bit_width(procs - 1))
+    EXPECT_EQ(simulate_lock_step("list_scheduled", arrivals).last_arrival_to_last_exit(),
+              std::bit_width(procs - 1))
         << procs;
   }
 }
@@ -286,8 +290,8 @@ TEST(ListScheduled, UniformDelays) {
   for (int i = 0; i < samples; ++i) {
     Arrivals arrivals(48);
     for (std::int32_t& each : arrivals) each = forecasts.below(101);
-    const LockStep list = play("list_scheduled", arrivals), bdr = play("bdr", arrivals),
-                   ring = play("ring", arrivals);
+    const LockStep list = simulate_lock_step("list_scheduled", arrivals),
+                   bdr = simulate_lock_step("bdr", arrivals), ring = simulate_lock_step("ring", arrivals);
     list_after += static_cast<double>(list.last_arrival_to_last_exit()) / samples;
     list_elapsed += list.mean_elapsed() / samples;
     bdr_elapsed += bdr.mean_elapsed() / samples;
@@ -311,7 +315,8 @@ TEST(ListScheduled, IsNeverLongerThanTheRing) {
     Arrivals arrivals(procs);
     const std::int32_t spread = 1 + forecasts.below(2 * static_cast<std::int32_t>(procs));
     for (std::int32_t& each : arrivals) each = forecasts.below(spread);
-    const LockStep list = play("list_scheduled", arrivals), ring = play("ring", arrivals);
+    const LockStep list = simulate_lock_step("list_scheduled", arrivals),
+                   ring = simulate_lock_step("ring", arrivals);
     ASSERT_LE(list.last_exit(), ring.last_exit()) << in_words(arrivals);
   }
 }

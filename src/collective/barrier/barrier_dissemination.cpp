@@ -21,7 +21,7 @@ namespace convene::collective {
 namespace {
 
 /// The `count` zero-byte blocks that end with that of rank `last`.
-Range tokens(const Call& call, Rank last, Rank count) {
+Range zero_byte_blocks(const Call& call, Rank last, Rank count) {
   return Range(Buffer::output, (last + call.procs + 1 - count) % call.procs, count);
 }
 
@@ -34,8 +34,8 @@ void generate(const Call& call, Builder& builder) {
     Rank next = heard;
     for (Rank port = 0; port < fanout && next < call.procs; ++port) {
       const Rank count = std::min(heard, call.procs - next);
-      builder.send(call.up(next), tokens(call, call.rank, count));
-      builder.recv(call.down(next), tokens(call, call.down(next), count));
+      builder.send(call.up(next), zero_byte_blocks(call, call.rank, count));
+      builder.recv(call.down(next), zero_byte_blocks(call, call.down(next), count));
       next += count;
     }
     heard = next;

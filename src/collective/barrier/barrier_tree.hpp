@@ -9,24 +9,24 @@ namespace convene::collective {
 
 /// Ranks are relative to rank 0, which is the tree's root.
 inline void barrier_over_tree(const Split& tree, const Call& call, Builder& builder) {
-  const auto tokens = [](Rank first, Rank count) { return Range(Buffer::output, first, count); };
+  const auto zero_byte_blocks = [](Rank first, Rank count) { return Range(Buffer::output, first, count); };
   const TreeNode node = tree_node(tree, call.rank, call.procs);
   const Rank height = tree_rounds(tree, call.procs);
   const auto others_than = [&](Rank rank, Rank subtree) {
-    return tokens(rank + subtree, call.procs - subtree);
+    return zero_byte_blocks(rank + subtree, call.procs - subtree);
   };
-  builder.copy(Range(Buffer::input, 0), tokens(call.rank, 1));
+  builder.copy(Range(Buffer::input, 0), zero_byte_blocks(call.rank, 1));
   for (const TreeNode::Child& child : node.children) {
     builder.round(height - 1 - child.round);
-    builder.recv(child.rank, tokens(child.rank, child.subtree));
+    builder.recv(child.rank, zero_byte_blocks(child.rank, child.subtree));
   }
   if (call.rank != 0) {
     builder.round(height - 1 - node.round);
-    builder.send(node.parent, tokens(call.rank, node.subtree));
+    builder.send(node.parent, zero_byte_blocks(call.rank, node.subtree));
     builder.round(height + node.round);
     builder.recv(node.parent, others_than(call.rank, node.subtree));
   }
-  builder.join(tokens(0, call.procs));
+  builder.join(zero_byte_blocks(0, call.procs));
   for (const TreeNode::Child& child : node.children) {
     builder.round(height + child.round);
     builder.send(child.rank, others_than(child.rank, child.subtree));

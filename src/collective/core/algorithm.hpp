@@ -64,12 +64,12 @@ struct Composition {
 class Generator {
  public:
   using Plain = void (*)(const Call& call, Builder& builder);
-  using Sharing = void (*)(const Call& call, SharedWork& work, Builder& builder);
+  using SharingFunction = void (*)(const Call& call, SharedWork& work, Builder& builder);
 
   constexpr Generator() = default;
   template <std::convertible_to<Plain> Function>
   constexpr Generator(Function function) : plain_(function) {}  // NOLINT(google-explicit-constructor)
-  template <std::convertible_to<Sharing> Function>
+  template <std::convertible_to<SharingFunction> Function>
   constexpr Generator(Function function) : sharing_(function) {}  // NOLINT(google-explicit-constructor)
 
   constexpr explicit operator bool() const { return plain_ || sharing_; }
@@ -84,7 +84,7 @@ class Generator {
 
  private:
   Plain plain_ = nullptr;
-  Sharing sharing_ = nullptr;
+  SharingFunction sharing_ = nullptr;
 };
 
 /// Descriptor of an algorithm. Constant data: `extern constinit const Algorithm allgather_ring = {…};`.

@@ -22,7 +22,7 @@
 //   block 2  .  .  ab .    .  .  ab .    .  ab ab .
 //   block 3  .  .  .  ab   .  .  .  ab   .  ab .  ab
 //
-//   With window = 1 the root asks rank 3 when the block of rank 2 is there, and rank 0 after that of rank 3.
+//   With window = 1 the root signals rank 3 when the block of rank 2 is there, and rank 0 after that of rank 3.
 #include "collective/parts/rooted.hpp"
 
 namespace convene::collective {
@@ -42,7 +42,7 @@ void answer(const Call& call, Rank segments, Builder& builder) {
   builder.send(call.root, own);
 }
 
-void ask(const Call& call, Rank segments, Rank window, Builder& builder) {
+void request_blocks(const Call& call, Rank segments, Rank window, Builder& builder) {
   const Range signal(Buffer::input, 0);
   const Rank held_back = call.procs > window + 1 ? call.procs - window - 1 : 0;
   const std::vector<Place> like(held_back, call.rank * segments);
@@ -77,14 +77,14 @@ void announce(const Call& call, Rank segments, Builder& builder) {
   builder.send(call.root, {asked, Range(Buffer::input, 1, segments - 1)});
 }
 
-void give_back(const Call& call, Rank segments, Rank window, Builder& builder) {
+void return_segments(const Call& call, Rank segments, Rank window, Builder& builder) {
   std::vector<Place> like;
   for (Rank above = 1; above < call.procs; ++above) like.push_back(call.up(above) * segments);
-  const Buffer announced = builder.scratch(like);
+  const Buffer announcements = builder.scratch(like);
   builder.copy(Range(Buffer::input, 0, segments), block_of(call.rank, segments));
   for (Rank above = 1; above < call.procs; ++above) {
     const Rank rank = call.up(above);
-    const Range segment(announced, above - 1);
+    const Range segment(announcements, above - 1);
     builder.round(0);
     builder.recv(rank, segment);
     if (above > window) builder.join({segment, block_of(call.up(above - window), segments)});
@@ -98,11 +98,11 @@ void give_back(const Call& call, Rank segments, Rank window, Builder& builder) {
 void generate(const Call& call, Builder& builder) {
   const auto segments = static_cast<Rank>(call.parameters[0]);
   const auto window = static_cast<Rank>(call.parameters[1]);
-  const bool asks = call.procs == 1 || call.is_root();
+  const bool is_requester = call.procs == 1 || call.is_root();
   if (call.collective == Collective::gather)
-    asks ? ask(call, segments, window, builder) : answer(call, segments, builder);
+    is_requester ? request_blocks(call, segments, window, builder) : answer(call, segments, builder);
   else
-    asks ? give_back(call, segments, window, builder) : announce(call, segments, builder);
+    is_requester ? return_segments(call, segments, window, builder) : announce(call, segments, builder);
 }
 
 constexpr Parameter own_parameters[] = {

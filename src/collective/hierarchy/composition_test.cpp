@@ -64,7 +64,7 @@ std::string in_words(const Algorithm& algorithm, const Call& of) {
 }
 
 /// True if it was simulated, not refused.
-bool play(const Algorithm& algorithm, const Call& of) {
+bool check_simulation(const Algorithm& algorithm, const Call& of) {
   if (!unmet_requirement(algorithm, of).empty()) return false;
   EXPECT_EQ(check(build_plan(algorithm, of), contract(of, segments(algorithm, of))).why, "")
       << in_words(algorithm, of);
@@ -86,7 +86,9 @@ class Composed : public testing::TestWithParam<Served> {
             .commutative = commutative};
   }
 
-  bool play(const Call& of) const { return convene::collective::play(algorithm(), of); }
+  bool check_simulation(const Call& of) const {
+    return convene::collective::check_simulation(algorithm(), of);
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Composed,
@@ -96,18 +98,18 @@ INSTANTIATE_TEST_SUITE_P(All, Composed,
                          test_name);
 
 TEST_P(Composed, IsCorrectForUpTo24ProcessesOnAllPlacements) {
-  std::size_t played = 0;
+  std::size_t simulated = 0;
   unsigned turn = 0;
   for (Rank procs = 1; procs <= 24; ++procs)
     for (const Nodes& nodes : placements(procs))
       for (const Spec& spec : sample_specs(algorithm())) {
         ++turn;
         const Rank root = turn * 7 % procs;
-        played += play(
+        simulated += check_simulation(
             call(nodes, root, spec, turn % 2 == 0, !is_reduction(GetParam().collective) || turn % 3 != 0));
         if (HasFailure()) return;
       }
-  EXPECT_GT(played, 150u);  // remap of alltoallv refuses half of its parameters
+  EXPECT_GT(simulated, 150u);  // remap of alltoallv refuses half of its parameters
 }
 
 /// Parts that use forecasts receive them, in nested compositions, too.
@@ -122,7 +124,7 @@ TEST_P(Composed, IsCorrectWhateverIsForetold) {
         Call of = call(nodes, static_cast<Rank>(random() % procs), spec, random() % 2 == 0);
         for (Rank rank = 0; rank < procs; ++rank)
           of.arrivals.push_back(random() % 3 == 0 ? 0 : static_cast<std::int32_t>(random() % 60));
-        told += play(of);
+        told += check_simulation(of);
         if (HasFailure()) return;
       }
   const auto known = catalogue(GetParam().collective);
@@ -173,7 +175,7 @@ TEST_P(Composed, IsCorrectForAllRoots) {
     for (Rank root = 0; root < procs; ++root)
       for (const Nodes& nodes : placements(procs))
         for (const bool in_place : {false, true}) {
-          play(call(nodes, root, grid[turn++ % grid.size()], in_place));
+          check_simulation(call(nodes, root, grid[turn++ % grid.size()], in_place));
           if (HasFailure()) return;
         }
 }
@@ -252,7 +254,7 @@ TEST_P(Composed, MutantsAreCaught) {
 
 TEST_P(Composed, IsCorrectForManyProcesses) {
   for (const Nodes& nodes : {sequential(64, 8), cyclic(130, 12), irregular(100, 5)})
-    play(call(nodes, static_cast<Rank>(nodes.size()) / 3, default_spec(algorithm()), false));
+    check_simulation(call(nodes, static_cast<Rank>(nodes.size()) / 3, default_spec(algorithm()), false));
 }
 
 const Algorithm& find(Collective collective, std::string_view wanted) {
@@ -317,7 +319,7 @@ TEST(HierarchicalAlltoall, PassesBlocksOnBetweenEqualNodesOnly) {
   const Algorithm& bruck = find(Collective::alltoall, "bruck");
   const Algorithm& pairwise = find(Collective::alltoall, "pairwise");
   const auto is_refused = [&](const Spec& part, const Nodes& nodes) {
-    return !play(
+    return !check_simulation(
         hier, {.collective = Collective::alltoall,
                .procs = static_cast<Rank>(nodes.size()),
                .parameters = {1},
@@ -367,7 +369,7 @@ TEST_P(Composed, IsCorrectOfComposedParts) {
         for (const Rank procs : {1u, 2u, 3u, 4u, 6u, 9u})
           for (const Nodes& nodes : placements(procs)) {
             ++turn;
-            play(call(nodes, turn * 5 % procs, spec, turn % 2 == 0));
+            check_simulation(call(nodes, turn * 5 % procs, spec, turn % 2 == 0));
             if (HasFailure()) return;
           }
       }

@@ -31,7 +31,7 @@ class LockStep {
         if (schedule[id].kind == StepKind::send)
           sends[schedule[id].round].push_back(
               {schedule.rank(), schedule[id].peer, places(schedule, id), sends_own(schedule, id)});
-    for (const auto& round : sends) play(round, arrivals);
+    for (const auto& round : sends) simulate_round(round, arrivals);
     last_arrival_ = *std::max_element(arrivals.begin(), arrivals.end());
     for (std::size_t rank = 0; rank < plan.size(); ++rank) {
       exits_.push_back(std::max<std::int64_t>(ends_[rank], arrivals[rank]));
@@ -71,7 +71,7 @@ class LockStep {
     return own;
   }
 
-  void play(const std::vector<Send>& round, const std::vector<std::int32_t>& arrivals) {
+  void simulate_round(const std::vector<Send>& round, const std::vector<std::int32_t>& arrivals) {
     std::vector<std::int64_t> begins = ends_;
     std::map<std::pair<Rank, Rank>, std::int64_t> blocks;  // between two ranks one block after the other
     for (const Send& send : round) {

@@ -150,7 +150,7 @@ TEST(LinearSyncGather, AsksARankWhenTheWindowHasRoom) {
   for (const Collective collective : {Collective::gather, Collective::gatherv})
     for (const Rank window : {1u, 2u, 5u}) {
       const Schedule schedule = plan_of(collective, "linear_sync", procs, root, {2, window})[root];
-      const std::uint32_t asking = collective == Collective::gather ? 0 : 1;
+      const std::uint32_t signalling = collective == Collective::gather ? 0 : 1;
       const auto before = closure(schedule);
       const auto find = [&](StepKind kind, std::uint32_t round, Rank above) {
         for (StepId id = 0; id < schedule.size(); ++id)
@@ -162,7 +162,7 @@ TEST(LinearSyncGather, AsksARankWhenTheWindowHasRoom) {
       for (Rank above = 1; above < procs; ++above)
         for (Rank earlier = 1; earlier < procs; ++earlier) {
           const bool waits =
-              before[find(StepKind::send, asking, above)][find(StepKind::recv, asking + 1, earlier)];
+              before[find(StepKind::send, signalling, above)][find(StepKind::recv, signalling + 1, earlier)];
           EXPECT_EQ(waits, earlier + window == above)
               << "window " << window << ": " << above << " after " << earlier;
         }

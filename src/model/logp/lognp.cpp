@@ -12,7 +12,7 @@ std::any read(const JsonField& field, const ParameterReader& reader) {
   LogNP result;
   const JsonField list = field["transfers"];
   if (list.list() < 2) list.refuse("needs at least two transfers, the sender's and the receiver's");
-  for (std::size_t i = 0; i < list.list(); ++i) result.transfers.push_back(reader.growing(list[i]));
+  for (std::size_t i = 0; i < list.list(); ++i) result.transfers.push_back(reader.non_decreasing(list[i]));
   return result;
 }
 

@@ -12,9 +12,9 @@ namespace {
 std::any read(const JsonField& field, const ParameterReader& reader) {
   field.object({"L", "o_s", "o_r", "g"});
   return PLogP{.L = reader.time(field["L"]),
-               .send_overhead = reader.growing(field["o_s"]),
-               .recv_overhead = reader.growing(field["o_r"]),
-               .gap = reader.growing(field["g"])};
+               .send_overhead = reader.non_decreasing(field["o_s"]),
+               .recv_overhead = reader.non_decreasing(field["o_r"]),
+               .gap = reader.non_decreasing(field["g"])};
 }
 
 /// L + g(m), of which the last o_r(m) are the receiver's. Ports are busy for g(m).

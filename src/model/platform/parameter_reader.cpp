@@ -114,7 +114,7 @@ Piecewise ParameterReader::function(const JsonField& field) const {
   }
 }
 
-Piecewise ParameterReader::growing(const JsonField& field) const {
+Piecewise ParameterReader::non_decreasing(const JsonField& field) const {
   Piecewise result = function(field);
   if (!result.never_falls()) field.refuse("falls; a larger message does not take less time");
   return result;
@@ -127,7 +127,7 @@ ByTau ParameterReader::table_by_tau(const JsonField& table) const {
     const auto tau = parse_whole(key);
     if (!tau || *tau == 0 || *tau > 1'000'000)
       table.refuse(fmt::format("has the key '{}', which is no τ", key));
-    if (!result.emplace(static_cast<std::uint32_t>(*tau), growing(table[key])).second)
+    if (!result.emplace(static_cast<std::uint32_t>(*tau), non_decreasing(table[key])).second)
       table.refuse(fmt::format("has τ = {} a second time", *tau));
   }
   if (!result.contains(1)) table.refuse("lacks τ = 1");
@@ -137,7 +137,7 @@ ByTau ParameterReader::table_by_tau(const JsonField& table) const {
 
 ByTau ParameterReader::by_tau(const JsonField& field) const {
   const bool is_table = field.value().is_object() && !field.has("fixed") && !field.has("per_byte");
-  return is_table ? table_by_tau(field) : ByTau{{1, growing(field)}};
+  return is_table ? table_by_tau(field) : ByTau{{1, non_decreasing(field)}};
 }
 
 }  // namespace convene::model

@@ -56,10 +56,10 @@ class ParameterReader {
   /// A number, a list of [size, value], or {"fixed": …, "per_byte": …}.
   Piecewise function(const JsonField& field) const;
   /// A function that does not decrease: the duration of an operation as a function of bytes.
-  Piecewise growing(const JsonField& field) const;
-  /// A growing function for each τ; τ = 1 among them, and larger values for larger τ.
+  Piecewise non_decreasing(const JsonField& field) const;
+  /// A non-decreasing function for each τ; τ = 1 among them, and larger values for larger τ.
   ByTau table_by_tau(const JsonField& table) const;
-  /// One growing function for every τ, or one for each.
+  /// One non-decreasing function for every τ, or one for each.
   ByTau by_tau(const JsonField& field) const;
 
  private:

@@ -117,7 +117,7 @@ ModelPlatform parse_model_platform(std::string_view text, std::string_view origi
   const JsonField model = file["model"].object({"time_unit", "channels", "copy", "packing", "computation"});
   const ParameterReader reader(seconds(model["time_unit"]));
   if (model.has("copy")) platform.copy = reader.by_tau(model["copy"]);
-  if (model.has("packing")) platform.packing = reader.growing(model["packing"]);
+  if (model.has("packing")) platform.packing = reader.non_decreasing(model["packing"]);
   if (model.has("computation")) platform.computation = reader.by_tau(model["computation"]);
   read_channels(platform, model["channels"], reader);
   check_levels(platform, model["channels"]);

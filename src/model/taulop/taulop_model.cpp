@@ -29,7 +29,7 @@ std::string read_transport(const JsonField& field) {
 
 std::any read(const JsonField& field, const ParameterReader& reader) {
   field.object({"o", "L", "L_sr", "L_c", "transport", "segment"});
-  TauLop result{.overhead = reader.growing(field["o"])};
+  TauLop result{.overhead = reader.non_decreasing(field["o"])};
   if (field.has("transport")) result.transport = read_transport(field["transport"]);
   if (field.has("segment")) result.segment = field["segment"].whole(1);
   if (result.transport == "segments" && result.segment == 0)

@@ -35,9 +35,9 @@ class LaterDepartures {
   }
 
   /// Prefetches the first.
-  void fetch() const {
-    fetch_soon(line_.data() + taken_);
-    fetch_soon(heap_.data());
+  void prefetch() const {
+    prefetch_line(line_.data() + taken_);
+    prefetch_line(heap_.data());
   }
 
   /// There must be a departure.

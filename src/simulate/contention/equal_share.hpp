@@ -122,22 +122,22 @@ class EqualShare {
     for (const FlowId flow : finished_) part_done(flow);
   }
 
-  void fetch_event(std::uint32_t channel) const { fetch_channel(channel); }
-  void fetch_channel(ChannelId channel) const { fetch_soon(channels_.data() + channel); }
+  void prefetch_event(std::uint32_t channel) const { prefetch_channel(channel); }
+  void prefetch_channel(ChannelId channel) const { prefetch_line(channels_.data() + channel); }
 
-  template <class Fetch>
-  void fetch_further(std::uint32_t channel, Fetch&& fetch) const {
+  template <class Prefetch>
+  void prefetch_further(std::uint32_t channel, Prefetch&& prefetch) const {
     const ChannelState& c = channels_[channel];
-    fetch(c.flow);
-    if (c.present > 1) fetch_soon(&later_[channel]);
-    if (c.next != no_channel) fetch_channel(c.next);
+    prefetch(c.flow);
+    if (c.present > 1) prefetch_line(&later_[channel]);
+    if (c.next != no_channel) prefetch_channel(c.next);
   }
 
-  template <class Fetch>
-  void fetch_last(std::uint32_t channel, Fetch&& fetch) const {
+  template <class Prefetch>
+  void prefetch_last(std::uint32_t channel, Prefetch&& prefetch) const {
     const ChannelState& c = channels_[channel];
-    fetch(c.flow);
-    if (c.present > 1) later_[channel].fetch();
+    prefetch(c.flow);
+    if (c.present > 1) later_[channel].prefetch();
   }
 
   /// No work at the end of a moment.

@@ -46,13 +46,13 @@ class MaxMinFair {
     for (const FlowId flow : finished_) part_done(flow);
   }
 
-  void fetch_event(std::uint32_t route) const { fetch_soon(routes_.data() + route); }
-  void fetch_channel(ChannelId channel) const { fetch_soon(channels_.data() + channel); }
+  void prefetch_event(std::uint32_t route) const { prefetch_line(routes_.data() + route); }
+  void prefetch_channel(ChannelId channel) const { prefetch_line(channels_.data() + channel); }
 
-  template <class Fetch>
-  void fetch_further(std::uint32_t, Fetch&&) const {}
-  template <class Fetch>
-  void fetch_last(std::uint32_t, Fetch&&) const {}
+  template <class Prefetch>
+  void prefetch_further(std::uint32_t, Prefetch&&) const {}
+  template <class Prefetch>
+  void prefetch_last(std::uint32_t, Prefetch&&) const {}
 
   /// The end of a moment: computes new rates.
   void settle(double now);

@@ -44,8 +44,8 @@ class LookAhead {
 
   /// Prefetches a rank's next steps, which the steps of all other ranks separate in time.
   [[gnu::always_inline]] void along(const SimStep& sim_step, std::uint64_t step) const {
-    fetch_soon(&sim_step + 5);
-    fetch_soon(state_.data() + step + 12);
+    prefetch_line(&sim_step + 5);
+    prefetch_line(state_.data() + step + 12);
   }
 
  private:
@@ -53,11 +53,11 @@ class LookAhead {
     if (!event) return;
     const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
     if (kind == work_done)
-      processors_.fetch(number);
+      processors_.prefetch(number);
     else if (kind == channels_done)
-      contention_.fetch_event(number);
+      contention_.prefetch_event(number);
     else if (kind != rank_starts && kind != input_available)
-      fetch_soon(messages_.data() + number);
+      prefetch_line(messages_.data() + number);
   }
 
   [[gnu::always_inline]] void fetch_second(const TimedEvent* event) const {
@@ -67,11 +67,11 @@ class LookAhead {
       fetch_receive(messages_[number].to, messages_[number].recv);
     } else if (kind == work_done) {
       const Core& core = processors_[number];
-      fetch_soon(&workload_.sim_step(core.rank, core.step));
-      fetch_soon(&ranks_[core.rank]);
-      fetch_soon(state_.data() + workload_.first(core.rank) + core.step + 1);
+      prefetch_line(&workload_.sim_step(core.rank, core.step));
+      prefetch_line(&ranks_[core.rank]);
+      prefetch_line(state_.data() + workload_.first(core.rank) + core.step + 1);
     } else if (kind == channels_done) {
-      contention_.fetch_further(number, [this](FlowId flow) { fetch_soon(messages_.data() + flow); });
+      contention_.prefetch_further(number, [this](FlowId flow) { prefetch_line(messages_.data() + flow); });
     }
   }
 
@@ -79,24 +79,24 @@ class LookAhead {
     if (!event) return;
     const std::uint32_t number = event->what & ~kind_bits, kind = event->what & kind_bits;
     if (kind == channels_done) {
-      contention_.fetch_last(
+      contention_.prefetch_last(
           number, [this](FlowId flow) { fetch_receive(messages_[flow].to, messages_[flow].recv); });
     } else if (kind == work_done) {
       const Core& core = processors_[number];
       const SimStep& sim_step = workload_.sim_step(core.rank, core.step);
-      workload_.fetch_successors(sim_step);
+      workload_.prefetch_successors(sim_step);
       if (sim_step.kind != StepKind::send) return;
       const Rank peer = workload_.peer(core.rank, sim_step);
       network_.find(core.rank, peer, path_);
-      for (unsigned hop = 0; hop < path_.count; ++hop) contention_.fetch_channel(path_.channels[hop]);
+      for (unsigned hop = 0; hop < path_.count; ++hop) contention_.prefetch_channel(path_.channels[hop]);
       fetch_receive(peer, sim_step.partner);
     }
   }
 
   [[gnu::always_inline]] void fetch_receive(Rank rank, StepId step) const {
-    fetch_soon(state_.data() + workload_.first(rank) + step);
-    fetch_soon(&workload_.sim_step(rank, step));
-    processors_.fetch(processors_.of(rank));
+    prefetch_line(state_.data() + workload_.first(rank) + step);
+    prefetch_line(&workload_.sim_step(rank, step));
+    processors_.prefetch(processors_.of(rank));
   }
 
   const Workload& workload_;

@@ -36,7 +36,7 @@ class Processors {
   std::uint32_t of(Rank rank) const { return is_own_ ? rank : of_rank_[rank]; }
   Core& operator[](std::uint32_t number) { return core_[number]; }
   const Core& operator[](std::uint32_t number) const { return core_[number]; }
-  void fetch(std::uint32_t number) const { fetch_soon(core_.data() + number); }
+  void prefetch(std::uint32_t number) const { prefetch_line(core_.data() + number); }
 
   /// Starts a job of a rank's step that lasts until `until`: a message, or `Core::job`.
   void start(std::uint32_t number, double until, std::uint32_t at, Rank rank, StepId step) {

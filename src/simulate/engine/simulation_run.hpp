@@ -125,7 +125,7 @@ class SimulationRun {
   // Steps and processors (simulation_steps.hpp).
   void start(Rank rank);
   void on_input_available(Rank rank);
-  bool lacks_input(Rank rank) const { return !deferred_.empty() && !deferred_[rank].has_input; }
+  bool waits_for_input(Rank rank) const { return !deferred_.empty() && !deferred_[rank].has_input; }
   void begin(Rank rank, StepId step, std::uint64_t first);
   void finish(Rank rank, StepId step, const SimStep& sim_step);
   void omit_joins_of_ordered_ranks();
@@ -176,7 +176,7 @@ class SimulationRun {
     std::string where;
     for (Rank rank = 0; rank < workload_.procs() && where.empty(); ++rank)
       for (StepId step = 0; step < workload_.schedule(rank).size() && where.empty(); ++step)
-        if (state_[workload_.first(rank) + step].missing > 0)
+        if (state_[workload_.first(rank) + step].open_predecessors > 0)
           where = fmt::format("; the first step of rank {} that does not begin is step {}", rank, step);
     throw Error(fmt::format("the plan deadlocks: {} of {} steps wait for each other{}", left_,
                             workload_.steps(), where));

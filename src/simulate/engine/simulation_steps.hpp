@@ -32,7 +32,7 @@ inline void SimulationRun<ContentionModel>::on_input_available(Rank rank) {
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::begin(Rank rank, StepId step, std::uint64_t first) {
   const SimStep& sim_step = workload_.sim_step(rank, step);
-  if (sim_step.own_input && lacks_input(rank)) return deferred_[rank].steps.push_back(step);
+  if (sim_step.own_input && waits_for_input(rank)) return deferred_[rank].steps.push_back(step);
   history_.ready(first + step, now_);
   if (sim_step.omitted) return finish(rank, step, sim_step);
   switch (sim_step.kind) {
@@ -91,7 +91,7 @@ template <class ContentionModel>
 inline bool SimulationRun<ContentionModel>::is_over(Rank rank, StepId step) {
   const StepState& state = state_[workload_.first(rank) + step];
   const SimStep& sim_step = workload_.sim_step(rank, step);
-  if (state.missing == 0 || sim_step.omitted) return true;
+  if (state.open_predecessors == 0 || sim_step.omitted) return true;
   if (sim_step.kind == StepKind::recv && state.receive != posted) issue(rank, step);
   return false;
 }
@@ -100,7 +100,7 @@ inline bool SimulationRun<ContentionModel>::is_over(Rank rank, StepId step) {
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::update_ordered_rank(const FinishedStep& done) {
   if (done.sim_step) {
-    state_[done.first + done.step].missing = 0;
+    state_[done.first + done.step].open_predecessors = 0;
     if (!ordered_ranks_.finished(done.rank, done.step)) return;
   }
   advance(done.rank);
@@ -117,7 +117,7 @@ inline void SimulationRun<ContentionModel>::release_successors() {
       continue;
     }
     for (const StepId next : workload_.successors(*done.sim_step)) {
-      if (--state_[done.first + next].missing > 0) continue;
+      if (--state_[done.first + next].open_predecessors > 0) continue;
       history_.released(done.first + next, done.step);
       begin(done.rank, next, done.first);
     }
@@ -187,7 +187,7 @@ inline double SimulationRun<ContentionModel>::occupy(Rank rank, double seconds, 
   double& free = processors_[processors_.of(rank)].free;
   if (seconds == 0 && free <= now_) return now_;
   free = on_grid(std::max(free, now_) + seconds);
-  if (counts && !lacks_input(rank)) ranks_[rank].computing += seconds;
+  if (counts && !waits_for_input(rank)) ranks_[rank].computing += seconds;
   return free;
 }
 

@@ -73,8 +73,8 @@ struct FinishedStep {
 };
 
 struct StepState {
-  std::uint32_t missing;  // predecessors that are not finished
-  std::uint32_t receive;  // of a receive: its state
+  std::uint32_t open_predecessors;  // predecessors that are not finished
+  std::uint32_t receive;            // of a receive: its state
 };
 
 /// Ready steps that wait for the rank's input, if ranks start before they arrive.

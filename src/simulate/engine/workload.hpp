@@ -72,8 +72,8 @@ class Workload {
                                                   : std::span(list + 1, *list);
   }
   /// Prefetches that list.
-  void fetch_successors(const SimStep& sim_step) const {
-    if (sim_step.degree > 1) fetch_soon(edges_.data() + sim_step.edges);
+  void prefetch_successors(const SimStep& sim_step) const {
+    if (sim_step.degree > 1) prefetch_line(edges_.data() + sim_step.edges);
   }
   Rank peer(Rank rank, const SimStep& sim_step) const {
     if (!one_) return sim_step.peer;

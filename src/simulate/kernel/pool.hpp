@@ -44,7 +44,7 @@ class Pool {
     }
     const std::uint32_t id = free_;
     free_ = items_[id].next;
-    fetch_soon(items_.data() + free_);  // the next free one
+    prefetch_line(items_.data() + free_);  // the next free one
     items_[id] = item;
     return id;
   }
