@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the public C functions share.
+// Common parts of the public C functions.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@
 
 namespace convene::capi {
 
-/// Where the program's MPI is another one than this library's: the function of that name in a library that
-/// follows, as libconvene follows a drop-in library that steps aside. Null where this library is to do it.
+/// The function of this name in the next library, if the program's MPI is another one than this library's:
+/// libconvene follows a drop-in library that steps aside. Null if this library handles the call.
 void* next_function(const char* name);
 
-/// Every collective's first line: the MPI is looked up once. Without a fitting one nothing can be done.
+/// First line of every collective: the MPI is looked up once. Without a fitting one, calls fail.
 void need_mpi();
 
-/// What convene_error() returns to this thread.
+/// The text that convene_error() returns to this thread.
 const char* last_error() noexcept;
 /// Sets it; without memory it is empty.
 void note_error(const std::string& text) noexcept;
 
 /// Runs `body`, which returns an error code, behind an exception barrier. Error becomes MPI_ERR_ARG, which is
-/// returned only; others go to the error handler of `comm` as well (runtime/call/failure.hpp).
-/// convene_error() has the text.
+/// only returned; others also go to the error handler of `comm` (runtime/call/failure.hpp). convene_error()
+/// has the text.
 template <class Body>
 int guarded(MPI_Comm comm, Body&& body) {
   try {
@@ -49,7 +49,7 @@ int guarded(Body&& body) {
   return guarded(MPI_COMM_NULL, std::forward<Body>(body));
 }
 
-/// convene_start, of a caller that has been noted (runtime/call/caller.hpp).
+/// convene_start, after note_caller() (runtime/call/caller.hpp).
 int start_operation(convene_operation operation, MPI_Request* request);
 
 /// The form of a convene_*_init.
@@ -60,8 +60,8 @@ inline Form init_form(convene_operation* operation) {
 /// An argument is null: MPI_ERR_ARG.
 int refuse_null(const char* function, const char* what) noexcept;
 
-/// A handle in the parameters of a public function, as wide as a register: where this library steps aside,
-/// the MPI's handles may be wider than its own.
+/// A handle in the parameters of a public function, as wide as a register: if this library steps aside, the
+/// MPI's handles may be wider than its own.
 template <class MpiHandle>
 struct PublicHandle {
   std::uintptr_t word;
@@ -84,9 +84,9 @@ struct PublicHandles {
   CONVENE_API int convene_public_##name parameters __asm__("convene_" #name); \
   CONVENE_API int convene_public_##name parameters
 
-/// The first line of every public function, convene_<name>: the drop-in library exports them too, so that one
-/// runtime serves a program that is linked with libconvene. `arguments` in parentheses; `function`: as it is
-/// called here.
+/// First line of every public function, convene_<name>: the drop-in library exports them too, so that one
+/// runtime serves a program that is linked with libconvene. `arguments` in parentheses; `function`: its name
+/// in this library.
 #define CONVENE_STEP_ASIDE(function, name, arguments)                    \
   if (void* const next = convene::capi::next_function("convene_" #name)) \
   return reinterpret_cast<decltype(&function)>(next) arguments

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Finalize: threads of Convene's own end before the MPI finalizes. MPICH stops locking at the start of
+// MPI_Finalize: Convene's threads end before the MPI finalizes. MPICH stops locking at the start of
 // MPI_Finalize, before it deletes attributes; a thread inside the MPI then never releases its lock, and the
-// program aborts. (Where a tool calls PMPI_Finalize itself, the deletion of MPI_COMM_SELF's attributes has to
-// do: runtime/process/process.cpp.)
+// program aborts. (If a tool calls PMPI_Finalize itself, they end at the deletion of MPI_COMM_SELF's
+// attributes: runtime/process/process.cpp.)
 #include "mpi/next_symbol.hpp"
 #include "runtime/process/process.hpp"
 

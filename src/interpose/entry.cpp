@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives that a program calls.
+// Interposed collectives.
 #include "interpose/entry.hpp"
 
 #include "runtime/run/collectives.hpp"

@@ -5,8 +5,8 @@
 
 namespace convene::interpose {
 
-/// MPI_Op_free while Convene is active: an operator that a collective still needs is freed when that is
-/// complete.
+/// MPI_Op_free while Convene is active: an operator that a pending collective uses is freed on its
+/// completion.
 int free_operator(MPI_Op* op, const void* caller);
 
 }  // namespace convene::interpose

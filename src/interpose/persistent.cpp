@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Start, MPI_Startall and MPI_Request_free: a persistent request may stand for an operation of Convene's,
-// or its starts may be recorded. All else passes through.
+// MPI_Start, MPI_Startall and MPI_Request_free: a persistent request may represent an operation of Convene's,
+// or its starts may be recorded. All other requests pass through.
 #include "interpose/persistent.hpp"
 
 #include "interpose/interposition.hpp"

@@ -6,7 +6,7 @@
 
 namespace convene::interpose {
 
-/// MPI_Start and MPI_Startall, of a caller that has been noted (runtime/call/caller.hpp).
+/// MPI_Start and MPI_Startall, after note_caller() (runtime/call/caller.hpp).
 int start_request(MPI_Request* request);
 int start_requests(int count, MPI_Request* requests);
 /// MPI_Request_free.

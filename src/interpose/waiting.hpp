@@ -6,7 +6,7 @@
 
 namespace convene::interpose {
 
-/// Whether a call that may wait passes through: no operation of Convene's is outstanding, or they progress
+/// True if a call that may wait passes through: no operation of Convene's is pending, or operations progress
 /// without it.
 inline bool bypass() {
   return progress::outstanding.load(std::memory_order_relaxed) == 0 || !is_active() || progress::may_block();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Persistent requests in Fortran programs under Open MPI, which do not come to the C functions.
+// Persistent requests in Fortran programs under Open MPI, whose calls do not reach the C functions.
 #include "mpi/functions.hpp"
 
 #ifdef OPEN_MPI

@@ -17,16 +17,17 @@
 namespace convene::runtime {
 namespace {
 
-constexpr std::uint64_t least_bytes = 4096;  // of a block: below, a call is over before a forecast could help
+constexpr std::uint64_t least_bytes = 4096;  // bytes of a block: a shorter call ends before a forecast could
+                                             // help
 constexpr Rank least_procs = 3;
 constexpr std::size_t most_sites = 32;
-constexpr std::uint64_t most_bytes_ahead = 64 << 20;  // of all blocks: they stand in staging
-/// Calls at other places after which one that has begun is not expected any more: meanwhile the MPI's waiting
-/// calls cost more.
+constexpr std::uint64_t most_bytes_ahead = 64 << 20;  // bytes of all blocks, which are in staging
+/// Number of calls at other sites after which an early-started call is no longer expected: meanwhile the
+/// MPI's waiting calls are more expensive.
 constexpr std::uint32_t most_passed = 64;
 
-/// The algorithms with forecasts that are tried for a collective. Few: every one makes the trial longer. (BDR
-/// is better than the list schedule nowhere before the call itself.)
+/// The candidate algorithms with forecasts of a collective. Few, since each one lengthens the trial. (BDR is
+/// never better than the list schedule before the call itself.)
 std::vector<std::string_view> candidates(Collective collective) {
   switch (collective) {
     case Collective::allgather:
@@ -54,9 +55,9 @@ std::uint32_t most_pieces(const std::vector<Spec>& specs, Rank procs) {
   return most;
 }
 
-/// What a round of a candidate moves: a block, or a segment of a vector.
+/// Bytes that a round of a candidate moves: a block, or a segment of a vector.
 std::uint64_t round_bytes(const CallSignature& signature, Rank procs) {
-  constexpr std::uint64_t segments = 16;  // of Clairvoyant, where nobody says otherwise
+  constexpr std::uint64_t segments = 16;  // default of Clairvoyant
   return signature.total_bytes / (has_one_vector(signature.collective) ? segments : procs);
 }
 
@@ -65,7 +66,7 @@ bool is_wanted(const CallSignature& signature) {
          (!is_reduction(signature.collective) || (signature.commutative && !settings().reproducible));
 }
 
-/// What a rank tells the others, as numbers that can be added up.
+/// Report of a rank to the others, as numbers that can be summed.
 struct Report {
   SiteReport report;
   std::int64_t has_background = 0;
@@ -76,11 +77,11 @@ static_assert(std::bit_cast<ToldNumbers>(Report{}) == ToldNumbers{},
 
 }  // namespace
 
-/// What the ranks tell each other: on its way while the program goes on, in a native reduction, which every
-/// call of the MPI takes further. Each rank adds its part to zeros: so it has about log₂P partners, where the
-/// MPI's non-blocking allgather may have all, and the first message between two ranks can take milliseconds.
-/// (Not on the program's communicator: MPICH would not free that as long as the request is there, which goes
-/// when the communicator does.)
+/// Exchange of the ranks' reports, in a pending native reduction that every MPI call progresses while the
+/// program continues. Each rank adds its part to zeros: so it has about log₂P partners, whereas the MPI's
+/// non-blocking allgather may have all, and the first message between two ranks can take milliseconds. (Not
+/// on the program's communicator: MPICH would not free that while the request exists, which ends with the
+/// communicator.)
 class ArrivalAutotuner::Answers {
  public:
   Answers(const Report& mine, Communicator& communicator) : all_(communicator.procs()) {
@@ -93,7 +94,7 @@ class ArrivalAutotuner::Answers {
   Answers(const Answers&) = delete;
   Answers& operator=(const Answers&) = delete;
 
-  /// By rank; empty where the MPI failed.
+  /// By rank; empty if the MPI failed.
   std::span<const Report> await() {
     wait();
     return code_ == MPI_SUCCESS ? std::span<const Report>(all_) : std::span<const Report>();
@@ -109,7 +110,7 @@ class ArrivalAutotuner::Answers {
   int code_;
 };
 
-/// The calls at one place.
+/// The calls at one call site.
 struct ArrivalAutotuner::Site {
   Site(const CallSignature& of, Rank procs, PhaseStats& tally_of)
       : signature(of),
@@ -126,10 +127,10 @@ struct ArrivalAutotuner::Site {
   std::vector<Spec> specs;  // of the candidates
   SiteAdaptation adaptation;
   PhaseStats& tally;
-  std::unique_ptr<Answers> answers;  // after a report, until they are needed
+  std::unique_ptr<Answers> answers;  // after a report, until they are used
   std::int64_t round_ns = 0;
-  bool is_refused = false;          // no communicator of Convene's own: equal on all ranks
-  std::vector<Decision> decisions;  // with the forecasts that hold, by call of a season
+  bool is_refused = false;          // no internal communicator: equal on all ranks
+  std::vector<Decision> decisions;  // with the current forecasts, by call of a season
   bool may_go_ahead = false;        // equal on all ranks
   AheadPointer ahead;
   std::uint32_t passed = 0;  // calls at other places since it has begun
@@ -137,7 +138,7 @@ struct ArrivalAutotuner::Site {
   Decision& decide(std::uint32_t candidate, bool in_place, const Communicator& communicator);
 };
 
-/// The decision for the next call by a candidate.
+/// The decision for the next call with a candidate.
 Decision& ArrivalAutotuner::Site::decide(std::uint32_t candidate, bool in_place,
                                          const Communicator& communicator) {
   if (adaptation.has_changed()) decisions.clear();
@@ -192,7 +193,7 @@ Decision& ArrivalAutotuner::choose(Decision& regular, const CallSignature& signa
   if (!candidate) return regular;
   was_ahead_ = early_start() != nullptr;
   ++current_->tally.runs;
-  // What has begun ahead stands in staging: whether this call is in place makes no difference.
+  // An early-started call is in staging: whether this call is in place makes no difference.
   return current_->decide(*candidate, !was_ahead_ && signature.in_place, communicator);
 }
 
@@ -239,7 +240,7 @@ void ArrivalAutotuner::ask(Site& site, Communicator& communicator) {
   if (site.adaptation.needs_answers()) agree(site, communicator);
 }
 
-/// Collective, right after a call; it waits for what is not there yet.
+/// Collective, directly after a call; waits for missing answers.
 void ArrivalAutotuner::agree(Site& site, Communicator& communicator) {
   const std::unique_ptr<Answers> answers = std::move(site.answers);
   const std::span<const Report> all = answers->await();
@@ -258,7 +259,7 @@ void ArrivalAutotuner::agree(Site& site, Communicator& communicator) {
                                   round_bytes(site.signature, communicator.procs()));
 }
 
-/// The next call at a place begins, where a forecast is used for it.
+/// Starts the next call at a site early, if a forecast is used for it.
 void ArrivalAutotuner::begin_ahead(Site& site, Communicator& communicator) {
   const auto candidate = site.adaptation.candidate();
   if (!candidate || !site.may_go_ahead || site.is_refused) return;
@@ -273,8 +274,8 @@ void ArrivalAutotuner::begin_ahead(Site& site, Communicator& communicator) {
   has_ahead_ = true;
 }
 
-/// A call at one place, or at none that is watched, is over: what has begun ahead at the others is given up
-/// in time. Equal on all ranks, as their calls are.
+/// After a call at one site, or at an unwatched one: cancels early-started calls at other sites in time.
+/// Equal on all ranks, like their calls.
 void ArrivalAutotuner::pass_by(const Site* called) {
   has_ahead_ = false;
   for (const auto& site : sites_) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrivals that repeat, in programs that declare nothing (CONVENE_ARRIVALS=auto): the calls at one place are
-// watched, and get an algorithm with forecasts where that was measured to be faster.
+// Arrival autotuner, for programs with repeating arrivals and without declarations (CONVENE_ARRIVALS=auto):
+// the calls at each call site are watched, and get an algorithm with forecasts if that is measured to be
+// faster.
 //
 // Design notes
-// - A place is what MPI makes equal on all ranks of a communicator: the collective, the number of bytes, the
-//   root, whether the operator commutes. (Return addresses may differ between ranks.)
-// - A rank forecasts how long it computes: from the end of its last collective on the communicator, which all
+// - A site is identified by what MPI makes equal on all ranks of a communicator: the collective, the number
+//   of bytes, the root, whether the operator commutes. (Return addresses may differ between ranks.)
+// - A rank forecasts its computation time: from the end of its last collective on the communicator, which all
 //   ranks leave at about the same time, to the next call. So no clocks are compared.
-// - Every so many calls, right after one, the ranks tell each other what they expect and what they have seen,
-//   on Convene's own communicator: between two calls of the program all ranks are at the same place there. No
-//   rank waits for the answers but in a trial: they are used some calls later. decide/adaptation.hpp decides
-//   from them, equally on all ranks, and what it decides holds from the next call on.
-// - With a thread for the background on every rank, allgathers under a forecast begin ahead
-//   (runtime/arrivals/early_start.hpp): as soon as the one before is over.
-// - Only blocking calls that nobody has chosen an algorithm for, of blocks that are worth it, on enough
-//   ranks.
+// - At intervals of calls, directly after a call, the ranks exchange their forecasts and measurements on the
+//   internal communicator: between two calls of the program all ranks are at the same position there. Ranks
+//   wait for the answers only in a trial; otherwise they are used some calls later. decide/adaptation.hpp
+//   decides from them, equally on all ranks, and its decision holds from the next call on.
+// - With a progress thread on every rank, allgathers with a forecast start early
+//   (runtime/arrivals/early_start.hpp): as soon as the previous one has ended.
+// - Only blocking calls without a chosen algorithm, with blocks that are large enough, on enough ranks.
 #pragma once
 
 #include <memory>
@@ -30,22 +30,22 @@ class ArrivalAutotuner : public Attachment {
  public:
   ArrivalAutotuner();
   ~ArrivalAutotuner() override;
-  /// The one of a communicator, attached in its first call where arrivals are watched; null elsewhere.
+  /// The autotuner of a communicator, attached in its first call if arrivals are watched; otherwise null.
   static ArrivalAutotuner* of(Communicator& communicator) {
     return static_cast<ArrivalAutotuner*>(communicator.attachment());
   }
   ArrivalAutotuner(const ArrivalAutotuner&) = delete;
   ArrivalAutotuner& operator=(const ArrivalAutotuner&) = delete;
 
-  /// Whether the calls of a decision are watched; equal on all ranks.
+  /// True if the calls of a decision are watched; equal on all ranks.
   static bool watches(const Decision& decision, const CallSignature& call, const Communicator& communicator);
 
-  /// Which decision runs this call: `regular`, or one of a forecast. Arrival at `now`, in ticks.
+  /// The decision for this call: `regular`, or one with a forecast. `now`: its arrival, in ticks.
   Decision& choose(Decision& regular, const CallSignature& call, Communicator& communicator,
                    std::uint64_t now);
-  /// The run that has begun ahead of this call, where one has: it is to run the call.
+  /// The early-started run of this call, if any: it must execute the call.
   EarlyStart* early_start();
-  /// It is over: to be called after every call for which choose() was, with the ticks of its end.
+  /// Records the end of a call, in ticks. Call it after every call with choose().
   void note(Communicator& communicator, std::uint64_t now);
   /// The end of any call on the communicator.
   void leave(std::uint64_t now) {
@@ -63,10 +63,10 @@ class ArrivalAutotuner : public Attachment {
   void pass_by(const Site* called);
 
   std::vector<std::unique_ptr<Site>> sites_;
-  Site* current_ = nullptr;  // of the call that is running
-  bool was_ahead_ = false;   // whether that had begun before
+  Site* current_ = nullptr;  // of the current call
+  bool was_ahead_ = false;   // the current call was started early
   std::uint64_t last_exit_ = 0, arrival_ = 0;
-  bool has_ahead_ = false;  // whether a run may have begun ahead of its call
+  bool has_ahead_ = false;  // some run may have been started early
 };
 
 }  // namespace convene::runtime

@@ -41,7 +41,8 @@ void EarlyStart::start(std::shared_ptr<const Prepared> prepared) {
 
 int EarlyStart::run(const Arguments& call) {
   const int packed = pack(call);
-  has_input_.store(true, std::memory_order_release);  // also after an error: the others wait for something
+  has_input_.store(true, std::memory_order_release);  // also after an error: other ranks wait for its
+                                                      // messages
   progress::wait_until([&] { return !is_listed_.load(std::memory_order_acquire); });
   is_started_ = false;
   if (code_ != MPI_SUCCESS) internal_->has_failed = true;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allgathers that begin before they are called, in programs that declare nothing: what ranks that have come
-// send travels on while others still compute.
+// Early start of allgathers, in programs without declarations: the blocks of ranks that have arrived are
+// forwarded while others still compute.
 //
 // Design notes
-// - Right after a call the next one like it begins on every rank, with the forecast that all have agreed on:
-//   its receives are there, and what comes is passed on in the background. Only steps that need the own
-//   contribution wait.
-// - Blocks come into staging of Convene's own, never into the program's buffers, and are copied there in the
-//   call. They are bytes, so types, counts and buffers may be others in every call.
-// - Nothing is sent before somebody calls, and who calls does so on all ranks. So a call that never comes has
-//   left nothing over: its receives are cancelled, by every rank on its own. Messages have the tags of a
+// - Directly after a call, the next call of the same kind is started on every rank, with the forecast that
+//   all have agreed on: its receives are posted, and received blocks are forwarded in the background. Only
+//   steps that need the own contribution wait.
+// - Blocks are received into Convene's staging, never into the program's buffers, and are copied there in the
+//   call. They are bytes, so types, counts and buffers may differ in every call.
+// - No rank sends before a rank has called, and a call is made by all ranks. So a call that is never made
+//   leaves nothing behind: its receives are cancelled, by every rank on its own. Messages have the tags of a
 //   persistent operation, whose runs follow each other.
-// - Who does what: the program's thread (start, run, cancel) hands over by atomics and by the list of
-//   progress.hpp; whoever drives advance() owns the run until it is complete.
+// - Ownership: the program's thread (start, run, cancel) hands over by atomics and by the list of
+//   progress.hpp; the thread that drives advance() owns the run until it is complete.
 #pragma once
 
 #include <atomic>
@@ -28,29 +28,29 @@ namespace convene::runtime {
 
 class EarlyStart final : public Progressing {
  public:
-  /// Blocks of so many bytes, of all ranks of a communicator that has one of Convene's own; `number`: of a
-  /// persistent operation.
+  /// Blocks of the given size, of all ranks of a communicator with an internal communicator; `number`: that
+  /// of a persistent operation.
   EarlyStart(Communicator& communicator, std::uint32_t number, std::uint64_t block_bytes);
   EarlyStart(const EarlyStart&) = delete;
   EarlyStart& operator=(const EarlyStart&) = delete;
 
-  /// Begins the next call, by the same schedules on all ranks. It waits for nobody.
+  /// Starts the next call, with the same schedules on all ranks. Does not wait.
   void start(std::shared_ptr<const Prepared> prepared);
   bool is_started() const { return is_started_; }
 
-  /// The call has come: contributes, waits for the end and delivers. Returns MPI_SUCCESS or the first error
-  /// of the MPI.
+  /// The call is made: contributes, waits for the end and unpacks. Returns MPI_SUCCESS or the first error of
+  /// the MPI.
   int run(const Arguments& call);
-  /// The call does not come; no rank has called. Local.
+  /// The call is not made, on no rank. Local.
   void cancel();
 
-  /// Deletes it, or has it deleted when what is started has been cancelled: a communicator may be freed
-  /// inside any call of the MPI's, also in the midst of somebody's driving.
+  /// Deletes it, or defers that until the started run has been cancelled: a communicator may be freed inside
+  /// any MPI call, also while a thread is driving.
   struct LetGo {
     void operator()(EarlyStart* ahead) const;
   };
 
-  /// Of the last run: how many messages it had, and how many of them before the call.
+  /// Number of messages of the last run, and of those before the call.
   std::uint64_t messages() const { return run_ ? run_->messages() : 0; }
   std::uint64_t early_messages() const { return run_ ? run_->early_messages() : 0; }
 
@@ -73,7 +73,7 @@ class EarlyStart final : public Progressing {
 
   std::atomic<bool> has_input_ = false, is_cancelled_ = false, is_listed_ = false, is_orphaned_ = false;
 
-  // The driver's.
+  // owned by the driver
   std::optional<StepwiseRun> run_;
   bool has_come_ = false, is_over_ = false;
   int code_ = MPI_SUCCESS;

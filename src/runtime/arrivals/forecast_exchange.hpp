@@ -15,8 +15,8 @@
 
 namespace convene::runtime {
 
-/// Up to most_direct ranks send their own number straight to all others: no rank has to forward what it is
-/// too busy to see.
+/// Up to most_direct ranks send their own number directly to all others: then a busy rank need not forward
+/// anything.
 class ForecastExchange {
  public:
   static constexpr Rank most_direct = 64;

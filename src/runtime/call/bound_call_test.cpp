@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls whose blocks pass through ranks that do not know their sizes, over an MPI of threads.
+// Calls whose blocks are relayed by ranks that do not know their sizes, over an MPI of threads.
 #include "runtime/call/bound_call.hpp"
 
 #include <gtest/gtest.h>
@@ -15,13 +15,13 @@
 namespace convene::runtime {
 namespace {
 
-/// Predefined handles may be objects of the MPI's library: it has to be there, though none of its functions
+/// Predefined handles may be objects of the MPI's library: it must be loaded, although none of its functions
 /// is called.
 [[gnu::used]] int (*const needs_the_library)(int*) = MPI_Initialized;
 
 constexpr std::size_t item = 4;
 
-/// What ranks agree on is there at once, when all have said theirs.
+/// An agreement completes when all ranks have contributed.
 class Agreement {
  public:
   explicit Agreement(Rank procs) : all_said_(static_cast<std::ptrdiff_t>(procs)) {
@@ -167,7 +167,7 @@ TEST(TagWindow, AgreementsBeginInTheOrderOfCalls) {
   EXPECT_FALSE(tag_window.may_agree());
   tag_window.note_agreement(7);
   EXPECT_TRUE(tag_window.may_agree(9));
-  tag_window.end(9);  // failed before it came to that
+  tag_window.end(9);  // failed before that
   EXPECT_TRUE(tag_window.may_agree());
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where in the program a collective was called.
+// Call site of a collective in the program.
 #pragma once
 
 #include "base/layers.hpp"
 
 namespace convene::runtime::recorder {
 
-/// Where this thread's program goes on after the collective that it is in. (No initializer: a thread's copy
-/// must need no code to come into being.)
+/// Return address of the collective that this thread is in. (No initializer: a thread's copy must not need
+/// code to be created.)
 [[gnu::tls_model("initial-exec")]] inline thread_local constinit const void* caller = nullptr;
 
-/// The first thing of every function that a program calls; costs a store.
+/// First statement of every function that a program calls; costs one store.
 inline void note_caller(const void* address) { caller = address; }
 
 }  // namespace convene::runtime::recorder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every algorithm's schedules, run by the executor in all its ways over an MPI in one process. (In this
-// layer, because the executor's knows no algorithms.)
+// Execution of every algorithm's schedules, in all ways of the executor, over an MPI in one process. (In this
+// layer, because the executor's layer does not know algorithms.)
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@
 namespace convene::runtime {
 namespace {
 
-/// Predefined handles may be objects of the MPI's library: it has to be there, though none of its functions
+/// Predefined handles may be objects of the MPI's library: it must be loaded, although none of its functions
 /// is called.
 [[gnu::used]] int (*const needs_the_library)(int*) = MPI_Initialized;
 
@@ -146,7 +146,7 @@ Participants participants_of(const Algorithm& algorithm, const std::vector<Value
   return all;
 }
 
-/// Runs all ranks at once, `times` times; the codes that they returned the last time.
+/// Runs all ranks at once, `times` times; returns the codes of the last time.
 std::vector<int> run_all(FakeMpi& fake, Participants& all, Way way, std::uint32_t times) {
   std::vector<int> codes(all.size());
   std::vector<std::thread> threads;
@@ -174,7 +174,7 @@ void expect_delivery(const Algorithm& algorithm, const std::vector<Value>& param
       const Shape shape = shape_of(procs, irregular, in_place);
       FakeMpi fake(static_cast<int>(procs), {.rendezvous = rendezvous, .seed = ++seed});
       Participants all = participants_of(algorithm, parameters, shape, irregular);
-      // Often enough that a fast rank would write over what a slow one reads.
+      // Often enough that a fast rank would overwrite data that a slow one reads.
       for (const int code : run_all(fake, all, way, algorithm.shared_places ? 20 : 2))
         EXPECT_EQ(code, MPI_SUCCESS);
       for (const auto& one : all) EXPECT_TRUE(one->has_all());
@@ -213,7 +213,7 @@ TEST(Execution, LargeScatteredBlocks) {
   }
 }
 
-/// A rank's barrier: zero-byte messages alone, mostly.
+/// A rank's barrier: mostly zero-byte messages only.
 struct BarrierRank {
   Schedule schedule;
   Program program;
@@ -233,7 +233,7 @@ struct BarrierRank {
     binding.point_to_point = PointToPoint(MPI_COMM_NULL);
     binding.buffers.input = binding.buffers.output = Memory::uniform(nullptr, 0);
     program.bind(schedule, compile_order(schedule), binding.buffers, 0, arena);
-    // A tree's inner rank receives from several at a time.
+    // An inner rank of a tree receives from several ranks at a time.
     EXPECT_TRUE(program.has_only_empty_messages() || (spec.algorithm->name == "tree" && procs > 2));
   }
   int run(std::uint32_t number) {
@@ -247,7 +247,8 @@ struct BarrierRank {
   BarrierRank& operator=(const BarrierRank&) = delete;
 };
 
-/// Each rank's code of the last barrier of `times`; `early` counts who left one before all had come.
+/// Each rank's code of the last barrier of `times`; `early` counts ranks that left one before all had entered
+/// it.
 std::vector<int> run_barriers(FakeMpi& fake, const Spec& spec, Rank procs, std::uint32_t times,
                               std::atomic<unsigned>& early) {
   std::vector<int> codes(procs, MPI_SUCCESS);
@@ -294,7 +295,7 @@ TEST(Execution, AnErrorOfTheMpiEndsABarrier) {
   }
 }
 
-/// Wherever the MPI fails, the run ends with its error, and no request is left that could still touch the
+/// Wherever the MPI fails, the run ends with its error, and no request remains that could still touch the
 /// buffers.
 TEST(Execution, AnErrorOfTheMpiEndsTheRun) {
   for (const Algorithm* algorithm : catalogue(Collective::allgather)) {

@@ -10,7 +10,7 @@
 namespace convene::runtime {
 namespace {
 
-/// Without an allocation: there may be no memory.
+/// Without an allocation, since memory may be exhausted.
 void print_once(std::atomic_flag& is_printed, const char* what, const char* remedy) {
   if (is_printed.test_and_set()) return;
   int rank = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs every reduction's schedules with real data over an MPI in one process: an operator that does not
-// commute where the algorithm keeps the order, a sum where it does not. (That the operator is
-// MPI_Reduce_local is the binding's business.)
+// Execution of every reduction's schedules with real data over an MPI in one process: with an operator that
+// does not commute if the algorithm keeps the order, otherwise with a sum. (The binding provides
+// MPI_Reduce_local as the operator.)
 #include <gtest/gtest.h>
 
 #include <array>
@@ -47,7 +47,7 @@ Element value(Rank rank, Place place, std::uint32_t i) {
   return {2 * (rank + 7 * place) + 3, rank * 31 + place + i};
 }
 
-/// Rank by rank what a buffer holds by its contents: contributions.
+/// By rank: the values of a buffer with given contents, that is contributions.
 Values values_of(const std::vector<Content>& contents, std::uint32_t segments, bool combined, bool commutes) {
   Values values;
   for (const Content content : contents)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedules that were built before: bounded, the least recently used go first. One cache a process, shared by
-// all communicators of equal shape.
+// Schedule cache: bounded, the least recently used schedules are evicted first. One cache per process, shared
+// by all communicators of equal shape.
 #pragma once
 
 #include <list>
@@ -15,11 +15,11 @@
 
 namespace convene::runtime {
 
-/// A schedule with what the executor needs beside it. Constant; lives as long as somebody holds it.
+/// A schedule with the executor's additional data. Constant; shared ownership.
 struct Prepared {
   Schedule schedule;
-  std::unique_ptr<const OnlineAlgorithm> online;  ///< where there is one, the schedule has no steps
-  Order order;                                    ///< empty where the schedule is to run dynamically
+  std::unique_ptr<const OnlineAlgorithm> online;  ///< if set, the schedule has no steps
+  Order order;                                    ///< empty if the schedule runs dynamically
   std::uint32_t segments = 1;
   bool is_dynamic = false;
   bool relays = false;  ///< see Algorithm
@@ -33,7 +33,7 @@ class ScheduleCache {
  public:
   explicit ScheduleCache(std::size_t bytes) : limit_(bytes) {}
 
-  /// The schedule of this call, built where it is not there. Any thread may ask.
+  /// The schedule of this call, built if it is not cached. Any thread may call it.
   std::shared_ptr<const Prepared> get(const Algorithm& algorithm, const Call& call);
 
   std::size_t memory() const;
@@ -42,7 +42,7 @@ class ScheduleCache {
  private:
   using Key =
       std::tuple<Spec, Collective, Rank, Rank, Rank, bool, bool, std::vector<std::int32_t>, std::vector<Rank>,
-                 std::shared_ptr<const Graph>>;  // graphs are told apart by address: each has its own
+                 std::shared_ptr<const Graph>>;  // graphs are distinguished by address: each has its own
                                                  // schedules
   struct Entry {
     std::shared_ptr<const Prepared> prepared;
@@ -51,12 +51,12 @@ class ScheduleCache {
 
   mutable std::mutex mutex_;
   std::map<Key, Entry> entries_;
-  std::list<Key> by_use_;  // the most recent first
+  std::list<Key> by_use_;  // the most recently used first
   std::size_t limit_, bytes_ = 0;
   Builder builder_;
 };
 
-/// The process's cache, of the size that the settings say.
+/// The process's cache, with the size from the settings.
 ScheduleCache& process_schedules();
 
 }  // namespace convene::runtime

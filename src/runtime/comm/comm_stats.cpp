@@ -7,7 +7,7 @@
 
 namespace convene::runtime {
 
-/// Without memory its counts are lost: it is freed from within the MPI, where nothing can be reported.
+/// If memory is lacking its counts are lost: it is freed inside the MPI, where nothing can be reported.
 LiveProfile::~LiveProfile() {
   try {
     ProfileRegistry::instance().retire(*this);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Statistics of a communicator: its profile, and which record the last call was counted in.
+// Statistics of a communicator: its profile, and the record of the last call.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace convene::runtime {
 
-/// Profile that is merged into the process's when nothing adds to it any more.
+/// Profile that is merged into the process's when it is no longer in use.
 struct LiveProfile : CommProfile {
   ~LiveProfile();
 };
@@ -19,7 +19,7 @@ class CommStats {
  public:
   explicit CommStats(Rank procs) { profile_->procs = procs; }
 
-  /// The record of a call with so many bytes per block; `ends_later`: the call ends after it has returned.
+  /// The record of a call with this many bytes per block; `ends_later`: the call ends after it has returned.
   CallStats& of(Decision& decision, std::uint64_t block_bytes, bool ends_later = false);
 
   const CallStats* last() const { return last_; }
@@ -29,7 +29,7 @@ class CommStats {
     last_ = &record;
     last_block_bytes_ = block_bytes;
   }
-  /// The call that follows may not be counted.
+  /// The following call may not be counted.
   void forget_last() { last_ = nullptr; }
 
   const std::shared_ptr<LiveProfile>& profile() const { return profile_; }

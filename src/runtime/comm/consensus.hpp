@@ -9,7 +9,7 @@
 
 namespace convene::runtime {
 
-/// Returns errors on a communicator while it lives, instead of passing them to the program's error handler.
+/// Scope in which errors on a communicator are returned, instead of passed to the program's error handler.
 class ErrorsReturned {
  public:
   explicit ErrorsReturned(MPI_Comm comm) : comm_(comm) {
@@ -28,20 +28,19 @@ class ErrorsReturned {
   MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
 };
 
-/// True if `mine` is true on all ranks. Collective; false where the MPI fails.
+/// True if `mine` is true on all ranks. Collective; false if the MPI fails.
 bool on_all_ranks(bool mine, MPI_Comm comm);
 
 /// The maximum over all ranks. Collective; pending operations progress meanwhile.
 std::int64_t maximum(std::int64_t mine, MPI_Comm comm);
 
-/// Barrier in which pending operations progress: a rank that arrives late may have to complete one first.
-/// Blocking collectives after it delay no operation. Does nothing where the MPI's progress hook makes it
-/// superfluous.
+/// Barrier in which pending operations progress: a late rank may have to complete one first. Blocking
+/// collectives after it delay no operation. Does nothing if the MPI's progress hook makes it superfluous.
 void progressing_barrier(MPI_Comm comm);
 
-/// Both groups of an intercommunicator as one communicator, which the caller owns; the ranks with `behind`
-/// come after the others. Its errors are returned. MPI_COMM_NULL where there is none to be had, which other
-/// ranks are not told. Collective.
+/// Both groups of an intercommunicator as one communicator, owned by the caller; the ranks with `behind` are
+/// ordered after the others. Its errors are returned. MPI_COMM_NULL if it cannot be created, which other
+/// ranks do not learn. Collective.
 MPI_Comm merge_groups(MPI_Comm comm, bool behind);
 
 }  // namespace convene::runtime

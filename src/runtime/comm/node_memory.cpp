@@ -43,11 +43,11 @@ class NodeCommunicator {
 
 constexpr std::size_t name_bytes = 64;
 
-/// A file descriptor of new memory of this size, all zero; −1 where there is none.
+/// A file descriptor of new memory of this size, all zero; −1 if it cannot be created.
 int make(const char* name, std::size_t bytes) {
   const int file = shm_open(name, O_CREAT | O_EXCL | O_RDWR, 0600);
   if (file < 0) return -1;
-  // Asked for now: memory that is only promised would end the program when it is touched.
+  // Allocated now: with overcommitted memory the program would be killed at the first access.
   int error = EINTR;
   while (error == EINTR) error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
   if (error == 0) return file;
@@ -64,7 +64,7 @@ std::shared_ptr<std::byte> map(int file, std::size_t bytes) {
   return {static_cast<std::byte*>(memory), [bytes](std::byte* at) { munmap(at, bytes); }};
 }
 
-/// One rank makes the memory, the others open it by its name, which is gone again afterwards.
+/// One rank creates the memory, the others open it by its name, which is unlinked afterwards.
 std::shared_ptr<std::byte> map_together(MPI_Comm node, std::size_t bytes) {
   int rank = 0;
   pmpi.Comm_rank(node, &rank);
@@ -95,7 +95,7 @@ std::unique_ptr<SharedMemory> share_memory(MPI_Comm comm, Rank rank, const std::
   pmpi.Allreduce(&made, &made_by_all, 1, MPI_INT, MPI_MIN, comm);
   if (!made_by_all) return nullptr;
   auto memory = map_together(node.get(), SharedMemory::bytes(ranks.size(), bytes));
-  // Declared nodes may be larger than those that share memory.
+  // Declared nodes may be larger than the set of ranks that share memory.
   if (!memory || node.size() != ranks.size()) return nullptr;
   return std::make_unique<SharedMemory>(std::move(memory), std::move(ranks), rank, bytes);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that the ranks of a node map: POSIX shared memory. Not an MPI-3 window: to free one is collective
-// and may wait for other ranks, and a handle may go at any time (MPICH frees a communicator when its last
-// message is over, inside whichever call sees that). A mapping is let go of by each rank alone.
+// Memory mapped by the ranks of a node: POSIX shared memory. Not an MPI-3 window: freeing one is collective
+// and may wait for other ranks, and a handle may be deleted at any time (MPICH frees a communicator when its
+// last message is complete, inside any call that detects it). A mapping is released by each rank alone.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace convene::runtime {
 
-/// Memory for so many bytes a run, shared by the ranks of a communicator that are on this one's node. Null
-/// where it could not be had here (others may have got it). Collective; may wait for others.
+/// Memory with this many bytes per run, shared by the ranks of a communicator on this node. Null if it could
+/// not be obtained here (other nodes may have it). Collective; may wait for others.
 std::unique_ptr<SharedMemory> share_memory(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
                                            std::size_t bytes);
 

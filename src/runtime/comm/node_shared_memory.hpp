@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared memory of a communicator's nodes: allocated when a schedule first needs it, and grown.
+// Shared memory of a communicator's nodes: allocated when a schedule first needs it, and enlarged on demand.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,10 @@ class NodeSharedMemory {
  public:
   NodeSharedMemory(const CommInfo& info, const NodeTopology& nodes) : info_(info), nodes_(nodes) {}
 
-  /// At least so many bytes that the ranks of this node share; null where there is none to be had, on all
-  /// ranks then. Collective where there is no such memory yet, or less: what was bound to the memory before
-  /// is void then.
+  /// At least this many bytes shared by the ranks of this node; null if not available, then on all ranks.
+  /// Collective if there is no such memory yet, or less: bindings to the previous memory become invalid.
   SharedMemory* at_least(std::uint64_t bytes);
-  /// What there is; null before at_least().
+  /// The existing memory; null before at_least().
   SharedMemory* current() const { return memory_.get(); }
 
  private:

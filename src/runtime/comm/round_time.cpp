@@ -13,7 +13,7 @@
 namespace convene::runtime {
 namespace {
 
-/// To the rank above, from the one below. Returns MPI_SUCCESS or the MPI's error.
+/// Sends to the rank above and receives from the one below. Returns MPI_SUCCESS or the MPI's error.
 int shift(const CommInfo& info, MPI_Comm own, int tag, const std::vector<std::byte>& out,
           std::vector<std::byte>& in) {
   const int procs = static_cast<int>(info.procs), rank = static_cast<int>(info.rank);
@@ -36,7 +36,7 @@ std::uint64_t round_bytes(const Algorithm& algorithm, const Call& call, std::uin
 
 std::int64_t measure_round(const CommInfo& info, TagSpace& tags, std::uint64_t bytes) {
   constexpr int repetitions = 5;
-  constexpr std::uint64_t most = 64u << 20;  // of a message; beyond that time is in proportion
+  constexpr std::uint64_t most = 64u << 20;  // of a message; above, time is extrapolated in proportion
   const std::uint64_t sent = std::min(bytes, most);
   const NativeCallWatch inside(static_cast<int>(info.procs));
   const MPI_Comm own = tags.comm();

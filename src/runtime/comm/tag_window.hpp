@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whose turn it is on a communicator, where several collectives are outstanding. The lock is never held
-// across a call of the MPI's: the thread that progresses in the background ends collectives, too.
+// Tag window: the order of pending collectives on a communicator. The lock is never held across an MPI call:
+// the progress thread ends collectives, too.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace convene::runtime {
 
-/// Which non-blocking collectives are not over yet: after so many further ones on the same communicator the
-/// tags of one come again, and that collective has to wait. (It can: all ranks have started the older one.)
+/// The pending non-blocking collectives. After a full cycle of collective numbers on the same communicator
+/// the tags of a collective are reused, and the new one has to wait. (It can: all ranks have started the
+/// older one.)
 class TagWindow {
  public:
   void begin(std::uint32_t number);
   void end(std::uint32_t number);
   bool tag_is_free(std::uint32_t number);
 
-  /// A non-blocking collective that has yet to begin its agreement (BoundCall) stands in a queue: the MPI's
-  /// collectives, by which ranks agree, must begin in the same order on all of them, and not all come as far
-  /// at the same time.
+  /// A non-blocking collective whose agreement (BoundCall) has not started is queued: the MPI's collectives,
+  /// by which ranks agree, must start in the same order on all ranks, and ranks progress differently.
   void queue_agreement(std::uint32_t number);
   void note_agreement(std::uint32_t number);
-  /// Whether none before that of this collective, or (for one that is not in the queue) none at all has yet
-  /// to begin.
+  /// True if no earlier collective than this one or, for one that is not queued, none at all has yet to start
+  /// its agreement.
   bool may_agree(std::uint32_t number);
   bool may_agree();
 

@@ -18,7 +18,7 @@ struct Ends {
   std::atomic<bool> is_finalizing{false}, are_threads_stopped{false};
 
   static Ends& instance() {
-    static Ends* only = new Ends;  // never freed: MPI_Finalize may come after static destructors
+    static Ends* only = new Ends;  // never freed: MPI_Finalize may be called after static destructors
     return *only;
   }
 };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// End of the process's runtime: what has to be stopped, completed, closed and written, in one order.
+// End of the process's runtime: stops threads, completes operations, closes handles and writes files, in a
+// fixed order.
 //
 // Design notes
 // - The end is the deletion of MPI_COMM_SELF's attributes, at the start of MPI_Finalize: the MPI still works
-//   then, and tools that call PMPI_Finalize by themselves come there, too. The stages run in the order of the
+//   then, and tools that call PMPI_Finalize themselves reach it, too. The stages run in the order of the
 //   enumeration, the actions of a stage in the order in which they were registered.
-// - Threads end earlier where Convene sees MPI_Finalize itself (capi/finalize.cpp says why).
-// - A module registers its action when it first has something to end. Registered actions are plain functions
-//   that are called once. Any thread may register; the list has a lock, which is not held while actions run.
+// - Threads end earlier if Convene intercepts MPI_Finalize itself (capi/finalize.cpp explains why).
+// - A module registers its action when it first needs one. Registered actions are plain functions that are
+//   called once. Any thread may register; the list has a lock, which is not held while actions run.
 #pragma once
 
 #include <atomic>
@@ -28,13 +29,13 @@ enum class EndStage : std::uint8_t {
 /// MPI must be initialised.
 void at_end(EndStage stage, void (*action)());
 
-/// Runs the actions of EndStage::stop_threads now. To be called before MPI_Finalize.
+/// Runs the actions of EndStage::stop_threads now. Call it before MPI_Finalize.
 void stop_threads();
 
-/// True once stop_threads() has run: no thread may be started any more.
+/// True once stop_threads() has run: no thread may be started afterwards.
 bool are_threads_stopped();
 
-/// True from the stage `close` on: communicators are gone, and the MPI frees what is left.
+/// True from the stage `close` on: communicators are closed, and the MPI frees the rest.
 bool is_finalizing();
 
 }  // namespace convene::runtime::process

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Progress in the background, where it was asked for (CONVENE_PROGRESS_THREAD=1): an auxiliary thread that
-// takes outstanding operations further while the program computes.
+// Background progress, if requested (CONVENE_PROGRESS_THREAD=1): a progress thread that advances pending
+// operations while the program computes.
 //
 // Design notes
-// - It needs MPI_THREAD_MULTIPLE. Where the program's MPI was initialised with less, that is declared, and
-//   there is foreground progress only.
-// - It starts with the first operation, sleeps while none is outstanding, and ends before MPI_Finalize begins
+// - It needs MPI_THREAD_MULTIPLE. If the program's MPI was initialised with less, that is declared, and there
+//   is foreground progress only.
+// - It starts with the first operation, sleeps while none is pending, and ends before MPI_Finalize begins
 //   (process/process.hpp).
-// - One driver: it tries the token of progress::advance_all(), and steps back while a thread of the program's
-//   is at it (two threads that both poll cost milliseconds). base/poller.hpp says how it sleeps.
+// - One driver: it tries the token of progress::advance_all(), and backs off while a thread of the program is
+//   driving (two polling threads cost milliseconds). base/poller.hpp describes its sleep.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace convene::runtime::background {
 
-/// Has progress::add() wake the thread. To be called before the first operation.
+/// Lets progress::add() wake the thread. Call it before the first operation.
 void install();
 
-/// Whether there is such a thread, or will be as soon as something is outstanding.
+/// True if there is such a thread, or will be as soon as an operation is pending.
 bool is_available();
 
 }  // namespace convene::runtime::background

@@ -26,7 +26,8 @@ int GeneralizedRequest::on_poll(void*, MPI_Status*) {
   return MPI_SUCCESS;
 }
 
-/// Until they are complete, not only over: what ends in the background is completed by a advance_all.
+/// Until they are complete, not only over: operations that end in the background are completed by
+/// advance_all().
 int GeneralizedRequest::on_wait(int count, void** waited_for, double, MPI_Status*) {
   progress::advance_all();
   progress::wait_until([&] {

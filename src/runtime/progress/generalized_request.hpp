@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a generalised request of the MPI stands for: one that all calls of the MPI take.
+// Base class of generalised requests: requests that all MPI calls accept.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@ namespace convene::runtime {
 
 class GeneralizedRequest : public Progressing {
  public:
-  /// Makes the request. Returns MPI_SUCCESS or the MPI's error.
+  /// Creates the request. Returns MPI_SUCCESS or the MPI's error.
   int make_request();
   MPI_Request request() const { return request_; }
 
@@ -27,12 +27,12 @@ class GeneralizedRequest : public Progressing {
   }
   bool is_over() const { return is_over_.load(std::memory_order_acquire); }
   int code() const { return code_; }
-  /// The request's waiter is woken; afterwards this object may be gone, or have begun again.
+  /// Wakes the request's waiter; afterwards this object may have been deleted, or restarted.
   void complete_request() {
     is_completed_.store(true, std::memory_order_release);
     pmpi.Grequest_complete(request_);
   }
-  /// Called when the MPI is done with the request: the last that is heard of it.
+  /// Called when the MPI has freed the request: its last callback.
   virtual void on_request_gone() = 0;
 
  private:

@@ -29,8 +29,8 @@ namespace progress {
 namespace {
 
 std::mutex mutex;
-/// Never destroyed: programs finalize in odd orders. Made without an allocation: the lists are looked at
-/// within the MPI.
+/// Never destroyed: programs finalize in any order. Created without an allocation: the lists are read inside
+/// the MPI.
 struct Lists {
   std::vector<Progressing*> operations, deferred;
 };
@@ -45,16 +45,16 @@ std::atomic<bool> has_deferred{false};
 std::atomic_flag driver = ATOMIC_FLAG_INIT;
 std::atomic<std::uint64_t> movements{0};
 
-/// What the MPI calls from its own progress.
+/// Callback of the MPI's progress engine.
 int on_progress() {
   if (outstanding.load(std::memory_order_relaxed) > 0) advance_all();
   return 0;
 }
 
-std::atomic<bool> is_refused{false};  // the MPI has a hook, and did not take us
+std::atomic<bool> is_refused{false};  // the MPI has a hook, but rejected the callback
 
-/// Registers with the MPI's progress. Not before something is outstanding: each look for messages costs more
-/// then.
+/// Registers with the MPI's progress engine. Not before an operation is pending: each poll for messages is
+/// more expensive then.
 void register_hook() { is_refused = !stack::add_progress_callback(on_progress); }
 
 Progressing* at(std::size_t i) {
@@ -97,7 +97,7 @@ void defer_delete(Progressing* operation) {
     deferred().push_back(operation);
     has_deferred.store(true, std::memory_order_relaxed);
   } catch (const std::bad_alloc&) {
-    // The operation is never deleted. Called from within the MPI: there is nobody to report it to.
+    // The operation is never deleted. Called inside the MPI: the error cannot be reported.
   }
 }
 
@@ -138,7 +138,7 @@ void drain() {
 }
 
 void advance_all() {
-  if (is_in_background) return;  // the MPI's hook comes here from the background's own calls, too
+  if (is_in_background) return;  // the MPI's hook is also called from the background thread's own calls
   if (has_deferred.load(std::memory_order_relaxed)) delete_deferred();
   passes.store(passes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (driver.test_and_set(std::memory_order_acquire)) return;

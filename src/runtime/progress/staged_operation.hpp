@@ -2,8 +2,8 @@
 // Stage machine of operations that progress step by step: non-blocking, persistent, declared and
 // early-started ones.
 //
-// An operation is a sequence of stages. Each is polled until it has ended; then the next one begins at once.
-// The first error ends the sequence. Who drives advance() owns the state of the stages.
+// An operation is a sequence of stages. Each is polled until it has ended; then the next one starts at once.
+// The first error ends the sequence. The driver of advance() owns the state of the stages.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace convene::runtime {
 
-/// What polling a stage found.
+/// Result of polling a stage.
 struct Polled {
   enum class What : std::uint8_t { waiting, next, over } what = What::waiting;
   int code = MPI_SUCCESS;  ///< of an operation that is over
@@ -22,7 +22,7 @@ struct Polled {
   static Polled waiting() { return {}; }
   static Polled next() { return {What::next}; }
   static Polled over(int code = MPI_SUCCESS) { return {What::over, code}; }
-  /// Next where something is done, else waiting; over after an error.
+  /// `next` if done, else `waiting`; `over` after an error.
   static Polled when(bool done, int code = MPI_SUCCESS) {
     if (code != MPI_SUCCESS) return over(code);
     return done ? next() : waiting();
@@ -36,7 +36,7 @@ class StageMachine {
   void restart(Stage first = Stage{}) { stage_ = first; }
   Stage stage() const { return stage_; }
 
-  /// Polls stages as far as they go without waiting. True when the operation is over: `code` then is its
+  /// Polls stages as far as possible without waiting. True when the operation is over: `code` then is its
   /// result.
   template <class Poll>
   bool advance(const Poll& poll, int& code) {
@@ -55,7 +55,7 @@ class StageMachine {
   Stage stage_{};
 };
 
-/// Advances a run, and notes movement where messages completed.
+/// Advances a run, and notes progress if messages completed.
 inline int advance_run(StepwiseRun& run, bool& done) {
   const std::uint64_t before = run.messages();
   const int code = run.advance(done);

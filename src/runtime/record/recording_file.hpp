@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file in which a rank leaves what it recorded: docs/reference/formats.md says how it is laid out.
+// File of a rank's recordings; docs/reference/formats.md describes its format.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@
 
 namespace convene::runtime::recorder {
 
-/// Who the members are and which of them this rank is. Local.
+/// The members of a communicator and this rank's number among them. Local.
 RecordedCommunicator describe_communicator(const CommInfo& info);
 
-/// Agrees on a name: rank 0 gives it. Collective.
+/// Agrees on a name, which rank 0 chooses. Collective.
 void name_communicator(MPI_Comm comm, RecordedCommunicator& communicator, CommonClock::Await await);
 
-/// Writes one file into the directory; where that fails, says so on standard error. While the MPI still
+/// Writes one file into the directory; reports a failure on standard error. Call it while the MPI still
 /// works.
 void write_recordings(const std::string& directory, const std::vector<const Recording*>& recordings,
                       TickLine ticks);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives as the runtime offers them: one function per line of mpi/collective_table.hpp.
+// The collectives of the runtime: one function per line of mpi/collective_table.hpp.
 //
-// Each function takes the arguments of the MPI function of its name, and last the form of the call: blocking,
-// non-blocking or persistent. Count is int or MPI_Count: if the native algorithm is chosen, the function of
-// that width is called. Errors go to the communicator's error handler and are returned. No function throws.
+// Each function takes the arguments of the MPI function of its name, followed by the form of the call:
+// blocking, non-blocking or persistent. Count is int or MPI_Count: if the native algorithm is chosen, the
+// function of that width is called. Errors go to the communicator's error handler and are returned. No
+// function throws.
 #pragma once
 
 #include "mpi/collective_table.hpp"

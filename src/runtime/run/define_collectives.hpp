@@ -10,7 +10,7 @@
 
 namespace convene::runtime {
 
-/// How many blocks one side of a call has on this rank. The neighbour counts are those of the process
+/// Number of blocks of one side of a call on this rank. The neighbour counts are those of the process
 /// topology.
 enum class Number : std::uint8_t {
   none,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A non-blocking call: started, and complete some time later.
+// Non-blocking calls: started, and completed later.
 #pragma once
 
 #include "runtime/call/bound_call.hpp"
@@ -7,8 +7,8 @@
 
 namespace convene::runtime {
 
-/// Starts a non-blocking call whose arguments are sound and for which an algorithm of Convene's was chosen.
-/// The request is one that all calls of the MPI take. Returns MPI_SUCCESS or the MPI's error.
+/// Starts a non-blocking call with sound arguments and an algorithm of Convene's. All MPI calls accept the
+/// request. Returns MPI_SUCCESS or the MPI's error.
 int start_operation(const Arguments& arguments, Communicator& communicator, Decision& decision,
                     MPI_Request* request);
 
