@@ -5,12 +5,13 @@
 //   round_trip      a message and its answer (RTT)
 //   synchronous     one MPI_Ssend (τ-Lop's Ping, (7.3))
 //   ring            MPI_Sendrecv around a ring of τ ranks (τ-Lop's Ring_τ, (7.4))
-//   cross           τ ranks of one node send to τ of another, then back; half of it (τ-Lop's Ring_τ between nodes, (7.6))
+//   cross           τ ranks of one node send to τ of another, then back; half of the time (τ-Lop's Ring_τ
+//                   between nodes, (7.6))
 //   exchange        τ ranks of one node and τ of another, in pairs that MPI_Sendrecv with each other (L_sr)
-//   shared          τ ranks copy what another one has put into memory that they share, in a row of pieces (L_c)
-//   burst           n messages, a pause between them, and one answer: PRTT(n, d, s) of Hoefler, Lichei, Rehm 2007
+//   shared          τ ranks copy data that another one has written into shared memory, piece by piece (L_c)
+//   burst           n messages, a pause between them, and one answer: PRTT(n, d, s) (Hoefler et al. 2007)
 //   send            one MPI_Send, until it returns (Kielmann's o_s)
-//   receive         one MPI_Recv of a message that has come long before (Kielmann's o_r)
+//   receive         one MPI_Recv of a message that arrived long before (Kielmann's o_r)
 //   sends, receives n of them in a row, each
 //   copy, combine   memcpy, and MPI_Reduce_local of doubles by MPI_SUM, on τ ranks at a time
 //   packing         MPI_Pack of every other double of an array

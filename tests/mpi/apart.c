@@ -3,10 +3,10 @@
  * meaning: one rank may know of earlier calls that others do not know of. Received data is checked.
  *
  *   apart ahead       ranks are some 128 broadcasts ahead of one that sums up what they have sent long ago
- *   apart items       reductions of as many bytes in one large item and in many small ones, in place at the root
+ *   apart items       reductions of equal size in one large and in many small items, in place at the root
  *   apart improbe     rank 0 probes for a message that comes after an allgather that it has begun
- *   apart expect      gathers of many sizes, now and then in place at the root, with expected arrivals (libconvene)
- *   apart runtimes    an allgather of libconvene's that has begun goes on in a blocking one of the drop-in library's */
+ *   apart expect      gathers of many sizes, some in place at the root, with expected arrivals (libconvene)
+ *   apart runtimes    a pending allgather of libconvene progresses in a blocking one of the drop-in */
 #define _DEFAULT_SOURCE /* usleep */
 #include <convene/convene.h>
 #include <mpi.h>

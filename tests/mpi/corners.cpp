@@ -4,7 +4,7 @@
 //   alternating  two collectives by turns
 //   arrays       non-blocking calls of a program that lets go of counts and displacements at once
 //   elsewhere    repeated calls with other buffers, of blocks that are small or empty
-//   counts       repeated reductions whose counts are equal, until one of them is not; other buffers, and in place
+//   counts       repeated reductions with equal counts, until one differs; other buffers, and in place
 //   exscan       rank 0 gives its one buffer twice: there it has no result
 //   handles      an operator of the program's looks at the datatype that it is given
 //   beside       blocking calls while a non-blocking one is outstanding, and again when it is not

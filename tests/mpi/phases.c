@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declared phases: results are correct for any forecast, and nothing deadlocks.
  *
- *   phases usual          phases with edges before allgather, allgatherv, reduce; in place, and of a derived type
+ *   phases usual          phases with edges before allgather, allgatherv, reduce; in place; a derived type
  *   phases wrong          forecasts that are all wrong
  *   phases skipped        ranks that declare nothing, or leave edges or ends out, each in other runs
- *   phases interleaved    phases of two communicators and of two operations of one, in another order on each rank
+ *   phases interleaved    phases of two communicators, and two operations of one, in any order on each rank
  *   phases misused        declarations out of place are refused, and change nothing
  *   phases open           MPI_Finalize while phases are open
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random reductions, each executed by Convene and natively: their results must be equal byte for byte.
 //
-//   random_reductions [--calls N] [--seed S] [--minutes M] [--collective NAME] [--interposed] [--ordered] [--verbose]
+//   random_reductions [--calls N] [--seed S] [--minutes M] [--collective NAME] [--interposed] [--ordered]
+//                     [--verbose]
 //
 // Operators (predefined ones, and user-defined ones that commute or not), datatypes (predefined, and derived
 // ones with gaps), counts, roots, in-place, communicators, blocking calls and several non-blocking ones at

@@ -24,7 +24,7 @@
 //   block 0  0 . . .     0 . . .     0 . . .     0 * . .     0 0 * .     0 0 0 *
 //   block 1  . 1 . .     * 1 . .     1 1 . *     1 1 * 1     1 1 1 1     1 1 1 1
 //   block 2  . . 2 .     . * 2 .     * 2 2 .     2 2 2 *     2 2 2 2     2 2 2 2
-//   block 3  . . . 3     . . * 3     . * 3 3     * 3 3 3     3 3 3 3     3 3 3 3       (* arrives in this round)
+//   block 3  . . . 3     . . * 3     . * 3 3     * 3 3 3     3 3 3 3     3 3 3 3    (* arrives in this round)
 //
 // In rounds 0 and 1, the pre-steps, each of ranks 1 to 3 sends its block to the two ranks below it, so the
 // block has one hop left. For P = 5 and a = (2, 0, 0, 0, 0) there are again two pre-steps, the blocks 1 to 4

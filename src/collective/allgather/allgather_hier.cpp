@@ -15,7 +15,8 @@
 //   block 2  . . 2 .     . . 2 .     * . 2 .     2 * 2 *
 //   block 3  . . . 3     . . * 3     * . 3 3     3 * 3 3     (* arrives in this round)
 //
-//   P = 5 with rank 4 on a third node: its block needs no round 0, and it gets the others' in round 1 (or more rounds).
+//   P = 5 with rank 4 on a third node: its block needs no round 0, and it receives the others in round 1 (or
+//   in more rounds).
 #include "collective/allgather/allgather_blocks.hpp"
 #include "collective/hierarchy/gather_by_nodes.hpp"
 

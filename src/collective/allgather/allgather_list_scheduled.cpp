@@ -21,7 +21,7 @@
 //   block 0  0 . . .     0 . . .     0 . . .     0 . . .     0 * . .     0 0 * *
 //   block 1  . 1 . .     . 1 * .     . 1 1 *     * 1 1 1     1 1 1 1     1 1 1 1
 //   block 2  . . 2 .     . . 2 *     * . 2 2     2 * 2 2     2 2 2 2     2 2 2 2
-//   block 3  . . . 3     * . . 3     3 * * 3     3 3 3 3     3 3 3 3     3 3 3 3       (* arrives in this round)
+//   block 3  . . . 3     * . . 3     3 * * 3     3 3 3 3     3 3 3 3     3 3 3 3    (* arrives in this round)
 //
 // For P = 5 and a = (4, 0, 0, 0, 0) the blocks 1 to 4 are everywhere after round 3, and block 0 needs three
 // rounds more: to rank 1, from these to 2 and 3, and to 4.

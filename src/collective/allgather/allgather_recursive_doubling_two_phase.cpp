@@ -9,7 +9,7 @@
 // Requires: nothing. For a power of two it is recursive doubling.
 // Cost:     log₂Q rounds, and 2 more where P > Q; a member sends up to 2P − 3 blocks; no extra memory.
 //
-//            before      round 0     round 1     round 2       (P = 3, Q = 2: rank 1 takes part through rank 0)
+//            before      round 0     round 1     round 2     (P = 3, Q = 2: rank 1 takes part through rank 0)
 //   rank     0 1 2       0 1 2       0 1 2       0 1 2
 //   block 0  0 . .       0 . .       0 . *       0 * 0
 //   block 1  . 1 .       * 1 .       1 1 *       1 1 1

@@ -6,8 +6,9 @@
 // Requires: a commutative operator.
 // Cost:     2N(P − 1) messages of 1/(NP) vector; up to two vectors of extra memory.
 //
-//   P = 3, N = 2: rank r sends segments a and b of part r − 1 to r + 1 in rounds 0 and 1, then what it has combined of part
-//   r − 2 in rounds 2 and 3, and hands out the sums of its own part r and of the others in rounds 4 to 7. P = 5: 16 rounds.
+//   P = 3, N = 2: rank r sends segments a and b of part r − 1 to r + 1 in rounds 0 and 1, then its partial
+//   sums of part r − 2 in rounds 2 and 3, and distributes the sums of its own part r and of the others in
+//   rounds 4 to 7. P = 5: 16 rounds.
 #include "collective/allreduce/allreduce_ring.hpp"
 
 namespace convene::collective {

@@ -16,10 +16,15 @@
 // P = 4, N = 2, rank 1 late: a = (0, 5, 0, 0). The chain is 0 → 2 → 3 → 1, and back. Segments a and b; what
 // is combined:
 //
-//            round 0      round 1       round 2        round 3         round 4         round 5         round 6
-//   rank     0 1 2  3     0 1  2  3     0 1   2 3      0   1   2  3    0   1   2   3    0   1   2   3   0   1   2   3
-//   a        - . 02 3     - .  -  023   - all - -      .   all .  all  .   all all all  all all all all all all all all
-//   b        0 1 2  3     - .  02 3     - .   - 023    .   all .  .    .   all .   all  .   all all all all all all all
+//            round 0      round 1       round 2        round 3
+//   rank     0 1 2  3     0 1  2  3     0 1   2 3      0   1   2  3
+//   a        - . 02 3     - .  -  023   - all - -      .   all .  all
+//   b        0 1 2  3     - .  02 3     - .   - 023    .   all .  .
+//
+//            round 4            round 5            round 6
+//   rank     0   1   2   3      0   1   2   3      0   1   2   3
+//   a        .   all all all    all all all all    all all all all
+//   b        .   all .   all    .   all all all    all all all all
 //
 // P = 5 adds a link to the chain: a round on the way there, and one on the way back.
 #include <algorithm>

@@ -13,7 +13,7 @@
 //           that size (an allreduce of 8 bytes), and copies of input and output are P blocks each: for small
 //           blocks of about the same size.
 //
-//            before      round 0     round 1                   (P = 4, r = 2; block xy goes from rank x to rank y)
+//            before      round 0     round 1              (P = 4, r = 2; block xy goes from rank x to rank y)
 //   rank     0  1  2  3  0  1  2  3  0  1  2  3
 //   i = 0    00 11 22 33 00 11 22 33 00 11 22 33
 //   i = 1    01 12 23 30 30 01 12 23 30 01 12 23     arrived

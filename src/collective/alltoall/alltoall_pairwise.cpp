@@ -7,7 +7,7 @@
 // Requires: nothing.
 // Cost:     P − 1 rounds of one message and one block per rank, no extra memory.
 //
-//   P = 3, block xy goes from rank x to rank y; round 0 is the copy of the own block and round 1 … P − 1 the exchange:
+//   P = 3, block xy goes from rank x to rank y; round 0 copies the own block, rounds 1 … P − 1 exchange:
 //            round 1     round 2
 //   rank     0  1  2     0  1  2
 //   sends    01 12 20    02 10 21

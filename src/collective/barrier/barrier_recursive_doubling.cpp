@@ -16,7 +16,7 @@
 //   token 2  . . 2 .     . . 2 *     * * 2 2
 //   token 3  . . . 3     . . * 3     * * 3 3       (* arrives in this round)
 //
-//            before    round 0   round 1   round 2             (P = 3, Q = 2: rank 1 takes part through rank 0)
+//            before    round 0   round 1   round 2           (P = 3, Q = 2: rank 1 takes part through rank 0)
 //   rank     0 1 2     0 1 2     0 1 2     0 1 2
 //   token 0  0 . .     0 . .     0 . *     0 * 0
 //   token 1  . 1 .     * 1 .     1 1 *     1 1 1

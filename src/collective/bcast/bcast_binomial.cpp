@@ -10,7 +10,7 @@
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3
 //   vector   0 . . .     0 . * .     0 * 0 *       (* arrives in this round)
 //
-//            before      round 0     round 1     round 2             (root 1: ranks 2, 3, 4, 0 are 1, 2, 3, 4 above)
+//            before      round 0     round 1     round 2      (root 1: ranks 2, 3, 4, 0 are 1, 2, 3, 4 above)
 //   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4
 //   vector   . 0 . . .   * 0 . . .   0 0 . * .   0 0 * 0 *
 #include "collective/bcast/bcast_parameters.hpp"

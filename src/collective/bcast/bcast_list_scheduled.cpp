@@ -16,7 +16,7 @@
 //
 //            before      round 0     round 1
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3
-//   vector   0 . . .     0 * . .     0 0 * *       (* arrives in this round; at rank 2, from rank 1, when it comes)
+//   vector   0 . . .     0 * . .     0 0 * *       (* arrives in this round; at rank 2 after its arrival)
 //
 // P = 5, a = (0, 0, 5, 0, 0): in round 1 rank 0 serves rank 3, and rank 1 rank 4; rank 2 is last again.
 #include <algorithm>

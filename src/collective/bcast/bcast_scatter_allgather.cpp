@@ -16,7 +16,8 @@
 //   part 2   2 . . .     2 . * .     2 . 2 .     2 . 2 *     2 * 2 2
 //   part 3   3 . . .     3 . * .     3 . 3 *     3 . 3 3     3 * 3 3     (* arrives in this round)
 //
-//   Relative rank v has part v first. P = 5: ranks 4; 2 and 3; 1 get parts 4; 2 and 3; 1 from the root or, 3, from rank 2.
+//   Relative rank v has part v first. P = 5: the root sends part 4 to rank 4, parts 2 and 3 to rank 2, and
+//   part 1 to rank 1; rank 2 sends part 3 to rank 3.
 #include <algorithm>
 #include <bit>
 

@@ -9,7 +9,8 @@
 //           segments and sends up to 3N/2. If P is even, one rank on the left has no counterpart: the root
 //           sends it its other half.
 //
-//            round 0       round 1       round 2               (root 0, halves a and b; left: 0 → 1 → 2, right: 0 → 3 → 4)
+//            root 0, halves a and b; left: 0 → 1 → 2, right: 0 → 3 → 4
+//            round 0       round 1       round 2
 //   rank     0 1 2 3 4     0 1 2 3 4     0 1 2 3 4
 //   a        a * . . .     a a * . .     a a a * *
 //   b        b . . * .     b . . b *     b * * b b       (* arrives in this round)

@@ -53,8 +53,8 @@ Call with_graph(Call call);
 
 /// Number of places of this rank's input and output when a block is cut into `segments` places.
 ///
-/// allgather: the own block; all blocks, by rank.         gather: the own block; at the root all blocks, else none.
-/// scatter: at the root all blocks, else none; the own.   alltoall: the blocks by target; the blocks by source.
+/// allgather: the own block; all blocks, by rank.   gather: the own block; at the root all blocks, else none.
+/// scatter: at the root all, else none; the own.    alltoall: the blocks by target; the blocks by source.
 /// bcast: none; the vector, at the root too.              barrier: as allgather, of tokens without bytes.
 /// reduce: the vector; at the root the vector, else none. allreduce, scan, exscan: the vector; the vector.
 /// reduce_scatter, reduce_scatter_block: the vector, which is a block for each rank; the own block.

@@ -22,7 +22,7 @@
 //   block 2  .  .  ab .    .  .  ab .    .  ab ab .
 //   block 3  .  .  .  ab   .  .  .  ab   .  ab .  ab
 //
-//   With window = 1 the root signals rank 3 when the block of rank 2 is there, and rank 0 after that of rank 3.
+//   With window = 1 the root signals rank 3 after the block of rank 2, and rank 0 after that of rank 3.
 #include "collective/parts/rooted.hpp"
 
 namespace convene::collective {

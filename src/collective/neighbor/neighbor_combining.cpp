@@ -20,8 +20,8 @@
 // Cost:     2 rounds; as many blocks as linear. On a periodic plane with eight neighbours 4 messages a rank,
 //           not 8; in a space of 4 × 4 × 4 about 13 of 26.
 //
-//   Rank 4 of a 3 × 3 torus with eight neighbours: its own block goes to its row in round 0, and in round 1 to its
-//   column, with the blocks that came from its row.
+//   Rank 4 of a 3 × 3 torus with eight neighbours: it sends its own block to its row in round 0, and in
+//   round 1 to its column, with the blocks received from its row.
 #include <algorithm>
 #include <tuple>
 

@@ -9,7 +9,7 @@
 // Cost:     P − 2 + N rounds (+ 1), N messages and combines of 1/N vector per rank; one vector of extra
 //           memory.
 //
-//            round 0        round 1        round 2        round 3         (P = 4, N = 2, root 0: segments a and b)
+//            round 0        round 1        round 2        round 3    (P = 4, N = 2, root 0: segments a and b)
 //   rank     0  1  2  3     0  1  2  3     0  1  2  3     0  1  2  3
 //   a        .  .  23 -     .  123 - -     0123 - - -
 //   b                       .  .  23 -     .  123 - -     0123 - - -      (what is combined; - has been sent)

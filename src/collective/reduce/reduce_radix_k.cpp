@@ -10,8 +10,8 @@
 // Cost:     the sum of (k − 1) rounds, (P − 1)/P vectors sent and combined, then a gather; up to two vectors
 //           of extra memory, with groups of more than two up to five.
 //
-//   P = 4, radix 4: every rank sends each other rank its quarter, takes three for its own, and sends the sum to the
-//   root. P = 6, radix 4: groups of three (0 1 2, 3 4 5), then of two (0 3, 1 4, 2 5).
+//   P = 4, radix 4: every rank sends each other rank its quarter, receives three for its own, and sends the
+//   sum to the root. P = 6, radix 4: groups of three (0 1 2, 3 4 5), then of two (0 3, 1 4, 2 5).
 #include <algorithm>
 
 #include "collective/parts/reduction.hpp"

@@ -8,7 +8,7 @@
 // Cost:     P − 1 + ⌈log₂P⌉ rounds, (P − 1)/P vectors sent and combined, and at most half a vector more to
 //           gather; up to two vectors of extra memory.
 //
-//            before         round 0           round 1             round 2              (then parts 1 to 3 go to the root)
+//            before         round 0           round 1             round 2     (then parts 1 to 3 to the root)
 //   rank     0  1  2  3     0  1  2  3        0   1   2   3       0    1    2    3
 //   part 0   0  1  2  3     0  .  12 3        0   .   .   123     all  .    .    .
 //   part 1   0  1  2  3     0  1  .  23       023 1   .   .       .    all  .    .

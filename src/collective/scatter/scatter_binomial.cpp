@@ -15,7 +15,7 @@
 //   block 2  2 . . .     2 . * .     2 . 2 .
 //   block 3  3 . . .     3 . * .     3 . 3 *       (* arrives in this round)
 //
-//            before      round 0     round 1     round 2             (root 1: ranks 2, 3, 4, 0 are 1, 2, 3, 4 above)
+//            before      round 0     round 1     round 2      (root 1: ranks 2, 3, 4, 0 are 1, 2, 3, 4 above)
 //   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4
 //   block 0  . 0 . . .   * 0 . . .   0 0 . . .   0 0 . . .
 //   block 1  . 1 . . .   . 1 . . .   . 1 . . .   . 1 . . .

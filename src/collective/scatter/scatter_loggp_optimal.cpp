@@ -9,9 +9,12 @@
 // Cost:     t(P) in the model; all but the root receive one message, the root sends P − 1 blocks. In scratch
 //           up to P − 1 blocks, at the ranks inside the tree.
 //
-//            before      round 0     round 1     round 2             (root 0; L′ = 8, g = 3, s = 1: t = 16. Who is free
-//   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4            to send again long before its last message has
-//   block 0  0 . . . .   0 . . . .   0 . . . .   0 . . . .            arrived keeps more than half)
+//   Root 0; L′ = 8, g = 3, s = 1: t = 16. A rank that can send again long before its last message arrives
+//   keeps more than half.
+//
+//            before      round 0     round 1     round 2
+//   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4
+//   block 0  0 . . . .   0 . . . .   0 . . . .   0 . . . .
 //   block 1  1 . . . .   1 . . . .   1 . . . .   1 * . . .
 //   block 2  2 . . . .   2 . . . .   2 . * . .   2 . 2 . .
 //   block 3  3 . . . .   3 . . * .   3 . . 3 .   3 . . 3 .

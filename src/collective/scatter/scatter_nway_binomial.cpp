@@ -17,7 +17,8 @@
 //   block 3  3 . . . .   3 . * . .   3 . 3 * .
 //   block 4  4 . . . .   4 . . . *   4 . . . 4       (* arrives in this round)
 //
-//   P = 4 and k = 2: rank 0 keeps blocks 0 and 1 in round 0 and sends 2 and 3, each to its own rank; 1 goes in round 1.
+//   P = 4 and k = 2: in round 0 rank 0 sends blocks 2 and 3 to their ranks and keeps 0 and 1; in round 1 it
+//   sends block 1.
 #include "collective/parts/tree_walk.hpp"
 
 namespace convene::collective {

@@ -4,15 +4,16 @@
 // The rounds of a plan are its stages, in ascending order, on all ranks at a time. If a rank sends or
 // receives several messages in a round, they follow each other (assumption A4): the round becomes several
 // stages, in which each rank sends at most one message and receives at most one. In a stage
-//   a message within a node is a sequence of transfers in memory, one between nodes a copy to the interface, a transfer
-//   in the network and a copy from the interface (3.3);
-//   the j-th transfers of all messages take place together; those in one node's memory contend with each other, those
-//   in the network if they are sent to the same node (section 3.5);
-//   the j-th transfers cost what the worst node costs, and the maximum over channels (section 5.2.2);
-//   transfers of different sizes contend as long as the shorter ones last (A2);
-//   the overhead is counted once;
-//   two ranks of different nodes that send to each other in a stage have L_sr in the network, if the platform has it;
-//   transfers through shared places have L_c, if the platform has it.
+// - a message within a node is a sequence of transfers in memory, one between nodes a copy to the interface,
+//   a transfer in the network and a copy from the interface (3.3);
+// - the j-th transfers of all messages take place together; those in one node's memory contend with each
+//   other, those in the network if they are sent to the same node (section 3.5);
+// - the cost of the j-th transfers is that of the worst node, and the maximum over channels (section 5.2.2);
+// - transfers of different sizes contend as long as the shorter ones last (A2);
+// - the overhead is counted once;
+// - two ranks of different nodes that send to each other in a stage have L_sr in the network, if the platform
+//   has it;
+// - transfers through shared places have L_c, if the platform has it.
 // A copy into or from shared places is a separate transfer in memory, and signals cost nothing (section 4.6:
 // collective transfers). Source: the τ-Lop thesis; docs/models.md states the choices that the thesis leaves
 // open.
