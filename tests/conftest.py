@@ -32,3 +32,18 @@ def build(root: Path) -> Path:
     if not (folder / "lib").is_dir():
         pytest.fail("nothing is built; run ./dev build")
     return folder
+
+
+OTHER_STACKS = {"openmpi5", "mpich4", "mpich5", "mpich5-abi", "impi"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """./dev test runs Open MPI 4. Cases on other stacks are marked `all`, unless their test is sampled."""
+    for item in items:
+        sampled = item.get_closest_marker("sampled")
+        if sampled and "default" in sampled.kwargs:
+            continue
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        if OTHER_STACKS & {value for value in parameters.values() if isinstance(value, str)}:
+            item.add_marker("all")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.all  # compiles a copy of the library
+
 # Lists the catalogue's algorithms of allgather, and has the checker play the one that is named.
 PROGRAM = """
 #include <cstdio>

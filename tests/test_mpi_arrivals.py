@@ -54,6 +54,7 @@ def test_a_rank_that_is_always_late_is_noticed(name: str) -> None:
     assert all(tally["phases"] > 0 for tally in tallies)
 
 
+@pytest.mark.sampled(default=1, all=3)
 @pytest.mark.parametrize("what", ["allgather", "allreduce", "reduce"])
 @pytest.mark.parametrize("language", ["mpi4py", "fortran"])
 def test_in_other_languages(language: str, what: str) -> None:
@@ -170,6 +171,7 @@ def test_an_allgather_begins_before_it_is_called(name: str) -> None:
     )
 
 
+@pytest.mark.sampled(default=1, all=4)
 @pytest.mark.parametrize("mode", arrival_storm.MODES)
 @pytest.mark.parametrize(("name", "procs"), [("openmpi4", 3), ("openmpi5", 5), ("mpich5", 4), ("mpich4", 2)])
 def test_everything_at_the_same_time(name: str, procs: int, mode: str) -> None:

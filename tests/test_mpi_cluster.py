@@ -18,6 +18,8 @@ from tests.conformance import random_calls
 from tests.conformance.stacks import ROOT, Done, Stack, all_stacks, read_accounts
 from tests.test_mpi_hierarchy import HIERARCHICAL, REMAPPED, present
 
+pytestmark = pytest.mark.all  # emulated nodes
+
 NODES, SLOTS = 3, 2
 CONVENE = str(ROOT / ".venv" / "bin" / "convene")
 

@@ -15,6 +15,7 @@ USES = (
 )
 
 
+@pytest.mark.sampled(default=4, all=20)
 @pytest.mark.parametrize("uses", USES)
 @pytest.mark.parametrize("procs", [1, 2, 5])
 @pytest.mark.parametrize("name", EVERY_BUILD)

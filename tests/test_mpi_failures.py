@@ -43,6 +43,7 @@ def check(done: Done) -> None:
     assert ", 0 wrong" in done.output
 
 
+@pytest.mark.sampled(default=4, all=24)
 @pytest.mark.parametrize("collectives", GROUPS, ids=lambda group: group[0])
 @pytest.mark.parametrize("chosen", ["native", "convene"])
 @pytest.mark.parametrize("name", EVERY_BUILD)
@@ -59,6 +60,7 @@ def test_all_ranks_fail_alike(name: str, collective: str) -> None:
     check(run(name, 2, collective, use=f"{collective}={USES[collective]}"))
 
 
+@pytest.mark.sampled(default=4, all=20)
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377])
 @pytest.mark.parametrize("name", EVERY_BUILD)
 def test_the_first_call_of_a_process(name: str, number: int) -> None:

@@ -12,6 +12,8 @@ from convene.model import measurement
 from convene.model.platform_types import Observed
 from convene.mpi import launchers, settings
 
+pytestmark = pytest.mark.all  # a minute for each MPI
+
 BRIEF = measurement.Effort(rounds=3, seconds=0, points=8, largest=16384)
 IDS = [Path(launcher).parent.parent.name + launcher[-7:] for launcher, _ in settings.MPIS]
 

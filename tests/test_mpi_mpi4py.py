@@ -22,6 +22,7 @@ def run(name: str, procs: int, spec: str, tests: str) -> mpi4py_suite.Result:
     return mpi4py_suite.run_suite(stack, procs, spec, tests, timeout=300)
 
 
+@pytest.mark.sampled(default=1, all=4)
 @pytest.mark.parametrize("spec", [spec for spec in allgather.usual_specs() if spec != "native"])
 def test_every_algorithm(spec: str) -> None:
     result = run("openmpi4", 2, spec, BLOCKING)
@@ -30,6 +31,8 @@ def test_every_algorithm(spec: str) -> None:
     assert min(result.calls.values()) > 1000
 
 
+@pytest.mark.all
+@pytest.mark.sampled(all=2)
 @pytest.mark.parametrize("name", list(mpi4py_suite.LIBRARIES))
 def test_every_stack(name: str) -> None:
     """Blocking and persistent calls, and non-blocking ones, which let go of their arrays too early."""

@@ -42,6 +42,7 @@ def run(stack: Stack, procs: int, *words: str, background: bool = False) -> Done
     return stack.run(procs, program, IN_BACKGROUND if background else {}, timeout=120)
 
 
+@pytest.mark.sampled(default=4, all=18)
 @pytest.mark.parametrize("background", [False, True], ids=["foreground", "background"])
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("name", EVERY_BUILD)
@@ -70,6 +71,7 @@ def test_phases_from_fortran(name: str) -> None:
         assert "phases from Fortran: done" in done.output
 
 
+@pytest.mark.sampled(default=1, all=6)
 @pytest.mark.parametrize("name", sorted(all_stacks()))
 def test_legal_programs_end_with_a_thread(name: str) -> None:
     stack = present(name)
@@ -149,6 +151,7 @@ def test_the_example_in_python(name: str) -> None:
     assert "allgather by bdr: 3 ranks, all right" in said
 
 
+@pytest.mark.sampled(default=2, all=6)
 @pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich5"])
 @pytest.mark.parametrize("procs", [1, 3, 4])
 def test_operations_from_python(name: str, procs: int) -> None:

@@ -22,6 +22,7 @@ def present(name: str) -> Stack:
     return stack
 
 
+@pytest.mark.sampled(default=3, all=8)
 @pytest.mark.parametrize(("name", "procs"), [(name, n) for name, procs in CALLS.items() for n in procs])
 def test_random_calls(name: str, procs: int) -> None:
     options = ["--calls", "300", "--seed", str(procs)]
@@ -40,6 +41,7 @@ def test_random_calls_of_an_unmodified_program(name: str) -> None:
         assert algorithm in done.algorithms(collective)
 
 
+@pytest.mark.sampled(default=4, all=18)
 @pytest.mark.parametrize("spec", ["sparbit", "ring", "native"])
 @pytest.mark.parametrize("procs", [2, 4])
 @pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpich5-abi", "impi"])
@@ -61,6 +63,7 @@ PERSISTENT = (
 )
 
 
+@pytest.mark.sampled(default=3, all=10)
 @pytest.mark.parametrize("procs", [1, 2, 5])
 @pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpich5-abi"])
 def test_persistent_collectives(name: str, procs: int) -> None:
@@ -96,6 +99,7 @@ def test_persistent_objects(name: str, use: str) -> None:
     assert "all persistent collectives are right" in done.output
 
 
+@pytest.mark.sampled(default=2, all=5)
 @pytest.mark.parametrize("spec", ["sparbit", "ring"])
 @pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5"])
 def test_nothing_is_lost(name: str, spec: str) -> None:
@@ -108,6 +112,7 @@ def test_nothing_is_lost(name: str, spec: str) -> None:
     assert spec in done.algorithms("allgather")
 
 
+@pytest.mark.sampled(default=3, all=8)
 @pytest.mark.parametrize("how", ["killed", "exits", "aborts"])
 @pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5"])
 def test_a_rank_that_dies_ends_the_program(name: str, how: str) -> None:

@@ -24,11 +24,13 @@ def present(name: str) -> Stack:
     return stack
 
 
+@pytest.mark.sampled(default=1, all=3)
 @pytest.mark.parametrize(("name", "procs"), GRID.items())
 def test_all_predefined_operators_types_and_algorithms(name: str, procs: int) -> None:
     assert reductions.problem_of(present(name), reductions.GRID, procs) == ""
 
 
+@pytest.mark.sampled(default=2, all=6)
 @pytest.mark.parametrize(("name", "procs"), [(name, n) for name, procs in RANDOM.items() for n in procs])
 def test_random_reductions(name: str, procs: int) -> None:
     options = ["--calls", "400", "--seed", str(procs)]
@@ -58,6 +60,7 @@ def test_wrong_arguments_reach_the_error_handler(name: str) -> None:
     assert {"two_tree;segments=3"} == done.algorithms("reduce")
 
 
+@pytest.mark.sampled(default=2, all=8)
 @pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich5", "mpich5-abi"])
 @pytest.mark.parametrize("kind", ["words", "bytes", "items"])
 def test_large_reductions_in_little(name: str, kind: str) -> None:
@@ -94,6 +97,7 @@ def test_a_reproducible_run_refuses_what_depends_on_arrivals() -> None:
     assert "reproducible results were asked for" in done.output
 
 
+@pytest.mark.sampled(default=3, all=9)
 @pytest.mark.parametrize("name", ["openmpi4", "mpich4"])
 @pytest.mark.parametrize("binding", ["mpifh", "usempi", "f08"])
 @pytest.mark.parametrize("procs", [1, 2, 3])
@@ -107,6 +111,7 @@ def test_fortran(name: str, binding: str, procs: int) -> None:
         assert algorithm in done.algorithms(collective)
 
 
+@pytest.mark.sampled(default=2, all=4)
 @pytest.mark.parametrize("name", ["openmpi4", "mpich4"])
 @pytest.mark.parametrize("procs", [1, 2, 4])
 def test_requests_of_a_fortran_2008_program(name: str, procs: int) -> None:

@@ -33,6 +33,7 @@ def left_over() -> list[Path]:
     return list(Path("/dev/shm").glob("convene-*"))
 
 
+@pytest.mark.sampled(default=2, all=10)
 @pytest.mark.parametrize("name", STACKS)
 @pytest.mark.parametrize("reduce", ["shared", "in_situ"])
 @pytest.mark.parametrize("procs", [2, 5])
@@ -50,6 +51,7 @@ def test_whoever_is_late(name: str, reduce: str, procs: int) -> None:
     assert not left_over()
 
 
+@pytest.mark.sampled(default=2, all=12)
 @pytest.mark.parametrize("name", STACKS)
 @pytest.mark.parametrize("mode", ["compiled", "dynamic", "shuffled"])
 @pytest.mark.parametrize("program", SPECS)
@@ -100,6 +102,7 @@ def test_ranks_on_several_nodes(name: str) -> None:
     assert "bcast=shared needs all processes on one node" in done.output
 
 
+@pytest.mark.sampled(default=1, all=6)
 @pytest.mark.parametrize("name", STACKS)
 @pytest.mark.parametrize("procs", [2, 3])
 def test_legal_programs_end(name: str, procs: int) -> None:

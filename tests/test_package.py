@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.all  # builds a package
+
 
 def run(*command: str | Path, **environment: str) -> str:
     done = subprocess.run(

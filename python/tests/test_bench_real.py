@@ -19,6 +19,8 @@ from convene.bench import files, metrics, program, requests
 from convene.catalogue import collectives, selection
 from convene.mpi import launchers, processes, settings
 
+pytestmark = pytest.mark.all  # real measurements
+
 Convene = Any
 MakeLauncher = Callable[[str], Any]
 

@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 from convene.stats import inference
 
+pytestmark = pytest.mark.all  # pages with many pictures
+
 Convene = Any
 
 TIMES = {"native": 10e-6, "ring": 12e-6, "sparbit": 8e-6}

@@ -13,6 +13,8 @@ from convene._core import RequestError
 from convene.base import paths
 from convene.simulate import platforms, smpi
 
+pytestmark = pytest.mark.all  # simulations in SMPI
+
 Convene = Any
 
 LINK = {"latency": 1e-6, "bandwidth": 1e9}
@@ -109,6 +111,7 @@ def test_what_decides_as_it_runs_agrees_with_the_player(
             assert other[name] == pytest.approx(seconds, rel=0.1), name
 
 
+@pytest.mark.sampled(default=3, all=14)
 @needs_simgrid
 @pytest.mark.parametrize(
     "collective", ["allgather", "gather", "scatter", "bcast", "reduce", "allreduce", "alltoall"]

@@ -19,6 +19,8 @@ from convene.studies.scatter_gather import simulated as scatter_gather_simulated
 from convene.studies.sparbit import experiment as sparbit_experiment
 from convene.studies.sparbit import simulated as sparbit_simulated
 
+pytestmark = pytest.mark.all  # whole studies
+
 Convene = Any
 
 

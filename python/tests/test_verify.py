@@ -14,6 +14,7 @@ from hypothesis import strategies as some
 Convene = Any
 
 
+@pytest.mark.all
 def test_everything_passes(convene: Convene) -> None:
     done = convene("verify", "allgather", "allgatherv", "--procs", "1-64")
     assert done.status == 0
@@ -27,6 +28,7 @@ def test_everything_passes(convene: Convene) -> None:
     assert len(rows) == expected
 
 
+@pytest.mark.sampled(default=4, all=22)
 @pytest.mark.parametrize("collective", _core.collectives())
 def test_every_collective_passes_from_every_root(convene: Convene, collective: str) -> None:
     found = convene("verify", collective, "--procs", "1-9", "--roots", "all", "--json").json

@@ -15,7 +15,7 @@ SAMPLE = 12  # files that clang-tidy reads in `all` beside those that changed; s
 # Exhaustive over ranks and roots: minutes under a sanitizer. The tier `long` runs them.
 EXHAUSTIVE = "Everything|AllRanks|Exhaustive"
 # What is run under the thread sanitizer: tests in which threads share something.
-THREADED = r"InProcess|Progress|Poller|Threads|Concurrent"
+THREADED = "InProcess|Poller|Threads"
 
 
 def pure_layers() -> list[str]:
