@@ -197,7 +197,7 @@ class Data {
     return Content::combined(layout_.type, layout_.op, last, block(first));
   }
 
-  /// Blocks come from the neighbours only: contiguous, in their order.
+  /// Blocks are received from the neighbours only: contiguous, in their order.
   void lay_out_neighbors() {
     neighbors_ = neighbors_on_plane(layout_.rank, layout_.procs);
     own_counts_.clear();

@@ -2,9 +2,9 @@
 /* Legal programs in which ranks are in different calls at a time, or make different calls of equal
  * meaning: one rank may know of earlier calls that others do not know of. Received data is checked.
  *
- *   apart ahead       ranks are some 128 broadcasts ahead of one that sums up what they have sent long ago
+ *   apart ahead       ranks are some 128 broadcasts ahead of one that sums their earlier contributions
  *   apart items       reductions of equal size in one large and in many small items, in place at the root
- *   apart improbe     rank 0 probes for a message that comes after an allgather that it has begun
+ *   apart improbe     rank 0 probes for a message that follows an allgather that it has started
  *   apart expect      gathers of many sizes, some in place at the root, with expected arrivals (libconvene)
  *   apart runtimes    a pending allgather of libconvene progresses in a blocking one of the drop-in */
 #define _DEFAULT_SOURCE /* usleep */

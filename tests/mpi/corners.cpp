@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls at the limits of MPI: corners WHAT, with WHAT one of
 //   types        predefined types without a name, and types whose constructors take large counts
-//   alternating  two collectives by turns
-//   arrays       non-blocking calls of a program that lets go of counts and displacements at once
+//   alternating  two alternating collectives
+//   arrays       non-blocking calls of a program that frees counts and displacements at once
 //   elsewhere    repeated calls with other buffers, of blocks that are small or empty
 //   counts       repeated reductions with equal counts, until one differs; other buffers, and in place
-//   exscan       rank 0 gives its one buffer twice: there it has no result
-//   handles      an operator of the program's looks at the datatype that it is given
-//   beside       blocking calls while a non-blocking one is outstanding, and again when it is not
+//   exscan       rank 0 passes the same buffer twice: it has no result there
+//   handles      a user-defined operator inspects its datatype argument
+//   beside       blocking calls while a non-blocking one is pending, and again when none is
 //   ahead        ranks that are many collectives ahead of a late one
-//   failing      a call that fails, with errors returned, and calls behind it
+//   failing      a call that fails, with errors returned, and calls after it
 //   callback     a call in MPI_Finalize, from a callback of an attribute of MPI_COMM_SELF
 //   destructor   MPI_Finalize in a static object's destructor
 //   exhausted    a first call when the MPI has no communicator left
-//   disagreeing  ranks that ask for different algorithms: CONVENE_RANK_0 and CONVENE_RANK_1 say for which
+//   disagreeing  ranks with different algorithms: those in CONVENE_RANK_0 and CONVENE_RANK_1
 #include <mpi.h>
 
 #include <algorithm>

@@ -3,9 +3,9 @@
  *
  *   phases usual          phases with edges before allgather, allgatherv, reduce; in place; a derived type
  *   phases wrong          forecasts that are all wrong
- *   phases skipped        ranks that declare nothing, or leave edges or ends out, each in other runs
+ *   phases skipped        ranks without declarations, edges or ends, each in other runs
  *   phases interleaved    phases of two communicators, and two operations of one, in any order on each rank
- *   phases misused        declarations out of place are refused, and change nothing
+ *   phases misused        declarations out of order are rejected, and change nothing
  *   phases open           MPI_Finalize while phases are open
  */
 #define _DEFAULT_SOURCE /* usleep */

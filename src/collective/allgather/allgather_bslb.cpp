@@ -30,7 +30,7 @@
 //   2t   . . 2 .   . . 2 .   . . 2 .   . . 2 .   . . 2 .   * . 2 .   2 . 2 .   2 . 2 .   2 * 2 *
 //   2r   . . 2 .   . . 2 .   . . 2 .   . . 2 .   . . 2 .   . . 2 .   * . 2 .   2 . 2 .   2 * 2 *
 //   3t   . . . 3   . . . 3   . . . 3   * . . 3   3 . * 3   3 . 3 3   3 . 3 3   3 . 3 3   3 * 3 3
-//   3r   . . . 3   . . . 3   . . . 3   . . . 3   * . . 3   3 . . 3   3 . . 3   3 . * 3   3 * 3 3   (* arrives)
+//   3r   . . . 3   . . . 3   . . . 3   . . . 3   * . . 3   3 . . 3   3 . . 3   3 . * 3   3 * 3 3  (* arrives)
 //
 // For P = 5 rank 4 is signalled in its turn too, gets the broadcast from rank 0 in its first round, and the
 // broadcast has three rounds.

@@ -14,7 +14,7 @@
 //   block 2  . . 2 .     . . 2 .     * . 2 .     2 . 2 .     2 * 2 *
 //   block 3  . . . 3     . . * 3     * . 3 3     3 . 3 3     3 * 3 3       (* arrives in this round)
 //
-// P = 5 adds rank 4 as a third child of rank 0: its block goes up in round 2, and the others come down in
+// P = 5 adds rank 4 as a third child of rank 0: its block goes up in round 2, and it receives the others in
 // round 3.
 #include <bit>
 

@@ -54,7 +54,7 @@ class Ranks {
 };
 
 /// Calls visit(rank) for the ranks in `free` that are in `holders` (or, inverted, are not), upwards from
-/// `first` on and around the end, until it returns true. `first` itself comes first and last.
+/// `first` on and around the end, until it returns true. `first` itself is visited first and last.
 template <class Visit>
 bool search(const Ranks& free, const Ranks& holders, bool inverted, Rank first, Visit&& visit) {
   const std::size_t words = free.words().size();

@@ -7,7 +7,7 @@
 // Cost:     no message; N(⌈log₂P⌉ + 1) rounds with N segments, with one signal per rank in each but the last:
 //           each rank copies its block once more and P − 1 others once; 2P shared places.
 //
-//            before      round 2 (behind two rounds of signals)
+//            before      round 2 (after two rounds of signals)
 //   rank     0 1 2 3     0 1 2 3
 //   block 0  0 . . .     0 * * *
 //   block 1  . 1 . .     * 1 * *

@@ -15,9 +15,9 @@
 //
 // P = 4, root 0, N = 1, rank 2 late: a = (0, 0, 5, 0).
 //
-//   round 0   rank 1 and 3 have come: the batch is 0 → 1 → 3. 0 to 1.
+//   round 0   ranks 1 and 3 have arrived: the batch is 0 → 1 → 3. 0 to 1.
 //   round 1   1 to 3.
-//   round 5   rank 2 has come: 0 to 2.
+//   round 5   rank 2 has arrived: 0 to 2.
 //
 // For P = 5 and rank 4 late by 6 rounds, rank 4 forms a third batch.
 #include "collective/bcast/bcast_by_arrival.hpp"

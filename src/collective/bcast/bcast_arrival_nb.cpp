@@ -14,9 +14,9 @@
 //
 // P = 4, root 0, N = 1, rank 2 late: a = (0, 0, 5, 0).
 //
-//   round 0   rank 1 comes: 0 to 1. Rank 3 comes before 1 has the vector: it is put behind it.
-//   round 1   1 to 3. It has all then and nobody is behind it: the chain ends.
-//   round 5   rank 2 comes: 0 to 2.
+//   round 0   rank 1 arrives: 0 to 1. Rank 3 arrives before 1 has the vector: it is appended after rank 1.
+//   round 1   1 to 3. Rank 3 has all segments and no successor: the chain ends.
+//   round 5   rank 2 arrives: 0 to 2.
 //
 // For P = 5 and rank 4 late by half a round more, it gets the vector from rank 2.
 #include "collective/bcast/bcast_by_arrival.hpp"

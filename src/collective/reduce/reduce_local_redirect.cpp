@@ -29,7 +29,7 @@
 // P = 4, root 0, rank 3 late: a = (0, 0, 0, 5). The tree is 0 ← 1, 0 ← 2 ← 3.
 //
 //   round 0   1 to 0. Rank 2 misses 3 and hurries it; rank 0 is idle after the round and hurries 2.
-//   round 1   2 to 0; rank 3 is redirected to 0, before it has come.
+//   round 1   2 to 0; rank 3 is redirected to 0 before its arrival.
 //   round 5   3 to 0: one round after the last arrival, where a binomial tree needs two (3 to 2, 2 to 0).
 //
 // For P = 5, rank 4 is a third child of rank 0. It is served first or after rank 1, or is paired with it.

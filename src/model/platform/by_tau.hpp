@@ -9,8 +9,8 @@
 
 namespace convene::model {
 
-/// Durations as functions of the size, for the measured τ: the duration of an operation beside τ − 1 others
-/// of its kind.
+/// Durations as functions of the size, for the measured τ: the duration of an operation concurrent with τ − 1
+/// others of its kind.
 using ByTau = std::map<std::uint32_t, Piecewise>;
 
 /// The value for any τ: linear between two τ of the table; beyond the last on the line through 1 and the

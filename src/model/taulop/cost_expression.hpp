@@ -38,7 +38,7 @@ struct Factor {
 /// The kinds of atoms, the smallest expressions.
 enum class AtomKind : std::uint8_t {
   overhead,      ///< o^c(m): from the call to the first byte in the channel
-  transfer,      ///< L^c(m, τ): a transfer beside τ − 1 others
+  transfer,      ///< L^c(m, τ): a transfer concurrent with τ − 1 others
   copy,          ///< c(m, τ): τ ranks copy within their own memory
   computation,   ///< γ(m, τ): τ ranks reduce two vectors
   packing,       ///< p(m): a rank packs or unpacks noncontiguous data

@@ -6,7 +6,7 @@
 
 namespace convene::model {
 
-/// Rules of simplify() beside those that always hold.
+/// Rules of simplify() in addition to those that always apply.
 struct Simplification {
   bool linear = true;            ///< (g) L(A·m, τ) = A·L(m, τ)
   bool merge_overheads = false;  ///< o(2m) counts as o(m), as in the source "for clarity"

@@ -28,7 +28,7 @@ NetworkTransport parse_network_transport(std::string_view name);
 
 bool is_segmented(MemoryTransport memory);
 
-/// The transport of messages of at most so many bytes, from the parameters of the platform's channels.
+/// The transport of messages of at most `bytes` bytes, from the parameters of the platform's channels.
 /// Messages that fit into one segment are not segmented.
 TransportModel transport_of(const ModelPlatform& platform, double bytes);
 

@@ -31,8 +31,8 @@ class BasicReadyWalk {
     for (StepId id = 0; id < schedule.size(); ++id) unmet_[id] = schedule[id].predecessors;
   }
 
-  /// Adds a condition to a step beside its predecessors, such as the arrival of its message. Call it before
-  /// start().
+  /// Adds a condition to a step in addition to its predecessors, such as the arrival of its message. Call it
+  /// before start().
   void hold(StepId id) { ++unmet_[id]; }
 
   /// Meets a condition that hold() added. Calls ready(id) if no predecessor and no other condition is left.

@@ -11,8 +11,8 @@
 
 namespace convene::schedule {
 
-/// One bit a step; above each word of 64 one bit that tells whether any of them is set, and so on up to a
-/// single word. Each operation reads one word a level: two for 4,096 steps.
+/// One bit a step; above each word of 64 one bit that is set if any of them is, and so on up to a single
+/// word. Each operation reads one word a level: two for 4,096 steps.
 class StepSet {
  public:
   explicit StepSet(std::uint32_t steps) {

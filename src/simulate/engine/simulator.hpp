@@ -17,8 +17,8 @@
 // when it has left the channels.
 //
 // Transfers progress in the background, independent of the processors. A rank executes nothing before it
-// arrives or, if the options say so, before another time: then steps that do not use its own input run in a
-// second thread, on a free core, while the rank still computes.
+// arrives or, with the option, before another time: then steps that do not use its own input run in a second
+// thread, on a free core, while the rank still computes.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Workload: the steps of all ranks in the simulator's form. They come from a plan, or from one schedule that
-// is relabelled for each rank, so that a million ranks need not be written out.
+// Workload: the steps of all ranks in the simulator's form. They are those of a plan, or from one schedule
+// that is relabelled for each rank, so that a million ranks need not be stored.
 #pragma once
 
 #include <cstdint>

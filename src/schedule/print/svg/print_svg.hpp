@@ -10,7 +10,7 @@
 
 namespace convene::schedule {
 
-/// A self-contained SVG document. The contents of places come from a simulation that starts with the
+/// A self-contained SVG document. The contents of places are those of a simulation that starts with the
 /// contract's input; the plan should have passed the checker. The same plan gives the same bytes. Throws
 /// Error if the picture would be too large, a round does not exist, or the mapping does not fit the plan.
 std::string to_svg(const Plan& plan, const PlanInfo& info, const Contract& contract,
