@@ -84,7 +84,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-/// One algorithm, with a communicator of its own, and the buffers of one size.
+/// One algorithm, with its communicator and the buffers of one size.
 class Contender {
  public:
   Contender(const std::string& name, bool forecasts, int block, std::vector<float>& in,

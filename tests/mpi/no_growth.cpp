@@ -25,7 +25,7 @@ struct Calls {
   decltype(&MPI_Scatterv) scatterv;
 };
 
-/// One round on a communicator of its own.
+/// One round on a new communicator.
 void use(const Calls& calls) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);

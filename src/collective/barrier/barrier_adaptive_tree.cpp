@@ -17,10 +17,10 @@
 //
 //            before      round 0     round 1     round 2     round 3
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3
-//   token 0  0 . . .     0 . . *     0 * . 0     0 0 . 0     0 0 * 0
-//   token 1  . 1 . .     . 1 . .     . 1 . .     . 1 . *     * 1 * 1
-//   token 2  . . 2 .     . * 2 .     . 2 2 .     . 2 2 *     * 2 2 2
-//   token 3  . . . 3     . . . 3     . * . 3     . 3 . 3     * 3 * 3       (* arrives in this round)
+//   block 0  0 . . .     0 . . *     0 * . 0     0 0 . 0     0 0 * 0
+//   block 1  . 1 . .     . 1 . .     . 1 . .     . 1 . *     * 1 * 1
+//   block 2  . . 2 .     . * 2 .     . 2 2 .     . 2 2 *     * 2 2 2
+//   block 3  . . . 3     . . . 3     . * . 3     . 3 . 3     * 3 * 3       (* arrives in this round)
 //
 // For P = 5 and a fifth rank that arrives first, that rank is a leaf, too.
 #include "collective/barrier/barrier_tree.hpp"

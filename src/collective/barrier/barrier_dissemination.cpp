@@ -9,10 +9,10 @@
 //
 //            before      round 0     round 1                   (k = 1)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3
-//   token 0  0 . . .     0 * . .     0 0 * *
-//   token 1  . 1 . .     . 1 * .     * 1 1 *
-//   token 2  . . 2 .     . . 2 *     * * 2 2
-//   token 3  . . . 3     * . . 3     3 * * 3       (* arrives in this round)
+//   block 0  0 . . .     0 * . .     0 0 * *
+//   block 1  . 1 . .     . 1 * .     * 1 1 *
+//   block 2  . . 2 .     . . 2 *     * * 2 2
+//   block 3  . . . 3     * . . 3     3 * * 3       (* arrives in this round)
 #include <algorithm>
 
 #include "collective/core/algorithm.hpp"

@@ -11,16 +11,16 @@
 //
 //            before      round 0     round 1                   (P = 4)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3
-//   token 0  0 . . .     0 * . .     0 0 * *
-//   token 1  . 1 . .     * 1 . .     1 1 * *
-//   token 2  . . 2 .     . . 2 *     * * 2 2
-//   token 3  . . . 3     . . * 3     * * 3 3       (* arrives in this round)
+//   block 0  0 . . .     0 * . .     0 0 * *
+//   block 1  . 1 . .     * 1 . .     1 1 * *
+//   block 2  . . 2 .     . . 2 *     * * 2 2
+//   block 3  . . . 3     . . * 3     * * 3 3       (* arrives in this round)
 //
 //            before    round 0   round 1   round 2           (P = 3, Q = 2: rank 1 takes part through rank 0)
 //   rank     0 1 2     0 1 2     0 1 2     0 1 2
-//   token 0  0 . .     0 . .     0 . *     0 * 0
-//   token 1  . 1 .     * 1 .     1 1 *     1 1 1
-//   token 2  . . 2     . . 2     * . 2     2 * 2
+//   block 0  0 . .     0 . .     0 . *     0 * 0
+//   block 1  . 1 .     * 1 .     1 1 *     1 1 1
+//   block 2  . . 2     . . 2     * . 2     2 * 2
 #include "collective/core/algorithm.hpp"
 
 namespace convene::collective {

@@ -28,7 +28,7 @@ enum class Requirement : std::uint8_t { none, power_of_two, even };
 /// small P.
 enum class Symmetry : std::uint8_t { none, rotation, exchange };
 
-/// Where an algorithm learns which ranks arrive late. `forecast`: from Call::arrivals, which the ranks agreed
+/// Source of an algorithm's knowledge of late ranks. `forecast`: from Call::arrivals, which the ranks agreed
 /// on before. `messages`: from its own messages, as it runs; Call::arrivals then gives the arrivals of the
 /// plan that is built.
 enum class ArrivalSource : std::uint8_t { none, forecast, messages };
@@ -101,8 +101,8 @@ struct Algorithm {
   std::span<const Parameter> parameters = {};
   /// The vector of a bcast is cut into as many places as there are processes.
   bool cuts_by_procs = false;
-  /// Ranks forward blocks of other ranks. Where only the root knows the blocks' sizes, all ranks must learn
-  /// them first; where no rank knows all (alltoallv), every block takes the size of the largest.
+  /// Ranks forward blocks of other ranks. If only the root knows the blocks' sizes, all ranks must learn them
+  /// first; if no rank knows all (alltoallv), every block takes the size of the largest.
   bool relays = false;
   /// Combines contributions in another order than that of the ranks: needs a commutative operator.
   bool commutative_only = false;

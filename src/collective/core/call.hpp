@@ -55,7 +55,7 @@ Call with_graph(Call call);
 ///
 /// allgather: the own block; all blocks, by rank.   gather: the own block; at the root all blocks, else none.
 /// scatter: at the root all, else none; the own.    alltoall: the blocks by target; the blocks by source.
-/// bcast: none; the vector, at the root too.              barrier: as allgather, of tokens without bytes.
+/// bcast: none; the vector, at the root too.              barrier: as allgather, of zero-byte blocks.
 /// reduce: the vector; at the root the vector, else none. allreduce, scan, exscan: the vector; the vector.
 /// reduce_scatter, reduce_scatter_block: the vector, which is a block for each rank; the own block.
 /// neighbor_allgather, neighbor_allgatherv: the own block; a block for each entry of the rank's list of

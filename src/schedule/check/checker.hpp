@@ -22,9 +22,9 @@ struct Verdict {
 
 /// Checks, in this order, that
 /// - the schedules are consistent, and every message has one send and one receive of equal size (matching);
-/// - every place ends with the content that the contract wants, and no content is delivered or combined twice
-///   (dataflow; a fixed schedule with numbered messages is confluent, so one simulation is exact for all
-///   timings);
+/// - every place ends with the content that the contract requires, and no content is delivered or combined
+///   twice (dataflow; a fixed schedule with numbered messages is confluent, so one simulation is exact for
+///   all timings);
 /// - of any two accesses of a rank to one place, of which one writes, one depends on the other (hazards);
 /// - accesses of different ranks to one shared place are ordered by signals (races);
 /// - the plan completes in the compiled and in the dynamic order, with `limits` on the steps in flight and

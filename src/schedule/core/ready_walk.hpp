@@ -54,8 +54,7 @@ class BasicReadyWalk {
     complete_one(id, [&](StepId next) { pass(next, ready); });
   }
 
-  /// The same for callers that treat joins as steps of their own: a join is reported like any other
-  /// successor.
+  /// The same for callers that treat joins as steps: a join is reported like any other successor.
   template <class Ready>
   void complete_one(StepId id, Ready&& ready) {
     unmet_[id] = completed;

@@ -20,7 +20,7 @@ using StepId = std::uint32_t;
 enum class StepKind : std::uint8_t {
   send,  ///< the slots, in order, as one message to `peer`
   recv,  ///< one message from `peer` into the slots, in order
-  /// Copies the first slots to the second, place by place. A shared place has room for the collective's
+  /// Copies the first slots to the second, place by place. A shared place is as large as the collective's
   /// largest one; the smaller of two places limits how much is copied or combined.
   copy,
   /// right = left ∘ right, place by place, like MPI_Reduce_local: the first slots are the left operand, which

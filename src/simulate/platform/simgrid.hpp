@@ -9,7 +9,7 @@
 namespace convene::simulate {
 
 /// The platform as XML: a host "r<rank>" for each rank, a link for each channel, and a route for each pair of
-/// ranks. Messages behave as in the simulator: latencies and links without contention are links of their own,
+/// ranks. Messages behave as in the simulator: latencies and links without contention are separate links,
 /// without contention in SimGrid (FATPIPE). The cost of messages on processors is an option of SMPI, not of
 /// the file. Throws Error above 512 ranks, since all routes are written out.
 std::string simgrid_platform(const SimulatedPlatform& platform, const Seating& seating);
