@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The public C functions apart from the collectives.
+// Public C functions except the collectives.
 #include "capi/api.hpp"
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ using convene::capi::Communicator;
 using convene::capi::PublicComm;
 using convene::capi::PublicType;
 
-/// The handle of a communicator, or null where there is no MPI that fits, or none that has been initialized.
+/// The handle of a communicator, or null if no fitting MPI is loaded or initialized.
 Communicator* handle_of(MPI_Comm comm) {
   int initialized = 0, finalized = 0;
   if (convene::capi::find_mpi() != convene::capi::MpiFit::fits || comm == MPI_COMM_NULL) return nullptr;
@@ -26,7 +26,7 @@ Communicator* handle_of(MPI_Comm comm) {
   return Communicator::obtain(comm);
 }
 
-/// The communicator whose error handler a failure goes to: null before there is a fitting MPI.
+/// The communicator whose error handler receives a failure: null until a fitting MPI is loaded.
 MPI_Comm comm_of(PublicComm comm) { return comm; }
 
 }  // namespace

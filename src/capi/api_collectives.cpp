@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The public C functions of the collectives: convene_<name>, convene_i<name>, convene_<name>_init, each also
-// with _c.
+// Public C functions of the collectives: convene_<name>, convene_i<name>, convene_<name>_init, each also with
+// _c.
 //
 // No exception barrier here: the runtime's functions do not throw (runtime/call/failure.hpp).
 #include "capi/api.hpp"
@@ -13,7 +13,7 @@
   CONVENE_DECLARE_##KIND(MPI_Count, MPI_Aint, convene::capi::PublicHandles, name)
 
 /// Defines a collective's three functions, each with the suffix (_c or nothing). `arguments` in parentheses
-/// are the blocking one's; its parameters come last.
+/// are the blocking one's; its parameters are last.
 #define CONVENE_API_FORMS(name, suffix, arguments, ...)                                                     \
   CONVENE_PUBLIC(name##suffix, (__VA_ARGS__)) {                                                             \
     CONVENE_STEP_ASIDE(convene_public_##name##suffix, name##suffix, arguments);                             \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the Fortran module (include/convene/convene.f90) calls: persistent operations and their phases, with
-// Fortran's handles: whole numbers, as large as an int.
+// Functions called by the Fortran module (include/convene/convene.f90): persistent operations and their
+// phases, with Fortran's handles: integers as large as an int.
 #include <string>
 #include <type_traits>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The public C functions that declare phases of computation.
+// Public C functions for declared phases of computation.
 #include "capi/api.hpp"
 #include "runtime/run/persistent_operation.hpp"
 
@@ -11,7 +11,7 @@ convene::capi::Persistent& object(convene_operation operation) {
   return *reinterpret_cast<convene::capi::Persistent*>(operation);
 }
 
-/// Does `declare(phases)` for an operation's phases.
+/// Calls `declare(phases)` with an operation's phases.
 template <class Declare>
 int declare(convene_operation operation, Declare&& declare) {
   return convene::capi::guarded([&] {

@@ -20,7 +20,7 @@ struct HandleWords {
   using Comm = HandleWord;
 };
 
-/// The form of a persistent call, as long as the call takes.
+/// The form of a persistent call, for the duration of the call.
 class Init {
  public:
   Init(HandleWord info, MPI_Request* request) : info_(from_word<MPI_Info>(info)), request_(request) {}
@@ -33,7 +33,7 @@ class Init {
 
 }  // namespace convene::interpose
 
-// The argument of an entry as the runtime takes it.
+// An entry's argument in the runtime's type.
 #define CONVENE_TAKE_INPUT(name) name
 #define CONVENE_TAKE_OUTPUT(name) name
 #define CONVENE_TAKE_COUNT(name) name
@@ -57,7 +57,7 @@ class Init {
 /// inactive the call passes through.
 #define CONVENE_ENTRY(name, parameters, names, call) CONVENE_ENTRY_IF(true, name, parameters, names, call)
 
-/// The same; if the condition does not hold, native reports the error.
+/// An entry with a condition: if it does not hold, native reports the error.
 #define CONVENE_ENTRY_IF(condition, name, parameters, names, call)                       \
   extern "C" int convene_entry_##name parameters __asm__("MPI_" #name)                   \
       __attribute__((visibility("default")));                                            \
@@ -73,8 +73,8 @@ class Init {
 #define CONVENE_LIST(...) __VA_ARGS__
 
 /// Defines a collective's three forms: MPI_<Name>, MPI_I<name> and MPI_<Name>_init, each with the suffix (_c
-/// or nothing). `names` and `arguments` in parentheses are the blocking form's: as they came, and as the
-/// runtime takes them.
+/// or nothing). `names` and `arguments` in parentheses are the blocking form's: as received, and in the
+/// runtime's types.
 #define CONVENE_FORMS(Name, name, suffix, names, arguments, ...)                              \
   CONVENE_ENTRY(Name##suffix, (__VA_ARGS__), names, name arguments)                           \
   CONVENE_ENTRY_IF(request != nullptr, I##name##suffix, (__VA_ARGS__, MPI_Request * request), \

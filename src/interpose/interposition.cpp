@@ -11,14 +11,14 @@
 namespace convene::interpose {
 namespace {
 
-/// Whether this is rank 0, by the launcher's environment: without a fitting MPI there is no other way to ask.
+/// True on rank 0, according to the launcher's environment: there is no other way without a fitting MPI.
 bool is_first_process() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
     if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
   return true;
 }
 
-/// The program's waiting calls pass through this library while it is loaded, also if its first call is a
+/// The program's waiting calls pass through this library while it is loaded, even if its first call is a
 /// convene_*.
 [[gnu::constructor]] void note_interception() { progress::intercepts_waits.store(true); }
 

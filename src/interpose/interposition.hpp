@@ -11,8 +11,8 @@
 
 namespace convene::interpose {
 
-/// A handle as it arrives in a register. The library may be loaded over another MPI than it was built for,
-/// whose handles have another width: only at full width can a handle be passed on unharmed.
+/// A handle as it arrives in a register. The library may be loaded with another MPI than it was built for,
+/// whose handles have another width: only at full width is a handle passed through unchanged.
 using HandleWord = std::uintptr_t;
 
 template <class Handle>
@@ -22,18 +22,18 @@ Handle from_word(HandleWord word) {
 
 /// 0: not decided; 1: active; 2: inactive.
 inline std::atomic<int> interposition_state{0};
-/// Decides in the first call after MPI_Init: no if the MPI is not the one that this library was built for,
-/// which is reported in one sentence. Without memory for that: true, and the call itself reports it. Does not
-/// throw.
+/// Decides in the first call after MPI_Init: inactive if the MPI is not the one that this library was built
+/// for, which is reported in one sentence. If memory for that is lacking: true, and the call itself reports
+/// it. Does not throw.
 bool decide_interposition() noexcept;
 
-/// Whether calls are handled by Convene.
+/// True if Convene handles calls.
 inline bool is_active() {
   const int state = interposition_state.load(std::memory_order_relaxed);
   return state == 1 || (state == 0 && decide_interposition());
 }
 
-/// Whether the MPI must be initialised for several threads, since progress in the background was requested.
+/// True if the MPI must be initialised for several threads, because background progress was requested.
 bool wants_threads();
 
 }  // namespace convene::interpose

@@ -25,7 +25,7 @@ double seconds_now() { return static_cast<double>(monotonic_ns()) * 1e-9; }
 
 std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9 + 0.5); }
 
-/// How far the clock of rank 0 is before this rank's. Collective; it waits.
+/// Rank 0's clock minus this rank's. Collective; waits.
 std::int64_t measure_offset(Communicator& communicator) {
   CommonClock clock;
   if (clock.find_groups(communicator.comm(), progress::await) != MPI_SUCCESS) return 0;
@@ -40,8 +40,8 @@ bool is_scatter(Collective collective) {
   return collective == Collective::scatter || collective == Collective::scatterv;
 }
 
-/// In place the own contribution is part of the program's output, which stays as it is until the run is over.
-/// (Where a root scatters in place there is no output.)
+/// In place the own contribution is part of the program's output, which must not change until the run is
+/// over. (If a root scatters in place there is no output.)
 Arguments with_input_apart(Arguments arguments) {
   if (!arguments.in_place || is_scatter(arguments.collective)) return arguments;
   arguments.in_place = false;
@@ -54,8 +54,8 @@ Arguments with_input_apart(Arguments arguments) {
   return arguments;
 }
 
-/// The sizes of all blocks in bytes, from the rank that knows them: an operation keeps its sizes. Collective
-/// on the program's communicator; it waits. Empty where every rank knows what it needs.
+/// The sizes of all blocks in bytes, from the rank that knows them: the sizes of an operation are constant.
+/// Collective on the program's communicator; waits. Empty if every rank knows the sizes that it needs.
 std::vector<MPI_Count> agreed_sizes(const Arguments& arguments, const Communicator& communicator) {
   std::vector<MPI_Count> sizes;
   if (!root_alone_knows_sizes(arguments.collective)) return sizes;
@@ -119,7 +119,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     refuse_while_running();
     if (const int code = make_request(); code != MPI_SUCCESS) return code;
     *request = GeneralizedRequest::request();
-    if (!has_told_) tell(seconds_now());  // also where no phase was declared at all
+    if (!has_told_) tell(seconds_now());  // also if no phase was declared
     is_running_ = true;
     start_ = ticks();
     has_input_.store(true, std::memory_order_release);
@@ -155,8 +155,8 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     complete_request();
   }
 
-  /// All ranks are in MPI_Finalize: what others wait for is sent, and nothing is written into the program's
-  /// memory.
+  /// All ranks are in MPI_Finalize: messages for other ranks are sent, and nothing is written into the
+  /// program's memory.
   bool close() override {
     if (is_running_) return false;
     is_closed_ = true;
@@ -175,7 +175,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
            sizes.size();
   }
 
-  void on_request_gone() override {}  // the next start makes another one
+  void on_request_gone() override {}  // the next start creates another one
 
   void refuse_while_running() const {
     if (is_running_)
@@ -195,7 +195,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
             .commutative = commutative_};
   }
 
-  /// The others are told when this rank will come: once a run.
+  /// Sends this rank's forecast to the others: once per run.
   void tell(double forecast) {
     GeneralizedRequest::begin();
     code_ = MPI_SUCCESS;
@@ -203,7 +203,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     run_.reset();
     exchange_.begin(to_ns(forecast) + offset_ns_);
     progress::add(this);
-    has_told_ = true;  // last: an exception before leaves nothing pending
+    has_told_ = true;  // last: an earlier exception leaves nothing pending
   }
 
   /// An error skips the stages up to the last one, which waits for the call.
@@ -255,7 +255,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     return Polled::over(code_);
   }
 
-  /// A broadcast's vector stands in the output, at the root as well.
+  /// The vector of a broadcast is in the output, at the root as well.
   Buffer awaited() const {
     return arguments_.collective == Collective::bcast && arguments_.is_root() ? Buffer::output
                                                                               : Buffer::input;
@@ -269,7 +269,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     counted_ = Counted(declared_);
   }
 
-  /// What of the declarations is in the tally.
+  /// The declarations that are already counted.
   class Counted {
    public:
     Counted() = default;
@@ -291,18 +291,19 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
   const KeptArguments arguments_;
   const Spec spec_;
   const std::shared_ptr<InternalCommunicator> internal_;
-  const std::shared_ptr<LiveProfile> profile_;  // holds the record and the tally
+  const std::shared_ptr<LiveProfile> profile_;  // keeps the record and its profile alive
   CallStats& record_;
   PhaseStats& tally_;
   const std::uint32_t number_;
-  const std::vector<MPI_Count> sizes_;  // in bytes, by block; empty where each rank knows what it needs
+  const std::vector<MPI_Count> sizes_;  // in bytes, by block; empty if each rank knows the sizes that it
+                                        // needs
   const std::uint64_t block_bytes_;
   const bool commutative_;
   std::uint32_t runs_ = 0;
   std::int64_t offset_ns_ = 0, round_ns_ = 1;
 
   // The program's thread's.
-  bool has_told_ = false;  // from the forecast to the end of the run it is in the hands of who drives
+  bool has_told_ = false;  // from the forecast on, the driver owns the run until its end
   bool is_running_ = false;
   std::uint64_t start_ = 0;
   Counted counted_;
@@ -356,7 +357,7 @@ std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& co
   auto runs = std::make_unique<PhasedRuns>(arguments, communicator, spec, record, number, exchange);
   const std::int64_t offset = measure_offset(communicator);
   std::int64_t round = maximum(to_ns(std::clamp(round_seconds, 0., 1e6)),
-                               communicator.comm());  // ranks may have said different ones
+                               communicator.comm());  // the ranks' values may differ
   if (round == 0) round = measure_round(communicator.info(), communicator.tags(), runs->bytes_of_round());
   runs->set_clock(offset, std::max<std::int64_t>(round, 1));
   return runs;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arguments of a collective call, the same form for all of them.
+// Arguments of a collective call, in one form for all collectives.
 #pragma once
 
 #include "runtime/call/buffer_argument.hpp"
 
 namespace convene::runtime {
 
-/// What tells a call from others on its communicator, where all blocks are equal: calls of one shape differ
-/// in their buffers only. As the program gave it, arguments included that do not count on this rank.
+/// Identifies a call on its communicator if all blocks are equal: calls of one shape differ in their buffers
+/// only. As passed by the program, including arguments that are not significant on this rank.
 struct Shape {
   Collective collective = Collective::allgather;
   bool in_place = false;
@@ -27,12 +27,12 @@ struct Arguments {
   Rank procs = 1, rank = 0;
   int root = 0;
   bool in_place = false;    ///< MPI_IN_PLACE for the send side; in scatter for the root's receive side
-  bool is_refused = false;  ///< arrays are missing, or there is no process topology: native reports it
-  Shape shape = {};         ///< where all blocks are equal
+  bool is_refused = false;  ///< arrays are missing, or there is no process topology: native reports the error
+  Shape shape = {};         ///< if all blocks are equal
   BufferArgument send = {},
-                 recv = {};  ///< what this rank uses of them; a bcast's vector is `recv`, at the root too
+                 recv = {};  ///< the sides used by this rank; a bcast's vector is `recv`, at the root too
   MPI_Op op = {};            ///< of a reduction
-  /// Of a reduction's items, as the program gave it: what its operator is told. Null: that of the sides.
+  /// Type of a reduction's items as passed by the program, for its operator. Null: that of the sides.
   MPI_Datatype given_type = MPI_DATATYPE_NULL;
 
   /// The type of a reduction's items.
@@ -42,14 +42,14 @@ struct Arguments {
   }
   bool is_root() const { return static_cast<int>(rank) == root; }
 
-  /// Whether there is nothing in them that an MPI would refuse: it knows best how to say so.
+  /// True if they contain nothing that an MPI would reject: errors are left to the MPI to report.
   bool are_sound() const;
 
-  /// Bytes of all blocks together (of the vector in bcast and in reductions): equal on all ranks. 0 where MPI
-  /// makes no such number equal. Only for sound arguments.
+  /// Bytes of all blocks together (of the vector in bcast and in reductions): equal on all ranks. 0 if MPI
+  /// does not make such a number equal. Only for sound arguments.
   std::uint64_t total_bytes() const;
 
-  /// Bytes of a block where all are equal; of the mean block in allgatherv; of the own one in a neighborhood.
+  /// Bytes of a block if all are equal; of the mean block in allgatherv; of the own block in a neighborhood.
   std::uint64_t block_bytes(std::uint64_t total) const {
     if (is_neighborhood(collective)) return own_block_bytes();
     return has_one_vector(collective) ? total : total / procs;
@@ -57,13 +57,12 @@ struct Arguments {
   std::uint64_t own_block_bytes() const;
 };
 
-/// Whether nothing of the program's is called while it runs: no operator of its own. Then any thread may run
-/// it.
+/// True if it calls no code of the program: no user-defined operator. Then any thread may run it.
 bool runs_anywhere(const Arguments& call);
 
-/// Whether equal blocks stand on both sides, by a count and a type: no arrays.
+/// True if both sides have equal blocks, given by a count and a type: no arrays.
 bool has_equal_blocks(Collective collective);
-/// The same, or equal counts are given as one (see reduce_scatter() in runtime/run/reductions.cpp).
+/// The same, or equal counts given as one (see reduce_scatter() in runtime/run/reductions.cpp).
 bool may_have_equal_blocks(Collective collective);
 
 /// The handles in the runtime's parameters (mpi/collective_table.hpp).
@@ -75,13 +74,13 @@ struct MpiHandles {
 
 class Persistent;
 
-/// How a call is made: blocking (nothing given); non-blocking (a request); as a persistent operation, with a
-/// request of the MPI's kind (a request and an info) or with an object of Convene's (an operation).
+/// Form of a call: blocking (all null); non-blocking (a request); persistent, with an MPI request (a request
+/// and an info) or with an object of Convene's (an operation).
 struct Form {
   MPI_Request* request = nullptr;
   const MPI_Info* info = nullptr;
   Persistent** operation = nullptr;
-  /// A blocking call of the program that Convene makes as a non-blocking native one: it completes the request
+  /// A blocking call of the program that Convene runs as a non-blocking native one: it completes the request
   /// itself.
   bool is_internal = false;
 
@@ -89,8 +88,7 @@ struct Form {
   bool is_persistent() const { return info || operation; }
 };
 
-/// Of all blocking calls. (It is there as long as the library: a function of the MPI's can jump to the one
-/// behind it.)
+/// Form of all blocking calls. (A static object: a tail call may outlive any stack frame.)
 inline constexpr Form blocking;
 
 }  // namespace convene::runtime

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One side of a collective call as MPI has it: a buffer, the blocks in it, and their datatype; and the same
-// as bytes.
+// One side of a collective call in MPI's form: a buffer, its blocks, and their datatype; and the same as
+// bytes.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace convene::runtime {
 template <class Count>
 using DisplacementOf = std::conditional_t<std::is_same_v<Count, int>, int, MPI_Aint>;
 
-/// Some blocks, in items of a datatype: `each` of them back to back, or counts and displacements as arrays of
-/// either width, which stay the caller's. Without displacements the blocks stand back to back.
+/// Blocks in items of a datatype: `each` contiguous items per block, or counts and displacements as arrays of
+/// either width, owned by the caller. Without displacements the blocks are contiguous.
 class Blocks {
  public:
   Blocks() = default;
@@ -36,19 +36,19 @@ class Blocks {
   bool is_uniform() const { return !narrow_ && !wide_; }
   MPI_Count each() const { return each_; }
   MPI_Count count(Rank block) const { return narrow_ ? narrow_[block] : wide_ ? wide_[block] : each_; }
-  /// The same with displacements, where they lack: arrays from the arena.
+  /// The same with displacements, if missing: arrays from the arena.
   Blocks with_displacements(Arena& arena) const;
   /// The same with arrays from the arena instead of the caller's.
   Blocks kept(Arena& arena) const;
-  /// The same without gaps, in order.
+  /// The same, contiguous and in order.
   Blocks back_to_back(Arena& arena) const;
-  /// Where a block starts, in extents of the type. Not for arrays without displacements.
+  /// Start of a block in extents of the type. Not for arrays without displacements.
   std::ptrdiff_t at(Rank block) const {
     if (narrow_) return narrow_at_[block];
     return wide_ ? static_cast<std::ptrdiff_t>(wide_at_[block])
                  : static_cast<std::ptrdiff_t>(block) * static_cast<std::ptrdiff_t>(each_);
   }
-  /// All counts together; nothing where one is negative.
+  /// The sum of all counts; nothing if one is negative.
   std::optional<std::uint64_t> total() const;
 
   /// The blocks as memory: `base` is the buffer of a contiguous type.
@@ -62,7 +62,7 @@ class Blocks {
   const MPI_Aint* wide_at_ = nullptr;
 };
 
-/// A side that a rank does not use has no blocks, and a null type.
+/// A side that a rank does not use has no blocks and a null type.
 struct BufferArgument {
   void* buffer = nullptr;
   Blocks blocks = {};
@@ -71,16 +71,16 @@ struct BufferArgument {
   bool is_used() const { return blocks.number() > 0; }
 };
 
-/// How a side is to stand in memory.
+/// Required layout of a side in memory.
 struct Layout {
-  std::uint32_t segments = 1;  ///< places of a block
-  bool copied = false;         ///< staging in any case
-  /// Bytes that every block takes up, however many are its own: staging then, too.
+  std::uint32_t segments = 1;  ///< number of places of a block
+  bool copied = false;         ///< always in staging
+  /// Bytes reserved for every block, independent of its size: implies staging.
   std::optional<std::uint64_t> padded_to = std::nullopt;
   bool by_items = false;  ///< places end between items, whose bytes may be in any order
 };
 
-/// A side as bytes: the program's own memory where its type is contiguous, else staging from the arena.
+/// A side as bytes: the program's own memory if its type is contiguous, else staging from the arena.
 class PackedBuffer {
  public:
   PackedBuffer() = default;
@@ -89,10 +89,11 @@ class PackedBuffer {
   const Memory& memory() const { return memory_; }
   bool is_staged() const { return staging_ != nullptr; }
 
-  /// From the program's buffer into the staging: all blocks, or one. Returns MPI_SUCCESS or the MPI's error.
+  /// Packs from the program's buffer into the staging: all blocks, or one. Returns MPI_SUCCESS or the MPI's
+  /// error.
   int fetch(MPI_Comm comm) const;
   int fetch(Rank block, MPI_Comm comm) const;
-  /// The other way, all blocks.
+  /// Unpacks all blocks.
   int deliver(MPI_Comm comm) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arguments of a call that goes on after it has returned.
+// Arguments of a call that continues after it has returned.
 #pragma once
 
 #include "base/arena.hpp"
@@ -9,15 +9,14 @@
 
 namespace convene::runtime {
 
-/// Arguments that need nothing of the program's but its buffers. It may free its datatypes and its operator
-/// as soon as the call has returned. The arrays of counts and displacements it must leave alone, but not
-/// every program does: MPIs that read them only once forgive it (mpi4py's Iallgatherv lets go of them at
-/// once).
+/// Arguments that depend on nothing of the program but its buffers. It may free its datatypes and its
+/// operator as soon as the call has returned. It must not change the arrays of counts and displacements, but
+/// some programs do: MPIs that read them only once tolerate it (mpi4py's Iallgatherv releases them at once).
 class KeptArguments : public Arguments {
  public:
   explicit KeptArguments(const Arguments& given)
       : Arguments(given), send_type_(send.type), recv_type_(recv.type), operator_(op) {
-    // A type of which another one is made stays in being with that one, under its handle.
+    // A type stays alive, under its handle, with a type derived from it.
     if (is_reduction(collective)) given_type = given.item_type();
     send.blocks = send.blocks.kept(arrays_);
     recv.blocks = recv.blocks.kept(arrays_);

@@ -41,7 +41,7 @@ bool read_graph(MPI_Comm comm, int rank, Ranks& sources, Ranks& targets) {
 bool read_distributed_graph(MPI_Comm comm, Ranks& sources, Ranks& targets) {
   int in = 0, out = 0, weighted = 0;
   if (pmpi.Dist_graph_neighbors_count(comm, &in, &out, &weighted) != MPI_SUCCESS) return false;
-  // Some MPIs write weights where there are none: no MPI_UNWEIGHTED here.
+  // Some MPIs write weights even if there are none: so MPI_UNWEIGHTED is not used.
   const auto ins = static_cast<std::size_t>(in), outs = static_cast<std::size_t>(out);
   std::vector<int> from(ins + 1), to(outs + 1), from_weights(ins + 1), to_weights(outs + 1);
   if (pmpi.Dist_graph_neighbors(comm, in, from.data(), from_weights.data(), out, to.data(),

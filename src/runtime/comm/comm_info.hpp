@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicator facts: what the MPI says of the program's communicator when its handle is made.
+// Communicator facts: queried from the MPI when the handle is created.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace convene::runtime {
 
-/// Generation of the set of handles: grows when a handle is freed or fails. Threads then look handles up
-/// again.
+/// Generation of the set of handles: incremented when a handle is freed or fails. Threads then look handles
+/// up again.
 inline std::atomic<std::uint64_t> handle_generation{0};
 
 struct CommInfo {
@@ -20,7 +20,7 @@ struct CommInfo {
   bool is_inter = false;
 };
 
-/// Asks the MPI. Local.
+/// Queries the MPI. Local.
 inline CommInfo info_of(MPI_Comm comm) {
   int inter = 0, rank = 0, procs = 1;
   pmpi.Comm_test_inter(comm, &inter);

@@ -25,7 +25,7 @@ Decision& Communicator::decide(const CallSignature& call) {
 SharedMemory* Communicator::share(std::uint64_t bytes) {
   const SharedMemory* const before = shared_memory_.current();
   SharedMemory* const memory = shared_memory_.at_least(bytes);
-  if (shared_memory_.current() != before) fast_path().forget();  // its binding has the memory before
+  if (shared_memory_.current() != before) fast_path().forget();  // its binding refers to the previous memory
   return memory;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decision: which algorithm runs the calls of one signature on a communicator, and why.
+// Decision: the algorithm for the calls of one signature on a communicator, and the reason.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace convene::runtime {
 
-/// Call signature: what a decision may depend on beside the communicator. Equal on all ranks, but `in_place`
+/// Call signature: all inputs of a decision besides the communicator. Equal on all ranks, except `in_place`
 /// of a rooted collective, which is the root's.
 struct CallSignature {
   Collective collective = Collective::allgather;
@@ -29,16 +29,16 @@ struct CallSignature {
   bool has_native = true;         ///< the MPI has such a call
 };
 
-/// What was decided for one signature.
+/// Decision for one signature.
 struct Decision {
   CallSignature signature;
-  bool depends_on_form = false;              ///< holds for blocking calls only, or for others only
-  bool any_size = false;                     ///< holds for every size
+  bool depends_on_form = false;              ///< valid for blocking calls only, or for others only
+  bool any_size = false;                     ///< valid for every size
   bool wants_nodes = false;                  ///< may change once the nodes, or all neighbours, are known
   std::shared_ptr<const Prepared> prepared;  ///< null: native
-  std::uint64_t shared_places = 0;           ///< that the ranks of the fullest node share
+  std::uint64_t shared_places = 0;           ///< shared by the ranks of the fullest node
   Program program;                           ///< bound to the sizes of the last call
-  Spec spec;                                 ///< what runs; its algorithm is null where the call is native
+  Spec spec;                                 ///< the choice; its algorithm is null if the call is native
   std::string algorithm = "native";          ///< the same as text
   Reason reason = Reason::by_default;
   std::string reason_detail;    ///< see reason_text()
@@ -54,16 +54,16 @@ struct Decision {
   }
 };
 
-/// Fast path: the last call, where the next one may be the same with other buffers. Nothing is decided or
-/// bound again then. Only calls with named types, predefined operators and equal blocks are kept.
+/// Fast path: the last call, if the next one may be the same with other buffers. Then nothing is decided or
+/// bound again. Only calls with named types, predefined operators and equal blocks are kept.
 struct FastPath {
-  Decision* decision = nullptr;  ///< null: there is none
+  Decision* decision = nullptr;  ///< null: no fast path
   Shape shape;
   CallStats* record = nullptr;
   std::uint64_t block_bytes = 0;
   bool is_native = false, has_only_empty_messages = false;
-  Binding binding;             ///< else, of an algorithm of Convene's
-  ItemOperator item_operator;  ///< of a reduction: what the binding's operator refers to
+  Binding binding;             ///< otherwise, of an algorithm of Convene's
+  ItemOperator item_operator;  ///< of a reduction: the operator to which the binding refers
 
   bool is_for(const Shape& call) const { return decision && shape == call; }
   void forget() { decision = nullptr; }

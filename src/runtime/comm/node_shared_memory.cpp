@@ -27,7 +27,7 @@ SharedMemory* NodeSharedMemory::at_least(std::uint64_t bytes) {
     memory_ = std::move(made);
     return memory_.get();
   }
-  is_refused_ = true;  // the memory that exists stays in use
+  is_refused_ = true;  // the existing memory stays in use
   ProfileRegistry::instance().declare(
       "a communicator of " + std::to_string(info_.procs) +
       " processes stays with algorithms that send messages: the ranks of a node could not "

@@ -23,13 +23,14 @@ void NodeTopology::find() {
                                          MPI_INFO_NULL, &node) == MPI_SUCCESS &&
                     node != MPI_COMM_NULL;
   if (!on_all_ranks(made, info_.comm)) {
-    is_refused_ = true;  // or who decides anew would ask the others again, who do not
+    is_refused_ = true;  // otherwise a rank that decides again would query the others again, which do not
+                         // take part
     if (made) pmpi.Comm_free(&node);
     return ProfileRegistry::instance().declare("rules that ask for nodes do not fit a communicator of " +
                                                std::to_string(info_.procs) +
                                                " processes: the MPI could not make one more to count them");
   }
-  int first = static_cast<int>(info_.rank);  // of the node: stands for it
+  int first = static_cast<int>(info_.rank);  // the first rank of the node, which represents it
   pmpi.Bcast(&first, 1, MPI_INT, 0, node);
   pmpi.Comm_free(&node);
   std::vector<int> firsts(info_.procs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Node topology of a communicator: which ranks share a node.
+// Node topology of a communicator: the node of each rank.
 #pragma once
 
 #include <vector>
@@ -12,13 +12,13 @@ class NodeTopology {
  public:
   explicit NodeTopology(const CommInfo& info) : info_(info) {}
 
-  /// Whether it is known; equal on all ranks.
+  /// True if it is known; equal on all ranks.
   bool is_known() const { return nodes_ != 0; }
-  /// Whether the MPI could not tell; equal on all ranks.
+  /// True if the MPI could not determine it; equal on all ranks.
   bool is_refused() const { return is_refused_; }
-  /// Asks the MPI. Collective; equal on all ranks. Declares a failure.
+  /// Queries the MPI. Collective; equal on all ranks. Declares a failure.
   void find();
-  /// Reads what was declared for MPI_COMM_WORLD (CONVENE_MACHINE, CONVENE_MAPPING). Local: every rank reads
+  /// Reads the declared nodes of MPI_COMM_WORLD (CONVENE_MACHINE, CONVENE_MAPPING). Local: every rank reads
   /// the same.
   void read_declared();
 

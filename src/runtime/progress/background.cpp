@@ -23,12 +23,12 @@ struct State {
 };
 
 State& state() {
-  static auto* only = new State;  // never freed: programs finalize in odd orders
+  static auto* only = new State;  // never freed: programs finalize in any order
   return *only;
 }
 
 std::atomic<Poller*> running{nullptr};
-std::atomic<bool> is_settled{false};  // nothing is to be started any more
+std::atomic<bool> is_settled{false};  // no thread is to be started any more
 
 Poller::Found poll() {
   if (progress::outstanding.load(std::memory_order_acquire) == 0) return Poller::Found::nothing;
@@ -82,7 +82,7 @@ void start() {
   running.store(here.poller.get(), std::memory_order_release);
 }
 
-/// Called when an operation is in the list already: it must not throw. Without the thread there is foreground
+/// Called when an operation is already in the list: it must not throw. Without the thread there is foreground
 /// progress.
 void wake() noexcept {
   try {

@@ -27,21 +27,20 @@ struct Kept {
   TickLine ticks;
 
   static Kept& instance() {
-    static Kept* kept = new Kept;  // never freed: programs finalize in odd orders
+    static Kept* kept = new Kept;  // never freed: programs finalize in any order
     return *kept;
   }
 };
 
-/// Which ranks of a communicator read one clock; gives the recording its name, too. Collective. False where
-/// that failed.
+/// Determines which ranks of a communicator read the same clock; also names the recording. Collective. False
+/// on failure.
 bool find_clocks(MPI_Comm comm, Recording& recording) {
   if (recording.clock().has_groups()) return true;
   name_communicator(comm, recording.communicator, progress::await);
   return recording.clock().find_groups(comm, progress::await) == MPI_SUCCESS;
 }
 
-/// Of an intercommunicator: clocks are compared over both groups. (They are put together each time, which is
-/// seldom.)
+/// Of an intercommunicator: clocks are compared over both groups. (They are merged each time, which is rare.)
 void synchronize_groups(Communicator& communicator, Recording& recording) {
   CommonClock& clock = recording.clock();
   if (clock.has_groups() && clock.is_one_clock()) return;
@@ -50,7 +49,7 @@ void synchronize_groups(Communicator& communicator, Recording& recording) {
   if (both == MPI_COMM_NULL) return;
   bool is_right = find_clocks(both, recording);
   if (is_right && !clock.is_one_clock()) is_right = clock.update(both, 0, progress::await) == MPI_SUCCESS;
-  if (is_right) pmpi.Comm_free(&both);  // some MPIs end a program that frees one with messages left over
+  if (is_right) pmpi.Comm_free(&both);  // some MPIs abort if a communicator with pending messages is freed
 }
 
 /// Writes the recordings to CONVENE_RECORD, while the MPI still works.
@@ -60,13 +59,13 @@ void write() {
   const std::lock_guard lock(kept.mutex);
   std::vector<const Recording*> written;
   for (const auto& recording : kept.recordings)
-    // A communicator without calls may still know its ranks' clocks, by which its operations' starts are
+    // A communicator without calls may still have a common clock, by which its operations' starts are
     // compared.
     if (recording->calls() > 0 || recording->clock().is_known()) written.push_back(recording.get());
   write_recordings(directory, written, kept.ticks);
 }
 
-/// Keeps a recording until the end, where recordings are written.
+/// Keeps a recording until the end, when recordings are written.
 void keep(const std::shared_ptr<Recording>& recording) {
   if (settings().record_directory.empty()) return;
   Kept& kept = Kept::instance();
@@ -74,7 +73,7 @@ void keep(const std::shared_ptr<Recording>& recording) {
   kept.recordings.push_back(recording);
 }
 
-/// Has every rank that makes a call leave a file, also one without recorded communicators.
+/// Ensures that every rank with a call writes a file, also without recorded communicators.
 void write_at_end() {
   static const bool once = [] {
     if (!settings().record_directory.empty()) process::at_end(process::EndStage::write_recordings, write);
@@ -139,7 +138,9 @@ RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form
   recorder::write_at_end();
   Communicator* communicator = Communicator::of(comm);
   if (!communicator || communicator->is_unrecorded()) return;
-  if (form.is_persistent() && settings().record_directory.empty()) return;  // nobody else looks at starts
+  if (form.is_persistent() && settings().record_directory.empty())
+    return;  // starts are used by recordings
+             // only
   if (!communicator->recording()) {
     RecordedCommunicator described = recorder::describe_communicator(communicator->info());
     if (described.members.empty()) {
@@ -157,16 +158,17 @@ RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form
     return;
   }
   number_ = static_cast<std::uint64_t>(recording.next_operation());
-  // Starts never compare clocks, since ranks may make them in any order.
+  // Starts never synchronise clocks, since ranks may make them in any order.
   if (std::has_single_bit(number_ + 1)) recorder::synchronize(*communicator);
-  communicator->stats().forget_last();  // where the making has no account, it is not that of an earlier call
+  communicator->stats().forget_last();  // if the creation has no record, it must not use that of an earlier
+                                        // call
 }
 
 int RecordedScope::end(int code) {
   if (!communicator_) return code;
   const std::uint64_t now = ticks();
   Recording& recording = *communicator_->recording();
-  // Where the call was left to the MPI without an account, the last record is of another one.
+  // If the call was native without a record, the last record belongs to another one.
   const CallStats* record = communicator_->stats().last();
   if (record && record->collective != shape_.collective) record = nullptr;
   if (form_.is_persistent()) {
@@ -178,7 +180,7 @@ int RecordedScope::end(int code) {
   return code;
 }
 
-/// The operation has been made.
+/// The operation has been created.
 void RecordedScope::record_starts(const CallStats* record) const {
   RecordedCommunicator described = communicator_->recording()->communicator;
   described.operation = static_cast<std::int64_t>(number_);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The recorder: notes when this rank comes to each collective and when it leaves, brings the communicators'
-// common clocks up to date, and writes it all down at the end. Off unless asked for; then a call pays a test
-// of one flag.
+// Recorder: records this rank's entry to and exit from each collective, updates the communicators' common
+// clocks, and writes all of it at the end. Off unless requested; then a call costs a test of one flag.
 #pragma once
 
 #include <atomic>
@@ -21,25 +20,25 @@ namespace recorder {
 enum class State : std::uint8_t { undecided, off, on };
 inline std::atomic<State> state{State::undecided};
 
-/// False only when it is known that nothing is recorded.
+/// False only if it is known that nothing is recorded.
 inline bool may_be_on() { return state.load(std::memory_order_relaxed) != State::off; }
 
-/// Whether calls are recorded: decided by the settings, in the first call.
+/// True if calls are recorded: decided by the settings, in the first call.
 bool is_on();
 
-/// Records from now on, whatever the settings say (for forecasts; nothing is written unless CONVENE_RECORD
-/// says where). To be called on all ranks at the same place of the program, before the first collective.
+/// Records from now on, regardless of the settings (for forecasts; files are written only if CONVENE_RECORD
+/// is set). Call it on all ranks at the same place of the program, before the first collective.
 void switch_on();
 
-/// Brings the communicator's common clock up to date. Collective on it; the recorder does it by itself after
-/// the first blocking call and then after ever longer stretches. A failure leaves the clock as it was.
+/// Updates the communicator's common clock. Collective on it; the recorder does it by itself after the first
+/// blocking call and then at growing intervals. A failure leaves the clock unchanged.
 void synchronize(Communicator& communicator);
 
 /// The starts of one persistent operation.
 class Starts {
  public:
-  /// `record` (null: it is not known) and `bytes`: as Recording::end() has them. The recording is written at
-  /// the end, whatever becomes of this.
+  /// `record` (null: unknown) and `bytes`: as in Recording::end(). The recording is written at the end, even
+  /// if this object is deleted.
   Starts(std::shared_ptr<Recording> recording, const Shape& shape, const CallStats* record,
          std::uint64_t bytes)
       : recording_(std::move(recording)), shape_(shape), bytes_(bytes) {
@@ -49,8 +48,8 @@ class Starts {
   Starts(const Starts&) = delete;
   Starts& operator=(const Starts&) = delete;
 
-  /// A start, from the place that was noted (runtime/call/caller.hpp). Returns what `start()` returns; one
-  /// that fails is none.
+  /// Records a start, from the noted call site (runtime/call/caller.hpp). Returns the result of `start()`; a
+  /// failed start is not recorded.
   template <class Start>
   int record(Start&& start) {
     const std::uint64_t arrival = ticks();
@@ -64,16 +63,16 @@ class Starts {
 
   const std::shared_ptr<Recording> recording_;
   const Shape shape_;
-  std::optional<CallStats> record_;  // its name and reason: the account may go before the operation
+  std::optional<CallStats> record_;  // its name and reason: the profile may be deleted before the operation
   const std::uint64_t bytes_;
 };
 
-/// Attaches the record of starts to a persistent operation that has just been made in that form.
+/// Attaches the record of starts to a persistent operation that has just been created in that form.
 using AttachStarts = void (*)(const Form& form, std::unique_ptr<Starts> starts);
 
 }  // namespace recorder
 
-/// One call, from where the program came in to where it goes out.
+/// One call, from its entry to its exit.
 class RecordedScope {
  public:
   RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form, recorder::AttachStarts attach);

@@ -24,7 +24,7 @@ using nlohmann::json;
 constexpr int format_version = 2;
 constexpr std::size_t row_bytes = 3 * 8 + 2 * 2;
 
-/// Where an address is: in which object, at which address of that object's own, near which symbol.
+/// Location of an address: its object, its address within the object, the nearest symbol.
 json place_of(const void* address) {
   json found = {{"address", reinterpret_cast<std::uintptr_t>(address)}};
   Dl_info info{};
@@ -37,7 +37,7 @@ json place_of(const void* address) {
   return found;
 }
 
-/// The program itself is known to the loader by an empty name, or by the one that it was called by.
+/// The loader gives the program itself an empty name, or the name of its invocation.
 std::string program() {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
@@ -106,7 +106,7 @@ std::string rows(const Recording& recording, const TickLine& ticks) {
   return bytes;
 }
 
-/// A group's ranks in MPI_COMM_WORLD, -1 for those who are none there. Frees the group.
+/// A group's ranks in MPI_COMM_WORLD, -1 for ranks outside it. Frees the group.
 std::vector<int> in_world(MPI_Group group) {
   MPI_Group world = MPI_GROUP_NULL;
   pmpi.Comm_group(MPI_COMM_WORLD, &world);
@@ -179,9 +179,9 @@ void write_recordings(const std::string& directory, const std::vector<const Reco
                      {"communicators", communicators}};
   const std::string path =
       directory + "/recording-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".bin";
-  const std::string part = path + ".part";  // a reader never sees half a file
+  const std::string part = path + ".part";  // a reader never sees an incomplete file
   {
-    constexpr auto replace = json::error_handler_t::replace;  // a file's name need not be UTF-8
+    constexpr auto replace = json::error_handler_t::replace;  // a file name need not be UTF-8
     std::ofstream file(part, std::ios::binary);
     file << head.dump(-1, ' ', false, replace) << '\n';
     for (const Recording* recording : recordings) file << rows(*recording, ticks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives that combine data.
+// Collectives that combine data.
 #include <algorithm>
 
 #include "runtime/run/collectives.hpp"
@@ -8,7 +8,7 @@
 namespace convene::runtime {
 namespace {
 
-/// What a later call is compared with.
+/// The shape with which a later call is compared.
 template <class Count>
 Shape shape_of(Collective collective, const void* sendbuf, Count count, MPI_Datatype type, MPI_Op op,
                int root) {
@@ -40,7 +40,7 @@ template <Collective collective, Number sent, Number received, class Count, clas
              native);
 }
 
-/// Whether all counts are equal, as in most programs: then a later call can be recognised as the same one.
+/// True if all counts are equal, as in most programs: then a repeated call can be recognised.
 template <class Count>
 bool are_all_equal(const Count counts[], MPI_Comm comm) {
   const Communicator* communicator = counts ? Communicator::of(comm) : nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One call, from its arguments to the executor and the account.
+// One call, from its arguments to the executor and the statistics.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace convene::runtime {
 
-/// The MPI's own call, in the form that is asked for: what to do where Convene does not run it. (Not a
-/// std::function: a call must not allocate.)
+/// The native call, in the requested form: used if Convene does not run the call. (Not a std::function: a
+/// call must not allocate.)
 class NativeCall {
  public:
   template <class Function>
@@ -27,7 +27,7 @@ class NativeCall {
           return std::function<int(const Form&)>(*static_cast<const Function*>(object));
         }) {}
   int operator()(const Form& form = blocking) const { return call_(object_, form); }
-  /// One that outlives the program's call.
+  /// A copy that outlives the program's call.
   std::function<int(const Form&)> kept() const { return keep_(object_); }
 
  private:
@@ -36,24 +36,24 @@ class NativeCall {
   std::function<int(const Form&)> (*keep_)(const void*);
 };
 
-/// To be called in a catch block, where a call on `comm` was interrupted: no later one can run there. Returns
-/// the error code, which has gone to the communicator's error handler.
+/// Call it in a catch block, if a call on `comm` was interrupted: no later one can run there. Returns the
+/// error code, after calling the communicator's error handler.
 int report_exception_in_call(MPI_Comm comm);
-/// A call on a communicator on which an earlier one has failed: the ranks may no longer agree on the number
-/// of the call.
+/// Error of a call on a communicator on which an earlier one has failed: the ranks may no longer agree on the
+/// number of the call.
 int refuse_call(const Communicator& communicator);
 
-/// The program of the last call on other buffers. Errors of the MPI go to the communicator's error handler.
-/// Does not throw.
+/// Runs the program of the last call on other buffers. Errors of the MPI go to the communicator's error
+/// handler. Does not throw.
 int rerun_program(const void* input, void* output, Communicator& communicator);
 
-/// Whether a blocking call may take the short way: it is the last one again, on any buffers.
+/// True if a blocking call may take the fast path: it repeats the last one, with any buffers.
 [[gnu::always_inline]] inline bool is_repeated(const Shape& shape, Communicator& communicator) {
   return communicator.fast_path().is_for(shape) && progress::may_block();
 }
 
-/// The short way, where is_repeated(): straight to the program of the last call, or to the MPI. (A template,
-/// and inline: what it adds to the native call is what every call of every program pays.)
+/// The fast path, if is_repeated(): directly to the program of the last call, or to the MPI. (An inline
+/// template: every call of every program pays its overhead.)
 template <class Function>
 [[gnu::always_inline]] inline int rerun(const void* input, void* output, Communicator& communicator,
                                         const Function& native) {
@@ -75,7 +75,7 @@ template <class Function>
   return code;
 }
 
-/// Whether a blocking barrier is the last call again, and one whose program is of tokens.
+/// True if a blocking barrier repeats the last call, whose program has zero-byte messages only.
 [[gnu::always_inline]] inline bool is_repeated_barrier(Communicator& communicator) {
   const FastPath& last = communicator.fast_path();
   return last.decision && last.has_only_empty_messages && last.shape.collective == Collective::barrier &&
@@ -88,18 +88,18 @@ int rerun_barrier(Communicator& communicator);
 /// handler.
 int run_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native);
 
-/// Starts a non-blocking one. Of a native call only its start is timed.
+/// Starts a non-blocking call. Of a native call only the start is timed.
 int run_non_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native,
                      MPI_Request* request);
 
-/// What a decision on a call may depend on.
+/// The inputs of a decision on a call.
 CallSignature signature_of(const Arguments& arguments, std::uint64_t total_bytes);
 
-/// A run in which everything that is outstanding goes on as well. Waits for its end; returns MPI_SUCCESS or
-/// the MPI's error.
+/// A run during which all pending operations progress as well. Waits for its end; returns MPI_SUCCESS or the
+/// MPI's error.
 int run_beside_others(const Binding& binding, Arena& arena);
 
-/// Where a call must agree on sizes: does so, and waits for it. Returns MPI_SUCCESS or the MPI's error.
+/// Agrees on sizes if a call requires it, and waits for the result. Returns MPI_SUCCESS or the MPI's error.
 int agree(BoundCall& call, TagWindow& tag_window);
 
 /// Counts a native call on an intercommunicator.

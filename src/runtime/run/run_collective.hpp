@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How every collective begins: from MPI's arguments to the one form, and on to a run.
+// Common beginning of all collectives: from MPI's arguments to the common form, and to a run.
 #pragma once
 
 #include "runtime/call/failure.hpp"
@@ -30,7 +30,7 @@ int run_any(const Shape& shape, MPI_Comm comm, const Form& form, const Complete&
                       : run_blocking(arguments, *communicator, to_native);
 }
 
-/// The same behind the exception barrier. (Not inline, and everything by value: on the fast path nothing of
+/// The same behind the exception barrier. (Not inline, and all arguments by value: on the fast path none of
 /// it is in memory. The fast path itself has no barrier: rerun_program() and rerun_barrier() have one each.)
 template <class Complete, class Function>
 [[gnu::noinline]] int run_in_full(Shape shape, MPI_Comm comm, const Form& form, Complete complete,
@@ -44,7 +44,7 @@ template <class Complete, class Function>
 
 /// Finds the communicator's handle, takes the fast path or completes the arguments, and runs the call in its
 /// form. (Always inline: after a wait that has yielded to other processes each return from a call is slow,
-/// which short calls show.)
+/// which is measurable in short calls.)
 template <class Complete, class Function>
 [[gnu::always_inline]] inline int run_unrecorded(const Shape& shape, const void* sendbuf, void* recvbuf,
                                                  MPI_Comm comm, const Form& form, const Complete& complete,
@@ -75,7 +75,7 @@ template <class Complete, class Function>
   return run_unrecorded(shape, sendbuf, recvbuf, comm, form, complete, native);
 }
 
-/// The same if blocks may differ: such a call is never known to be a repeated one.
+/// The same if blocks may differ: such a call is never recognised as a repeated one.
 template <class Complete, class Function>
 [[gnu::always_inline]] inline int run(Collective collective, MPI_Comm comm, int root, const Form& form,
                                       const Complete& complete, const Function& native) {

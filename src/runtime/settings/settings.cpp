@@ -23,7 +23,7 @@ std::string_view variable(const char* name) {
   return value ? value : "";
 }
 
-/// The index of the variable's value in a list of words; 0 where the variable is not set.
+/// The index of the variable's value in a list of words; 0 if the variable is not set.
 int one_of(const char* name, std::initializer_list<std::string_view> words) {
   const std::string_view value = variable(name);
   if (value.empty()) return 0;
@@ -117,7 +117,7 @@ std::vector<Rank> Settings::declared_nodes(Rank procs) const {
 }
 
 const Settings& settings() {
-  // Never freed: MPI_Finalize may come after static destructors.
+  // Never freed: MPI_Finalize may be called after static destructors.
   static const Settings& once = *[] {
     try {
       return new Settings(read_settings());
@@ -129,10 +129,12 @@ const Settings& settings() {
 }
 
 void refuse(const std::string& why, bool speaks) {
-  constexpr unsigned head_start_us = 2'000'000;  // for the rank that speaks: the first abort ends all
-  constexpr unsigned to_be_heard_us = 200'000;   // some launchers drop what they have not passed on by then
+  constexpr unsigned head_start_us = 2'000'000;  // delay on all ranks except the one that prints: the first
+                                                 // abort ends all
+  constexpr unsigned to_be_heard_us = 200'000;   // some launchers drop output that they have not forwarded by
+                                                 // then
   if (!speaks) usleep(head_start_us);
-  // Who is still there then is the only one whom it concerns.
+  // A rank that still runs then is the only one with the error.
   std::fprintf(stderr, "convene: %s\n", why.c_str());
   std::fflush(stderr);
   usleep(to_be_heard_us);

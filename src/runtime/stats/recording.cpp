@@ -22,7 +22,7 @@ std::size_t hash(const SiteKey& key) {
 
 }  // namespace
 
-// (Without values: the memory of a ring that is never filled is never touched.)
+// (Uninitialised: the memory of a ring that is never filled is never touched.)
 Recording::Recording(std::size_t calls, TickLine ticks)
     : capacity_(std::bit_ceil(std::max<std::size_t>(calls, 2))),
       ring_(std::make_unique_for_overwrite<RecordedCall[]>(capacity_)),
@@ -60,7 +60,7 @@ void Recording::end(std::uint64_t number, const CallStats* record, std::uint64_t
   call.exit = exit;
 }
 
-/// Programs go in circles: most often it is the site that came after the last one before.
+/// Programs repeat their calls: most often it is the site that followed the previous one last time.
 std::uint16_t Recording::find_site(const SiteKey& key) {
   if (!sites_.empty() && sites_[sites_[last_site_].next].key == key) return sites_[last_site_].next;
   std::size_t at = hash(key) % places_.size();
@@ -70,7 +70,7 @@ std::uint16_t Recording::find_site(const SiteKey& key) {
   if (sites_.size() > others) return others;
   const auto added = static_cast<std::uint16_t>(sites_.size());
   sites_.push_back({});
-  if (added == others) return others;  // it keeps no address
+  if (added == others) return others;  // it has no address
   sites_[added].key = key;
   places_[at] = added;
   return added;
@@ -115,7 +115,7 @@ void Recording::close() {
   places_ = {};
   const std::uint64_t kept = calls_ - oldest();
   if (kept >= capacity_) return;
-  // Not full: the calls stand at the beginning.
+  // Not full: the calls are at the beginning.
   const std::size_t needed = std::bit_ceil(std::max<std::size_t>(kept, 2));
   auto smaller = std::make_unique_for_overwrite<RecordedCall[]>(needed);
   std::copy_n(ring_.get(), kept, smaller.get());
