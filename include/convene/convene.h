@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Convene: MPI collectives by an algorithm of your choice.
+/* Convene: MPI collectives with an algorithm of your choice.
  *
  * Link with libconvene-<stack> of the MPI that the program is built with (openmpi, mpich, or abi for the
  * standard ABI of MPI 5), or find_package(convene) and link convene::convene-<stack>. An unmodified
  * program needs none of this: `convene run` puts the same algorithms under its MPI calls.
  *
- * Collectives take the arguments of the MPI functions of the same name, mean the same, and return MPI's
- * error codes after they went to the communicator's error handler. They may be called from several threads
- * for different communicators (if the MPI gives MPI_THREAD_MULTIPLE), like MPI's. */
+ * Collectives take the arguments of the MPI functions of the same name, have the same semantics, and
+ * return MPI's error codes after calling the communicator's error handler. Like MPI's, they may be called
+ * from several threads for different communicators (with MPI_THREAD_MULTIPLE). */
 #ifndef CONVENE_CONVENE_H
 #define CONVENE_CONVENE_H
 
@@ -18,35 +18,34 @@
 extern "C" {
 #endif
 
-/* What the last collective of Convene's did on a communicator. The texts belong to Convene and are valid
+/* Record of the last collective of Convene's on a communicator. The texts belong to Convene and are valid
  * until the next collective call on that communicator. (Of repeated short calls, every eighth is timed:
- * `seconds` is of the last one that was.) */
+ * `seconds` is that of the last timed call.) */
 typedef struct convene_account {
-  const char* algorithm; /* with its parameters, as one would ask for it: "sparbit;send=packed" */
-  const char* reason;    /* why it was chosen: "forced", "rule 2 of rules.json", "default", … */
-  double seconds;        /* how long it took on this rank */
+  const char* algorithm; /* with its parameters, as in CONVENE_USE: "sparbit;send=packed" */
+  const char* reason;    /* the reason for the choice: "forced", "rule 2 of rules.json", "default", … */
+  double seconds;        /* duration on this rank */
 } convene_account;
 
 /* Bytes of memory that Convene holds on this process. */
 typedef struct convene_footprint {
-  size_t
-      communicator; /* this communicator's handle, without schedules and without what the MPI itself holds */
-  size_t programs;  /* schedules of this communicator that are bound to the sizes of calls */
-  size_t schedules; /* all cached schedules of the process */
-  size_t cached;    /* how many schedules these are */
-  int has_communicator; /* whether the MPI holds a further communicator for this one */
+  size_t communicator;  /* this communicator's handle, without schedules and without the MPI's own memory */
+  size_t programs;      /* schedules of this communicator that are bound to the sizes of calls */
+  size_t schedules;     /* all cached schedules of the process */
+  size_t cached;        /* number of these schedules */
+  int has_communicator; /* 1 if the MPI holds an internal communicator for this one */
 } convene_footprint;
 
 /* The version of this library, "0.1.0". */
 const char* convene_version(void);
 
-/* The collectives. Those that end in _c take counts of any size, on every stack; but where Convene is to
- * use the MPI's own algorithm and the MPI has no large-count form, a count above INT_MAX is MPI_ERR_COUNT. */
+/* The collectives. Those that end in _c take counts of any size, on every stack; but if the native
+ * algorithm is chosen and the MPI has no large-count form, a count above INT_MAX is MPI_ERR_COUNT. */
 
 /* Gathers sendcount items of every rank into recvbuf of all ranks (MPI_Allgather). */
 int convene_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                       MPI_Datatype recvtype, MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Allgather_c). */
+/* The same with counts of any size (MPI_Allgather_c). */
 int convene_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
@@ -54,7 +53,7 @@ int convene_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
  * recvbuf on. */
 int convene_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                        const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Allgatherv_c). */
+/* The same with counts of any size (MPI_Allgatherv_c). */
 int convene_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                          const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                          MPI_Comm comm);
@@ -62,69 +61,70 @@ int convene_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
 /* Gathers sendcount items of every rank into recvbuf of the root (MPI_Gather). */
 int convene_gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                    MPI_Datatype recvtype, int root, MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Gather_c). */
+/* The same with counts of any size (MPI_Gather_c). */
 int convene_gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                      MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 
-/* Likewise with blocks of different sizes (MPI_Gatherv); counts and displacements matter at the root only. */
+/* The same with blocks of different sizes (MPI_Gatherv); counts and displacements are significant at the
+ * root only. */
 int convene_gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                     const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                     MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Gatherv_c). */
+/* The same with counts of any size (MPI_Gatherv_c). */
 int convene_gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                       const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
                       MPI_Comm comm);
 
-/* Gives every rank its block of the root's sendbuf (MPI_Scatter). */
+/* Sends every rank its block of the root's sendbuf (MPI_Scatter). */
 int convene_scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Scatter_c). */
+/* The same with counts of any size (MPI_Scatter_c). */
 int convene_scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                       MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 
-/* Likewise with blocks of different sizes (MPI_Scatterv); counts and displacements matter at the root
- * only. */
+/* The same with blocks of different sizes (MPI_Scatterv); counts and displacements are significant at the
+ * root only. */
 int convene_scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
                      void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Scatterv_c). */
+/* The same with counts of any size (MPI_Scatterv_c). */
 int convene_scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
                        MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                        int root, MPI_Comm comm);
 
-/* Gives the root's count items to all ranks (MPI_Bcast). */
+/* Sends the root's count items to all ranks (MPI_Bcast). */
 int convene_bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Bcast_c). */
+/* The same with counts of any size (MPI_Bcast_c). */
 int convene_bcast_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
 
 /* Sends block r of sendbuf to rank r and receives its block into place r of recvbuf (MPI_Alltoall). */
 int convene_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                      MPI_Datatype recvtype, MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Alltoall_c). */
+/* The same with counts of any size (MPI_Alltoall_c). */
 int convene_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                        MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
-/* Likewise with blocks of different sizes on both sides (MPI_Alltoallv). */
+/* The same with blocks of different sizes on both sides (MPI_Alltoallv). */
 int convene_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                       void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                       MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Alltoallv_c). */
+/* The same with counts of any size (MPI_Alltoallv_c). */
 int convene_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
                         MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                         const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
 
-/* Exchanges blocks with the neighbours of the communicator's process topology: the own one goes to all
- * targets, and one comes from each source (MPI_Neighbor_allgather). */
+/* Exchanges blocks with the neighbours of the communicator's process topology: sends the own block to all
+ * targets, and receives one from each source (MPI_Neighbor_allgather). */
 int convene_neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Neighbor_allgather_c). */
+/* The same with counts of any size (MPI_Neighbor_allgather_c). */
 int convene_neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
-/* Likewise with blocks of different sizes (MPI_Neighbor_allgatherv). */
+/* The same with blocks of different sizes (MPI_Neighbor_allgatherv). */
 int convene_neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                 const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                                 MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Neighbor_allgatherv_c). */
+/* The same with counts of any size (MPI_Neighbor_allgatherv_c). */
 int convene_neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                   void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                   MPI_Datatype recvtype, MPI_Comm comm);
@@ -135,15 +135,15 @@ int convene_barrier(MPI_Comm comm);
 /* Combines count items of all ranks by op, item by item, into recvbuf of the root (MPI_Reduce). */
 int convene_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
                    MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Reduce_c). */
+/* The same with counts of any size (MPI_Reduce_c). */
 int convene_reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                      int root, MPI_Comm comm);
 
-/* Likewise, into recvbuf of all ranks (MPI_Allreduce). Convene's algorithms give the same bits to each of
- * them. */
+/* The same, into recvbuf of all ranks (MPI_Allreduce). With Convene's algorithms all ranks get the same
+ * bits. */
 int convene_allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Allreduce_c). */
+/* The same with counts of any size (MPI_Allreduce_c). */
 int convene_allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                         MPI_Comm comm);
 
@@ -151,36 +151,35 @@ int convene_allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI
  * (MPI_Reduce_scatter). */
 int convene_reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype type,
                            MPI_Op op, MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Reduce_scatter_c). */
+/* The same with counts of any size (MPI_Reduce_scatter_c). */
 int convene_reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
                              MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
-/* Likewise with recvcount items for every rank (MPI_Reduce_scatter_block). */
+/* The same with recvcount items for every rank (MPI_Reduce_scatter_block). */
 int convene_reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type,
                                  MPI_Op op, MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Reduce_scatter_block_c). */
+/* The same with counts of any size (MPI_Reduce_scatter_block_c). */
 int convene_reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype type,
                                    MPI_Op op, MPI_Comm comm);
 
-/* Combines what the ranks up to this one have (MPI_Scan). */
+/* Combines the contributions of the ranks up to this one (MPI_Scan). */
 int convene_scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Scan_c). */
+/* The same with counts of any size (MPI_Scan_c). */
 int convene_scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                    MPI_Comm comm);
 
-/* Likewise without this one's own (MPI_Exscan); on rank 0 recvbuf is left as it is. */
+/* The same without this rank's own contribution (MPI_Exscan); on rank 0 recvbuf is unchanged. */
 int convene_exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
                    MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Exscan_c). */
+/* The same with counts of any size (MPI_Exscan_c). */
 int convene_exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm comm);
 
-/* The same without waiting. The request is one for all calls of the MPI (MPI_Wait, MPI_Testsome, …),
- * together with requests of the MPI's own. It makes progress inside MPI calls; where the MPI has no hook
- * for that (MPICH), inside those that wait for or test the request. (By the MPI's own names, with the
- * drop-in library, also inside sends, receives and probes: see the guide, "Non-blocking collectives", for
- * what is left out.) Where there is neither (the standard ABI without the drop-in library), the MPI's own
- * algorithms run. */
+/* Non-blocking collectives. The request is accepted by all calls of the MPI (MPI_Wait, MPI_Testsome, …),
+ * together with native requests. It progresses inside MPI calls; if the MPI has no progress hook (MPICH),
+ * inside those that wait for or test the request. (With the MPI names and the drop-in library, also inside
+ * sends, receives and probes: see the guide, "Non-blocking collectives", for the exceptions.) If neither
+ * is possible (the standard ABI without the drop-in library), the native algorithms run. */
 int convene_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
 int convene_iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -239,8 +238,8 @@ int convene_ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI
                                    void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
 int convene_ibarrier(MPI_Comm comm, MPI_Request* request);
-/* The reductions without waiting. Without the drop-in library an operator must not be freed
- * before the request is complete. */
+/* Non-blocking reductions. Without the drop-in library an operator must not be freed before the request is
+ * complete. */
 int convene_ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
                     MPI_Comm comm, MPI_Request* request);
 int convene_ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
@@ -266,13 +265,13 @@ int convene_iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype 
 int convene_iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm, MPI_Request* request);
 
-/* A collective that is made once, by all ranks in the same order, and started any number of times. On each
- * rank operations may be started in any order; but those that run as the MPI's own in the same order on
- * all ranks. */
+/* Persistent collective: created once, by all ranks in the same order, and started any number of times. On
+ * each rank operations may be started in any order, except native ones, which must be started in the same
+ * order on all ranks. */
 typedef struct convene_operation_of* convene_operation;
 
-/* Makes one (like MPI_Allgather_init of MPI 4, but on every stack); buffers, arrays, datatypes and the
- * operator are the caller's and must stay. May wait for the other ranks. */
+/* Creates a persistent collective (like MPI_Allgather_init of MPI 4, but on every stack); buffers, arrays,
+ * datatypes and the operator belong to the caller and must stay valid. May wait for the other ranks. */
 int convene_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                            int recvcount, MPI_Datatype recvtype, MPI_Comm comm, convene_operation* operation);
 int convene_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -363,16 +362,15 @@ int convene_exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datat
 int convene_exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                           MPI_Comm comm, convene_operation* operation);
 
-/* Starts it: from here on it is a non-blocking collective with that request. Before the next start that
- * must be complete. */
+/* Starts the operation: from here on it is a non-blocking collective with that request, which must be
+ * complete before the next start. */
 int convene_start(convene_operation operation, MPI_Request* request);
 
-/* Frees an operation that is not running, and sets it to NULL. Both return MPI_ERR_ARG where there is
- * none. */
+/* Frees an operation that is not running, and sets it to NULL. Both return MPI_ERR_ARG if there is none. */
 int convene_free(convene_operation* operation);
 
-/* Declared phases: how far the computation before a collective is, so that the collective can be scheduled
- * by when each rank will come, and can run as far as possible before it is called.
+/* Declared phases: the progress of the computation before a collective, so that the collective can be
+ * scheduled by the ranks' expected arrivals, and can run as far as possible before it is called.
  *
  *   convene_use(comm, "allgather=bdr");
  *   convene_allgather_init(..., comm, &operation);
@@ -387,50 +385,51 @@ int convene_free(convene_operation* operation);
  *     MPI_Wait(&request, MPI_STATUS_IGNORE);
  *   }
  *
- * The rank's contribution may be changed until convene_phase_end (or convene_start, where no phase is
- * open); the result is written between convene_start and the end of the request, never before. With an
- * algorithm that uses no forecast the declarations change nothing. A rank may leave declarations out in
- * any run: the others then hear of it when it starts the operation, and wait so long. All four return
- * MPI_SUCCESS, or MPI_ERR_ARG and do nothing: convene_error() then says why. */
+ * The rank's contribution may be changed until convene_phase_end (or convene_start, if no phase is open);
+ * the result is written between convene_start and the end of the request, never before. With an algorithm
+ * that uses no forecast the declarations have no effect. A rank may omit declarations in any run: the
+ * others then wait until it starts the operation. All four return MPI_SUCCESS, or MPI_ERR_ARG without any
+ * effect: convene_error() then returns the reason. */
 
 /* Declares that phases precede an operation. All ranks of its communicator call it, in the same order for
- * several operations; it waits for them. `round_seconds`: how long a rank needs to send one block (of a
- * reduction: one segment of the vector) and to receive another at the same time; 0: Convene measures it.
- * Of different values the greatest counts. */
+ * several operations; it waits for them. `round_seconds`: the time to send one block (of a reduction: one
+ * segment of the vector) and to receive another at the same time; 0: Convene measures it. If the values
+ * differ, the greatest is used. */
 int convene_phase_init(convene_operation operation, double round_seconds);
 
-/* The computation begins. */
+/* Declares that the computation begins. */
 int convene_phase_begin(convene_operation operation);
 
-/* The part `fraction` of it is done, above 0 and at most 1: 0.5 is one half. The first edge of a phase
- * tells the others when this rank is expected; where phases have no edges, their earlier durations do. */
+/* Declares that the part `fraction` of the computation is done, above 0 and at most 1: 0.5 is one half.
+ * The first edge of a phase sends the others a forecast of this rank's arrival; without edges, the
+ * forecast uses the durations of earlier phases. */
 int convene_phase_edge(convene_operation operation, double fraction);
 
-/* It is over, and the contribution is complete. */
+/* Declares that the computation is over, and the contribution complete. */
 int convene_phase_end(convene_operation operation);
 
 /* Chooses the algorithms on this communicator, instead of CONVENE_USE and CONVENE_RULES: for example
- * "allgather=sparbit;send=packed,allgatherv=ring"; what is not named runs as the MPI's own. All ranks must
- * give the same text. Returns MPI_SUCCESS, or MPI_ERR_ARG and leaves everything as it was: convene_error()
- * then says why. */
+ * "allgather=sparbit;send=packed,allgatherv=ring"; collectives that are not named run natively. All ranks
+ * must pass the same text. Returns MPI_SUCCESS, or MPI_ERR_ARG without any effect: convene_error() then
+ * returns the reason. */
 int convene_use(MPI_Comm comm, const char* uses);
 
-/* When each rank is expected in the blocking collectives that follow on this communicator: seconds[r]
- * after a moment that is the same for all, such as the end of the last step; until it is said anew, and
- * NULL: nobody knows. An algorithm that uses forecasts makes its schedule of it; the others don't mind.
- * All ranks must give the same numbers. It waits for nobody; the next call of each size that uses the
- * forecast for the first time does, to measure how long a round takes. A wrong forecast costs time and
- * nothing else. Returns MPI_SUCCESS, or MPI_ERR_ARG and leaves everything as it was. */
+/* Sets the expected arrival of each rank in the blocking collectives that follow on this communicator:
+ * seconds[r] after a moment that is the same for all, such as the end of the last step. It holds until the
+ * next call; NULL: not known. Algorithms that use forecasts build their schedules from it; others ignore
+ * it. All ranks must pass the same numbers. It does not wait; the next call of each size that uses the
+ * forecast for the first time does, to measure the duration of a round. A wrong forecast costs time and
+ * nothing else. Returns MPI_SUCCESS, or MPI_ERR_ARG without any effect. */
 int convene_expect(MPI_Comm comm, const double seconds[]);
 
-/* Why the last convene_use(), convene_expect(), convene_phase_…(), convene_start() or convene_free() of
- * this thread was refused: one sentence. */
+/* The reason why the last convene_use(), convene_expect(), convene_phase_…(), convene_start() or
+ * convene_free() of this thread was rejected: one sentence. */
 const char* convene_error(void);
 
-/* Fills in what the last collective on this communicator did. Returns MPI_ERR_ARG where there was none. */
+/* Fills in the record of the last collective on this communicator. Returns MPI_ERR_ARG if there was none. */
 int convene_last(MPI_Comm comm, convene_account* account);
 
-/* Fills in how much memory Convene holds. Returns MPI_ERR_ARG for MPI_COMM_NULL, and before MPI_Init or
+/* Fills in the memory that Convene holds. Returns MPI_ERR_ARG for MPI_COMM_NULL, and before MPI_Init or
  * after MPI_Finalize. */
 int convene_memory(MPI_Comm comm, convene_footprint* footprint);
 
