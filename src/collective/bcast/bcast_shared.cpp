@@ -5,7 +5,7 @@
 //
 // Source:   Rico-Gallego (τ-Lop), section 4.6 (Open MPI's broadcast in shared memory; figures 4.21 and 4.22).
 // Requires: all processes on one node.
-// Cost:     no message; h + 2(N − 1) rounds (one more where its last level but one has leaves) of copies of a
+// Cost:     no message; h + 2(N − 1) rounds (one more if its last level but one has leaves) of copies of a
 //           segment with N segments and a tree of h levels; 2 shared places for each rank with children.
 //
 //            round 0     round 1     round 2     round 3     (P = 4, degree 2, one segment: writes into)

@@ -158,9 +158,9 @@ std::uint64_t shared_bytes(const Algorithm& algorithm, const Call& call, std::ui
 /// Bytes of one shared place: large enough for the largest segment of a block.
 std::uint64_t shared_place_bytes(std::uint64_t block_bytes, std::uint64_t item_bytes, std::uint32_t segments);
 
-/// True if it needs to know which ranks share a node (Call::nodes).
+/// True if it requires Call::nodes, the node of each rank.
 bool uses_nodes(const Algorithm& algorithm);
-/// True if its schedule depends on Call::nodes, which it may not need.
+/// True if its schedule depends on Call::nodes, also if it can do without them.
 bool depends_on_nodes(const Algorithm& algorithm);
 
 /// True if the bits of its result may depend on arrivals: of a reduction with an arrival source.

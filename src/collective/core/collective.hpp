@@ -36,7 +36,8 @@ enum class Collective : std::uint8_t {
   neighbor_allgatherv,
 };
 
-/// What the buffers hold after the call. A form with unequal blocks has the postcondition of its equal form.
+/// Postcondition: the contents of the buffers after the call. A form with unequal blocks has the
+/// postcondition of its equal form.
 enum class Postcondition : std::uint8_t {
   allgather,
   gather,

@@ -19,9 +19,8 @@ struct RankContract {
   std::vector<Content> input, output, wanted;
 };
 
-/// What a reduction makes of contributions. Content r * segments + s is rank r's contribution to segment s of
-/// the vector. As a wanted content it is the sum of the contributions of ranks 0 … r to that segment, each
-/// exactly once.
+/// Contents of a reduction. Content r * segments + s is rank r's contribution to segment s of the vector. As
+/// a wanted content it is the sum of the contributions of ranks 0 … r to that segment, each exactly once.
 struct Reduction {
   std::uint32_t segments = 0;    ///< places of the whole vector; 0: no reduction, contents are blocks
   bool in_order = false;         ///< the operator does not commute: contributions are combined in rank order

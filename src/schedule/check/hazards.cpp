@@ -35,7 +35,7 @@ class HazardDetector {
   }
 
  private:
-  /// An earlier access that the step at hand must depend on.
+  /// An earlier access on which the current step must depend.
   struct Pair {
     StepId before;
     Buffer buffer;

@@ -135,7 +135,7 @@ class Matcher {
   const Plan& plan_;
   const Inbound inbound_;
   MessageMatching matching_;
-  std::vector<std::uint32_t> count_;  // by sender: its messages to the target at hand
+  std::vector<std::uint32_t> count_;  // by sender: its messages to the current target
   std::vector<std::size_t> first_;    // by sender: the index in `by_match_` of the first of them
   std::vector<PlanStep> by_match_;
 };

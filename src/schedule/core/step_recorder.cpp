@@ -89,7 +89,7 @@ std::size_t StepRecorder::take_ranges(std::span<const Range> given, std::uint32_
   return taken;
 }
 
-/// True if the source of the step at hand is its target.
+/// True if the source of the current step is its target.
 bool StepRecorder::is_onto_itself(std::uint32_t first_range, std::size_t from_ranges) const {
   const auto begin = ranges_.begin() + first_range;
   const auto middle = begin + static_cast<std::ptrdiff_t>(from_ranges);
