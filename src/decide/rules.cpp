@@ -7,15 +7,15 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/names.hpp"
 #include "base/sizes.hpp"
-#include "decide/lined_json.hpp"
 
 namespace convene::decide {
 
 namespace {
 
-using Kind = LinedJson::Kind;
+using Kind = JsonValue::Kind;
 
 constexpr std::string_view version_field = "convene_rules";
 constexpr std::uint64_t version = 1;
@@ -27,7 +27,7 @@ class RulesReader {
  public:
   explicit RulesReader(const std::string& file) : file_(file) {}
 
-  std::vector<Rule> read(const LinedJson& root) {
+  std::vector<Rule> read(const JsonValue& root) {
     constexpr std::string_view shape = R"({"convene_rules": 1, "rules": [...]})";
     if (root.kind != Kind::object)
       fail(root.line,
@@ -35,12 +35,12 @@ class RulesReader {
     constexpr std::string_view known[] = {version_field, "rules"};
     check_names(root, "", known);
     check_version(root);
-    const LinedJson* rules = root.find("rules");
+    const JsonValue* rules = root.find("rules");
     if (!rules) fail(root.line, "there is no \"rules\"; write " + std::string(shape));
     if (rules->kind != Kind::list)
       fail(rules->line, "\"rules\" must be a list of rules, not " + rules->describe());
     std::vector<Rule> result;
-    for (const LinedJson& item : rules->items) result.push_back(read_rule(item));
+    for (const JsonValue& item : rules->items) result.push_back(read_rule(item));
     return result;
   }
 
@@ -54,24 +54,24 @@ class RulesReader {
     return "\"" + std::string(name) + "\" of rule " + std::to_string(number_);
   }
 
-  void check_names(const LinedJson& object, const std::string& of,
+  void check_names(const JsonValue& object, const std::string& of,
                    std::span<const std::string_view> known) const {
-    for (const LinedJson::Key& key : object.keys) {
+    for (const JsonValue::Key& key : object.keys) {
       bool found = false;
       for (std::string_view name : known) found = found || name == key.name;
       if (!found) fail(key.line, of + no_such("field", key.name, known));
     }
   }
 
-  void check_version(const LinedJson& root) const {
+  void check_version(const JsonValue& root) const {
     const std::string wanted = "\"" + std::string(version_field) + "\": " + std::to_string(version);
-    const LinedJson* found = root.find(version_field);
+    const JsonValue* found = root.find(version_field);
     if (!found) fail(root.line, "this is not a rules file: there is no " + wanted);
     if (found->kind != Kind::whole || found->whole != version)
       fail(found->line, "this version of Convene reads rules with " + wanted + ", not " + found->describe());
   }
 
-  Rule read_rule(const LinedJson& value) {
+  Rule read_rule(const JsonValue& value) {
     ++number_;
     const std::string of = "rule " + std::to_string(number_) + ": ";
     if (value.kind != Kind::object) fail(value.line, of + "a rule is an object, not " + value.describe());
@@ -89,8 +89,8 @@ class RulesReader {
     return rule;
   }
 
-  const LinedJson& text_of(const LinedJson& rule, std::string_view name, std::string_view example) const {
-    const LinedJson* value = rule.find(name);
+  const JsonValue& text_of(const JsonValue& rule, std::string_view name, std::string_view example) const {
+    const JsonValue* value = rule.find(name);
     const std::string write = "; write \"" + std::string(name) + "\": \"" + std::string(example) + "\"";
     if (!value)
       fail(rule.line, "rule " + std::to_string(number_) + " has no \"" + std::string(name) + "\"" + write);
@@ -99,8 +99,8 @@ class RulesReader {
     return *value;
   }
 
-  Collective read_collective(const LinedJson& rule) const {
-    const LinedJson& value = text_of(rule, "collective", "allgather");
+  Collective read_collective(const JsonValue& rule) const {
+    const JsonValue& value = text_of(rule, "collective", "allgather");
     try {
       return parse_collective(value.text);
     } catch (const Error& error) {
@@ -108,8 +108,8 @@ class RulesReader {
     }
   }
 
-  Spec read_use(const LinedJson& rule, Collective collective) const {
-    const LinedJson& value = text_of(rule, "use", "sparbit");
+  Spec read_use(const JsonValue& rule, Collective collective) const {
+    const JsonValue& value = text_of(rule, "use", "sparbit");
     try {
       return parse_spec(collective, value.text);
     } catch (const Error& error) {
@@ -117,7 +117,7 @@ class RulesReader {
     }
   }
 
-  std::uint64_t read_number(const LinedJson& value, std::string_view name, Unit unit) const {
+  std::uint64_t read_number(const JsonValue& value, std::string_view name, Unit unit) const {
     std::uint64_t number = 0;
     if (value.kind == Kind::whole) {
       number = value.whole;
@@ -131,7 +131,7 @@ class RulesReader {
     return number;
   }
 
-  std::uint64_t read_size(const LinedJson& value, std::string_view name) const {
+  std::uint64_t read_size(const JsonValue& value, std::string_view name) const {
     try {
       return parse_size(value.text);
     } catch (const Error& error) {
@@ -139,8 +139,8 @@ class RulesReader {
     }
   }
 
-  Bounds read_bounds(const LinedJson& rule, std::string_view name, Unit unit) const {
-    const LinedJson* value = rule.find(name);
+  Bounds read_bounds(const JsonValue& rule, std::string_view name, Unit unit) const {
+    const JsonValue* value = rule.find(name);
     if (!value) return {};
     Bounds bounds;
     if (value->kind == Kind::list) {
@@ -159,15 +159,15 @@ class RulesReader {
     return bounds;
   }
 
-  Bounds read_min_max(const LinedJson& value, std::string_view name, Unit unit) const {
+  Bounds read_min_max(const JsonValue& value, std::string_view name, Unit unit) const {
     constexpr std::string_view known[] = {"min", "max"};
     check_names(value, field(name) + ": ", known);
     if (value.items.empty())
       fail(value.line, field(name) + " is empty; give it a \"min\", a \"max\" or both");
     Bounds bounds;
     if (unit == Unit::count) bounds.least = 1;  // an unknown count is 0, and fits no rule that asks for it
-    if (const LinedJson* least = value.find("min")) bounds.least = read_number(*least, name, unit);
-    if (const LinedJson* most = value.find("max")) bounds.most = read_number(*most, name, unit);
+    if (const JsonValue* least = value.find("min")) bounds.least = read_number(*least, name, unit);
+    if (const JsonValue* most = value.find("max")) bounds.most = read_number(*most, name, unit);
     return bounds;
   }
 
@@ -204,7 +204,7 @@ bool Rule::may_fit_later(const Situation& situation) const {
 }
 
 std::vector<Rule> parse_rules(std::string_view text, const std::string& file) {
-  return RulesReader(file).read(parse_lined_json(text, file));
+  return RulesReader(file).read(parse_json(text, file));
 }
 
 std::vector<Rule> load_rules(const std::string& path) { return parse_rules(read_file(path), path); }

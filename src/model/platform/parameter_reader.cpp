@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 #include <vector>
@@ -33,7 +32,7 @@ void require_growth(const JsonField& table, const ByTau& transfer) {
 
 }  // namespace
 
-JsonField::JsonField(const nlohmann::json& value, std::string_view origin, std::string path)
+JsonField::JsonField(const JsonValue& value, std::string_view origin, std::string path)
     : value_(value), origin_(origin), path_(std::move(path)) {}
 
 void JsonField::refuse(std::string_view why) const {
@@ -41,47 +40,46 @@ void JsonField::refuse(std::string_view why) const {
   throw Error(fmt::format("{}: {}{}", origin_, where, why));
 }
 
-bool JsonField::has(std::string_view key) const { return value_.contains(key); }
+bool JsonField::has(std::string_view key) const { return value_.find(key) != nullptr; }
 
 JsonField JsonField::operator[](const std::string& key) const {
-  const auto found = value_.find(key);
-  if (found == value_.end()) refuse(fmt::format("lacks '{}'", key));
+  const JsonValue* found = value_.find(key);
+  if (!found) refuse(fmt::format("lacks '{}'", key));
   return JsonField(*found, origin_, path_.empty() ? key : path_ + "." + key);
 }
 
 JsonField JsonField::operator[](std::size_t index) const {
-  return JsonField(value_[index], origin_, fmt::format("{}[{}]", path_, index));
+  return JsonField(value_.items[index], origin_, fmt::format("{}[{}]", path_, index));
 }
 
 const JsonField& JsonField::object(std::span<const std::string_view> known) const {
   if (!value_.is_object()) refuse("is not an object");
-  for (const auto& [key, unused] : value_.items())
+  for (const auto& [key, unused] : value_.keys)
     if (std::find(known.begin(), known.end(), key) == known.end()) refuse(no_such("parameter", key, known));
   return *this;
 }
 
 std::size_t JsonField::list(std::size_t least) const {
-  if (!value_.is_array() || value_.size() < least)
+  if (!value_.is_list() || value_.items.size() < least)
     refuse(least == 0 ? "is not a list" : "is not a list with at least one entry");
-  return value_.size();
+  return value_.items.size();
 }
 
 std::string JsonField::text() const {
-  if (!value_.is_string()) refuse("is not a text");
-  return value_.get<std::string>();
+  if (!value_.is_text()) refuse("is not a text");
+  return value_.text;
 }
 
 double JsonField::number() const {
-  if (!value_.is_number()) refuse(fmt::format("is not a number: {}", value_.dump()));
-  const auto number = value_.get<double>();
-  if (!std::isfinite(number) || number < 0) refuse(fmt::format("is {}; it must be 0 or larger", number));
-  return number;
+  if (!value_.is_number()) refuse(fmt::format("is not a number: {}", value_.describe()));
+  if (value_.number < 0) refuse(fmt::format("is {}; it must be 0 or larger", value_.number));
+  return value_.number;
 }
 
 double JsonField::size() const {
-  if (!value_.is_string()) return number();
+  if (!value_.is_text()) return number();
   try {
-    return static_cast<double>(parse_size(value_.get<std::string>()));
+    return static_cast<double>(parse_size(value_.text));
   } catch (const Error& error) {
     refuse(std::string("is not a size: ") + error.what());
   }
@@ -104,7 +102,7 @@ Piecewise ParameterReader::function(const JsonField& field) const {
   }
   std::vector<Piecewise::Point> points;
   for (std::size_t i = 0; i < field.list(); ++i) {
-    if (!field[i].value().is_array() || field[i].list() != 2) field[i].refuse("is not a pair [size, value]");
+    if (!field[i].value().is_list() || field[i].list() != 2) field[i].refuse("is not a pair [size, value]");
     points.push_back({field[i][0].size(), time(field[i][1])});
   }
   try {
@@ -123,7 +121,7 @@ Piecewise ParameterReader::non_decreasing(const JsonField& field) const {
 ByTau ParameterReader::table_by_tau(const JsonField& table) const {
   if (!table.value().is_object()) table.refuse("is not an object with a function for each τ");
   ByTau result;
-  for (const auto& [key, unused] : table.value().items()) {
+  for (const auto& [key, unused] : table.value().keys) {
     const auto tau = parse_whole(key);
     if (!tau || *tau == 0 || *tau > 1'000'000)
       table.refuse(fmt::format("has the key '{}', which is no τ", key));

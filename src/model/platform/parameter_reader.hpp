@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/json.hpp"
 #include "model/platform/by_tau.hpp"
 #include "model/platform/piecewise.hpp"
 
@@ -17,13 +17,13 @@ namespace convene::model {
 /// A value of a JSON file and its path in it.
 class JsonField {
  public:
-  JsonField(const nlohmann::json& value, std::string_view origin, std::string path);
+  JsonField(const JsonValue& value, std::string_view origin, std::string path);
 
   /// Throws Error: "ORIGIN: field PATH <why>".
   [[noreturn]] void refuse(std::string_view why) const;
 
   bool has(std::string_view key) const;
-  const nlohmann::json& value() const { return value_; }
+  const JsonValue& value() const { return value_; }
   JsonField operator[](const std::string& key) const;
   JsonField operator[](std::size_t index) const;
 
@@ -41,7 +41,7 @@ class JsonField {
   std::uint32_t whole(double least) const;
 
  private:
-  const nlohmann::json& value_;
+  const JsonValue& value_;
   std::string_view origin_;
   std::string path_;
 };

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <sstream>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/names.hpp"
 #include "model/platform/parameter_reader.hpp"
 #include "model/prediction/model_catalogue.hpp"
@@ -20,8 +20,6 @@
 namespace convene::model {
 
 namespace {
-
-using nlohmann::json;
 
 /// The parameter sets of all models, each once.
 std::vector<const ParameterSet*> parameter_sets() {
@@ -89,14 +87,7 @@ void check_levels(const ModelPlatform& platform, const JsonField& list) {
 }  // namespace
 
 ModelPlatform parse_model_platform(std::string_view text, std::string_view origin) {
-  json root;
-  try {
-    root = json::parse(text);
-  } catch (const json::parse_error& error) {
-    throw Error(fmt::format("{}: is not JSON: at byte {}", origin, error.byte));
-  } catch (const json::out_of_range&) {
-    throw Error(fmt::format("{}: has a number that is out of range", origin));
-  }
+  const JsonValue root = parse_json(text, std::string(origin));
   const JsonField file(root, origin, "");
   if (!root.is_object()) file.refuse("is not an object");
   ModelPlatform platform;

@@ -110,13 +110,13 @@ TEST(PlatformFile, CopiesAndReductionsMayContend) {
 }
 
 TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {
-  EXPECT_THAT(refusal("{", ""), HasSubstr("FILE: is not JSON"));
+  EXPECT_THAT(refusal("{", ""), HasSubstr("FILE:1: this is not JSON: "));
   EXPECT_THAT(refusal("\"us\"", "\"hours\""), HasSubstr("FILE: field model.time_unit is 'hours'"));
   EXPECT_THAT(refusal("\"time_unit\": \"us\",", ""), HasSubstr("FILE: field model lacks 'time_unit'"));
   EXPECT_THAT(refusal("\"alpha\": 1", "\"alpha\": -1"),
               HasSubstr("FILE: field model.channels[0].hockney.alpha is -1; it must be 0 or larger"));
   EXPECT_THAT(refusal("\"alpha\": 1", "\"alpha\": \"fast\""),
-              HasSubstr("hockney.alpha is not a number: \"fast\""));
+              HasSubstr("hockney.alpha is not a number: 'fast'"));
   EXPECT_THAT(refusal("\"alpha\": 1", "\"alpah\": 1"), HasSubstr("did you mean alpha?"));
   EXPECT_THAT(refusal("[10, 2]", "[10, 0.5]"), HasSubstr("channels[1].plogp.g falls"));
   EXPECT_THAT(refusal("[[0, 1], [10, 2]]", "[[10, 1], [0, 2]]"),

@@ -4,18 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/names.hpp"
 #include "base/sizes.hpp"
 #include "simulate/platform/simulated_platform.hpp"
 
 namespace convene::simulate {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::string_view version_field = "convene_platform";
 constexpr std::uint32_t most_count = 1u << 24;
@@ -26,26 +24,26 @@ constexpr std::string_view shared_names[] = {"each_way", "both_ways", "no"};
 /// An object of the file and its path, for error messages.
 class Fields {
  public:
-  Fields(const Json& object, std::string place, const std::string& file)
+  Fields(const JsonValue& object, std::string place, const std::string& file)
       : object_(object), place_(std::move(place)), file_(file) {
-    if (!object.is_object()) fail(place_, "must be an object, not " + text_of(object));
+    if (!object.is_object()) fail(place_, "must be an object, not " + object.describe());
   }
 
   void allow(std::span<const std::string_view> known) const {
-    for (const auto& [name, value] : object_.items())
+    for (const auto& [name, line] : object_.keys)
       if (std::find(known.begin(), known.end(), name) == known.end())
         throw Error(file_ + ": " + (place_.empty() ? "" : "in \"" + place_ + "\": ") +
                     no_such("field", name, known));
   }
 
-  bool has(std::string_view name) const { return object_.contains(name); }
+  bool has(std::string_view name) const { return object_.find(name) != nullptr; }
 
   Fields object(std::string_view name) const { return {required(name), below(name), file_}; }
 
   std::string text(std::string_view name) const {
-    const Json& value = required(name);
-    if (!value.is_string()) fail(below(name), "must be a text, not " + text_of(value));
-    return value.get<std::string>();
+    const JsonValue& value = required(name);
+    if (!value.is_text()) fail(below(name), "must be a text, not " + value.describe());
+    return value.text;
   }
 
   /// An optional comment: a text; or a list of texts.
@@ -54,9 +52,11 @@ class Fields {
   }
   void remarks(std::string_view name) const {
     if (!has(name)) return;
-    const Json& list = required(name);
-    if (!list.is_array() || !std::ranges::all_of(list, [](const Json& each) { return each.is_string(); }))
-      fail(below(name), "must be a list of texts, not " + text_of(list));
+    const JsonValue& list = required(name);
+    if (!list.is_list()) fail(below(name), "must be a list of texts, not " + list.describe());
+    for (const JsonValue& item : list.items)
+      if (!item.is_text())
+        fail(below(name), "must be a list of texts, and " + item.describe() + " in it is not a text");
   }
 
   std::size_t word(std::string_view name, std::span<const std::string_view> words,
@@ -72,22 +72,22 @@ class Fields {
   /// A number from 0 on.
   double number(std::string_view name, double fallback) const {
     if (!has(name)) return fallback;
-    const Json& value = required(name);
-    if (!value.is_number() || value.get<double>() < 0)
-      fail(below(name), "must be a number, 0 or larger, not " + text_of(value));
-    return value.get<double>();
+    const JsonValue& value = required(name);
+    if (!value.is_number() || value.number < 0)
+      fail(below(name), "must be a number, 0 or larger, not " + value.describe());
+    return value.number;
   }
 
   double positive(std::string_view name) const {
-    const Json& value = required(name);
-    if (!value.is_number() || value.get<double>() <= 0)
-      fail(below(name), "must be a number above 0, not " + text_of(value));
-    return value.get<double>();
+    const JsonValue& value = required(name);
+    if (!value.is_number() || value.number <= 0)
+      fail(below(name), "must be a number above 0, not " + value.describe());
+    return value.number;
   }
 
   /// Bytes, also as "64KiB".
   double bytes(std::string_view name, double fallback) const {
-    if (!has(name) || !required(name).is_string()) return number(name, fallback);
+    if (!has(name) || !required(name).is_text()) return number(name, fallback);
     try {
       return static_cast<double>(parse_size(text(name)));
     } catch (const Error& error) {
@@ -96,9 +96,10 @@ class Fields {
   }
 
   bool flag(std::string_view name) const {
-    const Json& value = required(name);
-    if (!value.is_boolean()) fail(below(name), "must be true or false, not " + text_of(value));
-    return value.get<bool>();
+    const JsonValue& value = required(name);
+    if (value.kind != JsonValue::Kind::boolean)
+      fail(below(name), "must be true or false, not " + value.describe());
+    return value.text == "true";
   }
 
   std::uint32_t count(std::string_view name, std::uint32_t least) const {
@@ -106,15 +107,15 @@ class Fields {
   }
 
   std::vector<std::uint32_t> counts(std::string_view name) const {
-    const Json& value = required(name);
-    if (!value.is_array()) fail(below(name), "must be a list of whole numbers, not " + text_of(value));
+    const JsonValue& value = required(name);
+    if (!value.is_list()) fail(below(name), "must be a list of whole numbers, not " + value.describe());
     std::vector<std::uint32_t> result;
-    for (const Json& item : value)
+    for (const JsonValue& item : value.items)
       result.push_back(count_of(item, fmt::format("{}[{}]", below(name), result.size()), 1));
     return result;
   }
 
-  const Json& json() const { return object_; }
+  const JsonValue& json() const { return object_; }
 
  private:
   [[noreturn]] void fail(const std::string& where, const std::string& what) const {
@@ -125,26 +126,20 @@ class Fields {
     return place_.empty() ? std::string(name) : place_ + "." + std::string(name);
   }
 
-  static std::string text_of(const Json& value) {
-    const std::string text = value.dump();
-    return text.size() <= 60 ? text : text.substr(0, 57) + "...";
-  }
-
-  const Json& required(std::string_view name) const {
-    const auto found = object_.find(name);
-    if (found == object_.end()) fail(below(name), "is missing");
+  const JsonValue& required(std::string_view name) const {
+    const JsonValue* found = object_.find(name);
+    if (!found) fail(below(name), "is missing");
     return *found;
   }
 
-  std::uint32_t count_of(const Json& value, const std::string& where, std::uint32_t least) const {
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
-        value.get<std::uint64_t>() > most_count)
+  std::uint32_t count_of(const JsonValue& value, const std::string& where, std::uint32_t least) const {
+    if (value.kind != JsonValue::Kind::whole || value.whole < least || value.whole > most_count)
       fail(where,
-           fmt::format("must be a whole number from {} to {}, not {}", least, most_count, text_of(value)));
-    return value.get<std::uint32_t>();
+           fmt::format("must be a whole number from {} to {}, not {}", least, most_count, value.describe()));
+    return static_cast<std::uint32_t>(value.whole);
   }
 
-  const Json& object_;
+  const JsonValue& object_;
   const std::string place_;
   const std::string& file_;
 };
@@ -243,7 +238,8 @@ ProcessorCost read_processor(const Fields& fields) {
 }
 
 void require_version(const Fields& fields, const std::string& file) {
-  if (fields.has(version_field) && fields.json()[version_field] == 1) return;
+  const JsonValue* version = fields.json().find(version_field);
+  if (version && version->is_number() && version->number == 1) return;
   throw Error(file + ": is not a platform file that this version reads: it lacks \"" +
               std::string(version_field) + "\": 1");
 }
@@ -251,14 +247,7 @@ void require_version(const Fields& fields, const std::string& file) {
 }  // namespace
 
 SimulatedPlatform parse_simulated_platform(std::string_view text, const std::string& file) {
-  Json root;
-  try {
-    root = Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    throw Error(fmt::format("{}: is not JSON (at byte {})", file, error.byte));
-  } catch (const Json::out_of_range&) {
-    throw Error(file + ": has a number that is out of range");
-  }
+  const JsonValue root = parse_json(text, file);
   const Fields fields(root, "", file);
   require_version(fields, file);
   constexpr std::string_view known[] = {version_field, "name",    "description", "source",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "decide/lined_json.hpp"
+#include "base/json.hpp"
 
 #define JSON_NO_IO  // no streams: this is part of a library that is loaded into any program
 #include <cstddef>
@@ -9,13 +9,11 @@
 #include "base/error.hpp"
 #include "base/names.hpp"
 
-namespace convene::decide {
+namespace convene::base {
 
 namespace {
 
-using Kind = LinedJson::Kind;
-
-constexpr std::size_t deepest = 16;
+using Kind = JsonValue::Kind;
 
 /// Position of the parser: it reads through Cursor and so moves `at`.
 class Position {
@@ -82,14 +80,16 @@ class Reader {
 
   bool null() { return add(Kind::null), true; }
   bool boolean(bool value) { return add(Kind::boolean).text = value ? "true" : "false", true; }
-  bool number_integer(std::int64_t value) { return add(Kind::number).text = std::to_string(value), true; }
+  bool number_integer(std::int64_t value) {
+    return add_number(Kind::number, static_cast<double>(value), std::to_string(value)), true;
+  }
   bool number_unsigned(std::uint64_t value) {
-    LinedJson& number = add(Kind::whole);
-    number.whole = value;
-    number.text = std::to_string(value);
+    add_number(Kind::whole, static_cast<double>(value), std::to_string(value)).whole = value;
     return true;
   }
-  bool number_float(double, const std::string& written) { return add(Kind::number).text = written, true; }
+  bool number_float(double value, const std::string& written) {
+    return add_number(Kind::number, value, written), true;
+  }
   bool string(std::string& value) { return add(Kind::text).text = std::move(value), true; }
   bool binary(std::vector<std::uint8_t>&) { return false; }  // does not occur in text
   bool start_object(std::size_t) { return open(Kind::object); }
@@ -98,52 +98,62 @@ class Reader {
   bool end_array() { return open_.pop_back(), true; }
 
   bool key(std::string& name) {
-    LinedJson& object = *open_.back();
+    JsonValue& object = *open_.back();
     if (object.find(name)) fail("the name " + in_quotes(name) + " is given twice; leave one out");
     object.keys.push_back({std::move(name), position_.line()});
     return true;
   }
 
   bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
+    constexpr int out_of_range = 406;
+    if (error.id == out_of_range) fail("this number is out of range");
     fail("this is not JSON: " + syntax_error(error.what()));
   }
 
-  LinedJson take() { return std::move(root_); }
+  JsonValue take() { return std::move(root_); }
 
  private:
   [[noreturn]] void fail(const std::string& what) {
     throw Error(file_ + ":" + std::to_string(position_.line()) + ": " + what);
   }
 
-  LinedJson& add(Kind kind) {
-    LinedJson& value = open_.empty() ? root_ : open_.back()->items.emplace_back();
+  JsonValue& add(Kind kind) {
+    JsonValue& value = open_.empty() ? root_ : open_.back()->items.emplace_back();
     value.kind = kind;
     value.line = position_.line();
     return value;
   }
 
+  JsonValue& add_number(Kind kind, double number, std::string written) {
+    JsonValue& value = add(kind);
+    value.number = number;
+    value.text = std::move(written);
+    return value;
+  }
+
   bool open(Kind kind) {
-    if (open_.size() == deepest) fail("this is nested too deeply");
-    // The pointer into a growing vector stays valid: while this value is open, none is added next to it.
+    if (open_.size() == json_depth)
+      fail("this is nested too deeply; at most " + std::to_string(json_depth) + " levels are read");
+    // A pointer into a growing vector, and yet it stays: while this value is open, none is added beside it.
     open_.push_back(&add(kind));
     return true;
   }
 
   const std::string& file_;
   Position& position_;
-  LinedJson root_;
-  std::vector<LinedJson*> open_;
+  JsonValue root_;
+  std::vector<JsonValue*> open_;
 };
 
 }  // namespace
 
-const LinedJson* LinedJson::find(std::string_view name) const {
+const JsonValue* JsonValue::find(std::string_view name) const {
   for (std::size_t i = 0; i < keys.size() && i < items.size(); ++i)
     if (keys[i].name == name) return &items[i];
   return nullptr;
 }
 
-std::string LinedJson::describe() const {
+std::string JsonValue::describe() const {
   switch (kind) {
     case Kind::null:
       return "null";
@@ -162,7 +172,7 @@ std::string LinedJson::describe() const {
   return "";
 }
 
-LinedJson parse_lined_json(std::string_view text, const std::string& file) {
+JsonValue parse_json(std::string_view text, const std::string& file) {
   Position position(text.data());
   Reader reader(file, position);
   const Cursor begin{text.data(), &position}, end{text.data() + text.size(), &position};
@@ -170,4 +180,4 @@ LinedJson parse_lined_json(std::string_view text, const std::string& file) {
   return reader.take();
 }
 
-}  // namespace convene::decide
+}  // namespace convene::base
