@@ -23,6 +23,16 @@ def run(arguments: list[str] | None = None) -> int:
     except RequestError as error:
         console.complain(str(error))
         return 2
+    except (TypeError, UnicodeEncodeError):
+        if (found := not_utf8(sys.argv[1:] if arguments is None else arguments)) is None:
+            raise
+        console.complain(f"'{found}' is not UTF-8; write it in that encoding")
+        return 2
+    except SystemExit as error:
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        give_up_output()  # a library ends so where the reader has closed the pipe
+        return 0
     except MemoryError:
         console.complain("this machine has too little memory for that; take fewer processes")
         return 1
@@ -34,7 +44,8 @@ def run(arguments: list[str] | None = None) -> int:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF) and not error.filename:
             give_up_output()
-        console.complain(": ".join(str(word) for word in (error.filename, error.strerror or error) if word))
+        where = error.filename or (error.errno == errno.EBADF and "standard output is closed")
+        console.complain(": ".join(str(word) for word in (where, error.strerror or error) if word))
         return 1
     except Exception as error:
         # Errors in the arguments. Their class depends on the version of the library, the method does not.
@@ -46,9 +57,29 @@ def run(arguments: list[str] | None = None) -> int:
     return status if isinstance(status, int) else 0
 
 
+def not_utf8(arguments: list[str]) -> str | None:
+    """The first argument that is not UTF-8, with the bytes that are not as \\xff."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            return argument.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    return None
+
+
 def give_up_output() -> None:
     """Avoids a second error when Python closes the stream."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def open_closed_streams() -> None:
+    """Occupies the numbers of closed standard streams, so that no file gets one. Writing there fails."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_WRONLY if number == 0 else os.O_RDONLY)  # the lowest number that is free
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
 
 
 def one_sentence(text: str) -> str:
@@ -62,6 +93,7 @@ def end_orderly(number: int, _frame: Any) -> NoReturn:
 
 
 def main() -> NoReturn:
+    open_closed_streams()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # under nohup, SIGHUP is ignored
             signal.signal(number, end_orderly)

@@ -229,7 +229,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     for text, words in (
         ('{"format": 2, "collective": "bcast", "runs": [{"si', "is cut off"),
         ('{"format": 2, "collective": "bcast", "runs": [', "is cut off"),
-        ("hello", "is no JSON"),
+        ("hello", "is not JSON"),
         ('{"a": 1}', "is no measurement"),
         ('{"format": 9, "collective": "bcast", "runs": []}', "has format 9"),
     ):

@@ -151,12 +151,19 @@ def test_simulations_have_pages_too(
     ("path", "value", "said"),
     [
         (["runs"], [], "it has no runs"),
-        (["runs"], 5, "it has no runs"),
-        (["runs", 0, "environment"], None, "run 1 lacks its ranks, environment"),
-        (["runs", 0, "sizes"], [], "run 1 has no sizes"),
-        (["runs", 0, "sizes", 0, "contenders"], [], "run 1, a size without bytes or algorithms"),
-        (["runs", 0, "sizes", 0, "contenders", 0, "seconds"], [], "different numbers of observations"),
-        (["runs", 0, "sizes", 0, "contenders", 0, "seconds"], "x", "without a list of seconds"),
+        (["runs"], 5, "runs must be a list, not 5"),
+        (["runs", 0, "environment"], None, "runs[0].environment is missing"),
+        (["runs", 0, "procs"], -1, "runs[0].procs must be from 1 to"),
+        (["runs", 0, "sizes"], [], "runs[0] has no sizes"),
+        (["runs", 0, "sizes", 0, "contenders"], [], "runs[0].sizes[0] has no contenders"),
+        (["runs", 0, "sizes", 0, "contenders", 0, "seconds"], [], "as many observations as the first"),
+        (
+            ["runs", 0, "sizes", 0, "contenders", 0, "seconds"],
+            "x",
+            'runs[0].sizes[0].contenders[0].seconds must be a list, not "x"',
+        ),
+        (["runs", 0, "environment", "mpi"], {}, "runs[0].environment.mpi must be a text, not an object"),
+        (["runs", 0, "sizes", 0, "contenders", 0, "arrival"], [[1]], "contenders[0].arrival must have"),
     ],
 )
 def test_a_damaged_file_is_refused(

@@ -10,21 +10,29 @@ from rich.console import Console
 from rich.table import Table
 
 from convene._core import RequestError
+from convene.base import jsons
 
 # Without a terminal there is no width to keep.
 WIDTH_IN_FILES = 200
+
+
+class OutputConsole(Console):
+    """A console whose closed pipe is for the entry point to handle."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 def make(*, error: bool = False) -> Console:
     """A console, made when it is used, since streams may be replaced."""
     stream = sys.stderr if error else sys.stdout
     width = None if stream.isatty() else WIDTH_IN_FILES
-    return Console(stderr=error, width=width, highlight=False)
+    return OutputConsole(stderr=error, width=width, highlight=False)
 
 
 def complain(sentence: str) -> None:
     """Prints one line on stderr."""
-    print(f"convene: {sentence}", file=sys.stderr)
+    print(f"convene: {jsons.printable(sentence)}", file=sys.stderr)
 
 
 def table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:

@@ -65,7 +65,7 @@ class MeasuredOptions(TypedDict, total=False):
 class MeasuredRun(TypedDict):
     """One start of the measuring program."""
 
-    collective: str
+    collective: NotRequired[str]
     procs: int
     environment: Environment
     options: MeasuredOptions

@@ -17,3 +17,10 @@ def seconds_text(value: float) -> str:
         if value * scale >= 1:
             return f"{value * scale:.3g} {unit}" if value * scale < 1000 else f"{value * scale:.0f} {unit}"
     return f"{value * 1e9:.0f} ns"
+
+
+def duration_text(seconds: float) -> str:
+    """For people who wait."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

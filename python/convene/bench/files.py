@@ -3,13 +3,17 @@
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from convene._core import RequestError
-from convene.base import console
-from convene.base.result_types import Measurement
+from convene.base import console, jsons
+from convene.base.jsons import JsonError
+from convene.base.result_types import Cell, MeasuredRun, Measurement
 
 FORMAT = 2
+MOST_PROCS = 1 << 24
+BY_OBSERVATION = ("arrival", "exit", "wanted")  # and by rank
+BY_RANK = ("processor_seconds", "voluntary_switches", "involuntary_switches")
 
 
 def write(path: Path, result: Measurement) -> None:
@@ -22,18 +26,10 @@ def write(path: Path, result: Measurement) -> None:
 def read(path: Path) -> Measurement:
     """A measurement, in the newest form whatever form the file has."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"{path} cannot be read: {getattr(error, 'strerror', 'it is no text')}") from None
-    try:
-        result = json.loads(text)
-    except json.JSONDecodeError as error:
-        is_cut = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
-        what = "is cut off" if is_cut else "is no JSON"
-        raise RequestError(
-            f"{path} {what} (line {error.lineno}, column {error.colno}); measure again, with --resume where "
-            f"{journal_of(path).name} is still there"
-        ) from None
+        result = jsons.read(path)
+    except JsonError as error:
+        resume = f", with --resume where {journal_of(path).name} is still there" if error.is_cut else ""
+        raise RequestError(f"{error}; measure again{resume}") from None
     if not isinstance(result, dict) or "collective" not in result or not ({"runs", "sizes"} & set(result)):
         raise RequestError(f"{path} is no measurement; convene bench … -o FILE.json writes one")
     if not isinstance(result.get("format", 1), int):
@@ -41,41 +37,47 @@ def read(path: Path) -> Measurement:
     if result.get("format", 1) > FORMAT:
         raise RequestError(f"{path} has format {result['format']}, and this version knows up to {FORMAT}")
     result = result if "runs" in result else {**result, "runs": [result]}
-    if fault := fault_of(result["runs"]):
+    if fault := jsons.fault_of(result, Measurement) or fault_of(result["runs"]):
         raise RequestError(f"{path} is damaged: {fault}; measure again")
     return cast(Measurement, result)
 
 
-def fault_of(runs: Any) -> str:
-    """What is missing or of the wrong kind; empty where a report can be made."""
-    if not isinstance(runs, list) or not runs:
+def fault_of(runs: list[MeasuredRun]) -> str:
+    """What is missing or does not fit together; empty where a report can be made."""
+    if not runs:
         return "it has no runs"
-    for number, run in enumerate(runs, 1):
-        if not isinstance(run, dict) or not {"procs", "environment", "options", "sizes"} <= set(run):
-            return f"run {number} lacks its ranks, environment, options or sizes"
-        if not isinstance(run["environment"], dict) or not {"mpi", "cores", "hosts"} <= set(
-            run["environment"]
-        ):
-            return f"run {number} does not say on what machine and with which MPI"
-        if not isinstance(run["sizes"], list) or not run["sizes"]:
-            return f"run {number} has no sizes"
-        for cell in run["sizes"]:
-            if where := fault_of_cell(cell):
-                return f"run {number}, {where}"
+    for i, run in enumerate(runs):
+        if not 1 <= run["procs"] <= MOST_PROCS:
+            return f"runs[{i}].procs must be from 1 to {MOST_PROCS}, not {run['procs']}"
+        if not run["sizes"]:
+            return f"runs[{i}] has no sizes"
+        for k, cell in enumerate(run["sizes"]):
+            if fault := fault_of_cell(cell, run["procs"]):
+                return f"runs[{i}].sizes[{k}]{fault}"
     return ""
 
 
-def fault_of_cell(cell: Any) -> str:
-    if not isinstance(cell, dict) or not isinstance(cell.get("bytes"), int) or not cell.get("contenders"):
-        return "a size without bytes or algorithms"
-    lengths = set()
-    for contender in cell["contenders"]:
-        seconds = contender.get("seconds") if isinstance(contender, dict) else None
-        if not isinstance(seconds, list) or not all(isinstance(each, int | float) for each in seconds):
-            return f"{cell['bytes']} bytes: an algorithm without a list of seconds"
-        lengths.add(len(seconds))
-    if 0 in lengths or len(lengths) > 1:
-        return f"{cell['bytes']} bytes: algorithms with no or different numbers of observations"
+def fault_of_cell(cell: Cell, procs: int) -> str:
+    """A cell whose numbers of observations and ranks do not agree."""
+    if not cell["contenders"]:
+        return " has no contenders"
+    if cell["bytes"] < 0:
+        return f".bytes is {cell['bytes']}"
+    count = len(cell["contenders"][0]["seconds"])
+    for i, contender in enumerate(cell["contenders"]):
+        where = f".contenders[{i}]"
+        if not contender["seconds"] or len(contender["seconds"]) != count:
+            return f"{where}.seconds must have as many observations as the first contender's, at least 1"
+        if min(contender["seconds"]) < 0:
+            return f"{where}.seconds has a time below 0"
+        for name in BY_OBSERVATION:
+            rows = cast(list[list[int]] | None, contender.get(name))
+            if rows is not None and (len(rows) != count or any(len(row) != procs for row in rows)):
+                return f"{where}.{name} must have {count} observations of {procs} ranks"
+        for name in BY_RANK:
+            values = cast(list[float] | None, contender.get(name))
+            if values is not None and len(values) != procs:
+                return f"{where}.{name} must have a value for each of {procs} ranks"
     return ""
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from convene._core import RequestError
-from convene.base import console
+from convene.base import console, jsons
+from convene.base.jsons import JsonError
 from convene.base.result_types import MeasuredRun
 from convene.bench import program, requests
 
@@ -48,8 +49,8 @@ class Journal:
     @staticmethod
     def _check(request: Path, asked: Asked) -> None:
         try:
-            before = json.loads(request.read_text(encoding="utf-8"))
-        except ValueError:
+            before = jsons.check(jsons.read(request), dict[str, object], str(request))
+        except JsonError:
             raise RequestError(f"{request} is damaged; remove {request.parent} and measure anew") from None
         wanted = json.loads(json.dumps(asked))
         if before != wanted:

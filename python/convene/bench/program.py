@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The MPI program that measures (tools/bench.cpp): runs it and reads what it writes."""
 
-import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from convene.base import jsons
 from convene.base.result_types import MeasuredRun
 from convene.bench.requests import Request
 from convene.mpi import launchers, processes
@@ -42,6 +42,6 @@ def read_lines(path: Path) -> MeasuredRun | None:
     whole = text[: text.rfind("\n") + 1].splitlines()
     if not whole:
         return None
-    run: MeasuredRun = json.loads(whole[0])
-    run["sizes"] = [json.loads(line) for line in whole[1:]]
-    return run
+    run = {**jsons.parse(whole[0], f"{path}:1"), "sizes": []}
+    run["sizes"] = [jsons.parse(line, f"{path}:{i}") for i, line in enumerate(whole[1:], 2)]
+    return jsons.check(run, MeasuredRun, str(path))

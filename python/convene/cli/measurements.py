@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from convene._core import RequestError
-from convene.base import console, parsing
+from convene.base import console, parsing, progress
 from convene.base.result_types import MeasuredRun
 from convene.bench import files, journal, program
 from convene.bench.journal import Journal
@@ -172,7 +171,7 @@ def measure_or_explain(
     """Measures; where that ends early, says what is kept."""
     try:
         return measure_with_bar(setting, requests, kept)
-    except (RunError, KeyboardInterrupt) as error:
+    except (RunError, KeyboardInterrupt, SystemExit) as error:
         if isinstance(error, RunError):
             console.complain(str(error))
         left = sum(len(journal.left_over(each, kept.runs())) for each in requests)
@@ -184,6 +183,8 @@ def measure_or_explain(
             )
         elif output:
             kept.remove()
+        if isinstance(error, SystemExit):  # SIGTERM
+            raise
         raise typer.Exit(1 if isinstance(error, RunError) else 130) from None
     except RequestError:
         if not kept.runs():
@@ -192,24 +193,21 @@ def measure_or_explain(
 
 
 def measure_with_bar(setting: Setting, requests: list[Request], kept: Journal) -> list[MeasuredRun]:
-    """Measures what is missing, with a bar on a terminal; returns all runs."""
-    output = console.make(error=True)
+    """Measures what is missing, and shows progress; returns all runs."""
     there = kept.runs()
     left = [replace(each, sizes=journal.left_over(each, there)) for each in requests]
+    total = sum(len(each.sizes) for each in left)
     started = {}
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
-    with Progress(
-        *columns, TimeRemainingColumn(), console=output, transient=True, disable=not output.is_terminal
-    ) as progress:
-        task = progress.add_task("measuring", total=sum(len(each.sizes) for each in left))
+    with progress.shown("measuring", "sizes") as show:
         before = 0
         for request in left:
             if not request.sizes:
                 continue
 
             def advance(done: float, _: float, before: int = before) -> None:
-                progress.update(task, completed=before + done)
+                show(before + done, total)
 
+            show(before, total)
             key = request.procs, request.distribution
             started[key] = program.measure(setting, request, advance, kept.next_file())
             before += len(request.sizes)

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import Progress
 
 from convene import _core
 from convene._core import RequestError
-from convene.base import console, parsing
+from convene.base import console, parsing, progress
 from convene.cli.options import check_output, complete
 from convene.simulate import platforms, sweeps
 from convene.simulate.cases import Case
@@ -31,23 +30,27 @@ def complete_platform(incomplete: str) -> list[str]:
     return complete(platforms.known_platforms())(incomplete)
 
 
+PlatformName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="Platform, by its name in `convene simulate platforms`, or a file in the same format.",
+        autocompletion=complete_platform,
+    ),
+]
+MappingText = Annotated[
+    str,
+    typer.Option(metavar="sequential|cyclic|LIST", help="Mapping of ranks; a list has a node per rank."),
+]
+
+
 @dataclass(frozen=True)
 class Place:
     """Platform: the machine, and where ranks are."""
 
-    platform: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="Platform, by its name in `convene simulate platforms`, or a file in the same format.",
-            autocompletion=complete_platform,
-        ),
-    ]
+    platform: PlatformName
     procs: Annotated[int, typer.Option("-p", "--procs", metavar="N", help="Number of ranks.")]
-    mapping: Annotated[
-        str,
-        typer.Option(metavar="sequential|cyclic|LIST", help="Mapping of ranks; a list has a node per rank."),
-    ] = "sequential"
+    mapping: MappingText = "sequential"
 
 
 @dataclass(frozen=True)
@@ -134,10 +137,14 @@ Order = Annotated[
 
 
 def play(cases: list[Case], journal: Journal | None = None) -> list[Any]:
-    """Plays the cases, with a bar on a terminal."""
-    output = console.make(error=True)
-    with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
-        task = progress.add_task("simulating", total=None)
-        return sweeps.play_all(
-            cases, lambda done, total: progress.update(task, completed=done, total=total), journal
-        )
+    """Plays the cases, and shows progress; where that ends early, says what is kept."""
+    try:
+        with progress.shown("simulating", "simulations") as show:
+            return sweeps.play_all(cases, show, journal)
+    except (KeyboardInterrupt, SystemExit):
+        if journal and journal.known:
+            console.complain(
+                f"{len(journal.known)} of {len(cases)} algorithms are simulated and kept in {journal.path}; "
+                "the same command with --resume simulates the others"
+            )
+        raise

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from convene._core import RequestError
+from convene.base import jsons
 from convene.base.result_types import Json
 
 RUNS = Path("/run/convene-cluster")
@@ -95,11 +96,12 @@ def namespace_of(process: int) -> str | None:
 
 def load(name: str) -> Cluster | None:
     try:
-        value = json.loads((RUNS / name / "state.json").read_text(encoding="utf-8"))
+        path = RUNS / name / "state.json"
+        if not path.exists():
+            return None
+        value = jsons.read(path)
         return Cluster(**{**value, "shape": Shape(**value["shape"])})
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError) as error:
         raise RequestError(
             f"{RUNS / name / 'state.json'} cannot be read: {error}; remove {RUNS / name}"
         ) from None

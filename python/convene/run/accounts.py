@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Accounts: what the ranks of a program have counted and timed, summed up."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from convene._core import RequestError
+from convene.base import jsons
 from convene.base.result_types import Json
 from convene.run import phases
 from convene.run.account_types import Account, CallRecord, CommunicatorAccount
@@ -116,11 +117,11 @@ def read(directory: Path) -> Accounts:
     accounts.unreadable = sum(1 for _ in directory.glob("account-*.json.part"))
     for path in sorted(directory.glob("account-*.json")):
         try:
-            value: Account = json.loads(path.read_text(encoding="utf-8"))
+            value = jsons.check(jsons.read(path), Account, str(path))
             collect(value, {})  # once for nothing: an account counts as a whole or not at all
             phases.collect(value, {}, Background())
             procs, said = int(value["procs"]), [str(sentence) for sentence in value["messages"]]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        except RequestError:
             accounts.unreadable += 1
             continue
         collect(value, rows)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports of a run: a table, JSON, or a page."""
 
+import os
 import shlex
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,7 +113,16 @@ def remarks(run: Run) -> list[str]:
             f"every call ran a native algorithm; try --use {suggestion(accounts)} or --rules FILE "
             "(convene list names the algorithms)"
         )
-    return said
+    return said + crowd(accounts)
+
+
+def crowd(accounts: Accounts) -> list[str]:
+    """More ranks than cores, on this machine."""
+    cores = len(os.sched_getaffinity(0))
+    is_here = accounts.hosts in ([""], [socket.gethostname()])
+    if not is_here or accounts.procs <= cores:
+        return []
+    return [f"{accounts.procs} ranks share {cores} cores: times include waiting for a core"]
 
 
 def suggestion(accounts: Accounts) -> str:

@@ -8,8 +8,11 @@ from pathlib import Path
 
 from convene import __version__
 from convene._core import RequestError
+from convene.base import jsons
 from convene.base.core_types import Simulated
 from convene.simulate.cases import Case
+
+Entry = tuple[str, list[list[Simulated]]]  # a line of a journal: a case and its runs
 
 
 class Journal:
@@ -23,11 +26,12 @@ class Journal:
     def read(self) -> None:
         """Takes over what an earlier run has done. Its last line may be cut off."""
         if not self.path.is_file():
-            return
+            raise RequestError(f"there is nothing to resume: {self.path} does not exist; leave out --resume")
         for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
-            with suppress(ValueError):
-                key, runs = json.loads(line)
-                self.known[key] = runs
+            with suppress(RequestError):
+                value = jsons.parse(line, str(self.path))
+                if not jsons.fault_of(value, Entry):
+                    self.known[value[0]] = value[1]
 
     def begin(self) -> None:
         """Writes what is known already, so that the file has nothing but whole lines."""

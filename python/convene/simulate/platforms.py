@@ -8,7 +8,7 @@ from pathlib import Path
 
 from convene import _core
 from convene._core import RequestError
-from convene.base import paths
+from convene.base import jsons, paths
 from convene.base.core_types import SimulatedMachine
 
 PLATFORMS = paths.PACKAGE / "machines"
@@ -78,7 +78,7 @@ def load_platform(name: str) -> Platform:
 def is_platform(text: str) -> bool:
     """Whether a file is meant as a platform of simulations; those of the models are another kind."""
     try:
-        value = json.loads(text)
-    except ValueError:
+        value = jsons.parse(text, "")
+    except RequestError:
         return False
     return isinstance(value, dict) and "convene_platform" in value

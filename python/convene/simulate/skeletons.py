@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Skeletons of applications: a loop of computation and collectives, read from a file."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from convene import _core
 from convene._core import RequestError
-from convene.base import parsing
+from convene.base import jsons, parsing
 from convene.catalogue import collectives
 
 MOST_ITERATIONS = 100_000
@@ -56,7 +55,7 @@ class Fields:
         if value is None:
             raise RequestError(f"{self.where} has no field {name}")
         if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
-            raise RequestError(f"{self.where}: field {name} cannot be {json.dumps(value)}")
+            raise RequestError(f"{self.where}: field {name} cannot be {jsons.described(value)}")
         return value
 
     def end(self) -> None:
@@ -65,13 +64,7 @@ class Fields:
 
 
 def read(path: Path) -> Skeleton:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise RequestError(f"{path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise RequestError(f"{path} is no JSON: {error}") from None
-    fields = Fields(value, str(path))
+    fields = Fields(jsons.read(path), str(path))
     if fields.take("convene_skeleton", int) != 1:
         raise RequestError(f"{path}: field convene_skeleton must be 1, the version of this format")
     name = fields.take("name", str)

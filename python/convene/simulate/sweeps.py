@@ -99,6 +99,12 @@ def as_result(cases: Sequence[Case], runs: Sequence[list[list[Simulated]]], opti
     }
 
 
+def joined(results: Sequence[Simulation]) -> Json:
+    """Sweeps over several numbers of ranks, as the runs of one measurement."""
+    first = results[0]
+    return {"format": 2, "collective": first["collective"], "metric": first["metric"], "runs": list(results)}
+
+
 def contender(name: str, runs: list[Simulated]) -> Contender:
     """One algorithm at one size: a number for each pattern of arrivals."""
     value: Contender = {

@@ -6,7 +6,6 @@ communicator says how far the rank's clock is from that of the communicator's ra
 way from any clock to the first rank's.
 """
 
-import json
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,14 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convene._core import RequestError
+from convene.base import jsons
 from convene.trace import files, lines
 from convene.trace.lines import Array, Clock, Line
-from convene.trace.recording_types import ClockJson, Head, SiteJson
+from convene.trace.recording_types import ClockJson, CommunicatorJson, Head, SiteJson
 
 FORMAT = 2
 ROW = np.dtype([("arrival", "<i8"), ("exit", "<i8"), ("bytes", "<u8"), ("site", "<u2"), ("algorithm", "<u2")])
 NO_ALGORITHM = 0xFFFF
 MOST_HEAD = 1 << 28  # bytes
+MOST_CALLS = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def read(directory: Path) -> Recording:
     for path in paths:
         try:
             head, parts = read_file(path)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, _BrokenError) as error:
+        except (OSError, RequestError, _BrokenError) as error:
             raise RequestError(
                 f"{path} is not a whole recording ({error}); did the program end by itself, and is it from "
                 "this version of Convene?"
@@ -161,19 +162,28 @@ def read_file(path: Path) -> tuple[Head, list[Found]]:
     """The head of a file, and of each communicator: its key, this rank's place in it, its members, calls."""
     with path.open("rb") as file:
         line = file.readline(MOST_HEAD)
-        head: Head = json.loads(line)
+        if not line.endswith(b"\n"):
+            raise _BrokenError("its first line is cut off")
+        try:
+            head = jsons.check(jsons.parse(line.decode(), "its first line"), Head, "its first line")
+        except UnicodeDecodeError:
+            raise _BrokenError("its first line is not UTF-8") from None
         if head["convene_recording"] != FORMAT:
             raise _BrokenError(f"its format is {head['convene_recording']}, and this version reads {FORMAT}")
+        if not 0 <= head["rank"] < head["procs"]:
+            raise _BrokenError(f"its rank {head['rank']} is not one of {head['procs']}")
         if not head["little_endian"]:
             raise _BrokenError("it comes from a big-endian machine")
         parts = []
         unnamed: dict[tuple[int, ...], int] = {}
         for each in head["communicators"]:
             count = int(each["calls"])
-            rows = np.fromfile(file, ROW, count)
+            rows = np.fromfile(file, ROW, count) if 0 <= count < MOST_CALLS else np.empty(0, ROW)
             if len(rows) != count:
                 raise _BrokenError("it ends too early")
-            members = [int(member) for member in each["members"]]
+            if fault := fault_of(each, rows, head):
+                raise _BrokenError(fault)
+            members = each["members"]
             key: Key = (*each["name"], int(each["operation"]))
             if each["name"][0] < 0:  # no agreed name: by members, in order
                 unnamed[tuple(members)] = unnamed.get(tuple(members), -1) + 1
@@ -189,6 +199,27 @@ def read_file(path: Path) -> tuple[Head, list[Found]]:
             )
             parts.append((key, int(each["rank"]), members, part))
     return head, parts
+
+
+def fault_of(each: CommunicatorJson, rows: NDArray[Any], head: Head) -> str:
+    """Where a communicator's members and calls do not fit together; empty where they do."""
+    members = each["members"]
+    if not each["name"] or len(set(members)) < len(members):
+        return "a communicator has no name, or a rank twice"
+    if min(members, default=-1) < 0 or max(members) >= head["procs"]:
+        return f"a communicator has members that are not ranks of {head['procs']}"
+    if not 0 <= each["rank"] < len(members) or members[each["rank"]] != head["rank"]:
+        return f"rank {head['rank']} is not the member of its communicator that it should be"
+    if not 0 <= each["first"] < MOST_CALLS:
+        return f"the first call of a communicator is {each['first']}"
+    if len(rows) and int(rows["site"].max()) >= len(each["sites"]):
+        return "a call has no call site"
+    known = rows["algorithm"][rows["algorithm"] != NO_ALGORITHM]
+    if len(known) and int(known.max()) >= len(each["algorithms"]):
+        return "a call has no algorithm"
+    if len(rows) and int(rows["arrival"].min()) < 0:
+        return "a call has no arrival"
+    return ""
 
 
 def _site(site: SiteJson, head: Head) -> Site:
@@ -235,7 +266,7 @@ def put_together(
         calls = max(part.first + len(part.rows) for part in parts)
         if calls == 0:  # here for its clock alone
             continue
-        if len(parts) < len(members):
+        if len(parts) != len(members) or any(others != members for _, others, _ in found):
             incomplete += 1
             recording.lost += calls
             continue

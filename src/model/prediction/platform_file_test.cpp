@@ -110,7 +110,7 @@ TEST(PlatformFile, CopiesAndReductionsMayContend) {
 }
 
 TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {
-  EXPECT_THAT(refusal("{", ""), HasSubstr("FILE:1: this is not JSON: "));
+  EXPECT_THAT(refusal("{", ""), HasSubstr(": this is not JSON: "));
   EXPECT_THAT(refusal("\"us\"", "\"hours\""), HasSubstr("FILE: field model.time_unit is 'hours'"));
   EXPECT_THAT(refusal("\"time_unit\": \"us\",", ""), HasSubstr("FILE: field model lacks 'time_unit'"));
   EXPECT_THAT(refusal("\"alpha\": 1", "\"alpha\": -1"),

@@ -2,6 +2,7 @@
 """convene simulate sweep: one collective by several algorithms, at several sizes."""
 
 from dataclasses import dataclass
+from itertools import islice
 from statistics import median
 from typing import Annotated
 
@@ -18,7 +19,7 @@ from convene.catalogue.selection import INTERCEPTED, NATIVE
 from convene.cli import completion, options, simulations
 from convene.cli.groups import grouped
 from convene.cli.options import Collective, complete, refuse
-from convene.cli.simulations import Details, Files, Place
+from convene.cli.simulations import Details, Files
 from convene.simulate import cases, inputs, platforms, smpi, sweeps
 from convene.simulate.cases import Case
 from convene.simulate.inputs import Pattern
@@ -36,6 +37,8 @@ With --engine smpi the code that runs real programs runs in SimGrid's SMPI, and 
 
   convene simulate sweep allgather --platform yahoo -p 64 --sizes 8:1MiB:8
 
+  convene simulate sweep allgather --platform yahoo -p 64,128,256 --sizes 1KiB -o sweep.json
+
   convene simulate sweep allgather --platform curie -p 128 --algorithms ring,sparbit --arrivals uniform:1ms
 
   convene simulate sweep allgather --platform curie -p 128 --noise pareto:2us:1.5
@@ -44,6 +47,17 @@ With --engine smpi the code that runs real programs runs in SimGrid's SMPI, and 
 """
 
 ENGINES = ("player", "smpi")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Platform: the machine, and where ranks are."""
+
+    platform: simulations.PlatformName
+    procs: Annotated[
+        str, typer.Option("-p", "--procs", metavar="LIST", help="Numbers of ranks: 64, or 64,128,256.")
+    ]
+    mapping: simulations.MappingText = "sequential"
 
 
 @dataclass(frozen=True)
@@ -116,29 +130,42 @@ def sweep(
     written: Files,
     json: options.Json = False,
 ) -> None:
+    numbers = parsing.parse_numbers(place.procs, "-p", 1, parsing.MOST_PROCS)
     journal = written.open_journal()
-    simulations.check_procs(place.procs)
     name = collectives.check_collective(collective)
     refuse_idle(context, name, engine)
     if engine.critical_path and not (written.output or json):
         raise RequestError("--critical-path goes into the JSON: say --json, or -o FILE.json")
     machine = platforms.load_platform(place.platform)
-    patterns = make_patterns(place.procs, calls, details)
     if engine.engine == "smpi" and details.noise != "none":
         raise RequestError("SMPI has no noise: leave out --noise, or take --engine player")
     if engine.engine == "smpi" and engine.critical_path:
         raise RequestError("SMPI traces no critical paths: leave out --critical-path")
     sizes = [0] if name in collectives.WITHOUT_SIZES else parsing.parse_sizes(calls.sizes)
-    asked = make_cases(name, place, machine, calls, details, engine, patterns, sizes)
-    asked, left_out = leave_impossible_out(asked) if calls.algorithms == "all" else (asked, {})
-    runs = simulations.play(asked, journal)
-    result = sweeps.as_result(asked, runs, options_json(place, calls, details, engine, patterns, left_out))
+    asked: list[Case] = []
+    options_of: list[Json] = []
+    counts: list[int] = []
+    for procs in numbers:
+        patterns = make_patterns(procs, calls, details)
+        cases = make_cases(name, procs, place, machine, calls, details, engine, patterns, sizes)
+        cases, left_out = leave_impossible_out(cases) if calls.algorithms == "all" else (cases, {})
+        asked += cases
+        counts.append(len(cases))
+        options_of.append(options_json(place, calls, details, engine, patterns, left_out))
+    runs = iter(simulations.play(asked, journal))
+    left = iter(asked)
+    results = [
+        sweeps.as_result(list(islice(left, count)), list(islice(runs, count)), options)
+        for count, options in zip(counts, options_of, strict=True)
+    ]
+    result = results[0] if len(results) == 1 else sweeps.joined(results)
     written.write(result, journal)
     if json:
         console.print_json(result)
         return
     on = f"{machine.name} ({engine.engine}), {place.mapping}, arrivals {calls.arrivals}"
-    console.make().print(make_table(f"{name}, {place.procs} ranks on {on}", result))
+    for each in results:
+        console.make().print(make_table(f"{name}, {each['procs']} ranks on {on}", each))
 
 
 def refuse_idle(context: typer.Context, collective: str, engine: Engine) -> None:
@@ -161,6 +188,7 @@ def make_patterns(procs: int, calls: Calls, details: Details) -> tuple[Pattern, 
 
 def make_cases(
     collective: str,
+    procs: int,
     place: Place,
     machine: Platform,
     calls: Calls,
@@ -169,8 +197,8 @@ def make_cases(
     patterns: tuple[Pattern, ...],
     sizes: list[int],
 ) -> list[Case]:
-    make, others = choose_engine(engine, collective, place.procs, machine)
-    specs = choose_algorithms(collective, place.procs, calls.algorithms)
+    make, others = choose_engine(engine, collective, procs, machine)
+    specs = choose_algorithms(collective, procs, calls.algorithms)
     if engine.engine == "smpi" and any(_core.shares_memory(collective, spec) for spec in specs):
         raise RequestError(
             "ranks share no memory in SMPI: leave such algorithms out, or take --engine player"
@@ -179,7 +207,7 @@ def make_cases(
         make(
             collective,
             spec,
-            place.procs,
+            procs,
             tuple(sizes),
             machine,
             place.mapping,

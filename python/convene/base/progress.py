@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Progress of long work: a bar on a terminal, elsewhere a line every 30 seconds."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from convene.base import console
+from convene.base.text import duration_text
+
+EVERY = 30.0  # seconds between lines
+
+Advance = Callable[[float, float], None]  # so much is done, of so much
+
+
+class Lines:
+    """Lines on stderr."""
+
+    def __init__(self, verb: str, unit: str) -> None:
+        self.verb, self.unit = verb, unit
+        self.done, self.total, self.start = 0.0, 0.0, time.monotonic()
+        self.ended = threading.Event()
+
+    def advance(self, done: float, total: float) -> None:
+        self.done, self.total = done, total
+
+    def sentence(self) -> str:
+        passed = time.monotonic() - self.start
+        text = f"{self.verb} for {duration_text(passed)}"
+        if self.total:
+            text += (
+                f": {int(self.done)} of {self.total:.0f} {self.unit} ({100 * self.done / self.total:.0f} %)"
+            )
+        if 0 < self.done < self.total:
+            text += f", about {duration_text(passed * (self.total - self.done) / self.done)} left"
+        return text
+
+    def run(self) -> None:
+        while not self.ended.wait(EVERY):
+            console.complain(self.sentence())
+
+
+@contextmanager
+def shown(verb: str, unit: str) -> Iterator[Advance]:
+    """Shows what the block reports through the function that it gets, such as "simulating", "simulations"."""
+    if sys.stderr.isatty():
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+        output = console.make(error=True)
+        with Progress(*columns, TimeRemainingColumn(), console=output, transient=True) as bar:
+            task = bar.add_task(verb, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+        return
+    lines = Lines(verb, unit)
+    thread = threading.Thread(target=lines.run, daemon=True)
+    thread.start()
+    try:
+        yield lines.advance
+    finally:
+        lines.ended.set()
+        thread.join()
