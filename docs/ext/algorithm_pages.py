@@ -18,8 +18,8 @@ NEEDS = {
     "power_of_two": "a number of processes that is a power of two",
 }
 LEARNS = {
-    "forecast": "learns of them from a forecast that all ranks have, not by messages of its own",
-    "messages": "learns of them as it runs, by messages of its own; no forecast, no thread",
+    "forecast": "uses a forecast on which all ranks agree",
+    "messages": "exchanges them in notices as it runs (online algorithm); needs no forecast",
 }
 # The second picture: where nothing is required, a number that is no power of two.
 PICTURED = {"none": (4, 5), "even": (4, 6), "power_of_two": (4, 8)}
@@ -32,14 +32,15 @@ HOME_OF_NATIVE = "native"
 
 # What the rows of a picture and the labels in it are, where they are not blocks by their rank.
 READING = {
-    "scatter": "A block has the number of the rank for which it is.",
-    "bcast": "The root's vector is one block; where it is cut into segments, these are numbered.",
+    "scatter": "A block has the number of its destination rank.",
+    "bcast": "The root's vector is one block; its segments, if any, are numbered.",
     "alltoall": "A block has two numbers: 0.1 goes from rank 0 to rank 1.",
-    "barrier": "A token is no data: it says that its rank has come. Messages have no bytes; the tokens "
-    "of one stand for what its receiver knows then.",
-    "neighbor_allgather": "The ranks are on a periodic plane, as nearly square as can be, and those that "
-    "touch are neighbours. A row is a place in each rank's own list of sources: the same place has other "
-    "blocks on other ranks.",
+    "barrier": "All messages are empty. The numbers at a message are the ranks whose arrival the receiver "
+    "knows "
+    "from it.",
+    "neighbor_allgather": "The ranks form a periodic plane that is as square as possible; adjacent ranks, "
+    "including diagonal ones, are neighbours. A row is a position in each rank's list of sources, so it has "
+    "different blocks on different ranks.",
 }
 # Where the ranks are of algorithms that look at that.
 CORES = 4
@@ -48,7 +49,7 @@ ROOT_PICTURED = 1  # of collectives that have a root: 0 would hide what the root
 
 
 def algorithms_of(served: list[str]) -> list[Algorithm]:
-    """The algorithms that have schedules for a family of collectives, with those of it alone."""
+    """The algorithms with schedules for a family of collectives, restricted to this family."""
     return [
         cast(Algorithm, {**a, "collectives": [name for name in a["collectives"] if name in served]})
         for a in known_algorithms(served)
@@ -70,14 +71,14 @@ def runs_with(algorithm: Algorithm, procs: int) -> bool:
 
 
 def where(algorithm: Algorithm, procs: int) -> dict[str, str]:
-    """Nodes of four cores, for algorithms that look at nodes."""
+    """Nodes of four cores, for algorithms that depend on nodes."""
     if not algorithm["parts"]:
         return {}
     return {"machine": f"node:{-(-procs // CORES)} core:{CORES}", "placement": "sequential"}
 
 
 def pictured_spec(algorithm: Algorithm) -> str:
-    """Few segments: many make a long picture that shows no more."""
+    """Few segments; more would make the picture longer, not clearer."""
     has_segments = any(parameter["name"] == "segments" for parameter in algorithm["parameters"])
     return algorithm["name"] + (f";segments={SEGMENTS_PICTURED}" if has_segments else "")
 
@@ -90,7 +91,7 @@ def values(parameter: Parameter) -> str:
 
 
 def learns(algorithm: Algorithm) -> list[tuple[str, str]]:
-    """How it knows who will come late; no row where it does not ask."""
+    """The row on arrivals, for arrival-aware algorithms."""
     if algorithm["learns"] == "none":
         return []
     return [("arrivals", f"{LEARNS[algorithm['learns']]}; see [arrivals](../../guide/arrivals.md)")]
@@ -98,7 +99,7 @@ def learns(algorithm: Algorithm) -> list[tuple[str, str]]:
 
 def needs(algorithm: Algorithm) -> str:
     if algorithm["parts"]:
-        return "what its parts need; to know which ranks share a node"
+        return "the requirements of its parts; the mapping of ranks to nodes"
     operator = ", a commutative operator" if algorithm["commutative_only"] else ""
     node = ", all on one node" if algorithm["shares_memory"] else ""
     return NEEDS[algorithm["requirement"]] + node + operator
@@ -119,27 +120,28 @@ def facts(algorithm: Algorithm) -> str:
 
 def parameters(algorithm: Algorithm) -> str:
     if not algorithm["parameters"]:
-        return "It has no parameters.\n"
+        return "This algorithm has no parameters.\n"
     rows = [(f"`{p['name']}`", p["summary"], values(p), f"`{p['default']}`") for p in algorithm["parameters"]]
     first = algorithm["parameters"][0]
     value = first["words"][-1] if first["words"] else first["default"]
     return (
-        pages.table(("parameter", "what it says", "values", "default"), rows)
-        + f"\nBehind the name they are written as in `{algorithm['name']};{first['name']}={value}`; for "
-        f"`convene show` also as `--{first['name'].replace('_', '-')} {value}`.\n"
+        pages.table(("parameter", "meaning", "values", "default"), rows)
+        + f"\nParameters follow the name, as in `{algorithm['name']};{first['name']}={value}`. `convene "
+        "show` also "
+        f"accepts them as options, as in `--{first['name'].replace('_', '-')} {value}`.\n"
     )
 
 
 def parts(algorithm: Algorithm) -> str:
-    """What a composed algorithm is made of."""
+    """The section on the parts of a composition."""
     if not algorithm["parts"]:
         return ""
     rows = [
         (p["name"], f"`{p['collective']}`", p["summary"], f"`{p['default']}`") for p in algorithm["parts"]
     ]
     return (
-        "## Parts\n\nIt is composed of other algorithms ([more](../../guide/hierarchy.md)).\n\n"
-        + pages.table(("part", "algorithm of", "what it says", "default"), rows)
+        "## Parts\n\nThis algorithm is a [composition](../../guide/hierarchy.md) of other algorithms.\n\n"
+        + pages.table(("part", "algorithm of", "meaning", "default"), rows)
         + "\n"
     )
 
@@ -157,7 +159,7 @@ def counts_row(
     )
 
 
-COUNTS = ("rounds", "messages", "blocks", "messages of the busiest rank", "its blocks")
+COUNTS = ("rounds", "messages", "blocks", "messages of the busiest rank", "blocks of the busiest rank")
 
 
 def counts(algorithm: Algorithm) -> str:
@@ -168,9 +170,9 @@ def counts(algorithm: Algorithm) -> str:
         if runs_with(algorithm, procs)
     ]
     text = (
-        "Messages and blocks are of all ranks together; the busiest rank is the one that sends most. "
-        "Where a block is cut into segments, each segment counts."
-        + (f" The ranks are on nodes of {CORES}, one after the other.\n\n" if algorithm["parts"] else "\n\n")
+        "Messages and blocks are totals over all ranks; the busiest rank is the one that sends most. Each "
+        "segment of a block counts."
+        + (f" The mapping is sequential, on nodes of {CORES} ranks.\n\n" if algorithm["parts"] else "\n\n")
         + pages.table(("processes", *COUNTS), rows, numbers=True)
     )
     variants = []
@@ -183,8 +185,7 @@ def counts(algorithm: Algorithm) -> str:
 
 
 def variants_that_count(collective: str, name: str) -> list[tuple[str, tuple[int, ...]]]:
-    """Of the parameters that the checker tries those that matter to the counts: taking away any one of a
-    variant's settings gives other numbers."""
+    """The checker's parameter samples in which every setting changes the counts."""
     found: dict[str, tuple[int, ...]] = {}
     for sample in _core.samples(collective, name):
         settings = sample.split(";")[1:]
@@ -220,9 +221,9 @@ def page(algorithm: Algorithm, directory: Path) -> str:
     text = f"# {title}\n\n{algorithm['summary']}\n\n{facts(algorithm)}\n"
     if algorithm["native"]:
         return text + (
-            "This is what runs where nothing else was chosen. A call is handed to the MPI library as it "
-            "came; Convene only counts and times it. There is no schedule to show: what the library "
-            "does is its own affair.\n"
+            "Native is the default. Convene passes the call to the MPI library unchanged, and only counts "
+            "and "
+            "times it. There is no schedule to show.\n"
         )
     collective = algorithm["collectives"][0]
     text += f"```sh\nconvene run --use {collective}={name} -- mpirun -n 8 ./app\n"
@@ -239,11 +240,11 @@ def contents(folder: str, served: list[str]) -> str:
     algorithms = algorithms_of(served)
     rows = [(f"[{a['name']}]({a['name']}.md)", needs(a), a["rounds"], a["summary"]) for a in algorithms]
     some = [a for a in algorithms if a["collectives"] != served]
-    only = "".join(f" `{a['name']}` serves {' and '.join(a['collectives'])} alone." for a in some)
+    only = "".join(f" `{a['name']}` is for {' and '.join(a['collectives'])} only." for a in some)
     names = "\n".join(a["name"] for a in algorithms)
     return (
         f"# {' and '.join(served)}\n\n`convene list {folder}` prints this table.{only}\n\n"
-        + pages.table(("algorithm", "needs", "rounds", "what it does"), rows)
+        + pages.table(("algorithm", "requirement", "rounds", "summary"), rows)
         + f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
     )
 
@@ -258,15 +259,14 @@ def index(families: dict[str, list[str]]) -> str:
     ]
     names = "\n".join(f"{folder}/index" for folder in families)
     return (
-        "# Algorithms\n\nA name such as binomial may be that of several algorithms, one a collective. "
-        "`convene list` prints them all, and `convene verify` plays every one of their schedules. What the "
-        f"MPI library itself does is called [{HOME_OF_NATIVE}]({HOME_OF_NATIVE}.md), and serves every "
-        "collective.\n\n"
+        "# Algorithms\n\nAlgorithms of different collectives may have the same name, such as binomial. "
+        "`convene list` prints all algorithms, and `convene verify` checks their schedules. The algorithm of "
+        f"the MPI library is named [{HOME_OF_NATIVE}]({HOME_OF_NATIVE}.md), for every collective.\n\n"
         + pages.table(("collectives", "algorithms"), rows)
-        + "\nIn the pictures a column is a rank and a row is a place: of the output, and, where they "
-        "matter, of the input (in) and of memory of Convene's own (s). A filled cell with a dark border "
-        "arrives in that round; a pale one was there before. An arrow is a message, with the numbers of its "
-        "blocks. Arrows to a higher rank are above the columns, those to a lower rank below.\n\n"
+        + "\nIn the pictures a column is a rank and a row is a place of the output; if relevant, also of the "
+        "input (in) and of scratch buffers (s). A filled cell with a dark border arrives in that round; a "
+        "pale cell arrived before. An arrow is a message, with the numbers of its blocks. Arrows to a higher "
+        "rank are above the columns, those to a lower rank below.\n\n"
         f"```{{toctree}}\n:hidden:\n\n{names}\n{HOME_OF_NATIVE}\n```\n"
     )
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C API's page, from its header: each declaration with the comment that stands before it. A comment may
-stand before several functions, if no empty line divides them; before none, it introduces what follows."""
+"""The page of the C API, from its header: each declaration with the comment before it. A comment may precede
+several functions without empty lines between them; a comment before none introduces a section."""
 
 import re
 from pathlib import Path

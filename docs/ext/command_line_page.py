@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The reference of the command, from what the command itself says with --help."""
+"""The command-line reference, generated from --help."""
 
 import re
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ def argument(parameter: Any) -> tuple[str, str]:
 
 
 def panels(parameters: list[Any]) -> dict[str, list[Any]]:
-    """The options by the heading under which --help has them."""
+    """The options by the headings of --help."""
     found: dict[str, list[Any]] = {}
     for parameter in parameters:
         found.setdefault(parameter.rich_help_panel or "Options", []).append(parameter)
@@ -73,7 +73,7 @@ def write(path: Path) -> None:
     commands = commands_of(typer.main.get_command(app))
     text = (
         "# The command\n\n"
-        "Every command takes `--help`, and those that print a table take `--json`. The exit status is 0 "
+        "Every command has `--help`; those that print a table have `--json`. The exit status is 0 "
         "where it was done, 1 where something ran and failed, 2 where the request was wrong, 130 where it "
         "was interrupted; `convene run` ends with the status of the program. "
         "`convene --install-completion` teaches the shell the names of collectives and algorithms.\n\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page on environment variables names those that the code reads, and no others."""
+"""Checks that the page on environment variables names exactly those that the code reads."""
 
 import re
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sphinx extension: writes the pages that are derived from the code, before any page is read."""
+"""Sphinx extension: writes the pages that are generated from the code before Sphinx reads pages."""
 
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the written pages have in common: tables, pictures, files that change only with their content."""
+"""Shared parts of generated pages: tables, pictures, files that are rewritten only if their content "
+"changes."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,14 +10,14 @@ from convene import _core
 
 
 def write(path: Path, text: str) -> None:
-    """Leaves the file alone where it already holds the text: Sphinx reads again what has changed."""
+    """Writes the file unless it already has this text: Sphinx re-reads changed files only."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
 
 
 def remove_others(directory: Path, suffix: str, keep: Iterable[str]) -> None:
-    """Removes the files of a kind that earlier builds left, but for those of these names."""
+    """Removes files of earlier builds with this suffix, except those of these names."""
     kept = {f"{name}{suffix}" for name in keep}
     for path in directory.glob(f"*{suffix}"):
         if path.name not in kept:
@@ -28,7 +29,7 @@ def cell(text: object) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: bool = False) -> str:
-    """A table; `numbers` sets all columns but the first to the right."""
+    """A table; `numbers` aligns all columns but the first to the right."""
     align = ["---", *(["--:"] * (len(heads) - 1))] if numbers else ["---"] * len(heads)
     lines = [heads, align, *rows]
     return "\n".join("| " + " | ".join(cell(item) for item in line) + " |" for line in lines) + "\n"
@@ -47,6 +48,6 @@ def picture(
 
 
 def image(path: str, svg: str, alternative: str) -> str:
-    """A picture in its own size, or smaller where the page is narrower; it links to itself."""
+    """A picture in its size, or smaller on a narrow page; it links to itself."""
     width = re.search(r'<svg [^>]*\bwidth="([\d.]+)"', svg)
     return f"```{{image}} {path}\n:alt: {alternative}\n:width: {width[1] if width else 700}px\n```\n"
