@@ -45,7 +45,7 @@ int test_until_done(Test&& test) {
   return code;
 }
 
-/// Whether a request is complete; one with an error is, too: the call that completes it reports that.
+/// True if a request is complete, also with an error, which the completing call reports.
 bool is_complete(MPI_Request request) {
   static const auto get_status = reinterpret_cast<decltype(&PMPI_Request_get_status)>(
       convene::interpose::mpi_symbol("PMPI_Request_get_status"));
@@ -53,9 +53,9 @@ bool is_complete(MPI_Request request) {
   return get_status(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
 }
 
-/// Progresses everything until all requests are complete.
+/// Progresses all operations until all requests are complete.
 void complete_all(int count, const MPI_Request* requests) {
-  if (!requests) return;  // native reports it
+  if (!requests) return;  // native reports the error
   int at = 0;             // those before it are complete
   progress::wait_until([&] {
     while (at < count && is_complete(requests[at])) ++at;

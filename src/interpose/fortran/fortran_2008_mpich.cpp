@@ -47,18 +47,18 @@ bool is_complete(int request) {
   return get_status(request_of(request), &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
 }
 
-/// Everything goes on until the native call need not wait; an error is the MPI's to tell.
+/// Progresses all operations until the native call need not wait; the MPI reports errors.
 void until_all(int count, const int* requests) {
   if (bypass()) return;
-  int at = 0;  // those before it are complete
+  int at = 0;  // the requests before it are complete
   progress::wait_until([&] {
     while (at < count && is_complete(requests[at])) ++at;
     return at >= count;
   });
 }
-/// Tests until something is done, or there is an error; returns that. (The MPI's own test does it: only that
-/// tells a request that is complete from an inactive one.) `test` takes where the error goes, and tells
-/// whether something is done.
+/// Tests until a request completes, or there is an error; returns the error. (Uses the MPI's own test: only
+/// that distinguishes a complete request from an inactive one.) `test` takes the address of the error, and
+/// returns true if a request completed.
 template <class Test>
 int until_any(Test&& test) {
   int code = MPI_SUCCESS;
@@ -84,8 +84,7 @@ void give_back(int* ierror, int code) {
 }  // namespace
 }  // namespace convene::interpose
 
-/// Defines one function: what it does first, in which it may return; then the MPI's own of this name is
-/// called.
+/// Defines one function: its first part, which may return; then it calls the native function of this name.
 #define CONVENE_F08(name, parameters, names, first)                               \
   extern "C" void convene_f08_##name parameters __asm__("mpi_" #name "_f08_")     \
       __attribute__((visibility("default")));                                     \
@@ -96,7 +95,7 @@ void give_back(int* ierror, int code) {
     next.get(__builtin_return_address(0)) names;                                  \
   }
 
-// Completion. Statuses and logical values are Fortran's, and pass through.
+// Completion. Statuses and logical values are Fortran's, and are passed through.
 CONVENE_F08(wait, (int* request, void* status, int* ierror), (request, status, ierror), until_all(1, request))
 CONVENE_F08(waitall, (const int* count, int* requests, void* statuses, int* ierror),
             (count, requests, statuses, ierror), until_all(*count, requests))
@@ -145,7 +144,7 @@ CONVENE_F08(improbe,
              int* ierror),
             (source, tag, comm, flag, message, status, ierror), once())
 
-// Requests that may stand for persistent operations.
+// Requests that may represent persistent operations.
 CONVENE_F08(start, (int* request, int* ierror), (request, ierror), {
   recorder::note_caller(__builtin_return_address(0));
   if (is_active()) return give_back(ierror, fortran::start(request));
@@ -171,10 +170,10 @@ CONVENE_F08(
       return for_threads(&multiple, &provided, ierror);
     })
 
-// As capi/finalize.cpp: this one goes to PMPI_Finalize.
+// As in capi/finalize.cpp: this one calls PMPI_Finalize.
 CONVENE_F08(finalize, (int* ierror), (ierror), process::stop_threads())
 
-// Collectives without a buffer, and the operator of one that may be outstanding.
+// Collectives without a buffer, and freeing an operator that a pending call may use.
 CONVENE_F08(barrier, (const int* comm, int* ierror), (comm, ierror), {
   if (is_active()) return give_back(ierror, barrier(comm_of(*comm)));
 })

@@ -12,7 +12,7 @@
 namespace convene::interpose {
 using namespace fortran;
 
-// The declaration of an argument in Fortran, and the argument as the runtime takes it.
+// The declaration of an argument in Fortran, and the argument in the runtime's type.
 #define CONVENE_FORTRAN_INPUT(name) const void* name
 #define CONVENE_FORTRAN_OUTPUT(name) void* name
 #define CONVENE_FORTRAN_COUNT(name) const MPI_Fint* name

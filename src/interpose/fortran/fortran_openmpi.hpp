@@ -18,9 +18,9 @@
 
 namespace convene::interpose::fortran {
 
-/// The address of a common block of Open MPI's, in whichever spelling the compiler gave it. Several libraries
-/// define it, and where they were loaded privately (by Python, say) the module that calls does not see the
-/// one that others see.
+/// The address of a common block of Open MPI, in any of its spellings. Several libraries define it, and if
+/// they were loaded privately (by Python, for example) the calling module may see another definition than
+/// other modules.
 class CommonBlock {
  public:
   explicit CommonBlock(const char* const (&spellings)[4]) {
@@ -38,7 +38,7 @@ class CommonBlock {
   std::size_t count_ = 0;
 };
 
-/// A buffer as C has it; of the module that has called.
+/// The C form of a buffer, as seen by the calling module.
 inline void* translated(const void* buffer) {
   static const CommonBlock in_place(
       {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"});
@@ -95,8 +95,8 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
 #define CONVENE_FORTRAN_LIST(...) __VA_ARGS__
 
 /// Defines a collective's three forms: mpi_<name>, mpi_i<name> and mpi_<name>_init. `names` and `arguments`
-/// in parentheses are the blocking form's: as they came, and as the runtime takes them; then its parameters,
-/// all without ierror.
+/// in parentheses are the blocking form's: as received, and in the runtime's types; then its parameters, all
+/// without ierror.
 #define CONVENE_FORTRAN_FORMS(name, capitals, names, arguments, ...)                                      \
   CONVENE_FORTRAN(name, capitals, (__VA_ARGS__, MPI_Fint * ierror), (CONVENE_FORTRAN_LIST names, ierror), \
                   name arguments)                                                                         \

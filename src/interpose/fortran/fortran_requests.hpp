@@ -11,7 +11,7 @@
 
 namespace convene::interpose::fortran {
 
-/// A handle as the other language has it: the same number, or translated by the MPI's function.
+/// A handle in the other language: the same number, or translated by the MPI's function.
 template <class To, class From>
 To translated_handle(From from, const char* function) {
   if constexpr (std::is_same_v<To, From>) {
@@ -49,7 +49,7 @@ inline int free_request(int* integer) {
   return code;
 }
 
-/// The request of a non-blocking or persistent call: made as C has it, given back as Fortran's integer.
+/// The request of a non-blocking or persistent call: created as a C handle, returned as Fortran's integer.
 class RequestOf {
  public:
   explicit RequestOf(int* integer) : integer_(integer) {}

@@ -15,8 +15,8 @@ bool is_sound(const BufferArgument& side, Collective collective) {
   return !lacks_arrays && side.type != MPI_DATATYPE_NULL && side.blocks.total().has_value();
 }
 
-/// Whether a reduction's buffers are two, its type and operator fit, and no named type comes without a
-/// buffer. (In exscan rank 0's result is not looked at.)
+/// True if a reduction's buffers differ, its type and operator fit, and no named type has a null buffer. (In
+/// exscan rank 0's result is ignored.)
 bool is_sound_reduction(const Arguments& call) {
   const auto has_buffer = [](const BufferArgument& side) {
     return side.buffer || !side.is_used() || side.blocks.total() == 0 || !facts_of(side.type).is_named;

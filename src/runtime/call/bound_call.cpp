@@ -20,7 +20,7 @@ bool is_reduce_scatter(Collective collective) {
   return collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
 }
 
-/// Whether a call in place has the same places as input and output all the same.
+/// True if a call in place has separate places for input and output nevertheless.
 bool copies_in_place(Collective collective) {
   return is_alltoall(collective) || is_reduce_scatter(collective);
 }
@@ -80,7 +80,7 @@ BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_C
   if (is_padded()) largest_ = std::max(largest_block(arguments.send), largest_block(arguments.recv));
 }
 
-/// Where nobody knows the sizes of what passes through, all blocks are as large as the largest.
+/// If no rank knows the sizes of the blocks that it relays, all blocks are as large as the largest.
 bool BoundCall::is_padded() const { return must_agree() && !is_rooted(arguments_.collective); }
 
 void BoundCall::set_sizes(const std::vector<MPI_Count>& sizes) {
@@ -100,7 +100,7 @@ void BoundCall::lay_out_sides(Arena& arena) {
                 .by_items = is_reduction(arguments_.collective)};
   if (is_padded()) layout.padded_to = static_cast<std::uint64_t>(largest_);
   output_ = PackedBuffer(arguments_.recv, layout, arena);
-  // In place these would overwrite what they have not sent yet: their input is a copy.
+  // In place, these would overwrite data before it is sent: so their input is a copy.
   layout.copied = arguments_.in_place && copies_in_place(arguments_.collective);
   const bool is_there = is_alltoall(arguments_.collective) && arguments_.in_place;
   input_ = PackedBuffer(is_there ? arguments_.recv : arguments_.send, layout, arena);
@@ -132,7 +132,7 @@ int BoundCall::fetch() const {
   if (const int code = input_.fetch(comm); code != MPI_SUCCESS) return code;
   if (arguments_.collective == Collective::bcast)
     return arguments_.is_root() ? output_.fetch(comm) : MPI_SUCCESS;
-  // Blocks of neighbours that are none stay as they are, and finish() gives back all.
+  // Blocks of missing neighbours are unchanged, and finish() writes all blocks back.
   if (is_neighborhood(arguments_.collective)) return output_.fetch(comm);
   const bool own_is_there =
       arguments_.in_place && !copies_in_place(arguments_.collective) && arguments_.recv.is_used();
@@ -140,7 +140,7 @@ int BoundCall::fetch() const {
   return output_.fetch(has_one_vector(arguments_.collective) ? 0 : arguments_.rank, comm);
 }
 
-/// How large blocks are, where places in scratch have to be as large.
+/// Sizes of blocks, for places in scratch.
 void BoundCall::lay_out_blocks(Arena& arena) {
   Memory& blocks = binding_.buffers.blocks;
   if (sizes_) {

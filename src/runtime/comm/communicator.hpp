@@ -30,15 +30,14 @@
 
 namespace convene::runtime {
 
-/// State that another module keeps with a handle, and that ends with it.
+/// State that another module attaches to a handle, and that ends with it.
 struct Attachment {
   virtual ~Attachment() = default;
 };
 
 class Communicator {
  public:
-  /// The handle of a communicator, made where there is none yet; null where it cannot have one (all is native
-  /// then).
+  /// The handle of a communicator, created if needed; null if it cannot have one (then all calls are native).
   static Communicator* of(MPI_Comm comm) {
     const LastLookup& last = last_lookup_;
     if (last.handle && last.comm == comm &&
@@ -46,9 +45,9 @@ class Communicator {
       return last.handle;
     return find_or_make(comm);
   }
-  /// The same, but throws where there is no memory for a handle.
+  /// The same, but throws if there is no memory for a handle.
   static Communicator* obtain(MPI_Comm comm);
-  /// The handle of a communicator; null where there is none yet.
+  /// The handle of a communicator; null if it has none yet.
   static Communicator* known(MPI_Comm comm);
 
   ~Communicator();
@@ -80,7 +79,7 @@ class Communicator {
   /// Memory that the ranks of this node share: see NodeSharedMemory::at_least().
   SharedMemory* share(std::uint64_t bytes);
   SharedMemory* shared() const { return shared_memory_.current(); }
-  /// What is known of the process topology; this rank's own lists, if it has one. Local.
+  /// Known facts of the process topology; this rank's own lists, if it has one. Local.
   const Neighbors& neighbors();
 
   /// A non-blocking or persistent operation of Convene's is about to begin here: begins the internal
@@ -91,25 +90,24 @@ class Communicator {
   /// ranks must not decide that by what is pending).
   bool has_seen_operations() const { return has_seen_operations_; }
 
-  /// The recording of this communicator's calls (runtime/record/recorder.hpp), where calls are recorded; else
+  /// The recording of this communicator's calls (runtime/record/recorder.hpp) if calls are recorded; else
   /// null.
   Recording* recording() const { return recording_.get(); }
   void record_in(std::shared_ptr<Recording> recording) { recording_ = std::move(recording); }
-  /// Calls cannot be recorded here: not to be tried again.
+  /// Calls cannot be recorded here: prevents another attempt.
   void leave_unrecorded() { is_unrecorded_ = true; }
   bool is_unrecorded() const { return is_unrecorded_; }
 
   Attachment* attachment() const { return attachment_.get(); }
   void attach(std::unique_ptr<Attachment> attachment) { attachment_ = std::move(attachment); }
 
-  /// Bytes of Convene's own that this handle holds, without schedules; and those of its programs.
+  /// Bytes held by this handle, without schedules; and those of its programs.
   std::size_t memory() const;
   std::size_t program_memory() const { return decisions_.program_memory(); }
 
  private:
-  /// The handle that this thread looked up last, valid as long as no handle was freed since: an MPI may give
-  /// the name of a freed communicator to a new one. (No initializers: a thread's copy must need no code to
-  /// come into being.)
+  /// The handle that this thread looked up last, valid as long as no handle was freed since: an MPI may reuse
+  /// the handle of a freed communicator. (No initializers: a thread's copy must not need code to be created.)
   struct LastLookup {
     MPI_Comm comm;
     Communicator* handle;

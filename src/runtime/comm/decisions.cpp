@@ -45,7 +45,7 @@ void Decisions::expect(std::span<const double> seconds) {
   fast_path_.forget();
 }
 
-/// The expected arrivals in rounds of an algorithm. Collective where such rounds have not been measured yet.
+/// The expected arrivals in rounds of an algorithm. Collective if such rounds have not been measured yet.
 std::vector<std::int32_t> Decisions::expected_in(const Algorithm& algorithm, const Call& call,
                                                  std::uint64_t total_bytes) {
   const std::uint64_t block = has_one_vector(call.collective) ? total_bytes : total_bytes / info_.procs;
@@ -90,7 +90,7 @@ Decision Decisions::make(const CallSignature& call) {
   const Algorithm& algorithm = *choice.spec.algorithm;
   decision.reason = choice.reason;
   decision.reason_detail = choice.detail;
-  decision.wants_nodes = choice.wants_nodes && !call.may_block;  // a blocking call has looked
+  decision.wants_nodes = choice.wants_nodes && !call.may_block;  // a blocking call has determined the nodes
   decision.chosen = spec_text(choice.spec);
   if (call.may_block) check_agreement(call, decision.chosen);
   decision.depends_on_form = selection().may_share_memory(call.collective);
@@ -110,8 +110,8 @@ Decision Decisions::make(const CallSignature& call) {
   return decision;
 }
 
-/// Builds the schedule of a spec. An Error (too many places, say) is a function of the signature and equal on
-/// all ranks: the call stays native. Other exceptions may be this rank's alone, and are thrown.
+/// Builds the schedule of a spec. An Error (such as too many places) is a function of the signature and equal
+/// on all ranks: the call stays native. Other exceptions may be this rank's alone, and are thrown.
 void Decisions::schedule(Decision& decision, const Spec& spec) {
   const CallSignature& signature = decision.signature;
   Call call{.collective = signature.collective,
@@ -142,7 +142,8 @@ void Decisions::schedule(Decision& decision, const Spec& spec) {
   }
 }
 
-/// Why an algorithm cannot run without the neighbours' neighbours; nothing where it can. Equal on all ranks.
+/// The reason why an algorithm cannot run without the neighbours' neighbours; nothing if it can. Equal on all
+/// ranks.
 std::optional<Reason> Decisions::unmet_requirement_of(const Algorithm& algorithm, bool may_block) {
   if (!algorithm.needs_whole_graph) return std::nullopt;
   if (!neighbors_.is_whole && !neighbors_.is_refused && may_block) find_all_neighbors();
@@ -163,14 +164,14 @@ void Decisions::find_all_neighbors() {
   forget_incomplete();
 }
 
-/// Decisions that were made without knowing nodes or neighbours, which are known now.
+/// Drops decisions that were made without knowing nodes or neighbours, which are known now.
 void Decisions::forget_incomplete() {
   std::erase_if(decisions_, [](const auto& decision) { return decision->wants_nodes; });
 }
 
-/// Finds out which ranks share a node, where a choice may depend on it. With the check of agreement all ranks
-/// look, since they may differ in whether they need it. A non-blocking call cannot look; whether an earlier
-/// call has is equal on all ranks.
+/// Determines which ranks share a node, if a choice may depend on it. With the check of agreement all ranks
+/// do so, since they may differ in whether they need it. A non-blocking call cannot; whether an earlier call
+/// has is equal on all ranks.
 void Decisions::find_nodes(bool may_block) {
   if (nodes_.is_known()) return;
   if (settings().has_declared_nodes())
@@ -200,8 +201,8 @@ Choice Decisions::choose(const CallSignature& call) {
   }
 }
 
-/// Debug mode: all ranks must have decided the same for the same call. On the program's communicator and
-/// before anything is done, since a rank with a native decision takes part in nothing else.
+/// Debug mode: verifies that all ranks have decided the same for the same call. On the program's communicator
+/// and before any other action, since a rank with a native decision takes part in nothing else.
 void Decisions::check_agreement(const CallSignature& call, const std::string& algorithm) const {
   if (!settings().check_agreement) return;
   const NativeCallWatch inside(static_cast<int>(info_.procs));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decisions of a communicator: made once per call signature by all ranks from equal inputs, and kept.
+// Decisions of a communicator: made once per call signature by all ranks from equal inputs, and stored.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ class Decisions {
 
   /// Replaces the process's selection on this communicator.
   void use(Selection selection);
-  /// When each rank is expected in the blocking calls that follow: seconds after a common moment, equal on
-  /// all ranks; empty: not known. Local. Throws Error for an invalid time.
+  /// Sets the expected arrival of each rank in the blocking calls that follow: seconds after a common moment,
+  /// equal on all ranks; empty: not known. Local. Throws Error for an invalid time.
   void expect(std::span<const double> seconds);
 
   FastPath& fast_path() { return fast_path_; }

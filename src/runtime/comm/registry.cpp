@@ -22,11 +22,12 @@ struct Registry {
   std::vector<Communicator*> live;
 
   static Registry& instance() {
-    static Registry* registry = new Registry;  // never freed: MPI_Finalize may come after static destructors
+    static Registry* registry = new Registry;  // never freed: MPI_Finalize may be called after static
+                                               // destructors
     return *registry;
   }
 
-  /// The keyval is made with the first handle.
+  /// The keyval is created with the first handle.
   int key() {
     static const int once = make_key();
     return once;
@@ -34,7 +35,8 @@ struct Registry {
 
   Communicator* find(MPI_Comm comm, bool may_make);
   Communicator* make(MPI_Comm comm);
-  /// Takes a handle off the list. False where it is gone: it went at the end of the process's runtime.
+  /// Removes a handle from the list. False if it is not there: it was deleted at the end of the process's
+  /// runtime.
   bool remove(Communicator* handle);
 
  private:
@@ -56,7 +58,7 @@ int Registry::make_key() {
   return keyval;
 }
 
-/// A handle belongs to one communicator: a duplicate of that one starts without.
+/// A handle belongs to one communicator: a duplicate starts without one.
 int Registry::on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {
   *copied = 0;
   return MPI_SUCCESS;
@@ -91,7 +93,7 @@ bool Registry::remove(Communicator* handle) {
   return true;
 }
 
-/// Stage `close` of the end: no handle is given out any more.
+/// Stage `close` of the end: no further handle is returned.
 void Registry::close() {
   progress::delete_deferred();
   ++handle_generation;
@@ -108,7 +110,8 @@ void Registry::close() {
 }
 
 Communicator* Registry::find(MPI_Comm comm, bool may_make) {
-  // At the end attributes still name handles that are gone: callbacks of the program's may call until then.
+  // At the end attributes still refer to deleted handles: callbacks of the program may call collectives until
+  // then.
   if (comm == MPI_COMM_NULL || process::is_finalizing()) return nullptr;
   void* value = nullptr;
   int found = 0;
@@ -155,7 +158,7 @@ void Communicator::note_failure(MPI_Comm comm, int code) noexcept {
     communicator->tags_.note_error();
     communicator->fast_path().forget();
   } catch (...) {
-    // The registry itself could not be made: there is no handle.
+    // The registry itself could not be created: there is no handle.
   }
 }
 

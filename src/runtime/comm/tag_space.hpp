@@ -48,8 +48,8 @@ class TagSpace {
  public:
   explicit TagSpace(const CommInfo& info) : info_(info) {}
 
-  /// Makes the internal communicator if need be. Collective, may wait; false on all ranks where there is none
-  /// to be had.
+  /// Creates the internal communicator if needed. Collective, may wait; false on all ranks if it cannot be
+  /// created.
   bool ensure();
   /// Begins to make it, without waiting. Returns MPI_SUCCESS or the MPI's error.
   int begin();
@@ -65,7 +65,7 @@ class TagSpace {
   /// The same, made if need be: MPI_COMM_NULL where there is none to be had. Collective, may wait.
   MPI_Comm comm_if_possible() { return ensure() ? comm() : MPI_COMM_NULL; }
   const std::shared_ptr<InternalCommunicator>& shared() const { return internal_; }
-  /// To be called after an error of the MPI in a run.
+  /// Call it after an error of the MPI in a run.
   void note_error() {
     if (internal_) internal_->has_failed = true;
   }
@@ -78,10 +78,10 @@ class TagSpace {
   std::uint32_t next_collective() { return collectives_++; }
   /// The same, once no older operation uses the tags of that number. There must be an internal communicator.
   std::uint32_t await_next_collective();
-  /// Waits until no operation has yet to begin its agreement: only then may another native collective begin
+  /// Waits until no operation has yet to start its agreement: only then may another native collective start
   /// on the internal communicator, since pending operations progress differently on each rank.
   void await_agreements();
-  /// The number of a new persistent operation, from 1; 0 where there are no tags for one more.
+  /// The number of a new persistent operation, from 1; 0 if no tags are left.
   std::uint32_t next_persistent();
 
  private:

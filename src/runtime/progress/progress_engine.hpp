@@ -25,21 +25,21 @@
 
 namespace convene::runtime {
 
-/// Something that goes on step by step.
+/// An operation that progresses step by step.
 class Progressing {
  public:
   virtual ~Progressing() = default;
-  /// Takes it further without waiting; true when it is over, and whenever it is asked after that.
+  /// Advances without waiting; returns true when it is over, and in all later calls.
   virtual bool advance() = 0;
-  /// advance() has thrown: this ends with an error. advance() may be called again.
+  /// advance() has thrown: ends the operation with an error. advance() may be called again.
   virtual void fail(int code) = 0;
-  /// advance() behind an exception barrier: it may be called from within the MPI.
+  /// advance() behind an exception barrier: it may be called inside the MPI.
   bool advance_guarded() noexcept;
-  /// Whether any thread may take it further.
+  /// True if any thread may advance it.
   virtual bool may_progress_in_background() const { return true; }
-  /// Called once after that; the object may be gone afterwards.
+  /// Called once after that; the object may be deleted by it.
   virtual void complete() = 0;
-  /// MPI_Finalize has begun. True where it ends soon if the other ranks do the same.
+  /// MPI_Finalize has begun. Returns true if it will end soon, provided that the other ranks do the same.
   virtual bool close() { return false; }
 };
 
@@ -47,56 +47,57 @@ namespace progress {
 
 inline std::atomic<int> outstanding{0};
 
-/// Whether the MPI itself calls advance_all().
+/// True if the MPI itself calls advance_all().
 bool has_hook();
 
-/// Set where the program's waiting calls come to Convene (the drop-in library).
+/// True if Convene intercepts the program's waiting calls (the drop-in library).
 inline std::atomic<bool> intercepts_waits{false};
 
-/// Whether something outstanding goes on while the program waits for it: by the hook, by extended generalised
-/// requests, or by what the drop-in library sees. Else nothing may be left outstanding.
+/// True if pending operations progress while the application waits: by the hook, by extended generalised
+/// requests, or by interception. If false, operations must complete before the call returns.
 bool can_progress();
 
-/// Whether nothing is outstanding, or the MPI itself calls advance_all(): then a blocking call may simply
-/// block.
+/// True if nothing is pending, or the MPI itself calls advance_all(): then a blocking call may simply block.
 inline bool may_block() { return outstanding.load(std::memory_order_relaxed) == 0 || has_hook(); }
 
-/// Called when an operation was added: wakes the background thread (runtime/progress/background.hpp). Null:
+/// Called when an operation was added: wakes the progress thread (runtime/progress/background.hpp). Null:
 /// there is none.
 inline std::atomic<void (*)()> wake_background{nullptr};
 
 /// Adds an operation: from now on advance_all() progresses it.
 void add(Progressing* operation);
 
-/// Takes everything that is outstanding further, unless another thread is at it.
+/// Advances all pending operations, unless another thread is doing so.
 void advance_all();
 
-/// The same from the background: nothing is completed. True where something moved.
+/// The same in the background thread: completes nothing. Returns true on progress.
 bool advance_in_background();
 
-/// Counts advance_all()s, so that the background sees that a thread of the program's drives.
+/// Counts calls of advance_all(), so that the background thread detects that a thread of the program is
+/// driving.
 inline std::atomic<std::uint64_t> passes{0};
 
-/// To be called by whoever drives when messages are complete: then the next ones may not be far.
+/// Call it in the driver when messages are complete: then the next ones may be near.
 void note_movement();
 
-/// An operation whose request is gone is deleted in the next advance_all(): an MPI with several threads may
-/// tell of the end of a request while it holds its lock, when nothing of it may be called.
+/// Defers the deletion of an operation whose request has been freed to the next advance_all(): an MPI with
+/// several threads may report the end of a request while it holds its lock, when none of its functions may be
+/// called.
 void defer_delete(Progressing* operation);
 /// Deletes them now.
 void delete_deferred();
 
-/// MPI_Finalize has begun: what can be brought to an end is, for a second at most; all else is forgotten.
+/// MPI_Finalize has begun: completes operations, for a second at most; all others are dropped.
 void drain();
 
-/// Waits for a request while everything else goes on. Returns MPI_SUCCESS or the MPI's error.
+/// Waits for a request while all other operations progress. Returns MPI_SUCCESS or the MPI's error.
 int await(MPI_Request* request);
 
-/// Calls advance_all() until `holds()`; gives way to other processes now and then.
+/// Calls advance_all() until `holds()`; yields to other processes from time to time.
 template <class Condition>
 void wait_until(Condition&& holds);
 
-/// Gives way to other processes when it has been called a number of times.
+/// Yields to other processes after a number of calls.
 class Patience {
  public:
   void lose();

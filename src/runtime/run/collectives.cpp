@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives that move blocks, and the barrier.
+// Collectives that move blocks, and the barrier.
 #include "runtime/run/collectives.hpp"
 
 #include <algorithm>
@@ -167,8 +167,8 @@ namespace {
 
 }  // namespace
 
-/// A repeated barrier is its messages and nothing else. Instructions around them are measurable, above all
-/// each return after a wait that has yielded to other processes: the repeated path returns from nothing here.
+/// A repeated barrier consists of its messages only. Instructions around them are measurable, above all each
+/// return after a wait that has yielded to other processes: the repeated path has no return here.
 int barrier(MPI_Comm comm, const Form& form) {
   if (form.is_blocking() && !recorder::may_be_on())
     if (Communicator* const communicator = Communicator::of(comm);

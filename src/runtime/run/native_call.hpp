@@ -30,7 +30,7 @@ constexpr Entries entries_of(std::string_view function) {
   return function.starts_with("Neighbor") ? Entries::sources : Entries::ranks;
 }
 
-/// An argument that only the root's MPI looks at: elsewhere it may be anything, and is not to be narrowed.
+/// An argument that is significant at the root only: elsewhere it is undefined, and must not be narrowed.
 template <class Count, class Value>
 Value at_root(MPI_Comm comm, int root, Value value) {
   if constexpr (std::is_same_v<Count, int>) return value;
@@ -40,7 +40,7 @@ Value at_root(MPI_Comm comm, int root, Value value) {
   return !inter && rank == root ? value : Value();
 }
 
-/// Arguments of the large form as the narrow form has them.
+/// Arguments of the large form, converted to the narrow form.
 class Narrowing {
  public:
   Narrowing(MPI_Comm comm, Entries entries) : comm_(comm), entries_(entries) {}
@@ -56,7 +56,7 @@ class Narrowing {
     return narrow(values);
   }
 
-  /// Everything else stays as it is.
+  /// All other arguments are unchanged.
   template <class Value>
   Value operator()(Value value) {
     return value;
@@ -121,7 +121,7 @@ int persistent(const char* name, MPI_Comm comm, const Form& form, Arguments... a
   return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
-/// Where a call in that form goes.
+/// The table of functions for a call in that form.
 inline const CollectiveFunctions& functions(const Form& form) {
   return form.is_internal ? static_cast<const CollectiveFunctions&>(pmpi) : next_mpi;
 }

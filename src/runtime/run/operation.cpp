@@ -114,7 +114,7 @@ class Operation : public GeneralizedRequest {
   const KeptArguments arguments_;
   const std::shared_ptr<const Prepared> prepared_;
   const std::shared_ptr<InternalCommunicator> internal_;
-  const std::shared_ptr<LiveProfile> profile_;  // holds the record
+  const std::shared_ptr<LiveProfile> profile_;  // keeps the record alive
   CallStats& record_;
   const std::uint32_t number_;
   StageMachine<Stage> stages_;
@@ -133,7 +133,7 @@ int start_operation(const Arguments& arguments, Communicator& communicator, Deci
   auto operation = std::make_unique<Operation>(arguments, communicator, decision,
                                                communicator.stats().of(decision, block, true));
   if (const int code = operation->make_request(); code != MPI_SUCCESS) return code;
-  Operation* const made = operation.release();  // deleted when the MPI is done with the request
+  Operation* const made = operation.release();  // deleted when the MPI has freed the request
   made->start(block);
   *request = made->request();
   return MPI_SUCCESS;

@@ -14,21 +14,22 @@
 
 namespace convene::runtime {
 
-/// What can be started again and again.
+/// An operation that can be started repeatedly.
 class Persistent {
  public:
   virtual ~Persistent() = default;
-  /// Starts a run whose end a new request tells of.
+  /// Starts a run; a new request completes at its end.
   virtual int start(MPI_Request* request) = 0;
   virtual std::unique_ptr<Phases> make_phases(double) { return std::make_unique<Phases>(); }
 
-  std::unique_ptr<Phases> phases;            ///< what precedes its runs; null: nothing is declared
-  std::unique_ptr<recorder::Starts> starts;  ///< null: they are not recorded
+  std::unique_ptr<Phases> phases;            ///< phases before its runs; null: none are declared
+  std::unique_ptr<recorder::Starts> starts;  ///< null: starts are not recorded
 };
 
 namespace {
 
-/// The MPI's own, by its non-blocking call. The program may free its datatypes and its operator meanwhile.
+/// A native operation, by its non-blocking call. The program may free its datatypes and its operator
+/// meanwhile.
 class NativePersistent : public Persistent {
  public:
   NativePersistent(std::function<int(const Form&)> native, const Arguments* arguments)
@@ -42,7 +43,7 @@ class NativePersistent : public Persistent {
   std::optional<KeptArguments> kept_;
 };
 
-/// The communicator of this process alone on which ends of runs are told, and the tags on it that are in use.
+/// The communicator of this process alone for the completion of runs, and its tags in use.
 class SelfRequest {
  public:
   static SelfRequest& instance() {
@@ -50,7 +51,7 @@ class SelfRequest {
     return *only;
   }
 
-  /// A persistent request that complete_self(tag) completes. Returns MPI_SUCCESS or the MPI's error.
+  /// Creates a persistent request that complete_self(tag) completes. Returns MPI_SUCCESS or the MPI's error.
   int arm(MPI_Request* request, int& tag) {
     const std::lock_guard lock(mutex_);
     if (comm_ == MPI_COMM_NULL) {
@@ -75,7 +76,7 @@ class SelfRequest {
     free_.push_back(tag);
   }
 
-  /// The receive has been started: the send is over at once.
+  /// The receive has been started: the send completes at once.
   void complete_self(int tag) const { pmpi.Send(nullptr, 0, MPI_BYTE, 0, tag, comm_); }
 
  private:
@@ -102,14 +103,14 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
     if (self_tag_ >= 0) SelfRequest::instance().take_down(self_tag_);
   }
 
-  /// The part of its making that may fail.
+  /// The part of its creation that may fail.
   int prepare() {
-    if (call_.must_agree())  // for all runs: the counts stay what they are
+    if (call_.must_agree())  // for all runs: the counts are constant
       if (const int code = agree(call_, internal_->tag_window); code != MPI_SUCCESS) return code;
     return call_.prepare(staging_);
   }
 
-  /// From now on this is a request of the MPI's kind.
+  /// From now on this is an MPI request.
   int arm(MPI_Request* request) { return SelfRequest::instance().arm(request, self_tag_); }
 
   std::unique_ptr<Phases> make_phases(double round_seconds) override {
@@ -157,7 +158,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
   }
 
  private:
-  void on_request_gone() override {}  // the next start makes another one
+  void on_request_gone() override {}  // the next start creates another one
 
   /// After an exception the request is complete: a program may wait for it.
   int go_guarded() {
@@ -194,7 +195,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
   const KeptArguments arguments_;
   const std::shared_ptr<const Prepared> prepared_;
   const std::shared_ptr<InternalCommunicator> internal_;
-  const std::shared_ptr<LiveProfile> profile_;  // holds the record
+  const std::shared_ptr<LiveProfile> profile_;  // keeps the record alive
   CallStats& record_;
   const Spec spec_;
   const std::uint64_t block_bytes_;
@@ -208,23 +209,23 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
   std::uint64_t start_ = 0;
 };
 
-/// The requests of the MPI's kind, with what they stand for.
+/// The MPI requests, with the operations that they represent.
 struct Requests {
   struct Found {
     std::unique_ptr<PersistentOperation> operation;  // null: native
-    std::unique_ptr<recorder::Starts> starts;        // null: they are not recorded
+    std::unique_ptr<recorder::Starts> starts;        // null: starts are not recorded
   };
   std::mutex mutex;
   std::map<MPI_Request, Found> operations;
   std::atomic<std::size_t> size{0};
 
   static Requests& instance() {
-    static Requests* requests = new Requests;  // never freed, likewise
+    static Requests* requests = new Requests;  // never freed: programs finalize in any order
     return *requests;
   }
 };
 
-/// Persistent collectives came with MPI 4.
+/// Persistent collectives were added in MPI 4.
 bool mpi_has_persistent() {
   static const bool has_them = mpi_symbol("PMPI_Barrier_init") != nullptr;
   return has_them;
@@ -249,7 +250,7 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   Decision& decision = communicator.decide(signature);
   const std::uint64_t block = arguments.block_bytes(total);
   const std::uint32_t number = decision.prepared ? communicator.tags().next_persistent() : 0;
-  if (number == 0) {  // the MPI's own, by choice or since there are no tags left
+  if (number == 0) {  // native, by choice or because no tags are left
     if (!decision.prepared) communicator.stats().of(decision, block, true);
     return leave_to_mpi(native, form, &arguments);
   }
@@ -328,7 +329,7 @@ int start_persistent_request(MPI_Request* request, int (*native)(MPI_Request*)) 
 
 void forget_persistent_request(MPI_Request request) {
   Requests& requests = Requests::instance();
-  Requests::Found gone;  // ends after the lock is released
+  Requests::Found gone;  // deleted after the lock is released
   const std::lock_guard lock(requests.mutex);
   const auto found = requests.operations.find(request);
   if (found == requests.operations.end()) return;

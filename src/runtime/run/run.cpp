@@ -14,12 +14,12 @@
 namespace convene::runtime {
 namespace {
 
-/// Whether native blocking calls stay blocking ones here.
+/// True if native blocking calls stay blocking ones here.
 bool is_left_as_it_is(const Communicator& communicator) {
   return !communicator.has_seen_operations() || progress::has_hook();
 }
 
-/// The MPI's own call, while everything that is outstanding goes on.
+/// The native call, while all pending operations progress.
 int run_native(NativeCall native, const Communicator& communicator) {
   const NativeCallWatch inside(communicator.is_inter() ? 0 : static_cast<int>(communicator.procs()));
   if (is_left_as_it_is(communicator)) return native();
@@ -43,7 +43,7 @@ int execute(Decision& decision, const BoundCall& call, Arena& arena) {
   return run_dynamic(binding, none, arena, shuffle + binding.collective_number);
 }
 
-/// An error of the MPI goes to the program's error handler.
+/// Passes an error of the MPI to the program's error handler.
 void report_failure(int code, Communicator& communicator) {
   communicator.tags().note_error();
   pmpi.Comm_call_errhandler(communicator.comm(), code);
@@ -67,17 +67,17 @@ void keep_for_fast_path(const Arguments& arguments, Decision& decision, FastPath
   if (repeat.is_native) repeat.has_only_empty_messages = false;
 }
 
-/// Waits until the operations that have the same tags as this collective are over.
+/// Waits until the operations with the same tags as this collective are over.
 inline void await_turn(const Communicator& communicator, std::uint32_t number) {
   if (progress::outstanding.load(std::memory_order_relaxed) > 0)
     progress::wait_until([&] { return communicator.tags().shared()->tag_window.tag_is_free(number); });
 }
 
-/// Whether there is memory for the ranks of a node to share, where a decision wants some: the same on all
-/// ranks. (The decision stays: another call of that signature may have smaller items.)
+/// True if the ranks of a node have the shared memory that a decision needs: the same on all ranks. (The
+/// decision stays: another call of that signature may have smaller items.)
 bool has_shared_memory(const Decision& decision, const Arguments& arguments, Communicator& communicator) {
   if (decision.shared_places == 0) return true;
-  // Reductions are cut between items: only the call says how large these are.
+  // Reductions are cut between items, whose size only the call knows.
   const std::uint64_t bytes = decision.shared_places * shared_place_bytes(arguments, *decision.prepared);
   return bytes <= settings().shared_bytes && communicator.share(bytes);
 }
@@ -98,9 +98,9 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
   if (code == MPI_SUCCESS)
     code = execute(decision, call, arena);
   else if (SharedMemory* const shared = call.binding().shared_memory)
-    shared->end();  // runs are counted on all ranks alike
+    shared->end();  // runs are counted equally on all ranks
   if (code == MPI_SUCCESS) code = call.finish();
-  // Beside others a call runs without its program, which then may be of another size, or of none.
+  // During other operations a call runs without its program, which then may have other sizes, or none.
   const bool has_program = !decision.prepared->is_dynamic && decision.program.fits(call.binding().buffers);
   if (code == MPI_SUCCESS && call.is_direct() && has_program) {
     FastPath& repeat = communicator.fast_path();
@@ -135,7 +135,7 @@ CallSignature signature_of(const Arguments& arguments, std::uint64_t total_bytes
           .total_bytes = total_bytes};
 }
 
-// Non-blocking everywhere: an operation does it so.
+// Non-blocking, as in an operation.
 int agree(BoundCall& call, TagWindow& tag_window) {
   const NativeCallWatch inside(static_cast<int>(call.binding().schedule->procs()));
   progress::wait_until([&] { return tag_window.may_agree(); });
@@ -226,8 +226,8 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   record.add(end - start, block);
   if (watch && !is_watched) watch->leave(end);
   if (is_watched) {
-    communicator.fast_path().forget();  // the next one is to come here, too
-    watch->note(communicator, end);     // ranks count their calls alike, also one that failed on some
+    communicator.fast_path().forget();  // the next call must take this path, too
+    watch->note(communicator, end);     // ranks count their calls equally, including one that failed on some
     return code;
   }
   if (FastPath& repeat = communicator.fast_path(); repeat.decision == &decision) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the environment asks of the library: CONVENE_*, read once.
+// Settings from the environment: CONVENE_*, read once.
 #pragma once
 
 #include <cstddef>
@@ -18,31 +18,33 @@ struct Settings {
   Selection selection;                         ///< CONVENE_USE, CONVENE_RULES
   std::string account_directory;               ///< CONVENE_ACCOUNT_DIR; empty: no account is written
   std::string record_directory;                ///< CONVENE_RECORD; empty: no recording is written
-  std::size_t record_calls = 1u << 16;         ///< CONVENE_RECORD_CALLS: kept of each communicator
+  std::size_t record_calls = 1u << 16;         ///< CONVENE_RECORD_CALLS: calls kept per communicator
   Nanoseconds wait_warning = 0;                ///< CONVENE_WAIT_WARNING: seconds; 0: none
   LogLevel log = LogLevel::quiet;              ///< CONVENE_LOG=quiet|info
   Execution execution = Execution::automatic;  ///< CONVENE_EXECUTE=compiled|dynamic
   std::string machine, mapping;                ///< CONVENE_MACHINE, CONVENE_MAPPING
   bool check_agreement = false;                ///< CONVENE_CHECK=agreement
   bool reproducible = false;                   ///< CONVENE_REPRODUCIBLE=yes: equal bits from run to run
-  int communicators = 1000;              ///< CONVENE_COMMUNICATORS: duplicates held at one time, at most
-  std::size_t cache_bytes = 64u << 20;   ///< CONVENE_CACHE: bytes of cached schedules, at most
-  std::size_t shared_bytes = 64u << 20;  ///< CONVENE_SHARED_MEMORY: that the ranks of a node share, at most
+  int communicators = 1000;              ///< CONVENE_COMMUNICATORS: maximum number of internal communicators
+                                         ///< at one time
+  std::size_t cache_bytes = 64u << 20;   ///< CONVENE_CACHE: maximum bytes of cached schedules
+  std::size_t shared_bytes = 64u << 20;  ///< CONVENE_SHARED_MEMORY: maximum bytes shared by the ranks of a
+                                         ///< node
   bool watches_arrivals = false;         ///< CONVENE_ARRIVALS=auto
   bool progress_thread = false;          ///< CONVENE_PROGRESS_THREAD=1: progress in the background
-  int progress_core = -1;                ///< CONVENE_PROGRESS_CORE: where that thread stays; -1: anywhere
+  int progress_core = -1;                ///< CONVENE_PROGRESS_CORE: core of that thread; -1: any
   std::uint64_t shuffle = 0;             ///< CONVENE_SHUFFLE: a seed; ready steps are issued in random order
 
-  /// Whether the nodes of MPI_COMM_WORLD's ranks are declared; and which they are. Throws Error.
+  /// True if the nodes of MPI_COMM_WORLD's ranks are declared; and the nodes by rank. Throws Error.
   bool has_declared_nodes() const { return !machine.empty() || !mapping.empty(); }
   std::vector<Rank> declared_nodes(Rank procs) const;
 };
 
-/// The settings of this process. The first call reads them; where one is wrong, it says so in one sentence
-/// and ends the program with status 2 (all ranks, through MPI_Abort).
+/// The settings of this process. The first call reads them; an invalid one is reported in one sentence and
+/// ends the program with status 2 (all ranks, through MPI_Abort).
 const Settings& settings();
 
-/// Ends the program because what was asked for is wrong: rank 0 of the program says why, status 2.
+/// Ends the program because of an invalid setting: rank 0 of the program reports it, status 2.
 [[noreturn]] void refuse(const std::string& why, bool speaks);
 
 }  // namespace convene::runtime

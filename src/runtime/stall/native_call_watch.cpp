@@ -25,13 +25,13 @@ namespace {
 constexpr std::size_t most_at_once = 16;
 constinit std::array<NativeCallWatch::Slot, most_at_once> slots;
 
-/// The thread that looks.
+/// The watching thread.
 class Watch {
  public:
   explicit Watch(int rank) : rank_(rank), thread_([this] { run(); }) {}
 
   void stop() {
-    if (getpid() != process_) return;  // a child's: the thread is its parent's
+    if (getpid() != process_) return;  // in a forked child: the thread exists in the parent only
     {
       const std::lock_guard lock(mutex_);
       is_stopping_ = true;
@@ -43,12 +43,12 @@ class Watch {
  private:
   void run() {
     const std::chrono::nanoseconds after(wait_warning.after_ns);
-    // A call is found late by a tenth of the time at most.
+    // Detection is late by at most a tenth of the time.
     const auto between = std::clamp<std::chrono::nanoseconds>(after / 10, std::chrono::milliseconds(1),
                                                               std::chrono::seconds(1));
     std::unique_lock lock(mutex_);
     while (!condition_.wait_for(lock, between, [this] { return is_stopping_; })) {
-      lock.unlock();  // standard error may be full
+      lock.unlock();  // output to standard error may block
       look();
       lock.lock();
     }
@@ -67,22 +67,22 @@ class Watch {
       try {
         say_that_it_waits(rank_, caller, procs);
       } catch (const std::exception&) {
-        // No memory for the sentence: nothing is printed, and the call goes on.
+        // No memory for the sentence: nothing is printed, and the call continues.
       }
     }
   }
 
   const int rank_;
   const pid_t process_ = getpid();
-  std::array<std::uint64_t, most_at_once> said_{};  // beginnings of calls that have been spoken of
+  std::array<std::uint64_t, most_at_once> said_{};  // starts of calls that have been reported
   std::mutex mutex_;
   std::condition_variable condition_;
   bool is_stopping_ = false;
   std::thread thread_;  // last: it uses the others
 };
 
-/// Never freed: the program may end without MPI_Finalize. Null before the first call, and where there can be
-/// no thread.
+/// Never freed: the program may end without MPI_Finalize. Null before the first call, and if no thread can be
+/// created.
 constinit std::atomic<Watch*> watch = nullptr;
 
 void stop_watch() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank says that has waited long in a collective.
+// Warnings of a rank that has waited long in a collective.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace convene::runtime {
 
-/// Says on standard error which ranks this one waits for and, where it is in the collective's call (not
-/// `is_started`), where in the program that is. For WaitWarning::say.
+/// Reports on standard error the ranks that this one waits for and, if it is in the collective's call (not
+/// `is_started`), the call site in the program. For WaitWarning::say.
 void say_who_is_missing(MPI_Comm comm, const int* peers, std::size_t count, bool is_started);
 
 /// Says likewise that the rank of the program waits inside the MPI, which knows for whom, in a call on a
