@@ -135,8 +135,8 @@ class EventQueue {
     *place = event;
   }
 
-  /// Moves the base time of the buckets back to `now_`: events nearer to `base_` than `now_` is share one
-  /// bucket then.
+  /// Moves the base time of the buckets back to `now_`. Afterwards all events that are nearer to `base_` than
+  /// `now_` is share one bucket.
   void lift_buckets() {
     const auto digit = static_cast<unsigned>(std::bit_width(base_ ^ now_) - 1) / digit_bits;
     const auto value = static_cast<unsigned>(base_ >> (digit * digit_bits)) % values;

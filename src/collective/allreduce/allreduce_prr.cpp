@@ -145,7 +145,8 @@ void generate(const Call& call, SharedWork& work, Builder& builder) {
   const auto hops = work.get([&] { return schedule(call, parts); });
   Partial partial(call, builder, parts, {.at_output = true});
   for (std::size_t next = 0; next < hops->size();) {
-    // A rank may send and receive in one round: the send of what it has precedes the receive.
+    // A rank may send and receive in one round: its send, of the content before the round, precedes the
+    // receive.
     const std::uint32_t round = (*hops)[next].round;
     const Hop* incoming = nullptr;
     builder.round(round);

@@ -7,8 +7,8 @@
 //           that have arrived are served first, detected by the algorithm's own messages. The protocol is
 //           this project's.
 // Requires: nothing.
-// Cost:     with balanced arrivals a chain: P − 2 + N rounds with N segments. The root sends the vector once
-//           per batch, so at most P − 1 times; a late rank has the vector N rounds after its arrival, or
+// Cost:     with balanced arrivals P − 2 + N rounds with N segments, as a chain. The root sends the vector
+//           once per batch, so at most P − 1 times; a late rank has the vector N rounds after its arrival, or
 //           after the current batch is sent. Two notices per rank (arrived; predecessor and successor). No
 //           extra memory. The root stays until the last rank has arrived.
 // Arrivals: from its own messages.

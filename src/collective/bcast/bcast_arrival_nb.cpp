@@ -7,9 +7,9 @@
 //           ranks that have arrived are served first, detected by the algorithm's own messages. The protocol
 //           is this project's.
 // Requires: nothing.
-// Cost:     with balanced arrivals a chain: P − 2 + N rounds with N segments. Four or five notices per rank
-//           (arrived; predecessor; successor or end; complete). No extra memory. The root stays until all
-//           ranks have the vector.
+// Cost:     with balanced arrivals P − 2 + N rounds with N segments, as a chain. Four or five notices per
+//           rank (arrived; predecessor; successor or end; complete). No extra memory. The root stays until
+//           all ranks have the vector.
 // Arrivals: from its own messages.
 //
 // P = 4, root 0, N = 1, rank 2 late: a = (0, 0, 5, 0).

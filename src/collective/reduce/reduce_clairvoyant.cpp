@@ -36,7 +36,8 @@ void generate(const Call& call, SharedWork& work, Builder& builder) {
   std::size_t next = 0;
   for (std::uint32_t label = 0; next < transfers.size();
        ++label) {  // rounds without messages are not numbered
-    // A rank may send and receive in one round: the send of what it has precedes the receive.
+    // A rank may send and receive in one round: its send, of the content before the round, precedes the
+    // receive.
     const std::size_t begin = next;
     const std::uint32_t round = transfers[begin].round;
     const SegmentTransfer* incoming = nullptr;
