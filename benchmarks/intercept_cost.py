@@ -19,7 +19,7 @@ from convene import _core
 from convene.base import console, parsing, paths
 from convene.bench import program, requests
 from convene.catalogue import selection
-from convene.mpi import processes, settings
+from convene.mpi import processes, settings, stacks
 from convene.stats.bootstrap import estimate, resample_medians
 from numpy.typing import NDArray
 
@@ -125,7 +125,7 @@ def main() -> None:
     options = parse_arguments()
     numbers = parsing.parse_numbers(options.procs, "--procs", 1, 1024)
     rows = []
-    for launcher, stack in settings.MPIS:
+    for launcher, stack in stacks.MPIS:
         for procs in numbers:
             try:
                 rows.append(measure(launcher, stack, procs, options))

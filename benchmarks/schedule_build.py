@@ -10,7 +10,7 @@ from typing import Any
 from convene import _core
 from convene.base import console
 from convene.bench import program, requests
-from convene.mpi import settings
+from convene.mpi import settings, stacks
 
 from benchmarks import common
 
@@ -38,7 +38,7 @@ def measure_schedules(repetitions: int) -> list[dict[str, Any]]:
 
 def measure_communicators() -> list[dict[str, Any]]:
     rows = []
-    for launcher, stack in settings.MPIS:
+    for launcher, stack in stacks.MPIS:
         try:
             setting = settings.find_setting(launcher, stack)
         except _core.RequestError as error:

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from convene import _core
 from convene.base import console, paths
-from convene.mpi.settings import MPIS, Setting, command_line, find_setting, mpi_variables
+from convene.mpi.settings import Setting, command_line, find_setting, mpi_variables
+from convene.mpi.stacks import MPIS
 from convene.run import accounts
 from convene.stats.bootstrap import Estimate, estimate, resample_medians
 from rich.progress import Progress

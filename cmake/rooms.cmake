@@ -48,14 +48,15 @@ function(convene_read_rooms file)
   set(CONVENE_MPI_ROOMS ${rooms_mpi} PARENT_SCOPE)
 endfunction()
 
-# Sets `variable` to a room's sources without its tests. Sources stack_<stack>.cpp and stack_<stack>_*.cpp are for one MPI
-# stack; those of the stack that the third argument names are taken.
+# Sets `variable` to a room's sources without its tests. Sources stack_<name>.cpp and stack_<name>_*.cpp are for one MPI
+# stack, or for one family of stacks; those of the stack that the third argument names, and of its family, are taken.
 function(convene_room_sources room variable)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
   list(FILTER found EXCLUDE REGEX "_test\\.cpp$")
   set(of_stacks ${found})
   list(FILTER found EXCLUDE REGEX "/stack_[a-z0-9_]+\\.cpp$")
-  list(FILTER of_stacks INCLUDE REGEX "/stack_${ARGV2}(_[a-z0-9_]+)?\\.cpp$")
+  list(JOIN CONVENE_FAMILY_${ARGV2} "|" family)
+  list(FILTER of_stacks INCLUDE REGEX "/stack_(${ARGV2}|${family})(_[a-z0-9_]+)?\\.cpp$")
   list(APPEND found ${of_stacks})
   set(${variable} ${found} PARENT_SCOPE)
 endfunction()

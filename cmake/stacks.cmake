@@ -4,13 +4,17 @@
 
 set(CONVENE_STACKS_DIR ${PROJECT_SOURCE_DIR}/.stacks CACHE PATH "Where ./dev setup puts MPI stacks of its own")
 
-# Where a stack's compiler wrapper may be, and the macro by which its mpi.h is known.
+# The stacks; where the compiler wrapper of each may be, the macro by which its mpi.h is known, and its family: sources
+# named after that are compiled for it, too (cmake/rooms.cmake). A new stack is one line of each kind.
+set(CONVENE_KNOWN_STACKS openmpi mpich abi)
 set(CONVENE_WRAPPERS_openmpi mpicc.openmpi openmpi5/bin/mpicc mpicc)
 set(CONVENE_WRAPPERS_mpich mpicc.mpich mpich5/bin/mpicc mpicc)
 set(CONVENE_WRAPPERS_abi mpicc_abi mpich5/bin/mpicc_abi)
 set(CONVENE_MACRO_openmpi OPEN_MPI)
 set(CONVENE_MACRO_mpich MPICH)
 set(CONVENE_MACRO_abi MPI_ABI_VERSION)
+set(CONVENE_FAMILY_mpich mpich_family)
+set(CONVENE_FAMILY_abi mpich_family)
 
 # Asks a wrapper for its command line; sets <prefix>_COMPILE (-I, -D), <prefix>_LINK (-L, -l, -Wl) and <prefix>_FAILED.
 function(convene_ask_wrapper wrapper prefix)
@@ -78,7 +82,7 @@ endfunction()
 # CONVENE_<stack>_LINK.
 function(convene_find_stacks)
   set(found)
-  foreach(stack openmpi mpich abi)
+  foreach(stack IN LISTS CONVENE_KNOWN_STACKS)
     set(names ${CONVENE_WRAPPERS_${stack}})
     if(CONVENE_MPICC_${stack})
       set(names ${CONVENE_MPICC_${stack}})

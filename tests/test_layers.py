@@ -179,6 +179,41 @@ def test_no_source_is_longer_than_400_lines() -> None:
     assert {path: lines for path, lines in lengths.items() if lines > 400} == {}
 
 
+# Names by which sources could ask which MPI they are compiled for. (CONVENE_LARGE_COUNTS is a trait of
+# mpi/stack.hpp.)
+ASKS_FOR_A_STACK = re.compile(
+    r"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b.*?"
+    r"\b(OPEN_MPI|OMPI_\w+|MPICH\w*|MPI_ABI\w*|MPI_(?:SUB)?VERSION|I_MPI\w*|SMPI\w*|CONVENE_STACK\w*)\b",
+    re.MULTILINE,
+)
+
+
+def test_only_the_mpi_layer_asks_for_the_stack() -> None:
+    """What differs between stacks is a trait of mpi/stack.hpp, or a source stack_NAME*.cpp."""
+    asking = [
+        f"{path.relative_to(ROOT)}: {found[0].strip()}"
+        for folder in (SRC, ROOT / "tools", ROOT / "include", ROOT / "benchmarks", ROOT / "python")
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in {".hpp", ".cpp", ".h", ".c", ".inc"} and not path.is_relative_to(SRC / "mpi")
+        for found in ASKS_FOR_A_STACK.finditer(path.read_text())
+    ]
+    assert asking == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#ifdef OPEN_MPI",
+        "#  if MPI_VERSION >= 4",
+        "#elif defined(MPICH_VERSION)",
+        "#ifndef CONVENE_STACK_ABI",
+    ],
+)
+def test_a_source_that_asks_is_noticed(line: str) -> None:
+    assert ASKS_FOR_A_STACK.search(f"int a;\n{line}\n#endif\n")
+    assert not ASKS_FOR_A_STACK.search("#if CONVENE_LARGE_COUNTS  // MPI_VERSION\n".partition("//")[0])
+
+
 def test_file_names_are_unique() -> None:
     """But for a header and its source."""
     names = [path.name for path in sources(SRC)]

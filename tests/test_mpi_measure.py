@@ -10,12 +10,12 @@ from convene._core import RequestError
 from convene.base import paths
 from convene.model import measurement
 from convene.model.platform_types import Observed
-from convene.mpi import launchers, settings
+from convene.mpi import launchers, settings, stacks
 
 pytestmark = pytest.mark.all  # a minute for each MPI
 
 BRIEF = measurement.Effort(rounds=3, seconds=0, points=8, largest=16384)
-IDS = [Path(launcher).parent.parent.name + launcher[-7:] for launcher, _ in settings.MPIS]
+IDS = [Path(launcher).parent.parent.name + launcher[-7:] for launcher, _ in stacks.MPIS]
 
 
 def setting_of(launcher: str, stack: str, *options: str) -> settings.Setting:
@@ -29,7 +29,7 @@ def setting_of(launcher: str, stack: str, *options: str) -> settings.Setting:
     return setting
 
 
-@pytest.mark.parametrize(("launcher", "stack"), settings.MPIS, ids=IDS)
+@pytest.mark.parametrize(("launcher", "stack"), stacks.MPIS, ids=IDS)
 def test_a_node(launcher: str, stack: str) -> None:
     request = measurement.Request(3, BRIEF)
     raw = measurement.run(setting_of(launcher, stack), request)
@@ -58,7 +58,7 @@ def run_as_nodes(setting: settings.Setting, nodes: str, request: measurement.Req
 
 def test_two_nodes(tmp_path: Path) -> None:
     request = measurement.Request(4, BRIEF, out_of_cache=1 << 20)
-    raw = run_as_nodes(setting_of(*settings.MPIS[0]), "0,1,0,1", request)
+    raw = run_as_nodes(setting_of(*stacks.MPIS[0]), "0,1,0,1", request)
     assert {one["channel"] for one in raw["series"]} == {"memory", "network", "local"}
     platform = measurement.platform(raw, request, "nodes", resamples=5)
     assert platform["machine"] == "node:2 core:2"
@@ -69,7 +69,7 @@ def test_two_nodes(tmp_path: Path) -> None:
 
 def test_nodes_with_one_rank_each() -> None:
     request = measurement.Request(2, BRIEF)
-    raw = run_as_nodes(setting_of(*settings.MPIS[0]), "0,1", request)
+    raw = run_as_nodes(setting_of(*stacks.MPIS[0]), "0,1", request)
     platform = measurement.platform(raw, request, "far", resamples=5)
     memory, network = platform["model"]["channels"]
     # Nothing was measured within a node: what stands there is the network's, and the file says so.
@@ -89,7 +89,7 @@ def test_collectives_are_timed_where_they_can_run() -> None:
         collective_sizes=(64, 4096),
         only_collectives=True,
     )
-    raw = measurement.run(setting_of(*settings.MPIS[0]), request)
+    raw = measurement.run(setting_of(*stacks.MPIS[0]), request)
     found = {(one["algorithm"], one["tau"]) for one in raw["series"]}
     assert found >= {("bcast=binomial", 2), ("bcast=binomial", 3), ("allgather=recursive_doubling", 2)}
     assert ("allgather=recursive_doubling", 3) not in found
@@ -97,7 +97,7 @@ def test_collectives_are_timed_where_they_can_run() -> None:
 
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
-    setting = setting_of(*settings.MPIS[0])
+    setting = setting_of(*stacks.MPIS[0])
     with pytest.raises(RequestError, match="--node-of needs one number for each of the 3 ranks, not 2"):
         run_as_nodes(setting, "0,1", measurement.Request(3, BRIEF))
     crowd = measurement.Request(3, BRIEF, 0, ("bcast=binomial",), (4,), (8,))

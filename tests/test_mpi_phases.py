@@ -25,7 +25,7 @@ def present(name: str) -> Stack:
 
 def program_of(stack: Stack) -> Path:
     """A program of the C API: where CMake does not build it, the library has to be named."""
-    if stack.folder in ("openmpi", "mpich", "abi"):
+    if stack.is_known_to_cmake:
         return stack.program("phases")
     built, source = BUILD / "tests" / stack.folder / "phases", ROOT / "tests" / "mpi" / "phases.c"
     library = stack.preload.with_name(f"libconvene-{stack.library}.so")

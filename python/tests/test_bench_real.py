@@ -17,7 +17,7 @@ from convene import _core
 from convene.base import paths
 from convene.bench import files, metrics, program, requests
 from convene.catalogue import collectives, selection
-from convene.mpi import launchers, processes, settings
+from convene.mpi import launchers, processes, settings, stacks
 
 pytestmark = pytest.mark.all  # real measurements
 
@@ -39,7 +39,7 @@ def launcher_of(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("launcher", "stack"), settings.MPIS, ids=lambda text: Path(text).parent.parent.name + text[-7:]
+    ("launcher", "stack"), stacks.MPIS, ids=lambda text: Path(text).parent.parent.name + text[-7:]
 )
 def test_a_real_measurement(convene: Convene, launcher: str, stack: str) -> None:
     """On every MPI: all that can run, results checked after every observation, with one of the MPI's own."""
@@ -54,7 +54,7 @@ def test_a_real_measurement(convene: Convene, launcher: str, stack: str) -> None
     assert all(row["median"] > 0 for row in done.json["summary"])
 
 
-@pytest.mark.parametrize(("launcher", "stack"), settings.MPIS[:2], ids=["4", "5"])
+@pytest.mark.parametrize(("launcher", "stack"), stacks.MPIS[:2], ids=["4", "5"])
 def test_the_mpi_really_takes_what_is_chosen(convene: Convene, launcher: str, stack: str) -> None:
     """Open MPI's algorithm for two processes refuses three: so it must have been taken, and for its own
     contender alone."""

@@ -3,12 +3,11 @@
 // the program requested. (That costs time in every call, so it is done only then. MPI allows a higher level
 // than the requested one.)
 //
-// The call goes to the next definition: a profiling tool behind Convene initialises itself there. So do the
-// Fortran forms of Open MPI, by the C function: Convene runs Fortran collectives by the C functions, too.
+// The call goes to the next definition: a profiling tool behind Convene initialises itself there.
+#include "interpose/init.hpp"
+
 #include <cstdlib>
 #include <cstring>
-
-#include "interpose/interposition.hpp"
 
 /// The settings themselves are read after MPI_Init: errors in them are reported through the MPI.
 bool convene::interpose::wants_threads() {
@@ -16,53 +15,28 @@ bool convene::interpose::wants_threads() {
   return value && std::strcmp(value, "1") == 0 && find_mpi() == MpiFit::fits;
 }
 
-namespace {
-
-using convene::interpose::wants_threads;
-using convene::mpi::NextFunction;
-
-int init_thread(int* argc, char*** argv, int required, int* provided, const void* caller) {
+int convene::interpose::init_thread(int* argc, char*** argv, int required, int* provided,
+                                    const void* caller) {
   static constinit NextFunction<int (*)(int*, char***, int, int*)> next("MPI_Init_thread");
   return next.get(caller)(argc, argv, wants_threads() ? MPI_THREAD_MULTIPLE : required, provided);
 }
 
-int init(int* argc, char*** argv, const void* caller) {
+int convene::interpose::init(int* argc, char*** argv, const void* caller) {
   static constinit NextFunction<int (*)(int*, char***)> next("MPI_Init");
   int provided = 0;
   return wants_threads() ? init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided, caller)
                          : next.get(caller)(argc, argv);
 }
 
-}  // namespace
-
 #define CONVENE_EXPORT __attribute__((visibility("default")))
 
 extern "C" int convene_entry_Init(int* argc, char*** argv) __asm__("MPI_Init") CONVENE_EXPORT;
 extern "C" int convene_entry_Init(int* argc, char*** argv) {
-  return init(argc, argv, __builtin_return_address(0));
+  return convene::interpose::init(argc, argv, __builtin_return_address(0));
 }
 
 extern "C" int convene_entry_Init_thread(int* argc, char*** argv, int required,
                                          int* provided) __asm__("MPI_Init_thread") CONVENE_EXPORT;
 extern "C" int convene_entry_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return init_thread(argc, argv, required, provided, __builtin_return_address(0));
+  return convene::interpose::init_thread(argc, argv, required, provided, __builtin_return_address(0));
 }
-
-#ifdef OPEN_MPI  // its Fortran forms call PMPI_Init; the error argument of the f08 forms is optional
-#define CONVENE_FORTRAN_INIT(name)                                        \
-  extern "C" CONVENE_EXPORT void name(int* error) {                       \
-    const int code = init(nullptr, nullptr, __builtin_return_address(0)); \
-    if (error) *error = code;                                             \
-  }                                                                       \
-  static_assert(true)
-#define CONVENE_FORTRAN_INIT_THREAD(name)                                                             \
-  extern "C" CONVENE_EXPORT void name(const int* required, int* provided, int* error) {               \
-    const int code = init_thread(nullptr, nullptr, *required, provided, __builtin_return_address(0)); \
-    if (error) *error = code;                                                                         \
-  }                                                                                                   \
-  static_assert(true)
-CONVENE_FORTRAN_INIT(mpi_init_);
-CONVENE_FORTRAN_INIT(mpi_init_f08_);
-CONVENE_FORTRAN_INIT_THREAD(mpi_init_thread_);
-CONVENE_FORTRAN_INIT_THREAD(mpi_init_thread_f08_);
-#endif

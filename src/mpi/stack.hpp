@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Traits of the MPI stack of this compilation: the only place that tests which mpi.h it is.
 //
-// The functions of a stack are in stack_<name>.cpp, which is compiled for that stack only. A new stack is a
-// branch of each kind below, one such source and its entry in cmake/stacks.cmake.
+// What a stack does is in stack_<name>*.cpp here, in interpose and in interpose/fortran, compiled for that
+// stack (or that family of stacks, cmake/stacks.cmake) alone. docs/structure.md lists what a new stack
+// touches.
 #pragma once
 
 #include <cstddef>
@@ -65,11 +66,13 @@ inline constexpr bool handles_are_addresses = std::is_pointer_v<MPI_Request>;
 #if defined(MPI_ABI_VERSION)
 inline constexpr const char *comm_from_fortran = "PMPI_Comm_fromint",
                             *type_from_fortran = "PMPI_Type_fromint", *op_from_fortran = "PMPI_Op_fromint",
+                            *op_to_fortran = "PMPI_Op_toint", *info_from_fortran = "PMPI_Info_fromint",
                             *request_from_fortran = "PMPI_Request_fromint",
                             *request_to_fortran = "PMPI_Request_toint";
 #else
 inline constexpr const char *comm_from_fortran = "PMPI_Comm_f2c", *type_from_fortran = "PMPI_Type_f2c",
-                            *op_from_fortran = "PMPI_Op_f2c", *request_from_fortran = "PMPI_Request_f2c",
+                            *op_from_fortran = "PMPI_Op_f2c", *op_to_fortran = "PMPI_Op_c2f",
+                            *info_from_fortran = "PMPI_Info_f2c", *request_from_fortran = "PMPI_Request_f2c",
                             *request_to_fortran = "PMPI_Request_c2f";
 #endif
 

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPICH, and MPIs with its binary interface.
-#include "mpi/extended_requests.hpp"
+// MPICH, and those that share its binary interface.
 #include "mpi/functions.hpp"
 
 namespace convene::mpi::stack {
 
 bool is_loaded() { return !is_standard_abi() && mpi_symbol("ompi_mpi_comm_world") == nullptr; }
-
-bool can_add_progress_callback() { return false; }
-bool add_progress_callback(ProgressCallback) { return false; }
-
-bool can_extend_requests() { return extended_start() != nullptr; }
-int start_request(const RequestCallbacks& callbacks, void* context, MPI_Request* request) {
-  return start_extended_or_plain(callbacks, context, request);
-}
 
 }  // namespace convene::mpi::stack

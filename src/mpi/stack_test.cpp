@@ -25,7 +25,8 @@ TEST(Stack, TraitsAgreeWithTheLibrary) {
   EXPECT_EQ(stack::can_add_progress_callback(), stack::has_progress_hook);
   EXPECT_TRUE(stack::has_extended_requests || !stack::can_extend_requests());
   for (const char* name : {stack::comm_from_fortran, stack::type_from_fortran, stack::op_from_fortran,
-                           stack::request_from_fortran, stack::request_to_fortran})
+                           stack::request_from_fortran, stack::request_to_fortran, stack::op_to_fortran,
+                           stack::info_from_fortran})
     EXPECT_TRUE(mpi_symbol(name) || !stack::handles_are_addresses) << name;
 }
 

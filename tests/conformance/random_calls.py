@@ -42,7 +42,7 @@ def specs() -> str:
 
 def program_of(stack: Stack, name: str = PROGRAM) -> Path:
     """The program, linked with the Convene that fits: by CMake, or here for other stacks."""
-    if stack.folder in ("openmpi", "mpich", "abi"):
+    if stack.is_known_to_cmake:
         return stack.program(name)
     source, target = ROOT / "tests" / "mpi" / f"{name}.cpp", BUILD / "tests" / stack.folder / name
     library = BUILD / "lib" / f"libconvene-{stack.library}.so"

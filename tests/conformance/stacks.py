@@ -81,6 +81,11 @@ class Stack:
         return self.library != "openmpi"
 
     @property
+    def is_known_to_cmake(self) -> bool:
+        """Whether CMake builds its test programs."""
+        return self.folder == self.library
+
+    @property
     def preload(self) -> Path:
         return BUILD / "lib" / f"libconvene-preload-{self.library}.so"
 
@@ -121,7 +126,7 @@ class Stack:
     def program(self, name: str) -> Path:
         """A test program, built for this stack: by CMake for the stacks that it knows, else here."""
         built = BUILD / "tests" / self.folder / name
-        if self.folder in ("openmpi", "mpich", "abi"):
+        if self.is_known_to_cmake:
             return built
         source = next((ROOT / "tests" / "mpi").glob(f"{name}.c*"))
         newest = max(path.stat().st_mtime for path in (ROOT / "tests" / "mpi").iterdir())

@@ -11,24 +11,6 @@ from convene.base import paths
 from convene.mpi import launchers, stacks
 from convene.mpi.launchers import Launcher
 
-# Launchers of a stack, the usual ones first; those of a checkout are in .stacks.
-STACKS = paths.CHECKOUT / ".stacks"
-
-LAUNCHERS = {
-    "openmpi": ("mpirun.openmpi", "mpirun", f"{STACKS}/openmpi5/bin/mpirun"),
-    "mpich": ("mpiexec.mpich", "mpiexec", "mpirun", f"{STACKS}/mpich5/bin/mpiexec"),
-    "abi": (f"{STACKS}/mpich5/bin/mpiexec", "mpiexec", "mpirun", f"{STACKS}/impi/bin/mpiexec"),
-}
-
-# All MPIs that a checkout knows, for benchmarks that look at each of them.
-MPIS = (
-    ("mpirun.openmpi", "openmpi"),
-    (f"{STACKS}/openmpi5/bin/mpirun", "openmpi"),
-    ("mpiexec.mpich", "mpich"),
-    (f"{STACKS}/mpich5/bin/mpiexec", "abi"),
-    (f"{STACKS}/impi/bin/mpiexec", "abi"),
-)
-
 # As root, or with more ranks than cores, launchers start only when told; idle ranks must then give way.
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -93,7 +75,11 @@ def find_setting(command: str | None, stack: str | None, tool: str = "bench") ->
 
 
 def usual_launcher(stack: str | None) -> Launcher:
-    names = LAUNCHERS[stack] if stack else ("mpirun", "mpiexec", *LAUNCHERS["openmpi"], *LAUNCHERS["abi"])
+    names = (
+        stacks.LAUNCHERS[stack]
+        if stack
+        else ("mpirun", "mpiexec", *stacks.LAUNCHERS["openmpi"], *stacks.LAUNCHERS["abi"])
+    )
     for name in names:
         if launchers.find_program(name) is None:
             continue

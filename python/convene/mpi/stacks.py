@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI stacks: their names, families and libraries."""
+"""MPI stacks: their names, families, launchers and libraries."""
 
 import re
 
 from convene import _core
 from convene._core import RequestError
+from convene.base import paths
 
 # What there are drop-in libraries for. (Intel MPI has MPICH's own interface and the standard ABI.)
 STACKS = ("openmpi", "mpich", "abi")
@@ -21,6 +22,25 @@ FAMILIES = {
 SLURM = "Slurm"
 SAY_STACK = "say --stack " + " or --stack ".join(STACKS)
 INTERFACES = {"openmpi": "Open MPI", "mpich": "MPICH", "abi": "the MPI standard ABI"}
+
+# Where a checkout has stacks of its own.
+INSTALLED = paths.CHECKOUT / ".stacks"
+
+# Launchers of a stack, the usual ones first.
+LAUNCHERS = {
+    "openmpi": ("mpirun.openmpi", "mpirun", f"{INSTALLED}/openmpi5/bin/mpirun"),
+    "mpich": ("mpiexec.mpich", "mpiexec", "mpirun", f"{INSTALLED}/mpich5/bin/mpiexec"),
+    "abi": (f"{INSTALLED}/mpich5/bin/mpiexec", "mpiexec", "mpirun", f"{INSTALLED}/impi/bin/mpiexec"),
+}
+
+# All MPIs that a checkout knows, for benchmarks that look at each of them.
+MPIS = (
+    ("mpirun.openmpi", "openmpi"),
+    (f"{INSTALLED}/openmpi5/bin/mpirun", "openmpi"),
+    ("mpiexec.mpich", "mpich"),
+    (f"{INSTALLED}/mpich5/bin/mpiexec", "abi"),
+    (f"{INSTALLED}/impi/bin/mpiexec", "abi"),
+)
 
 # Words of a launcher's --version, and whose they are. (Intel's is a Hydra too, so it comes first.)
 VERSIONS = (

@@ -7,7 +7,7 @@ from pathlib import Path
 from convene._core import RequestError
 from convene.mpi import launchers
 from convene.mpi.launchers import Launcher
-from convene.mpi.stacks import FAMILIES, INTERFACES, SLURM, stack_in
+from convene.mpi.stacks import FAMILIES, INTERFACES, SAY_STACK, SLURM, stack_in
 
 # Which libmpi a Python program will use: mpi4py finds that out when it is imported.
 PYTHON_PROBE = """
@@ -87,9 +87,7 @@ def choose_stack(launcher: Launcher | None, programs: list[list[str]], wanted: s
     if launcher and launcher.family != SLURM:
         return FAMILIES[launcher.family][0]
     name = programs[0][0] if programs else "the program"
-    raise RequestError(
-        f"it cannot be told which MPI '{name}' uses; say --stack openmpi, --stack mpich or --stack abi"
-    )
+    raise RequestError(f"it cannot be told which MPI '{name}' uses; {SAY_STACK}")
 
 
 def check_family(launcher: Launcher, usages: list[Usage], wanted: str | None) -> None:

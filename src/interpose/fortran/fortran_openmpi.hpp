@@ -3,7 +3,7 @@
 // C names, and the Fortran names are wrapped: mpif.h and `use mpi` call mpi_x_ (in four spellings, by
 // compiler), `use mpi_f08` calls mpi_x_f08_. Both pass everything by address; handles are integers, and
 // MPI_IN_PLACE and MPI_BOTTOM are the addresses of two common blocks. (For MPICH's bindings see
-// interpose/fortran/fortran_2008_mpich.cpp.)
+// interpose/fortran/stack_mpich_family_2008.cpp.)
 #pragma once
 
 #include <dlfcn.h>
@@ -49,22 +49,6 @@ inline void* translated(const void* buffer) {
   return const_cast<void*>(buffer);
 }
 
-/// Handles as C has them; Open MPI's integers are indices into its tables.
-template <class Handle>
-Handle translated_handle(const char* function, MPI_Fint index) {
-  return reinterpret_cast<Handle (*)(MPI_Fint)>(mpi_symbol(function))(index);
-}
-inline MPI_Comm comm_of(const MPI_Fint* index) {
-  return translated_handle<MPI_Comm>("PMPI_Comm_f2c", *index);
-}
-inline MPI_Datatype type_of(const MPI_Fint* index) {
-  return translated_handle<MPI_Datatype>("PMPI_Type_f2c", *index);
-}
-inline MPI_Info info_of(const MPI_Fint* index) {
-  return translated_handle<MPI_Info>("PMPI_Info_f2c", *index);
-}
-inline MPI_Op op_of(const MPI_Fint* index) { return translated_handle<MPI_Op>("PMPI_Op_f2c", *index); }
-
 inline void give_back(MPI_Fint* ierror, int code) {
   if (ierror) *ierror = code;
 }
@@ -106,4 +90,4 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
   CONVENE_FORTRAN(name##_init, capitals##_INIT,                                                           \
                   (__VA_ARGS__, const MPI_Fint* info, MPI_Fint* request, MPI_Fint* ierror),               \
                   (CONVENE_FORTRAN_LIST names, info, request, ierror),                                    \
-                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form(info_of(info))))
+                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form(info_of(*info))))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests of Fortran programs: integers, which may stand for persistent operations of Convene's. What is
-// done with them is in interpose/persistent.cpp, as for a C program's.
+// Handles of Fortran programs: integers. Those of requests may stand for persistent operations of Convene's;
+// what is done with them is in interpose/persistent.cpp, as for a C program's.
 #pragma once
 
 #include <type_traits>
@@ -22,6 +22,17 @@ To translated_handle(From from, const char* function) {
   }
 }
 
+inline MPI_Comm comm_of(int integer) {
+  return translated_handle<MPI_Comm>(integer, stack::comm_from_fortran);
+}
+inline MPI_Datatype type_of(int integer) {
+  return translated_handle<MPI_Datatype>(integer, stack::type_from_fortran);
+}
+inline MPI_Info info_of(int integer) {
+  return translated_handle<MPI_Info>(integer, stack::info_from_fortran);
+}
+inline MPI_Op op_of(int integer) { return translated_handle<MPI_Op>(integer, stack::op_from_fortran); }
+inline int integer_of_op(MPI_Op op) { return translated_handle<int>(op, stack::op_to_fortran); }
 inline MPI_Request request_of(int integer) {
   return translated_handle<MPI_Request>(integer, stack::request_from_fortran);
 }

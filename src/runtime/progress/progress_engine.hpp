@@ -7,7 +7,7 @@
 //   MPI's.
 // - Where the MPI has a progress hook (Open MPI), advance_all() is called from there: then every waiting call
 //   of the MPI brings operations further, intercepted or not. Elsewhere each intercepted call that may block
-//   becomes its non-blocking form with advance_all() in a loop (interpose/waiting.cpp), as long as anything
+//   becomes its non-blocking form with advance_all() in a loop (interpose/waiting.hpp), as long as anything
 //   is outstanding; and the requests are extended generalised ones, where the MPI has such, so that MPI_Wait
 //   and MPI_Test bring them further without interception.
 // - A thread of Convene's own may drive, too, where it was asked for (runtime/progress/background.hpp). It

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI functions that may wait, or test for completion. They pass through to the next definition, at the cost
-// of one test.
+// MPI functions that may wait, or test for completion, for stacks without a progress hook. They pass through
+// to the next definition, at the cost of one test.
 //
-// While a non-blocking collective of Convene's is outstanding and the MPI has no progress hook, they progress
-// it, too: a program may wait in an ordinary receive for what another rank sends after its own collective.
-// MPI_Wait and MPI_Waitall progress until the requests are complete, tests progress once; then they pass
-// through. The others become PMPI's non-blocking form, tested in a loop: these calls a profiling tool behind
-// Convene does not see.
+// While a non-blocking collective of Convene's is outstanding, they progress it, too: a program may wait in
+// an ordinary receive for what another rank sends after its own collective. MPI_Wait and MPI_Waitall progress
+// until the requests are complete, tests progress once; then they pass through. The others become PMPI's
+// non-blocking form, tested in a loop: these calls a profiling tool behind Convene does not see.
 #include "interpose/waiting.hpp"
-
-#ifndef OPEN_MPI  // there the hook does it
 
 using convene::interpose::HandleWord;
 namespace progress = convene::runtime::progress;
@@ -181,5 +178,3 @@ CONVENE_WAITING(Mrecv, (void* buffer, int count, HandleWord type, MPI_Message* m
                     return CONVENE_NOW(Imrecv, buffer, count, handle<MPI_Datatype>(type), message, request);
                   });
                 })
-
-#endif  // OPEN_MPI

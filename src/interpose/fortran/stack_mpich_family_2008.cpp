@@ -5,10 +5,6 @@
 // collectives without buffers. Each does what is Convene's and leaves the rest to the MPI's function of the
 // same name. Handles are structures of one integer, everything comes by address, and ierror may be absent
 // (null).
-#include "mpi/functions.hpp"
-
-#ifndef OPEN_MPI
-
 #include "interpose/fortran/fortran_requests.hpp"
 #include "interpose/free_operator.hpp"
 #include "interpose/interposition.hpp"
@@ -21,24 +17,12 @@
 namespace convene::interpose {
 namespace {
 
+using fortran::comm_of;
+using fortran::info_of;
+using fortran::integer_of_op;
+using fortran::op_of;
 using fortran::request_of;
 using fortran::RequestOf;
-
-#ifdef MPI_ABI_VERSION
-template <class Handle>
-Handle from_integer(const char* function, int integer) {
-  return reinterpret_cast<Handle (*)(int)>(mpi_symbol(function))(integer);
-}
-MPI_Comm comm_of(int integer) { return from_integer<MPI_Comm>("PMPI_Comm_fromint", integer); }
-MPI_Info info_of(int integer) { return from_integer<MPI_Info>("PMPI_Info_fromint", integer); }
-MPI_Op op_of(int integer) { return from_integer<MPI_Op>("PMPI_Op_fromint", integer); }
-int integer_of(MPI_Op op) { return reinterpret_cast<int (*)(MPI_Op)>(mpi_symbol("PMPI_Op_toint"))(op); }
-#else
-MPI_Comm comm_of(int integer) { return integer; }
-MPI_Info info_of(int integer) { return integer; }
-MPI_Op op_of(int integer) { return integer; }
-int integer_of(MPI_Op op) { return op; }
-#endif
 
 bool is_complete(int request) {
   static const auto get_status =
@@ -189,9 +173,7 @@ CONVENE_F08(op_free, (int* op, int* ierror), (op, ierror), {
   if (is_active()) {
     MPI_Op freed = op_of(*op);
     const int code = free_operator(&freed, __builtin_return_address(0));
-    *op = integer_of(freed);
+    *op = integer_of_op(freed);
     return give_back(ierror, code);
   }
 })
-
-#endif  // OPEN_MPI

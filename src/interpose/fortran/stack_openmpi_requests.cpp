@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Persistent requests in Fortran programs under Open MPI, whose calls do not reach the C functions.
-#include "mpi/functions.hpp"
-
-#ifdef OPEN_MPI
-
 #include "interpose/fortran/fortran_openmpi.hpp"
 
 namespace convene::interpose {
@@ -18,5 +14,3 @@ CONVENE_FORTRAN(request_free, REQUEST_FREE, (MPI_Fint * request, MPI_Fint* ierro
                 fortran::free_request(request))
 
 }  // namespace convene::interpose
-
-#endif  // OPEN_MPI

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The collectives in Fortran under Open MPI; interpose/fortran/fortran_openmpi.hpp says why they are here.
-#include "mpi/functions.hpp"
-
-#ifdef OPEN_MPI
-
 #include "interpose/fortran/fortran_openmpi.hpp"
 #include "interpose/free_operator.hpp"
 #include "mpi/collective_table.hpp"
@@ -35,10 +31,10 @@ using namespace fortran;
 #define CONVENE_TRANSLATE_ROOT_COUNT(name) *name
 #define CONVENE_TRANSLATE_ROOT_COUNTS(name) name
 #define CONVENE_TRANSLATE_ROOT_DISPLACEMENTS(name) name
-#define CONVENE_TRANSLATE_TYPE(name) type_of(name)
-#define CONVENE_TRANSLATE_OP(name) op_of(name)
+#define CONVENE_TRANSLATE_TYPE(name) type_of(*name)
+#define CONVENE_TRANSLATE_OP(name) op_of(*name)
 #define CONVENE_TRANSLATE_ROOT(name) *name
-#define CONVENE_TRANSLATE_COMM(name) comm_of(name)
+#define CONVENE_TRANSLATE_COMM(name) comm_of(*name)
 #define CONVENE_TRANSLATE(KIND, name) CONVENE_TRANSLATE_##KIND(name)
 
 #define CONVENE_FORTRAN_COLLECTIVE(Name, name, NAME, PATTERN, ...)        \
@@ -50,9 +46,9 @@ CONVENE_COLLECTIVES(CONVENE_FORTRAN_COLLECTIVE, CONVENE_FORTRAN_COLLECTIVE, CONV
 namespace {
 
 int free_operator(MPI_Fint* index) {
-  MPI_Op op = op_of(index);
+  MPI_Op op = op_of(*index);
   const int code = convene::interpose::free_operator(&op, recorder::caller);
-  if (code == MPI_SUCCESS) *index = reinterpret_cast<MPI_Fint (*)(MPI_Op)>(mpi_symbol("PMPI_Op_c2f"))(op);
+  if (code == MPI_SUCCESS) *index = integer_of_op(op);
   return code;
 }
 
@@ -61,5 +57,3 @@ int free_operator(MPI_Fint* index) {
 CONVENE_FORTRAN(op_free, OP_FREE, (MPI_Fint * op, MPI_Fint* ierror), (op, ierror), free_operator(op))
 
 }  // namespace convene::interpose
-
-#endif  // OPEN_MPI
