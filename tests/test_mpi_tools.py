@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A PMPI tool before and behind Convene: it is initialised, and counts every call that reaches it."""
 
+import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,3 +103,25 @@ def test_a_tool_behind_convene_is_initialised_with_a_progress_thread(name: str, 
     stack = present(name)
     done = run(stack, stack.preload, tool(stack), CONVENE_PROGRESS_THREAD="1")
     assert [counts["Init"] for counts in counted(done)] == [1, 1]
+
+
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_a_tool_behind_convene_calls_collectives_from_inside_one(name: str, tmp_path: Path) -> None:
+    """More signatures than a communicator keeps decisions of: that of the outer call is dropped meanwhile."""
+    stack = present(name)
+    library = tmp_path / "libinside.so"
+    stack.compile(ROOT / "tests/mpi/libraries/collectives_inside.c", library, "-shared", "-fPIC")
+    rules = tmp_path / "rules.json"
+    by_size = [  # so that each size has a decision of its own
+        {"collective": "allgather", "bytes": {"min": 1 << 30}, "use": "ring"},
+        {"collective": "bcast", "bytes": {"min": 1 << 30}, "use": "binomial"},
+    ]
+    rules.write_text(json.dumps({"convene_rules": 1, "rules": by_size}))
+    # Freed memory is overwritten: what still refers to it is noticed.
+    done = run(stack, stack.preload, library, CONVENE_RULES=str(rules), MALLOC_PERTURB_="165")
+    calls: Counter[str] = Counter()
+    for record in done.records():
+        if record["algorithm"] == "native":
+            calls[record["collective"]] += record["calls"]
+    assert calls["allgather"] == 2 * 5
+    assert calls["bcast"] == 2 * (5 * 40 + 1)

@@ -6,9 +6,10 @@
 
 namespace convene::runtime {
 
-/// Identifies a call on its communicator if all blocks are equal: calls of one shape differ in their buffers
-/// only. As passed by the program, including arguments that are not significant on this rank.
-struct Shape {
+/// Key of the fast path and of recorded call sites: the arguments of a call but for its buffers, as the
+/// program gave them, those included that do not count on this rank. Local to a rank, unlike a CallSignature.
+/// Only collective and root are set where blocks may differ.
+struct CallKey {
   Collective collective = Collective::allgather;
   bool in_place = false;
   int root = 0;
@@ -18,7 +19,7 @@ struct Shape {
   MPI_Datatype recvtype = {};
   MPI_Op op = {};
 
-  bool operator==(const Shape&) const = default;
+  bool operator==(const CallKey&) const = default;
 };
 
 struct Arguments {
@@ -28,7 +29,7 @@ struct Arguments {
   int root = 0;
   bool in_place = false;    ///< MPI_IN_PLACE for the send side; in scatter for the root's receive side
   bool is_refused = false;  ///< arrays are missing, or there is no process topology: native reports the error
-  Shape shape = {};         ///< if all blocks are equal
+  CallKey key = {};         ///< if all blocks are equal
   BufferArgument send = {},
                  recv = {};  ///< the sides used by this rank; a bcast's vector is `recv`, at the root too
   MPI_Op op = {};            ///< of a reduction

@@ -15,7 +15,7 @@ struct Neighbors {
   bool has_been_looked_for = false;
   std::shared_ptr<const Graph> graph;  ///< null if the communicator has no topology; else it has at least
                                        ///< this rank's lists
-  bool is_whole = false;    ///< all ranks' lists are in the graph; the same on all ranks
+  bool is_whole = false;               ///< all ranks' lists are in the graph; the same on all ranks
   bool is_refused = false;  ///< the lists of different ranks contradict each other; the same on all ranks
 };
 

@@ -15,9 +15,9 @@ Communicator::~Communicator() {
   }
 }
 
-Decision& Communicator::decide(const CallSignature& call) {
+std::shared_ptr<Decision> Communicator::decide(const CallSignature& call) {
   if (is_neighborhood(call.collective)) neighbors();
-  Decision& decision = decisions_.decide(call);
+  std::shared_ptr<Decision> decision = decisions_.decide(call);
   stats_.profile()->nodes = nodes_.nodes();
   return decision;
 }

@@ -57,15 +57,15 @@ struct Decision {
 /// Fast path: the last call, if the next one may be the same with other buffers. Then nothing is decided or
 /// bound again. Only calls with named types, predefined operators and equal blocks are kept.
 struct FastPath {
-  Decision* decision = nullptr;  ///< null: no fast path
-  Shape shape;
+  std::shared_ptr<Decision> decision;  ///< null: there is none
+  CallKey key;
   CallStats* record = nullptr;
   std::uint64_t block_bytes = 0;
   bool is_native = false, has_only_empty_messages = false;
   Binding binding;             ///< otherwise, of an algorithm of Convene's
   ItemOperator item_operator;  ///< of a reduction: the operator to which the binding refers
 
-  bool is_for(const Shape& call) const { return decision && shape == call; }
+  bool is_for(const CallKey& call) const { return decision && key == call; }
   void forget() { decision = nullptr; }
 };
 

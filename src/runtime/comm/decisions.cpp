@@ -59,23 +59,19 @@ std::vector<std::int32_t> Decisions::expected_in(const Algorithm& algorithm, con
   return arrivals_in_rounds_of(pieces, expected_, round);
 }
 
-/// A collective that a copy callback of the program's calls: on all ranks, so all of them stay native.
-Decision& Decisions::native_meanwhile(const CallSignature& call) {
-  interim_ = Decision{.signature = call, .reason = Reason::communicator_in_making};
-  return interim_;
-}
-
-Decision& Decisions::decide(const CallSignature& call) {
-  if (tags_.is_beginning()) return native_meanwhile(call);
+std::shared_ptr<Decision> Decisions::decide(const CallSignature& call) {
+  // A collective that a copy callback of the program's calls: on all ranks, so all of them stay native.
+  if (tags_.is_beginning())
+    return std::make_shared<Decision>(Decision{.signature = call, .reason = Reason::communicator_in_making});
   for (const auto& decision : decisions_) {
     if (!decision->is_for(call) || (decision->wants_nodes && call.may_block)) continue;
     if (!info_.is_inter && call.may_block) check_agreement(call, decision->chosen);
-    return *decision;
+    return decision;
   }
   fast_path_.forget();  // its decision may be the oldest
-  auto made = std::make_unique<Decision>(make(call));
+  auto made = std::make_shared<Decision>(make(call));
   if (decisions_.size() >= most_decisions) decisions_.erase(decisions_.begin());
-  return *decisions_.emplace_back(std::move(made));
+  return decisions_.emplace_back(std::move(made));
 }
 
 Decision Decisions::make(const CallSignature& call) {

@@ -25,8 +25,9 @@ class Decisions {
       : info_(info), tags_(tags), nodes_(nodes), neighbors_(neighbors) {}
 
   /// The decision for a call; equal on all ranks. All ranks must call it for the same call (it may
-  /// communicate). Valid until most_decisions others were made.
-  Decision& decide(const CallSignature& call);
+  /// communicate). Shared with the table, which drops the oldest: a native call may decide others meanwhile
+  /// (a profiling tool behind Convene calls collectives).
+  std::shared_ptr<Decision> decide(const CallSignature& call);
 
   /// Replaces the process's selection on this communicator.
   void use(Selection selection);
@@ -42,7 +43,6 @@ class Decisions {
 
  private:
   const Selection& selection() const;
-  Decision& native_meanwhile(const CallSignature& call);
   Decision make(const CallSignature& call);
   void schedule(Decision& decision, const Spec& spec);
   Choice choose(const CallSignature& call);
@@ -63,10 +63,8 @@ class Decisions {
   /// Nanoseconds of a round, by bytes. All stay: ranks may decide anew at different times, and measuring is
   /// collective.
   std::vector<std::pair<std::uint64_t, std::int64_t>> round_of_bytes_;
-  /// Most recently made last. (Pointers: a callback of the program's may decide another call while one is
-  /// used.)
-  std::vector<std::unique_ptr<Decision>> decisions_;
-  Decision interim_;  // of a call while the internal communicator is being made: native
+  /// Most recently made last.
+  std::vector<std::shared_ptr<Decision>> decisions_;
   FastPath fast_path_;
 };
 

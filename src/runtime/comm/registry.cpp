@@ -71,13 +71,7 @@ int Registry::on_delete(MPI_Comm, int, void* value, void*) try {
   // this waits. (Freeing it is collective, and all ranks have begun the duplicate before.) At the end the
   // handle is gone.
   if (stack::needs_parent_of_duplicate && !process::is_finalizing() && handle->tags().shared())
-    progress::wait_until([&] {
-      InternalCommunicator& internal = *handle->tags().shared();
-      bool ready = internal.is_ready;
-      // Operations test it; one that failed may have left it untested.
-      if (!ready && progress::outstanding == 0 && internal.test(ready) != MPI_SUCCESS) return true;
-      return ready;
-    });
+    handle->tags().shared()->await();
   if (instance().remove(handle)) delete handle;
   return MPI_SUCCESS;
 } catch (...) {

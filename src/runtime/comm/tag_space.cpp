@@ -41,6 +41,16 @@ int InternalCommunicator::test(bool& ready) {
   return MPI_SUCCESS;
 }
 
+int InternalCommunicator::await() {
+  int code = MPI_SUCCESS;
+  progress::wait_until([&] {
+    bool ready = is_ready;
+    if (!ready && progress::outstanding == 0) code = test(ready);
+    return ready || code != MPI_SUCCESS;
+  });
+  return code;
+}
+
 bool TagSpace::ensure() {
   if (!internal_ && !is_refused_) is_refused_ = !make();
   return !is_refused_;
@@ -58,7 +68,7 @@ int TagSpace::begin() {
 }
 
 MPI_Comm TagSpace::comm() {
-  progress::wait_until([&] { return internal_->is_ready.load(); });
+  if (const int code = internal_->await(); code != MPI_SUCCESS) internal_->note_failure(code);
   return internal_->comm;
 }
 

@@ -40,6 +40,9 @@ struct InternalCommunicator {
   InternalCommunicator& operator=(const InternalCommunicator&) = delete;
   /// Tests whether it is ready. Returns MPI_SUCCESS or the MPI's error.
   int test(bool& ready);
+  /// Progresses everything until it is ready. Returns MPI_SUCCESS or the MPI's error. (Operations test it;
+  /// one that failed may have left it untested.)
+  int await();
   /// An operation was interrupted: no call of Convene's runs on the program's communicator after it.
   void note_failure(int code);
 };

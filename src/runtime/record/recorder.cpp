@@ -112,7 +112,7 @@ void synchronize(Communicator& communicator) {
 void Starts::note(std::uint64_t arrival) {
   const std::uint64_t exit = ticks();
   const std::uint64_t number =
-      recording_->begin({.address = caller, .shape = shape_, .is_blocking = false}, arrival);
+      recording_->begin({.address = caller, .call = key_, .is_blocking = false}, arrival);
   recording_->end(number, record_ ? &*record_ : nullptr, bytes_, exit);
 }
 
@@ -130,9 +130,9 @@ std::shared_ptr<Recording> make_recording(RecordedCommunicator described) {
 
 }  // namespace
 
-RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form,
+RecordedScope::RecordedScope(const CallKey& key, MPI_Comm comm, const Form& form,
                              recorder::AttachStarts attach)
-    : shape_(shape), form_(form), attach_(attach) {
+    : key_(key), form_(form), attach_(attach) {
   const std::uint64_t now = ticks();
   if (!recorder::is_on()) return;
   recorder::write_at_end();
@@ -154,7 +154,7 @@ RecordedScope::RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form
   communicator_ = communicator;
   Recording& recording = *communicator->recording();
   if (!form.is_persistent()) {
-    number_ = recording.begin({recorder::caller, shape, form.is_blocking()}, now);
+    number_ = recording.begin({recorder::caller, key, form.is_blocking()}, now);
     return;
   }
   number_ = static_cast<std::uint64_t>(recording.next_operation());
@@ -170,7 +170,7 @@ int RecordedScope::end(int code) {
   Recording& recording = *communicator_->recording();
   // If the call was native without a record, the last record belongs to another one.
   const CallStats* record = communicator_->stats().last();
-  if (record && record->collective != shape_.collective) record = nullptr;
+  if (record && record->collective != key_.collective) record = nullptr;
   if (form_.is_persistent()) {
     if (code == MPI_SUCCESS && number_ < Recording::most_operations) record_starts(record);
     return code;
@@ -185,7 +185,7 @@ void RecordedScope::record_starts(const CallStats* record) const {
   RecordedCommunicator described = communicator_->recording()->communicator;
   described.operation = static_cast<std::int64_t>(number_);
   const std::shared_ptr<Recording> recording = make_recording(std::move(described));
-  attach_(form_, std::make_unique<recorder::Starts>(recording, shape_, record,
+  attach_(form_, std::make_unique<recorder::Starts>(recording, key_, record,
                                                     record ? communicator_->stats().last_block_bytes() : 0));
 }
 

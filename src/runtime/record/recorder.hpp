@@ -39,9 +39,9 @@ class Starts {
  public:
   /// `record` (null: unknown) and `bytes`: as in Recording::end(). The recording is written at the end, even
   /// if this object is deleted.
-  Starts(std::shared_ptr<Recording> recording, const Shape& shape, const CallStats* record,
+  Starts(std::shared_ptr<Recording> recording, const CallKey& key, const CallStats* record,
          std::uint64_t bytes)
-      : recording_(std::move(recording)), shape_(shape), bytes_(bytes) {
+      : recording_(std::move(recording)), key_(key), bytes_(bytes) {
     if (record) record_ = *record;
   }
   ~Starts() { recording_->close(); }
@@ -62,7 +62,7 @@ class Starts {
   void note(std::uint64_t arrival);
 
   const std::shared_ptr<Recording> recording_;
-  const Shape shape_;
+  const CallKey key_;
   std::optional<CallStats> record_;  // its name and reason: the profile may be deleted before the operation
   const std::uint64_t bytes_;
 };
@@ -75,7 +75,7 @@ using AttachStarts = void (*)(const Form& form, std::unique_ptr<Starts> starts);
 /// One call, from its entry to its exit.
 class RecordedScope {
  public:
-  RecordedScope(const Shape& shape, MPI_Comm comm, const Form& form, recorder::AttachStarts attach);
+  RecordedScope(const CallKey& key, MPI_Comm comm, const Form& form, recorder::AttachStarts attach);
   /// Returns `code`.
   int end(int code);
   RecordedScope(const RecordedScope&) = delete;
@@ -85,7 +85,7 @@ class RecordedScope {
   void record_starts(const CallStats* record) const;
 
   Communicator* communicator_ = nullptr;  // null: not recorded
-  const Shape& shape_;
+  const CallKey& key_;
   const Form& form_;
   const recorder::AttachStarts attach_;
   std::uint64_t number_ = 0;  // of the call, or of the persistent operation

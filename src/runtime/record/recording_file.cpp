@@ -46,10 +46,10 @@ std::string program() {
 
 json to_json(const Recording::Site& site) {
   const bool is_rest = !site.key.address && site.calls > 0;
-  const auto& shape = site.key.shape;
+  const CallKey& call = site.key.call;
   json found = place_of(site.key.address);
-  found["collective"] = is_rest ? "" : std::string(name(shape.collective));
-  found["root"] = shape.root;
+  found["collective"] = is_rest ? "" : std::string(name(call.collective));
+  found["root"] = call.root;
   found["blocking"] = site.key.is_blocking;
   found["calls"] = site.calls;
   return found;

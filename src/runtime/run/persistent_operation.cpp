@@ -247,7 +247,8 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   CallSignature signature = signature_of(arguments, total);
   signature.has_native = form.operation || mpi_has_persistent();
   signature.is_blocking = false;
-  Decision& decision = communicator.decide(signature);
+  const std::shared_ptr<Decision> decided = communicator.decide(signature);
+  Decision& decision = *decided;
   const std::uint64_t block = arguments.block_bytes(total);
   const std::uint32_t number = decision.prepared ? communicator.tags().next_persistent() : 0;
   if (number == 0) {  // native, by choice or because no tags are left
@@ -257,6 +258,7 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   CallStats& record = communicator.stats().of(decision, block, true);
   if (const int code = communicator.begin_operations(); code != MPI_SUCCESS) return code;
   communicator.tags().comm();  // an earlier non-blocking call may still have it in the making
+  if (communicator.failure() != MPI_SUCCESS) return refuse_call(communicator);
   auto operation =
       std::make_unique<PersistentOperation>(arguments, communicator, decision, record, number, block);
   int code = operation->prepare();

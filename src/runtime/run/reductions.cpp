@@ -10,7 +10,7 @@ namespace {
 
 /// The shape with which a later call is compared.
 template <class Count>
-Shape shape_of(Collective collective, const void* sendbuf, Count count, MPI_Datatype type, MPI_Op op,
+CallKey key_of(Collective collective, const void* sendbuf, Count count, MPI_Datatype type, MPI_Op op,
                int root) {
   return {.collective = collective,
           .in_place = sendbuf == MPI_IN_PLACE,
@@ -36,7 +36,7 @@ template <Collective collective, Number sent, Number received, class Count, clas
       call.send = side(sendbuf, {1, count}, type);
     if (!is_rooted || call.is_root()) call.recv = side(recvbuf, {1, count}, type);
   };
-  return run(shape_of(collective, sendbuf, count, type, op, root), sendbuf, recvbuf, comm, form, complete,
+  return run(key_of(collective, sendbuf, count, type, op, root), sendbuf, recvbuf, comm, form, complete,
              native);
 }
 
@@ -65,8 +65,8 @@ template <Collective collective, class Count, class Native>
     call.recv = side(recvbuf, {1, recvcounts[call.rank]}, type);
   };
   if (!are_equal) return run(collective, comm, 0, form, complete, native);
-  return run(shape_of(collective, sendbuf, recvcounts[0], type, op, 0), sendbuf, recvbuf, comm, form,
-             complete, native);
+  return run(key_of(collective, sendbuf, recvcounts[0], type, op, 0), sendbuf, recvbuf, comm, form, complete,
+             native);
 }
 
 }  // namespace

@@ -56,14 +56,15 @@ bool is_plain(const BufferArgument& side) {
 }
 
 /// Keeps a call for rerun(), if it is of the signature that may be repeated.
-void keep_for_fast_path(const Arguments& arguments, Decision& decision, FastPath& repeat) {
+void keep_for_fast_path(const Arguments& arguments, const std::shared_ptr<Decision>& decision,
+                        FastPath& repeat) {
   if (!may_have_equal_blocks(arguments.collective) || settings().check_agreement ||
       !is_plain(arguments.send) || !is_plain(arguments.recv) ||
       (is_reduction(arguments.collective) && !is_predefined(arguments.op)))
     return;
-  repeat.shape = arguments.shape;
-  repeat.decision = &decision;
-  repeat.is_native = !decision.prepared;
+  repeat.key = arguments.key;
+  repeat.decision = decision;
+  repeat.is_native = !decision->prepared;
   if (repeat.is_native) repeat.has_only_empty_messages = false;
 }
 
@@ -82,16 +83,20 @@ bool has_shared_memory(const Decision& decision, const Arguments& arguments, Com
   return bytes <= settings().shared_bytes && communicator.share(bytes);
 }
 
-int run_prepared(Decision& decision, const Arguments& arguments, Communicator& communicator) {
+int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Arguments& arguments,
+                 Communicator& communicator) {
+  Decision& decision = *shared_decision;
   // A duplicate that a non-blocking call began may have failed.
   if (!communicator.tags().shared() && !communicator.tags().ensure()) return MPI_ERR_OTHER;
   Arena& arena = communicator.arena();
   arena.reset();
   communicator.fast_path().forget();  // its program may be bound anew, and this call may fail
   const std::uint32_t number = communicator.tags().next_collective();
-  BoundCall call(arguments, *decision.prepared, communicator.tags().comm(), number, arena);
+  const MPI_Comm internal = communicator.tags().comm();
+  int code = communicator.failure();
+  if (code != MPI_SUCCESS) return code;
+  BoundCall call(arguments, *decision.prepared, internal, number, arena);
   await_turn(communicator, number);
-  int code = MPI_SUCCESS;
   if (call.must_agree()) code = agree(call, communicator.tags().shared()->tag_window);
   if (decision.shared_places > 0) call.share(*communicator.shared());
   if (code == MPI_SUCCESS) code = call.prepare(arena);
@@ -109,7 +114,7 @@ int run_prepared(Decision& decision, const Arguments& arguments, Communicator& c
     repeat.binding.op.context = &repeat.item_operator;
     repeat.has_only_empty_messages =
         decision.program.has_only_empty_messages() && !repeat.binding.shared_memory && !wait_warning.is_on();
-    keep_for_fast_path(arguments, decision, repeat);
+    keep_for_fast_path(arguments, shared_decision, repeat);
   }
   return code;
 }
@@ -197,31 +202,32 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   if (!arguments.are_sound()) return run_native(native, communicator);
   const std::uint64_t total = arguments.total_bytes();
   const CallSignature signature = signature_of(arguments, total);
-  Decision& decided = communicator.decide(signature);
+  std::shared_ptr<Decision> decision = communicator.decide(signature);
   if (settings().watches_arrivals && !communicator.attachment())
     communicator.attach(std::make_unique<ArrivalAutotuner>());
   ArrivalAutotuner* const watch = ArrivalAutotuner::of(communicator);
-  const bool is_watched = watch && ArrivalAutotuner::watches(decided, signature, communicator);
-  Decision& chosen = is_watched ? watch->choose(decided, signature, communicator, start) : decided;
-  std::optional<Decision> without_memory;
-  if (chosen.prepared && !has_shared_memory(chosen, arguments, communicator))
-    without_memory = {.signature = signature, .reason = Reason::no_shared_memory};
-  Decision& decision = without_memory ? *without_memory : chosen;
+  const bool is_watched = watch && ArrivalAutotuner::watches(*decision, signature, communicator);
+  if (is_watched)  // the autotuner's, as long as the communicator
+    decision = {decision, &watch->choose(*decision, signature, communicator, start)};
+  const bool has_memory = !decision->prepared || has_shared_memory(*decision, arguments, communicator);
+  if (!has_memory)
+    decision =
+        std::make_shared<Decision>(Decision{.signature = signature, .reason = Reason::no_shared_memory});
   int code;
   if (EarlyStart* const ahead = is_watched ? watch->early_start() : nullptr) {
     code = ahead->run(arguments);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
-  } else if (decision.prepared) {
+  } else if (decision->prepared) {
     code = run_prepared(decision, arguments, communicator);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
   } else {
     code = run_native(native, communicator);
     // Waits inside the MPI are watched on the long way only.
-    if (code == MPI_SUCCESS && !without_memory && is_left_as_it_is(communicator) && !wait_warning.is_on())
+    if (code == MPI_SUCCESS && has_memory && is_left_as_it_is(communicator) && !wait_warning.is_on())
       keep_for_fast_path(arguments, decision, communicator.fast_path());
   }
   const std::uint64_t block = arguments.block_bytes(total);
-  CallStats& record = communicator.stats().of(decision, block);
+  CallStats& record = communicator.stats().of(*decision, block);
   const std::uint64_t end = ticks();
   record.add(end - start, block);
   if (watch && !is_watched) watch->leave(end);
@@ -230,7 +236,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
     watch->note(communicator, end);     // ranks count their calls equally, including one that failed on some
     return code;
   }
-  if (FastPath& repeat = communicator.fast_path(); repeat.decision == &decision) {
+  if (FastPath& repeat = communicator.fast_path(); repeat.decision == decision) {
     repeat.record = &record;
     repeat.block_bytes = block;
   }
@@ -243,30 +249,32 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
   const std::uint64_t start = ticks(), total = arguments.total_bytes();
   CallSignature signature = signature_of(arguments, total);
   signature.may_block = signature.is_blocking = false;
-  if (communicator.decide(signature).prepared) {
+  std::shared_ptr<Decision> decision = communicator.decide(signature);
+  if (decision->prepared) {
+    const bool is_first = !communicator.tags().shared();
     if (const int code = communicator.begin_operations(); code != MPI_SUCCESS) {
       pmpi.Comm_call_errhandler(arguments.comm, code);
       return code;
     }
+    // Decided again: the program's attribute callbacks may have called collectives here meanwhile.
+    if (is_first) decision = communicator.decide(signature);
   }
-  // Decided again: the program's attribute callbacks may have called collectives here meanwhile.
-  Decision& decision = communicator.decide(signature);
-  if (decision.prepared) {
-    const int code = start_operation(arguments, communicator, decision, request);
+  if (decision->prepared) {
+    const int code = start_operation(arguments, communicator, *decision, request);
     if (code != MPI_SUCCESS) pmpi.Comm_call_errhandler(arguments.comm, code);
     return code;
   }
   const int code = native({.request = request});
   const std::uint64_t block = arguments.block_bytes(total);
-  communicator.stats().of(decision, block).add(ticks() - start, block);
+  communicator.stats().of(*decision, block).add(ticks() - start, block);
   return code;
 }
 
 int run_inter(Collective collective, Communicator& communicator, NativeCall native) {
   const std::uint64_t start = ticks();
-  Decision& decision = communicator.decide({.collective = collective});
+  const std::shared_ptr<Decision> decision = communicator.decide({.collective = collective});
   const int code = run_native(native, communicator);
-  communicator.stats().of(decision, 0).add(ticks() - start, 0);
+  communicator.stats().of(*decision, 0).add(ticks() - start, 0);
   return code;
 }
 

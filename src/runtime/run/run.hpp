@@ -48,8 +48,8 @@ int refuse_call(const Communicator& communicator);
 int rerun_program(const void* input, void* output, Communicator& communicator);
 
 /// True if a blocking call may take the fast path: it repeats the last one, with any buffers.
-[[gnu::always_inline]] inline bool is_repeated(const Shape& shape, Communicator& communicator) {
-  return communicator.fast_path().is_for(shape) && progress::may_block();
+[[gnu::always_inline]] inline bool is_repeated(const CallKey& key, Communicator& communicator) {
+  return communicator.fast_path().is_for(key) && progress::may_block();
 }
 
 /// The fast path, if is_repeated(): directly to the program of the last call, or to the MPI. (An inline
@@ -58,19 +58,21 @@ template <class Function>
 [[gnu::always_inline]] inline int rerun(const void* input, void* output, Communicator& communicator,
                                         const Function& native) {
   const FastPath& last = communicator.fast_path();
+  // A profiling tool behind Convene may call collectives here meanwhile: `last` is another one then.
   CallStats& record = *last.record;
-  communicator.stats().note_last(record, last.block_bytes);
+  const std::uint64_t bytes = last.block_bytes;
+  communicator.stats().note_last(record, bytes);
   ArrivalAutotuner* const watch = ArrivalAutotuner::of(communicator);
   const auto call = [&] {
     return last.is_native ? native(blocking) : rerun_program(input, output, communicator);
   };
   if (!record.is_due() && !watch) {
-    record.count(last.block_bytes);
+    record.count(bytes);
     return call();
   }
   const std::uint64_t start = ticks();
   const int code = call();
-  record.add(ticks() - start, last.block_bytes);
+  record.add(ticks() - start, bytes);
   if (watch) watch->leave(ticks());
   return code;
 }
@@ -78,7 +80,7 @@ template <class Function>
 /// True if a blocking barrier repeats the last call, whose program has zero-byte messages only.
 [[gnu::always_inline]] inline bool is_repeated_barrier(Communicator& communicator) {
   const FastPath& last = communicator.fast_path();
-  return last.decision && last.has_only_empty_messages && last.shape.collective == Collective::barrier &&
+  return last.decision && last.has_only_empty_messages && last.key.collective == Collective::barrier &&
          progress::may_block() && !ArrivalAutotuner::of(communicator);
 }
 /// Its short way.

@@ -14,8 +14,8 @@ constexpr std::uint16_t no_site = 0xffff;
 std::size_t hash(const SiteKey& key) {
   std::uint64_t value = reinterpret_cast<std::uintptr_t>(key.address);
   for (const auto part :
-       {static_cast<std::uint64_t>(key.shape.collective), static_cast<std::uint64_t>(key.shape.root),
-        static_cast<std::uint64_t>(key.shape.sendcount), static_cast<std::uint64_t>(key.shape.recvcount)})
+       {static_cast<std::uint64_t>(key.call.collective), static_cast<std::uint64_t>(key.call.root),
+        static_cast<std::uint64_t>(key.call.sendcount), static_cast<std::uint64_t>(key.call.recvcount)})
     value = (value ^ part) * 0x9e3779b97f4a7c15ull;
   return value >> 40;
 }

@@ -33,8 +33,8 @@ namespace convene::runtime {
 
 /// Identifies the calls at one call site on a communicator.
 struct SiteKey {
-  const void* address = nullptr;  ///< return address of the call
-  Shape shape;                    ///< its arguments; only collective and root if blocks may differ
+  const void* address = nullptr;  ///< where the program goes on after the call
+  CallKey call;                   ///< its arguments; only collective and root where blocks may differ
   bool is_blocking = true;
 
   bool operator==(const SiteKey&) const = default;

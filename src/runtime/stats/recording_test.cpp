@@ -11,7 +11,7 @@ namespace {
 
 SiteKey site(std::uintptr_t address, Collective collective = Collective::allgather, int count = 1) {
   return {.address = reinterpret_cast<const void*>(address),
-          .shape = {.collective = collective, .sendcount = count},
+          .call = {.collective = collective, .sendcount = count},
           .is_blocking = true};
 }
 
