@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Failing allocations in Convene: failing_allocations COLLECTIVE... In every form of a collective (blocking,
-// non-blocking and persistent, of MPI and of the C API, with large counts) one allocation after the other
-// fails, each on a new communicator. The call must return MPI_SUCCESS or MPI_ERR_NO_MEM, and so must a later
-// one there.
+// Failing allocations in Convene: failing_allocations [OPTIONS] COLLECTIVE... In every form of a collective
+// (blocking, non-blocking, persistent and with declared phases; of MPI and of the C API, with large counts,
+// by Fortran names) one allocation after the other fails, each on a new communicator. The call must return
+// MPI_SUCCESS or MPI_ERR_NO_MEM, and so must a later one there.
+//
+//   --rank RANK     allocations fail on this rank only
+//   --form FORM     only this form, in larger steps
+//   --from NUMBER   the first allocation that fails
+//
+// Ranks may wait for one that has failed: such a run ends after a second with status 77, and prints "waiting:
+// COLLECTIVE FORM NUMBER". A call that waits although no rank has failed in it ends the run after half a
+// minute, with status 78.
 //
 // failing_allocations COLLECTIVE first NUMBER: the allocation of that number fails in the first call of the
 // process.
@@ -11,11 +19,15 @@
 // C++ runtime).
 #include <dlfcn.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "convene/convene.h"
@@ -80,6 +92,24 @@ struct MpiHandles {
                                     MPI_Request*) __asm__("MPI_" #Name "_init") __attribute__((weak));
 CONVENE_COLLECTIVES(DECLARE, DECLARE, DECLARE)
 
+// Those with large counts, also where the MPI has none.
+#define DECLARE_LARGE(Name, name, NAME, PATTERN, ...)                                                     \
+  extern "C" int test_##name##_c(CONVENE_ARGUMENTS_##PATTERN(LARGE_PARAMETER)) __asm__("MPI_" #Name "_c") \
+      __attribute__((weak));                                                                              \
+  extern "C" int test_i##name##_c(CONVENE_ARGUMENTS_##PATTERN(LARGE_PARAMETER),                           \
+                                  MPI_Request*) __asm__("MPI_I" #name "_c") __attribute__((weak));
+CONVENE_COLLECTIVES(DECLARE_LARGE, DECLARE_LARGE, CONVENE_NO_COLLECTIVE)
+
+// Fortran names, which Convene defines where the MPI's bindings do not call the C names. All arguments are
+// addresses.
+#define FORTRAN_PARAMETER(KIND, name) const void* name
+#define DECLARE_FORTRAN(Name, name, NAME, PATTERN, ...)                                          \
+  extern "C" void test_fortran_##name(CONVENE_ARGUMENTS_##PATTERN(FORTRAN_PARAMETER),            \
+                                      int*) __asm__("mpi_" #name "_f08_") __attribute__((weak)); \
+  extern "C" void test_fortran_i##name(CONVENE_ARGUMENTS_##PATTERN(FORTRAN_PARAMETER), int*,     \
+                                       int*) __asm__("mpi_i" #name "_f08_") __attribute__((weak));
+CONVENE_COLLECTIVES(DECLARE_FORTRAN, DECLARE_FORTRAN, DECLARE_FORTRAN)
+
 namespace {
 
 int procs = 1, rank = 0;
@@ -130,6 +160,45 @@ int run_after(int code, convene_operation* operation) {
   return code;
 }
 
+/// Declares a phase, and runs the operation.
+int run_phase_after(int code, convene_operation* operation) {
+  if (code != MPI_SUCCESS) return code;
+  code = convene_phase_init(*operation, 1e-6);
+  if (code == MPI_SUCCESS) code = convene_phase_begin(*operation);
+  if (code == MPI_SUCCESS) code = convene_phase_edge(*operation, 0.5);
+  if (code == MPI_SUCCESS) code = convene_phase_end(*operation);
+  if (code == MPI_SUCCESS) return run_after(code, operation);
+  convene_free(operation);
+  return code;
+}
+
+// Handles as Fortran has them.
+#ifdef MPI_ABI_VERSION
+int integer_of_comm(MPI_Comm comm) { return MPI_Comm_toint(comm); }
+int integer_of_type(MPI_Datatype datatype) { return MPI_Type_toint(datatype); }
+int integer_of_op(MPI_Op op) { return MPI_Op_toint(op); }
+MPI_Request request_of(int integer) { return MPI_Request_fromint(integer); }
+#else
+int integer_of_comm(MPI_Comm comm) { return MPI_Comm_c2f(comm); }
+int integer_of_type(MPI_Datatype datatype) { return MPI_Type_c2f(datatype); }
+int integer_of_op(MPI_Op op) { return MPI_Op_c2f(op); }
+MPI_Request request_of(int integer) { return MPI_Request_f2c(integer); }
+#endif
+
+#define FORTRAN_INPUT(name) name
+#define FORTRAN_OUTPUT(name) name
+#define FORTRAN_COUNT(name) &name
+#define FORTRAN_COUNTS(name) name
+#define FORTRAN_DISPLACEMENTS(name) name
+#define FORTRAN_ROOT_COUNT(name) &name
+#define FORTRAN_ROOT_COUNTS(name) name
+#define FORTRAN_ROOT_DISPLACEMENTS(name) name
+#define FORTRAN_TYPE(name) &fortran_type
+#define FORTRAN_OP(name) &fortran_op
+#define FORTRAN_ROOT(name) &name
+#define FORTRAN_COMM(name) &fortran_comm
+#define FORTRAN_ARGUMENT(KIND, name) FORTRAN_##KIND(name)
+
 struct Form {
   const char* name;
   int (*run)(MPI_Comm comm);
@@ -148,6 +217,26 @@ struct Forms {
          [[maybe_unused]] convene_operation operation = nullptr;  \
          return __VA_ARGS__;                                      \
        }},
+#define FORTRAN_HANDLES                                                                            \
+  [[maybe_unused]] const int fortran_comm = integer_of_comm(comm), fortran_op = integer_of_op(op), \
+                             fortran_type = integer_of_type(type);                                 \
+  int error = MPI_SUCCESS;
+/// Calls by Fortran names; nothing where Convene defines none.
+#define FORTRAN_FORMS(name, PATTERN)                                                                     \
+  CALL("Fortran", narrow, [&] {                                                                          \
+    FORTRAN_HANDLES                                                                                      \
+    if (test_fortran_##name) test_fortran_##name(CONVENE_ARGUMENTS_##PATTERN(FORTRAN_ARGUMENT), &error); \
+    return error;                                                                                        \
+  }())                                                                                                   \
+  CALL("Fortran non-blocking", narrow, [&] {                                                             \
+    FORTRAN_HANDLES                                                                                      \
+    int integer = 0;                                                                                     \
+    if (!test_fortran_i##name) return error;                                                             \
+    test_fortran_i##name(CONVENE_ARGUMENTS_##PATTERN(FORTRAN_ARGUMENT), &integer, &error);               \
+    if (error != MPI_SUCCESS) return error;                                                              \
+    request = request_of(integer);                                                                       \
+    return MPI_Wait(&request, MPI_STATUS_IGNORE);                                                        \
+  }())
 #define FORMS_OF_ALL(Name, name, PATTERN)                                                           \
   CALL("blocking", narrow, MPI_##Name(CONVENE_NAMES(PATTERN)))                                      \
   CALL("non-blocking", narrow, wait_after(MPI_I##name(CONVENE_NAMES(PATTERN), &request), &request)) \
@@ -157,18 +246,86 @@ struct Forms {
   CALL("convene non-blocking", narrow,                                                              \
        wait_after(convene_i##name(CONVENE_NAMES(PATTERN), &request), &request))                     \
   CALL("convene persistent", narrow,                                                                \
-       run_after(convene_##name##_init(CONVENE_NAMES(PATTERN), &operation), &operation))
-#define FORMS(Name, name, NAME, PATTERN, ...)                                         \
-  Forms{#name,                                                                        \
-        {FORMS_OF_ALL(Name, name, PATTERN)                                            \
-             CALL("convene large", large, convene_##name##_c(CONVENE_NAMES(PATTERN))) \
-                 CALL("convene large non-blocking", large,                            \
-                      wait_after(convene_i##name##_c(CONVENE_NAMES(PATTERN), &request), &request))}},
+       run_after(convene_##name##_init(CONVENE_NAMES(PATTERN), &operation), &operation))            \
+  CALL("declared phase", narrow,                                                                    \
+       run_phase_after(convene_##name##_init(CONVENE_NAMES(PATTERN), &operation), &operation))      \
+  FORTRAN_FORMS(name, PATTERN)
+#define FORMS(Name, name, NAME, PATTERN, ...)                                                                \
+  Forms{                                                                                                     \
+      #name,                                                                                                 \
+      {FORMS_OF_ALL(Name, name, PATTERN)                                                                     \
+           CALL("convene large", large, convene_##name##_c(CONVENE_NAMES(PATTERN))) CALL(                    \
+               "convene large non-blocking", large,                                                          \
+               wait_after(convene_i##name##_c(CONVENE_NAMES(PATTERN), &request), &request))                  \
+               CALL("large", large, test_##name##_c ? test_##name##_c(CONVENE_NAMES(PATTERN)) : MPI_SUCCESS) \
+                   CALL("large non-blocking", large,                                                         \
+                        test_i##name##_c                                                                     \
+                            ? wait_after(test_i##name##_c(CONVENE_NAMES(PATTERN), &request), &request)       \
+                            : MPI_SUCCESS)}},
 #define PLAIN_FORMS(Name, name, NAME, PATTERN, ...) Forms{#name, {FORMS_OF_ALL(Name, name, PATTERN)}},
 
 const std::vector<Forms> collectives = {CONVENE_COLLECTIVES(FORMS, FORMS, PLAIN_FORMS)};
 
 int wrong = 0;
+
+/// How far a rank is, in memory that all ranks share.
+struct State {
+  std::atomic<long> begun, ended;  ///< calls
+  std::atomic<long> failed;        ///< number of the last call that returned an error
+  std::atomic<bool> is_over;
+};
+State* states = nullptr;
+char current[128];  // what is being called
+
+/// Ends the process where a call waits for too long.
+void watch() {
+  State& own = states[rank];
+  long call = 0;
+  for (int ticks = 0;;) {
+    usleep(50000);
+    for (int i = 0; i < procs; ++i)
+      if (states[i].is_over) _exit(77);
+    const long now = own.begun;
+    ticks = now == call && own.ended != now ? ticks + 1 : 0;
+    call = now;
+    bool is_excused = false;
+    for (int i = 0; i < procs; ++i) is_excused = is_excused || (i != rank && states[i].failed == call);
+    if (ticks < (is_excused ? 20 : 600)) continue;
+    std::printf("%s: %s\n", is_excused ? "waiting" : "stuck", current);
+    std::fflush(stdout);
+    own.is_over = true;
+    usleep(100000);  // for the launcher to read that
+    _exit(is_excused ? 77 : 78);
+  }
+}
+
+void start_watch() {
+  MPI_Comm node;
+  MPI_Win window;
+  void* base = nullptr;
+  MPI_Aint bytes = 0;
+  int unit = 0;
+  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  PMPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(sizeof(State)) * procs : 0, 1, MPI_INFO_NULL,
+                           node, static_cast<void*>(&base), &window);
+  PMPI_Win_shared_query(window, 0, &bytes, &unit, static_cast<void*>(&base));
+  states = static_cast<State*>(base);
+  new (&states[rank]) State{};
+  PMPI_Barrier(node);
+  std::thread(watch).detach();
+}
+
+/// Runs a form while the watch looks on.
+int run(const Form& form, MPI_Comm comm) {
+  State& own = states[rank];
+  const long call = ++own.begun;
+  const int code = form.run(comm);
+  if (code != MPI_SUCCESS) own.failed = call;
+  own.ended = call;
+  return code;
+}
+
+int failing_rank = -1;  // -1: all
 
 /// True if a call may return this code.
 bool is_allowed(int code) {
@@ -194,8 +351,9 @@ bool fail(const char* collective, const Form& form, long number) {
   MPI_Cart_create(MPI_COMM_WORLD, 1, &every_rank, &periodic, 0, &comm);  // has neighbours
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   const long before = failed;
-  left = number;
-  const int code = form.run(comm);
+  std::snprintf(current, sizeof current, "%s %s %ld", collective, form.name, number);
+  left = failing_rank < 0 || failing_rank == rank ? number : 0;
+  const int code = run(form, comm);
   left = 0;
   check(collective, form, number, "the call", code);
   const bool has_failed = failed != before;
@@ -210,17 +368,20 @@ bool fail(const char* collective, const Form& form, long number) {
   left = 1;  // while the handle is freed
   MPI_Comm_free(&comm);
   left = 0;
-  return has_failed;
+  if (procs == 1) return has_failed;
+  int any = has_failed;  // ranks allocate differently
+  PMPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return any != 0;
 }
 
-void fail_one_after_the_other(const Forms& collective) {
+void fail_one_after_the_other(const Forms& collective, const char* only, long from) {
   for (const Form& form : collective.forms) {
-    long number = 0;  // first without a failure: one-time allocations of the process happen then
+    if (only && std::strcmp(only, form.name) != 0) continue;
     constexpr long most = 5000;
-    fail(collective.name, form, number);
-    do {
-      number += 1 + number / 16;
-    } while (number < most && fail(collective.name, form, number));
+    const long slowness = only ? 2 : 16;
+    fail(collective.name, form, 0);  // what is made once in a process is made then
+    long number = from;
+    while (number < most && fail(collective.name, form, number)) number += 1 + number / slowness;
     if (rank == 0) std::printf("%s %s: %ld allocations\n", collective.name, form.name, number - 1);
   }
 }
@@ -233,12 +394,22 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  start_watch();
+  const char* form = nullptr;
+  long from = 1;
+  int at = 1;
+  for (; at + 1 < argc && std::strncmp(argv[at], "--", 2) == 0; at += 2) {
+    const std::string option = argv[at];
+    if (option == "--rank") failing_rank = std::atoi(argv[at + 1]);
+    if (option == "--form") form = argv[at + 1];
+    if (option == "--from") from = std::atol(argv[at + 1]);
+  }
   const bool is_first = argc == 4 && std::strcmp(argv[2], "first") == 0;
   for (const Forms& each : collectives) {
     if (is_first && std::strcmp(argv[1], each.name) == 0)
       fail(each.name, each.forms.front(), std::atol(argv[3]));
-    for (int i = 1; i < argc && !is_first; ++i)
-      if (std::strcmp(argv[i], each.name) == 0) fail_one_after_the_other(each);
+    for (int i = at; i < argc && !is_first; ++i)
+      if (std::strcmp(argv[i], each.name) == 0) fail_one_after_the_other(each, form, from);
   }
   MPI_Finalize();
   if (rank == 0) std::printf("%ld failed, %d wrong\n", failed.load(), wrong);
