@@ -3,7 +3,8 @@
 
 Two ranks run allgather=ring of 8 bytes through the drop-in library for Open MPI; rank 0 runs under
 valgrind. The path is the shortest chain of calls to MPI_Sendrecv; of the first call also the chain to the
-generator of the schedule. Writes the chains (JSON).
+generator of the schedule. The files are those whose objects define the functions of both chains. Writes
+the chains (JSON).
 """
 
 import json
@@ -21,6 +22,7 @@ from convene.base import paths
 from benchmarks import common
 
 ENTRY, MESSAGE = "MPI_Allgather", "PMPI_Sendrecv"
+ALGORITHM = "allgather_ring"
 Calls = dict[tuple[str, str], int]
 
 
@@ -91,6 +93,41 @@ def profile_calls(number: int, folder: Path) -> Calls:
     return read_calls(output)
 
 
+def plain(function: str) -> str:
+    """Without what callgrind and compilers add to a name."""
+    return re.sub(r"'\d+$| \[clone .*| \(\..*", "", function)
+
+
+def definitions() -> dict[str, list[str]]:
+    """The sources that define each function, from the archives of the layers."""
+    found: dict[str, list[str]] = defaultdict(list)
+    archives = [
+        path
+        for path in (common.ROOT / "build/lib").glob("libconvene_*.a")
+        if not path.stem.endswith(("_mpich", "_abi", "_smpi"))
+    ]
+    listed = subprocess.run(
+        ["nm", "-C", "--defined-only", *archives], check=True, capture_output=True, text=True
+    )
+    source = ""
+    for line in listed.stdout.splitlines():
+        if line.endswith(".o:"):
+            source = line.removesuffix(".o:")
+        elif symbol := re.match(r"[0-9a-f]+ [tTwWuV] (.*)", line):
+            found[plain(symbol[1])].append(source)
+    return found
+
+
+def sources_of(functions: list[str], algorithm: str) -> dict[str, str]:
+    """The source of each function. Where several define the same local name it is the algorithm's."""
+    known = definitions()
+    found: dict[str, str] = {}
+    for function in functions:
+        candidates = known.get(plain(function), [])
+        found[function] = min(candidates, key=lambda source: (algorithm not in source, source), default="")
+    return found
+
+
 def main() -> None:
     options = common.parser(__doc__).parse_args()
     if not shutil.which("valgrind"):
@@ -104,12 +141,18 @@ def main() -> None:
         "first call, to its message": chain(once, MESSAGE),
         "repeated call, to its message": chain(often, MESSAGE),
     }
+    first = list(dict.fromkeys(each for title in chains if "first" in title for each in chains[title]))
+    sources = sources_of([ENTRY, *first], ALGORITHM)
+    files = sorted({*sources.values()} - {""})
     options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "call_path.json").write_text(json.dumps(chains, indent=2))
+    results = {"chains": chains, "first_call_functions": sources, "first_call_files": files}
+    (options.output / "call_path.json").write_text(json.dumps(results, indent=2))
     for title, functions in chains.items():
         print(f"{title}: {len(functions)} calls")
         for function in functions:
-            print("   ", re.sub(r"\(anonymous namespace\)::|<.*", "", function.partition("(")[0] or function))
+            name = re.sub(r"\(anonymous namespace\)::|<.*", "", function.partition("(")[0] or function)
+            print(f"    {name:56} {sources.get(function, '')}")
+    print(f"first call: {len(first)} calls through {len(files)} files")
 
 
 if __name__ == "__main__":

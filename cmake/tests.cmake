@@ -141,6 +141,7 @@ foreach(stack IN LISTS CONVENE_STACKS)
   foreach(source IN LISTS mpi_benchmarks)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name}_${stack} ${source})
+    target_link_options(${name}_${stack} PRIVATE -Wl,--as-needed)  # plain MPI programs get no Convene
     target_link_libraries(${name}_${stack} PRIVATE convene-${stack})
     convene_link_mpi(${name}_${stack} ${stack})
     set_target_properties(${name}_${stack} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The drop-in libraries of this checkout against those of another commit, in pairs of runs.
+
+In each repetition a program of plain MPI calls (benchmarks/mpi/call_times.cpp) runs with the library of this
+checkout, with that of the other commit, and with the latter once more (the control), one directly after the
+other in random order. A cell's ratio is the median of the ratios within repetitions; a repetition counts
+where the runs found the machine in one state, by the time of a cache line between cores. A cell fails if its
+ratio exceeds the limit, after Holm's correction; it is undecided if its interval is wide. Writes a summary
+(JSON) and a table (Markdown). An interrupted run is resumed.
+
+    ./dev bench against_commit --baseline COMMIT            (the required subset, some 20 minutes)
+    ./dev bench against_commit --baseline COMMIT --estimate (how long that takes)
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from convene import _core
+from convene.base import paths
+from convene.mpi import settings
+
+from benchmarks import common
+from benchmarks.common import baseline, ratios
+
+# By name: launcher and library.
+STACKS = {
+    "openmpi4": ("mpirun.openmpi", "openmpi"),
+    "openmpi5": (".stacks/openmpi5/bin/mpirun", "openmpi"),
+    "mpich4": ("mpiexec.mpich", "mpich"),
+    "mpich5": (".stacks/mpich5/bin/mpiexec", "abi"),
+}
+
+# The required subset, by what is chosen (native: nothing is). An i in front is the non-blocking form.
+CELLS = {
+    "native": "allgather:8 allgather:32768 allreduce:8 bcast:8 barrier:0 alltoall:1024 iallgather:8 "
+    "iallreduce:1024",
+    "ring": "allgather:8 allgather:1024 allgather:32768 iallgather:8 iallgather:32768 allreduce:1024 "
+    "iallreduce:1024",
+    "recursive_doubling": "allgather:8 allgather:32768 allreduce:8 allreduce:32768 iallreduce:8",
+    "bruck": "allgather:8 allgather:32768 iallgather:8 alltoall:1024",
+    "sparbit": "allgather:8 allgather:1024 allgather:32768 iallgather:1024",
+    "shared": "allgather:8 allgather:1024 allgather:32768 allreduce:8 bcast:8 bcast:32768 barrier:0",
+}
+COLLECTIVES = ("allgather", "allreduce", "alltoall", "bcast", "barrier")
+
+START = 0.5  # seconds that a run takes beside its cells, about
+SAME_STATE = 1.25  # the time of a cache line, in runs that are compared
+MOST_UNDECIDED, LEAST_DETECTED = 0.1, 0.95
+MOST_MEAN = 1.01
+NEW, OLD, CONTROL = "new", "old", "control"
+
+
+@dataclass(frozen=True)
+class Session:
+    """What one process measures."""
+
+    stack: str
+    choice: str
+
+    @property
+    def cells(self) -> list[str]:
+        return CELLS[self.choice].split()
+
+    @property
+    def use(self) -> str:
+        """The value of CONVENE_USE: the algorithm for all collectives that have it."""
+        names = [cell.partition(":")[0] for cell in self.cells]
+        wanted = [each for each in COLLECTIVES if each in names or f"i{each}" in names]
+        return "" if self.choice == "native" else ",".join(f"{each}={self.choice}" for each in wanted)
+
+
+def run_once(session: Session, library: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """Nanoseconds per call by cell, and of a cache line."""
+    launcher, stack = STACKS[session.stack]
+    program = common.built(f"benchmarks/{stack}/call_times")
+    found = settings.find_setting(launcher if "/" not in launcher else str(common.ROOT / launcher), stack)
+    setting = settings.Setting(found.launcher, found.options, stack, program, preload=library)
+    variables = settings.mpi_variables(setting.launcher, options.procs)
+    if session.use:
+        variables["CONVENE_USE"] = session.use
+    command = settings.command_line(setting, options.procs, [str(options.seconds), *session.cells], variables)
+    done = subprocess.run(
+        command, env={**os.environ, **variables}, capture_output=True, text=True, check=False, timeout=120
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith('{"line"')]
+    if done.returncode or not lines:
+        raise RuntimeError(f"{session.stack}, {session.choice}, {library}: {done.stderr or done.stdout}")
+    observation: dict[str, Any] = json.loads(lines[0])
+    return observation
+
+
+class Observations:
+    """All runs so far, in a file: a later run with the same options and libraries goes on with it."""
+
+    def __init__(self, path: Path, key: str) -> None:
+        self.path = path
+        kept = json.loads(path.read_text()) if path.is_file() else {}
+        same = kept.get("key") == key
+        self.data: dict[str, Any] = kept if same else {"key": key, "runs": {}}
+
+    def runs(self, session: Session) -> list[dict[str, Any]]:
+        own: list[dict[str, Any]] = self.data["runs"].setdefault(f"{session.stack} {session.choice}", [])
+        return own
+
+    def write(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        part = self.path.with_suffix(".part")
+        part.write_text(json.dumps(self.data))
+        part.rename(self.path)
+
+
+def measure(
+    sessions: list[Session],
+    libraries: dict[str, dict[str, Path]],
+    kept: Observations,
+    options: argparse.Namespace,
+) -> None:
+    """Repetition after repetition, until there are enough or time is up."""
+    order = random.Random(options.seed + sum(len(kept.runs(each)) for each in sessions))
+    end = time.monotonic() + 60 * options.minutes
+    while left := [each for each in sessions if len(kept.runs(each)) < options.repetitions]:
+        fewest = min(len(kept.runs(each)) for each in left)
+        now = [each for each in left if len(kept.runs(each)) == fewest]
+        for session in order.sample(now, len(now)):
+            if time.monotonic() > end:
+                print(f"stopped after {options.minutes:g} minutes; the same command resumes", file=sys.stderr)
+                return
+            stack = STACKS[session.stack][1]
+            observed = {
+                kind: run_once(session, libraries[NEW if kind == NEW else OLD][stack], options)
+                for kind in order.sample([NEW, OLD, CONTROL], 3)
+            }
+            kept.runs(session).append(observed)
+            kept.write()
+        print(f"repetition {fewest + 1} of {options.repetitions}", file=sys.stderr)
+
+
+def is_one_state(observed: dict[str, Any]) -> bool:
+    lines = [each["line"] for each in observed.values()]
+    return max(lines) <= SAME_STATE * min(lines)
+
+
+def cells_of(sessions: list[Session], kept: Observations) -> tuple[list[ratios.Cell], int]:
+    """The cells with their ratios, and how many repetitions met two states of the machine."""
+    cells: list[ratios.Cell] = []
+    dropped = 0
+    for session in sessions:
+        runs = kept.runs(session)
+        same = [each for each in runs if is_one_state(each)]
+        dropped += len(runs) - len(same)
+        if len(same) < 5:  # too few for an interval
+            continue
+        for cell in session.cells:
+            new, old, control = (
+                np.array([each[kind]["cells"][cell] for each in same]) for kind in (NEW, OLD, CONTROL)
+            )
+            name = f"{session.stack} {session.choice} {cell}"
+            cells.append(ratios.Cell(name, new / old, control / old))
+    return cells, dropped
+
+
+def summary(
+    cells: list[ratios.Cell], dropped: int, options: argparse.Namespace, kept: Observations
+) -> dict[str, Any]:
+    judged = ratios.judge(cells, options.limit)
+    control = [ratios.Cell(cell.name, cell.control, cell.control) for cell in cells]
+    lines = [run["new"]["line"] for runs in kept.data["runs"].values() for run in runs]
+    return {
+        "options": {name: str(value) for name, value in common.asked(options).items()},
+        "mean": ratios.geometric_mean(cells).as_json("ratio"),
+        "control_mean": ratios.geometric_mean(control).as_json("ratio"),
+        "repetitions_in_two_states": dropped,
+        "nanoseconds_of_a_cache_line": [float(value) for value in np.percentile(lines, [5, 50, 95])],
+        "planted_detected": float(np.mean([each.detected for each in judged])),
+        "failing": [each.name for each in judged if each.fails],
+        "undecided": [each.name for each in judged if each.is_undecided],
+        "cells": [each.as_json() for each in judged],
+    }
+
+
+def verdicts(results: dict[str, Any], limit: float) -> list[tuple[str, bool]]:
+    """The goals, and whether each is met."""
+    number = len(results["cells"])
+    undecided = len(results["undecided"])
+    mean, detected = results["mean"]["ratio"], results["planted_detected"]
+    return [
+        (f"cells above {limit:g}: {len(results['failing'])} of {number}", not results["failing"]),
+        (f"undecided cells: {undecided} of {number}", undecided <= MOST_UNDECIDED * number),
+        (f"geometric mean: {mean:.3f} (goal {MOST_MEAN})", mean <= MOST_MEAN),
+        (f"planted slowdowns of 5 % noticed: {detected:.1%}", detected >= LEAST_DETECTED),
+    ]
+
+
+def markdown(results: dict[str, Any], limit: float) -> str:
+    low, middle, high = results["nanoseconds_of_a_cache_line"]
+    lines = [f"- {text}: {'yes' if met else 'no'}" for text, met in verdicts(results, limit)]
+    lines += [
+        f"- baseline against itself, geometric mean: {results['control_mean']['ratio']:.3f}",
+        f"- a cache line to another core and back: {middle:.0f} ns ({low:.0f} to {high:.0f}); "
+        f"{results['repetitions_in_two_states']} repetitions met two states and do not count",
+        "",
+        "| cell | ratio | 95 % | baseline against itself | verdict |",
+        "|---|---:|---|---:|---|",
+    ]
+    for cell in sorted(results["cells"], key=lambda each: -each["ratio"]):
+        lines.append(
+            f"| {cell['cell']} | {cell['ratio']:.3f} | {cell['low']:.3f} … {cell['high']:.3f} "
+            f"| {cell['control']['ratio']:.3f} | {cell['verdict']} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = common.parser(__doc__)
+    parser.add_argument("--baseline", required=True, metavar="COMMIT", help="the commit to compare with")
+    parser.add_argument("--stacks", default=",".join(STACKS), help="default: %(default)s")
+    parser.add_argument("--choices", default=",".join(CELLS), help="algorithms (default: %(default)s)")
+    parser.add_argument("--procs", type=int, default=2, help="ranks (default: %(default)s)")
+    parser.add_argument("--repetitions", type=int, default=20, help="default: %(default)s")
+    parser.add_argument("--seconds", type=float, default=0.02, help="per cell and run (default: %(default)s)")
+    parser.add_argument("--minutes", type=float, default=30, help="stop after (default: %(default)s)")
+    parser.add_argument("--limit", type=float, default=1.05, help="of a ratio (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the order (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=2, help="for the baseline's build (default: %(default)s)")
+    parser.add_argument("--estimate", action="store_true", help="print how long it takes, and end")
+    return parser.parse_args()
+
+
+def chosen(text: str, known: dict[str, Any], what: str) -> list[str]:
+    names = text.split(",")
+    for name in names:
+        if name not in known:
+            raise _core.RequestError(_core.no_such(what, name, list(known)))
+    return names
+
+
+def digest(libraries: dict[str, dict[str, Path]]) -> str:
+    files = [path for own in libraries.values() for path in own.values()]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+
+
+def main() -> None:
+    options = parse_arguments()
+    for name in settings.OVERSUBSCRIBED:  # whoever starts this
+        os.environ.pop(name, None)
+    stacks = chosen(options.stacks, STACKS, "stack")
+    sessions = [Session(stack, each) for stack in stacks for each in chosen(options.choices, CELLS, "choice")]
+    number = sum(len(session.cells) for session in sessions)
+    seconds = sum(START + len(each.cells) * (options.seconds + 0.005) for each in sessions)
+    print(
+        f"{number} cells in {len(sessions)} programs, {options.repetitions} repetitions of three runs: about "
+        f"{3 * seconds * options.repetitions / 60:.0f} minutes, and the baseline's build",
+        file=sys.stderr,
+    )
+    commit = baseline.commit_of(options.baseline)
+    if options.estimate:
+        return
+    needed = sorted({STACKS[stack][1] for stack in stacks})
+    libraries = {
+        NEW: {stack: paths.preload_library(stack) for stack in needed},
+        OLD: baseline.build(commit, needed, options.jobs),
+    }
+    key = " ".join([digest(libraries), str(options.procs), str(options.seconds)])
+    kept = Observations(options.output / "against_commit_observations.json", key)
+    measure(sessions, libraries, kept, options)
+    cells, dropped = cells_of(sessions, kept)
+    if not cells:
+        raise RuntimeError("no cell has five repetitions in one state of the machine; run it longer")
+    results = summary(cells, dropped, options, kept)
+    common.keep(options, "against_commit", results, markdown(results, options.limit))
+
+
+if __name__ == "__main__":
+    common.run(main)
