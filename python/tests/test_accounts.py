@@ -125,7 +125,7 @@ def test_seconds(seconds: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "text"), [(8, "8"), (4096, "4096"), (65536, "64.0 Ki"), (1 << 20, "1.0 Mi")]
+    ("number", "text"), [(8, "8"), (4000, "4000"), (4096, "4KiB"), (16000, "15.6KiB"), (1 << 20, "1MiB")]
 )
 def test_bytes(number: float, text: str) -> None:
     assert bytes_text(number) == text

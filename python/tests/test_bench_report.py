@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from convene.bench.report import tables
 from convene.stats import inference
 
 pytestmark = pytest.mark.all  # pages with many pictures
@@ -129,7 +130,7 @@ def test_the_page_says_what_is_true(convene: Convene, tmp_path: Path) -> None:
     [
         (("--arrivals", "uniform:1ms", "--repetitions", 5), "with late ranks (uniform:1ms)"),
         (("--noise", "pareto:2us:1.5", "--repetitions", 5), "5 observations of each"),
-        ((), "There is one observation of each"),
+        ((), "Simulated without noise: each time is exact"),
     ],
 )
 def test_simulations_have_pages_too(
@@ -349,3 +350,10 @@ def test_a_browser_shows_it(convene: Convene, tmp_path: Path, width: int) -> Non
     assert found["narrowest"] > 200
     assert found["texts"] > 5
     assert found["faintest"] >= ENOUGH_CONTRAST, found["faintest_text"]
+
+
+def test_csv_has_plain_numbers() -> None:
+    rows = [["8", tables.Seconds(1.5e-6)], ["16", ""]]
+    table = tables.Table("x", "X", ["bytes", "time"], rows)
+    assert table.csv == "bytes,time (s)\n8,1.5e-06\n16,\n"
+    assert str(rows[0][1]) == "1.5 µs"

@@ -66,6 +66,7 @@ class MeasuredRun(TypedDict):
     """One start of the measuring program."""
 
     collective: NotRequired[str]
+    simulated: NotRequired[bool]
     procs: int
     environment: Environment
     options: MeasuredOptions

@@ -3,13 +3,11 @@
 
 
 def bytes_text(value: float) -> str:
-    return (
-        f"{value:.0f}"
-        if value < 10_000
-        else f"{value / 1024:.1f} Ki"
-        if value < 1 << 20
-        else f"{value / (1 << 20):.1f} Mi"
-    )
+    """Bytes as options take them: 4000, 4KiB; a mean has one decimal: 15.6KiB."""
+    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if value >= scale and (value % scale == 0 or value >= 10 * scale):
+            return f"{value / scale:.0f}{unit}" if value % scale == 0 else f"{value / scale:.1f}{unit}"
+    return f"{value:.0f}"
 
 
 def seconds_text(value: float) -> str:

@@ -70,10 +70,13 @@ def fault_of_cell(cell: Cell, procs: int) -> str:
             return f"{where}.seconds must have as many observations as the first contender's, at least 1"
         if min(contender["seconds"]) < 0:
             return f"{where}.seconds has a time below 0"
+        widths = set[int]()
         for name in BY_OBSERVATION:
             rows = cast(list[list[int]] | None, contender.get(name))
-            if rows is not None and (len(rows) != count or any(len(row) != procs for row in rows)):
-                return f"{where}.{name} must have {count} observations of {procs} ranks"
+            if rows is not None:
+                widths |= {len(row) for row in rows}
+                if len(rows) != count or len(widths) != 1 or 0 in widths:
+                    return f"{where}.{name} must have {count} observations of the same ranks"
         for name in BY_RANK:
             values = cast(list[float] | None, contender.get(name))
             if values is not None and len(values) != procs:

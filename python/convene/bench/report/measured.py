@@ -67,6 +67,11 @@ class Measured:
         return min(row.observations for row in self.rows) > 1
 
     @property
+    def is_exact(self) -> bool:
+        """True of a simulation without noise or random arrivals: there is no chance in it."""
+        return not self.is_repeated and all(run.get("simulated") for run in self.result["runs"])
+
+    @property
     def tells_every_rank(self) -> bool:
         """True if the file has the arrivals and exits of each rank."""
         return all("arrival" in each for cell in self.cells.values() for each in cell["contenders"])
@@ -111,7 +116,10 @@ def find_wins(measured: Measured) -> list[Win]:
             continue
         first, second = sorted(rows, key=lambda row: row.seconds.value)[:2]
         gain = gain_of(first.seconds.value, second.seconds.value)
-        p_value = p_value_of_win(measured.values(case, first.name), measured.values(case, second.name))
+        if measured.is_exact:
+            p_value = 0.0 if gain > 0 else 1.0
+        else:
+            p_value = p_value_of_win(measured.values(case, first.name), measured.values(case, second.name))
         found.append(Win(case, first.name, second.name, gain, p_value))
     p_values = corrected([win.p_value for win in found])
     return [

@@ -101,6 +101,8 @@ def what_native_misses(measured: Measured) -> str | None:
 
 
 def how_sure(measured: Measured) -> list[str]:
+    if measured.is_exact:
+        return ["Simulated without noise: each time is exact, and no difference is due to chance."]
     if not measured.is_repeated:
         return ["There is one observation of each, so nothing tells differences from chance."]
     wins = measured.wins

@@ -4,6 +4,7 @@
 import base64
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,18 +17,37 @@ from convene.catalogue import selection
 from convene.stats import inference
 
 
+class Seconds(float):
+    """A time in a table: with a unit for people, in plain seconds in CSV."""
+
+    def __str__(self) -> str:
+        return seconds_text(self)
+
+
+Cell = str | Seconds
+
+
 @dataclass(frozen=True)
 class Table:
     name: str
     title: str
     heads: list[str]
-    rows: list[list[str]]
+    rows: Sequence[Sequence[Cell]]
     remark: str = ""
 
     @property
     def csv(self) -> str:
+        """Plain numbers, with the unit in the head."""
+        timed = [any(isinstance(cell, Seconds) for cell in column) for column in zip(*self.rows, strict=True)]
+        heads = [
+            f"{head} (s)" if is_timed else head
+            for head, is_timed in zip(self.heads, timed or [False] * len(self.heads), strict=True)
+        ]
+        plain = [
+            [repr(float(cell)) if isinstance(cell, Seconds) else cell for cell in row] for row in self.rows
+        ]
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.heads, *self.rows])
+        csv.writer(text, lineterminator="\n").writerows([heads, *plain])
         return text.getvalue()
 
     @property
@@ -46,12 +66,19 @@ def winners_table(measured: Measured) -> Table:
     return Table(
         "winners",
         "Who won, case by case",
-        [*CASE_HEADS, "fastest", "second", "gain", "p"],
+        [*CASE_HEADS, "fastest", "second", "gain", *([] if measured.is_exact else ["p"])],
         [
-            [*case_cells(win.case), win.winner, win.second, f"{win.gain:.3f}", f"{win.p_value:.4f}"]
+            [
+                *case_cells(win.case),
+                win.winner,
+                win.second,
+                f"{win.gain:.3f}",
+                *([] if measured.is_exact else [f"{win.p_value:.4f}"]),
+            ]
             for win in measured.wins
         ],
-        "Gain is 1 - t/t₂ (10 s → 5 s is 0.5); p is corrected for the number of cases.",
+        "Gain is 1 - t/t₂ (10 s → 5 s is 0.5)"
+        + ("." if measured.is_exact else "; p is corrected for the number of cases."),
     )
 
 
@@ -64,7 +91,7 @@ def times_table(measured: Measured) -> Table:
             [
                 *case_cells(row.case),
                 row.name,
-                *(seconds_text(x) for x in (row.seconds.value, row.seconds.low, row.seconds.high)),
+                *(Seconds(x) for x in (row.seconds.value, row.seconds.low, row.seconds.high)),
                 *ratio_cells(row),
             ]
             for row in measured.rows
@@ -154,7 +181,7 @@ def quality_table(measured: Measured) -> Table:
 
 def usage_table(measured: Measured) -> Table | None:
     """Who suffers where cores are few."""
-    rows = []
+    rows: list[list[Cell]] = []
     for case, cell in measured.cells.items():
         for contender in cell["contenders"]:
             if "processor_seconds" not in contender:
@@ -164,7 +191,7 @@ def usage_table(measured: Measured) -> Table | None:
                 [
                     *case_cells(case),
                     contender["name"],
-                    *(seconds_text(x) for x in (min(used), float(np.mean(used)), max(used))),
+                    *(Seconds(x) for x in (min(used), float(np.mean(used)), max(used))),
                     f"{np.mean(contender['voluntary_switches']):.3g}",
                     f"{np.mean(contender['involuntary_switches']):.3g}",
                 ]
@@ -185,7 +212,7 @@ def usage_table(measured: Measured) -> Table | None:
 
 def error_table(measured: Measured) -> Table | None:
     """Whether injected delays arrived."""
-    rows = []
+    rows: list[list[Cell]] = []
     for case, cell in measured.cells.items():
         wanted = [each for each in cell["contenders"] if "wanted" in each]
         if case.arrivals == requests.BALANCED or not wanted:
@@ -201,9 +228,9 @@ def error_table(measured: Measured) -> Table | None:
         rows.append(
             [
                 *case_cells(case),
-                seconds_text(float(np.median(errors))),
-                seconds_text(float(np.percentile(errors, 99))),
-                seconds_text(max(used)) if used else "one clock",
+                Seconds(np.median(errors)),
+                Seconds(np.percentile(errors, 99)),
+                Seconds(max(used)) if used else "",
             ]
         )
     return (
@@ -212,7 +239,7 @@ def error_table(measured: Measured) -> Table | None:
             "Accuracy of injected delays",
             [*CASE_HEADS, "median lateness", "99th percentile", "error of clocks"],
             rows,
-            "Measured minus wanted arrival, over all ranks and observations.",
+            "Measured minus wanted arrival, over all ranks and observations. No error of clocks: one clock.",
         )
         if rows
         else None
