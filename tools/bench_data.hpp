@@ -151,7 +151,7 @@ class Data {
   /// arguments in mpi/collective_table.hpp.
   int call(const CallTable& calls, MPI_Comm comm) {
     const Collective collective = layout_.collective;
-    const bool has_blocks_of_own = collective == Collective::alltoallv || is_neighborhood(collective);
+    const bool has_blocks_of_own = has_unequal_pairs(collective) || is_neighborhood(collective);
     const MPI_Datatype type = item_.type, sendtype = type, recvtype = type;
     const MPI_Op op = operation(layout_.op);
     void *const sendbuf = input_.data(), *const recvbuf = output_.data(), *const buffer = recvbuf;
@@ -210,56 +210,48 @@ class Data {
   void describe() {
     const int procs = layout_.procs, rank = layout_.rank, last = procs - 1;
     const int total = displacements_.back() + counts_.back();
-    switch (layout_.collective) {
-      case Collective::allgather:
-      case Collective::allgatherv:
-      case Collective::gather:
-      case Collective::gatherv: {
+    if (layout_.collective == Collective::barrier) return;
+    switch (traits(layout_.collective).postcondition) {
+      case Postcondition::allgather:
+      case Postcondition::gather: {
         input(0, own_count(), Content::of_block(block(rank)));
-        const bool receives =
-            is_root() || is_one_of(layout_.collective, {Collective::allgather, Collective::allgatherv});
+        const bool receives = is_root() || !is_rooted(layout_.collective);
         for (int r = 0; receives && r < procs; ++r)
           output(displacements_[block(r)], counts_[block(r)], Content::of_block(block(r)));
         return;
       }
-      case Collective::scatter:
-      case Collective::scatterv:
+      case Postcondition::scatter:
         for (int r = 0; is_root() && r < procs; ++r)
           input(displacements_[block(r)], counts_[block(r)], Content::of_block(block(r)));
         return output(0, own_count(), Content::of_block(block(rank)));
-      case Collective::bcast:
+      case Postcondition::bcast:
         if (is_root()) input(0, count_, Content::of_block(block(rank)));
         return output(0, count_, Content::of_block(block(layout_.root)));
-      case Collective::alltoall:
-      case Collective::alltoallv:
+      case Postcondition::alltoall:
         for (int r = 0; r < procs; ++r) {
           input(displacements_[block(r)], counts_[block(r)], Content::of_block(block(rank * procs + r)));
           output(own_displacements_[block(r)], own_count(), Content::of_block(block(r * procs + rank)));
         }
         return;
-      case Collective::barrier:
-        return;
-      case Collective::neighbor_allgather:
-      case Collective::neighbor_allgatherv:
+      case Postcondition::neighbor_allgather:
         input(0, own_count(), Content::of_block(block(rank)));
         for (std::size_t i = 0; i < own_counts_.size(); ++i)
           output(own_displacements_[i], own_counts_[i], Content::of_block(block(neighbors_.sources[i])));
         return;
-      case Collective::reduce:
+      case Postcondition::reduce:
         input(0, count_, mine());
         if (is_root()) output(0, count_, combined(last));
         return;
-      case Collective::allreduce:
+      case Postcondition::allreduce:
         input(0, count_, mine());
         return output(0, count_, combined(last));
-      case Collective::reduce_scatter_block:
-      case Collective::reduce_scatter:
+      case Postcondition::reduce_scatter:
         input(0, total, mine());
         return output(0, own_count(), combined(last, displacements_[block(rank)]));
-      case Collective::scan:
+      case Postcondition::scan:
         input(0, count_, mine());
         return output(0, count_, combined(rank));
-      case Collective::exscan:
+      case Postcondition::exscan:
         input(0, count_, mine());
         if (rank > 0) output(0, count_, combined(rank - 1));
         return;

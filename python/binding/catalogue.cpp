@@ -134,6 +134,10 @@ bool has_graph(const std::string& collective) { return is_neighborhood(parse_col
 
 bool combines(const std::string& collective) { return is_reduction(parse_collective(collective)); }
 
+bool has_vector(const std::string& collective) { return has_one_vector(parse_collective(collective)); }
+
+bool is_irregular(const std::string& collective) { return has_unequal_blocks(parse_collective(collective)); }
+
 nb::str learns_of(const std::string& collective, const std::string& text) {
   const Spec spec = parse_spec(parse_collective(collective), text);
   return str(word(arrival_source(spec)));
@@ -182,6 +186,10 @@ void add_catalogue(nb::module_& module) {
   module.def("is_rooted", &has_root, nb::arg("collective"), "Whether a collective's calls have a root.");
   module.def("is_reduction", &combines, nb::arg("collective"),
              "Whether a collective combines what the ranks contribute.");
+  module.def("has_one_vector", &has_vector, nb::arg("collective"),
+             "Whether the data of a collective is one vector, not a block for each rank.");
+  module.def("has_unequal_blocks", &is_irregular, nb::arg("collective"),
+             "Whether the caller states a size for each block.");
   module.def("knows_in_place", &knows_in_place, nb::arg("collective"),
              "Whether a schedule is another one under MPI_IN_PLACE.");
   module.def("algorithms", &algorithms, nb::arg("collective"),

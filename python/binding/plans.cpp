@@ -27,19 +27,15 @@ constexpr std::uint64_t most_steps = 1u << 24;  // of all ranks together: about 
 constexpr std::uint64_t most_places = 1u << 26;
 
 Naming naming(Collective collective) {
-  switch (collective) {
-    case Collective::scatter:
-    case Collective::scatterv:
+  if (collective == Collective::barrier) return Naming::token;
+  switch (traits(collective).postcondition) {
+    case Postcondition::scatter:
       return Naming::target;
-    case Collective::bcast:
+    case Postcondition::bcast:
       return Naming::segment;
-    case Collective::alltoall:
-    case Collective::alltoallv:
+    case Postcondition::alltoall:
       return Naming::pair;
-    case Collective::barrier:
-      return Naming::token;
-    case Collective::neighbor_allgather:
-    case Collective::neighbor_allgatherv:
+    case Postcondition::neighbor_allgather:
       return Naming::neighbor;
     default:
       return Naming::source;

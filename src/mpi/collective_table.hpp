@@ -15,27 +15,27 @@
 /// KIND is a macro of the caller: `blocks`, `reduction` (takes an operator) or `plain` (no data, hence no
 /// large counts). PATTERN names the arguments. SEND and RECV are the numbers of blocks that a rank sends and
 /// receives (runtime::Number).
-#define CONVENE_COLLECTIVES(blocks, reduction, plain)                                                        \
-  blocks(Allgather, allgather, ALLGATHER, ALL, one, each) blocks(Allgatherv, allgatherv, ALLGATHERV, ALL_V,  \
-                                                                 one, each)                                  \
-      blocks(Gather, gather, GATHER, GATHER, one, each_at_root) blocks(                                      \
-          Gatherv, gatherv, GATHERV, GATHER_V, one, each_at_root) blocks(Scatter, scatter, SCATTER, SCATTER, \
-                                                                         each_at_root, one)                  \
-          blocks(Scatterv, scatterv, SCATTERV, SCATTER_V, each_at_root, one) blocks(                         \
-              Bcast, bcast, BCAST, BCAST, none, one) blocks(Alltoall, alltoall, ALLTOALL, ALL, each, each)   \
-              blocks(Alltoallv, alltoallv, ALLTOALLV, ALL_TO_ALL_V, each, each)                              \
-                  plain(Barrier, barrier, BARRIER, BARRIER, none, none)                                      \
-                      reduction(Reduce, reduce, REDUCE, REDUCE, one, one_at_root)                            \
-                          reduction(Allreduce, allreduce, ALLREDUCE, ALLREDUCE, one, one)                    \
-                              reduction(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK,    \
-                                        ALLREDUCE, each, one)                                                \
-                                  reduction(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, REDUCE_SCATTER,  \
-                                            each, one) reduction(Scan, scan, SCAN, ALLREDUCE, one, one)      \
-                                      reduction(Exscan, exscan, EXSCAN, ALLREDUCE, one, one)                 \
-                                          blocks(Neighbor_allgather, neighbor_allgather, NEIGHBOR_ALLGATHER, \
-                                                 ALL, one_if_targets, per_source)                            \
-                                              blocks(Neighbor_allgatherv, neighbor_allgatherv,               \
-                                                     NEIGHBOR_ALLGATHERV, ALL_V, one_if_targets, per_source)
+// clang-format off
+#define CONVENE_COLLECTIVES(blocks, reduction, plain) \
+  blocks(Allgather, allgather, ALLGATHER, ALL, one, each) \
+  blocks(Allgatherv, allgatherv, ALLGATHERV, ALL_V, one, each) \
+  blocks(Gather, gather, GATHER, GATHER, one, each_at_root) \
+  blocks(Gatherv, gatherv, GATHERV, GATHER_V, one, each_at_root) \
+  blocks(Scatter, scatter, SCATTER, SCATTER, each_at_root, one) \
+  blocks(Scatterv, scatterv, SCATTERV, SCATTER_V, each_at_root, one) \
+  blocks(Bcast, bcast, BCAST, BCAST, none, one) \
+  blocks(Alltoall, alltoall, ALLTOALL, ALL, each, each) \
+  blocks(Alltoallv, alltoallv, ALLTOALLV, ALL_TO_ALL_V, each, each) \
+  plain(Barrier, barrier, BARRIER, BARRIER, none, none) \
+  reduction(Reduce, reduce, REDUCE, REDUCE, one, one_at_root) \
+  reduction(Allreduce, allreduce, ALLREDUCE, ALLREDUCE, one, one) \
+  reduction(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, ALLREDUCE, each, one) \
+  reduction(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, REDUCE_SCATTER, each, one) \
+  reduction(Scan, scan, SCAN, ALLREDUCE, one, one) \
+  reduction(Exscan, exscan, EXSCAN, ALLREDUCE, one, one) \
+  blocks(Neighbor_allgather, neighbor_allgather, NEIGHBOR_ALLGATHER, ALL, one_if_targets, per_source) \
+  blocks(Neighbor_allgatherv, neighbor_allgatherv, NEIGHBOR_ALLGATHERV, ALL_V, one_if_targets, per_source)
+// clang-format on
 
 /// For an omitted KIND.
 #define CONVENE_NO_COLLECTIVE(...)

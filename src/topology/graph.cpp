@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <stdexcept>
 
 #include "base/error.hpp"
 
@@ -74,6 +75,7 @@ std::vector<std::uint32_t> nearly_square(std::uint32_t procs) {
 
 Graph Graph::cartesian(std::span<const std::uint32_t> dims, bool periodic) {
   Graph graph(product(dims));
+  graph.is_grid = true;
   for (std::uint32_t rank = 0; rank < graph.procs(); ++rank)
     for (std::size_t i = 0; i < dims.size(); ++i)
       for (const bool above : {false, true}) {
@@ -145,6 +147,31 @@ bool Graph::is_consistent() const {
       if (from != nobody) --surplus[{from, rank}];
   }
   return std::all_of(surplus.begin(), surplus.end(), [](const auto& each) { return each.second == 0; });
+}
+
+std::vector<std::uint32_t> Graph::receive_order(std::uint32_t rank) const {
+  std::vector<std::uint32_t> order(sources[rank].size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = is_grid ? i ^ 1u : i;
+  return order;
+}
+
+std::uint32_t Graph::sent_from(std::uint32_t rank, std::uint32_t place) const {
+  const std::uint32_t source = sources[rank][place];
+  std::uint32_t before = 0;  // blocks of that source that arrive earlier
+  for (const std::uint32_t each : receive_order(rank)) {
+    if (each == place) break;
+    before += sources[rank][each] == source;
+  }
+  const auto& sent = targets[source];
+  for (std::uint32_t i = 0; i < sent.size(); ++i)
+    if (sent[i] == rank && before-- == 0) return i;
+  throw std::logic_error("a source of a graph lacks a target");
+}
+
+std::uint32_t Graph::most_targets() const {
+  std::size_t most = 0;
+  for (const auto& each : targets) most = std::max(most, each.size());
+  return static_cast<std::uint32_t>(most);
 }
 
 std::vector<std::uint32_t> Graph::distinct(std::span<const std::uint32_t> ranks) {

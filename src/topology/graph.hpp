@@ -19,6 +19,8 @@ struct Graph {
   static constexpr std::uint32_t nobody = UINT32_MAX;
 
   std::vector<std::vector<std::uint32_t>> sources, targets;  ///< by rank
+  /// A Cartesian grid: what a rank sends down in a dimension arrives from above, and the other way round.
+  bool is_grid = false;
 
   explicit Graph(std::uint32_t procs = 0) : sources(procs), targets(procs) {}
   std::uint32_t procs() const { return static_cast<std::uint32_t>(sources.size()); }
@@ -37,6 +39,17 @@ struct Graph {
 
   /// Every rank is a source of each of its targets, as many times as the target occurs.
   bool is_consistent() const;
+
+  // Which block of a neighborhood alltoall is which (MPI 4.1, section 8.6): the n-th block that a rank sends
+  // to another is the n-th that it receives from there, in the order of receive_order().
+
+  /// The places of a rank's sources: in order, but on a grid the upper neighbour of each dimension first.
+  std::vector<std::uint32_t> receive_order(std::uint32_t rank) const;
+  /// The place among its targets of the block that a source sends to place `place` of a rank. Of a consistent
+  /// graph, and not for `nobody`.
+  std::uint32_t sent_from(std::uint32_t rank, std::uint32_t place) const;
+  /// The largest number of targets of a rank.
+  std::uint32_t most_targets() const;
 
   /// The ranks of a list, each once, in order, without `nobody`.
   static std::vector<std::uint32_t> distinct(std::span<const std::uint32_t> ranks);

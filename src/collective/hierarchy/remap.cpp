@@ -49,9 +49,8 @@ std::string unmet(const Algorithm&, const Call& call) {
     return "needs a commutative operator, since it changes the order of ranks";
   // A buffer in the new order has one size for each block; in alltoallv a rank's sent and received blocks
   // differ.
-  if (call.collective == Collective::alltoallv &&
-      static_cast<Blocks>(call.parameters[blocks]) == Blocks::copied)
-    return "needs blocks=placed for alltoallv";
+  if (has_unequal_pairs(call.collective) && static_cast<Blocks>(call.parameters[blocks]) == Blocks::copied)
+    return "needs blocks=placed for " + std::string(name(call.collective));
   const Spec& part = part_of(call);
   if (!part.algorithm->serves(call.collective))
     return "cannot be: " + std::string(part.algorithm->name) + " is no algorithm of " +

@@ -58,39 +58,23 @@ bool Arguments::are_sound() const {
 }
 
 std::uint64_t Arguments::total_bytes() const {
-  switch (collective) {
-    case Collective::allgather:
-    case Collective::allgatherv:
-    case Collective::bcast:
-    case Collective::alltoall:
-    case Collective::allreduce:
-    case Collective::scan:
-    case Collective::exscan:
-      return *recv.blocks.total() * item_bytes(recv);
-    case Collective::gather: {
-      const BufferArgument& own = send.is_used() ? send : recv;  // in place the root has but its receive side
-      return static_cast<std::uint64_t>(own.blocks.each()) * item_bytes(own) * procs;
-    }
-    case Collective::scatter: {
-      const BufferArgument& own = recv.is_used() ? recv : send;
-      return static_cast<std::uint64_t>(own.blocks.each()) * item_bytes(own) * procs;
-    }
-    case Collective::gatherv:
-    case Collective::scatterv:
-    case Collective::alltoallv:
-    case Collective::barrier:
-    case Collective::neighbor_allgather:  // ranks without neighbours may say anything
-    case Collective::neighbor_allgatherv:
-      return 0;
-    case Collective::reduce: {
-      const BufferArgument& own = send.is_used() ? send : recv;
-      return static_cast<std::uint64_t>(own.blocks.each()) * item_bytes(own);
-    }
-    case Collective::reduce_scatter_block:
-    case Collective::reduce_scatter:
+  if (sizes_known(collective) != SizesKnown::by_all) return 0;
+  const auto own_bytes = [](const BufferArgument& first, const BufferArgument& second) {
+    const BufferArgument& own = first.is_used() ? first : second;  // in place the root has only one
+    return static_cast<std::uint64_t>(own.blocks.each()) * item_bytes(own);
+  };
+  switch (traits(collective).postcondition) {
+    case Postcondition::gather:
+      return own_bytes(send, recv) * procs;
+    case Postcondition::scatter:
+      return own_bytes(recv, send) * procs;
+    case Postcondition::reduce:
+      return own_bytes(send, recv);
+    case Postcondition::reduce_scatter:
       return *send.blocks.total() * item_bytes(send);
+    default:
+      return recv.is_used() ? *recv.blocks.total() * item_bytes(recv) : 0;
   }
-  return 0;
 }
 
 std::uint64_t Arguments::own_block_bytes() const {

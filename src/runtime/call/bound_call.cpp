@@ -8,17 +8,12 @@
 namespace convene::runtime {
 namespace {
 
-bool is_alltoall(Collective collective) {
-  return collective == Collective::alltoall || collective == Collective::alltoallv;
+bool promises(Collective collective, Postcondition postcondition) {
+  return traits(collective).postcondition == postcondition;
 }
 
-bool is_allgather(Collective collective) {
-  return collective == Collective::allgather || collective == Collective::allgatherv;
-}
-
-bool is_reduce_scatter(Collective collective) {
-  return collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
-}
+bool is_alltoall(Collective collective) { return promises(collective, Postcondition::alltoall); }
+bool is_reduce_scatter(Collective collective) { return promises(collective, Postcondition::reduce_scatter); }
 
 /// True if a call in place has separate places for input and output nevertheless.
 bool copies_in_place(Collective collective) {
@@ -35,7 +30,7 @@ std::int64_t largest_block(const BufferArgument& side) {
 
 bool must_agree(const Arguments& arguments, const Prepared& prepared) {
   return prepared.relays &&
-         (root_alone_knows_sizes(arguments.collective) || arguments.collective == Collective::alltoallv);
+         (root_alone_knows_sizes(arguments.collective) || has_unequal_pairs(arguments.collective));
 }
 
 std::size_t shared_place_bytes(const Arguments& arguments, const Prepared& prepared) {
@@ -45,9 +40,7 @@ std::size_t shared_place_bytes(const Arguments& arguments, const Prepared& prepa
                                         std::max<std::size_t>(item, 1), prepared.segments);
 }
 
-bool root_alone_knows_sizes(Collective collective) {
-  return !has_equal_blocks(collective) && is_rooted(collective);
-}
+bool root_alone_knows_sizes(Collective collective) { return sizes_known(collective) == SizesKnown::by_root; }
 
 void note_sizes(const Arguments& arguments, MPI_Count* sizes) {
   std::fill_n(sizes, arguments.procs, 0);
@@ -147,7 +140,7 @@ void BoundCall::lay_out_blocks(Arena& arena) {
     auto* nowhere = arena.take_array<MPI_Aint>(arguments_.procs);
     std::fill_n(nowhere, arguments_.procs, 0);
     blocks = Memory::irregular(nullptr, sizes_, nowhere, 1, 0, prepared_->segments);
-  } else if (is_padded() || is_allgather(arguments_.collective)) {
+  } else if (is_padded() || promises(arguments_.collective, Postcondition::allgather)) {
     blocks = output_.memory();
   } else if (is_reduce_scatter(arguments_.collective)) {
     blocks = input_.memory();

@@ -62,6 +62,7 @@ std::shared_ptr<const Graph> own_neighbors(MPI_Comm comm, Rank rank, Rank procs)
   auto graph = std::make_shared<Graph>(procs);
   Ranks &sources = graph->sources[rank], &targets = graph->targets[rank];
   bool found = false;
+  graph->is_grid = kind == MPI_CART;
   if (kind == MPI_CART) found = read_grid(comm, sources, targets);
   if (kind == MPI_GRAPH) found = read_graph(comm, static_cast<int>(rank), sources, targets);
   if (kind == MPI_DIST_GRAPH) found = read_distributed_graph(comm, sources, targets);
@@ -86,6 +87,7 @@ std::shared_ptr<const Graph> all_neighbors(MPI_Comm comm, const Graph& own, Rank
                       at.data(), MPI_UNSIGNED, comm) != MPI_SUCCESS)
     return nullptr;
   auto graph = std::make_shared<Graph>(procs);
+  graph->is_grid = own.is_grid;
   for (Rank each = 0; each < procs; ++each) {
     const auto begin = lists.begin() + at[each], middle = begin + degrees[2 * each];
     graph->sources[each].assign(begin, middle);

@@ -8,7 +8,7 @@
 
 #include <climits>
 #include <memory>
-#include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -22,12 +22,15 @@
 namespace convene::runtime::native_calls {
 
 /// What an array of counts has an entry for: each rank (of the other group, between two groups); each rank of
-/// the own group, in any case; each source of a neighborhood.
-enum class Entries : std::uint8_t { ranks, own_group, sources };
+/// the own group, in any case; each source or target of a neighborhood.
+enum class Entries : std::uint8_t { ranks, own_group, sources, targets };
 
-constexpr Entries entries_of(std::string_view function) {
-  if (function.starts_with("Reduce_scatter")) return Entries::own_group;
-  return function.starts_with("Neighbor") ? Entries::sources : Entries::ranks;
+/// Of the array of counts or displacements with that index among the call's.
+constexpr Entries entries_of(Collective collective, unsigned array) {
+  const CollectiveTraits& of = traits(collective);
+  if (of.shares_counts) return Entries::own_group;
+  if (!is_neighborhood(collective)) return Entries::ranks;
+  return of.send.counts > Counts::one && array < 2 ? Entries::targets : Entries::sources;
 }
 
 /// An argument that is significant at the root only: elsewhere it is undefined, and must not be narrowed.
@@ -43,7 +46,7 @@ Value at_root(MPI_Comm comm, int root, Value value) {
 /// Arguments of the large form, converted to the narrow form.
 class Narrowing {
  public:
-  Narrowing(MPI_Comm comm, Entries entries) : comm_(comm), entries_(entries) {}
+  Narrowing(MPI_Comm comm, Collective collective) : comm_(comm), collective_(collective) {}
 
   int operator()(MPI_Count value) {
     if (value < INT_MIN || value > INT_MAX) fits_ = false;
@@ -66,28 +69,30 @@ class Narrowing {
   bool has_arrays() const { return used_ > 0; }
 
  private:
-  std::size_t number_of_entries() const {
+  std::size_t number_of(Entries entries) const {
     int inter = 0, procs = 0;
     if (pmpi.Comm_test_inter(comm_, &inter) != MPI_SUCCESS) return 0;
-    (inter && entries_ == Entries::ranks ? pmpi.Comm_remote_size : pmpi.Comm_size)(comm_, &procs);
-    if (entries_ != Entries::sources) return static_cast<std::size_t>(procs);
+    (inter && entries == Entries::ranks ? pmpi.Comm_remote_size : pmpi.Comm_size)(comm_, &procs);
+    if (!is_neighborhood(collective_)) return static_cast<std::size_t>(procs);
     int rank = 0;
     pmpi.Comm_rank(comm_, &rank);
     const auto own = own_neighbors(comm_, static_cast<Rank>(rank), static_cast<Rank>(procs));
-    return own ? own->sources[static_cast<Rank>(rank)].size() : 0;
+    if (!own) return 0;
+    return (entries == Entries::targets ? own->targets : own->sources)[static_cast<Rank>(rank)].size();
   }
 
   template <class Value>
   const int* narrow(const Value* values) {
+    const unsigned array = used_++;
     if (!values) return nullptr;
-    auto& made = arrays_[used_++];
-    const std::size_t entries = number_of_entries();
+    auto& made = arrays_[array];
+    const std::size_t entries = number_of(entries_of(collective_, array));
     for (std::size_t i = 0; i < entries; ++i) made.push_back((*this)(static_cast<MPI_Count>(values[i])));
     return made.data();
   }
 
   MPI_Comm comm_;
-  Entries entries_;
+  Collective collective_;
   bool fits_ = true;
   std::vector<int> arrays_[4];
   unsigned used_ = 0;
@@ -96,7 +101,8 @@ class Narrowing {
 /// Calls the narrow form with narrowed arguments. A request's arrays must outlive the call: they are kept
 /// until the end of the process, since the MPI does not report when it is done with them.
 template <class Function, class... Arguments>
-int narrowed(MPI_Comm comm, Entries entries, bool is_kept, Function&& function, Arguments... arguments) {
+int narrowed(MPI_Comm comm, Collective collective, bool is_kept, Function&& function,
+             Arguments... arguments) {
   std::unique_ptr<Narrowing> narrowing;
   const auto narrow_all = [&](auto... narrow) {
     if (narrowing->fits()) return function(narrow...);
@@ -104,8 +110,9 @@ int narrowed(MPI_Comm comm, Entries entries, bool is_kept, Function&& function, 
     return static_cast<int>(MPI_ERR_COUNT);
   };
   return guarded(comm, [&] {
-    narrowing = std::make_unique<Narrowing>(comm, entries);
-    const int code = narrow_all((*narrowing)(arguments)...);
+    narrowing = std::make_unique<Narrowing>(comm, collective);
+    // Braces: arrays are narrowed in their order.
+    const int code = std::apply(narrow_all, std::tuple{(*narrowing)(arguments)...});
     if (is_kept && narrowing->has_arrays()) static_cast<void>(narrowing.release());
     return code;
   });
@@ -152,22 +159,21 @@ inline const CollectiveFunctions& functions(const Form& form) {
 
 /// A function of a form that makes the native call with counts of type `Count`.
 #define CONVENE_NATIVE(Name, name, PATTERN) \
-  CONVENE_NATIVE_CALL(Name, I##name, CONVENE_ARGUMENTS_##PATTERN(CONVENE_NATIVE_ARGUMENT))
-#define CONVENE_NATIVE_CALL(blocking, nonblocking, ...)                                                  \
-  [=](const Form& as) -> int {                                                                           \
-    if constexpr (std::is_same_v<Count, int>) {                                                          \
-      if (as.info) return native_calls::persistent("MPI_" #blocking "_init", comm, as, __VA_ARGS__);     \
-      return as.request ? native_calls::functions(as).nonblocking(__VA_ARGS__, as.request)               \
-                        : next_mpi.blocking(__VA_ARGS__);                                                \
-    } else {                                                                                             \
-      if (as.info) return native_calls::persistent("MPI_" #blocking "_init_c", comm, as, __VA_ARGS__);   \
-      if (as.request) {                                                                                  \
-        CONVENE_NATIVE_LARGE(native_calls::functions(as), nonblocking, __VA_ARGS__, as.request);         \
-        return native_calls::narrowed(comm, native_calls::entries_of(#blocking), true,                   \
-                                      native_calls::functions(as).nonblocking, __VA_ARGS__, as.request); \
-      }                                                                                                  \
-      CONVENE_NATIVE_LARGE(next_mpi, blocking, __VA_ARGS__);                                             \
-      return native_calls::narrowed(comm, native_calls::entries_of(#blocking), false, next_mpi.blocking, \
-                                    __VA_ARGS__);                                                        \
-    }                                                                                                    \
+  CONVENE_NATIVE_CALL(name, Name, I##name, CONVENE_ARGUMENTS_##PATTERN(CONVENE_NATIVE_ARGUMENT))
+#define CONVENE_NATIVE_CALL(name, blocking, nonblocking, ...)                                                \
+  [=](const Form& as) -> int {                                                                               \
+    if constexpr (std::is_same_v<Count, int>) {                                                              \
+      if (as.info) return native_calls::persistent("MPI_" #blocking "_init", comm, as, __VA_ARGS__);         \
+      return as.request ? native_calls::functions(as).nonblocking(__VA_ARGS__, as.request)                   \
+                        : next_mpi.blocking(__VA_ARGS__);                                                    \
+    } else {                                                                                                 \
+      if (as.info) return native_calls::persistent("MPI_" #blocking "_init_c", comm, as, __VA_ARGS__);       \
+      if (as.request) {                                                                                      \
+        CONVENE_NATIVE_LARGE(native_calls::functions(as), nonblocking, __VA_ARGS__, as.request);             \
+        return native_calls::narrowed(comm, Collective::name, true, native_calls::functions(as).nonblocking, \
+                                      __VA_ARGS__, as.request);                                              \
+      }                                                                                                      \
+      CONVENE_NATIVE_LARGE(next_mpi, blocking, __VA_ARGS__);                                                 \
+      return native_calls::narrowed(comm, Collective::name, false, next_mpi.blocking, __VA_ARGS__);          \
+    }                                                                                                        \
   }

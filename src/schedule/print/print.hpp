@@ -15,9 +15,10 @@ namespace convene::schedule {
 
 /// The names of the contents c of a plan whose blocks take S places each (S: PlanInfo::segments).
 enum class Naming : std::uint8_t {
-  source,  ///< part c mod S of the block of rank c / S
-  target,  ///< part c mod S of the block for rank c / S
-  pair,  ///< part c mod S of a block; block b is from rank b / P and for rank b mod P, and written "from.for"
+  source,    ///< part c mod S of the block of rank c / S
+  target,    ///< part c mod S of the block for rank c / S
+  pair,      ///< part c mod S of a block; block b is from rank b / N for its N-th peer, b mod N, and written
+             ///< "from.for"
   segment,   ///< part c of one vector
   token,     ///< as source, but without bytes
   neighbor,  ///< as source, but the contents of the output differ from rank to rank
@@ -32,10 +33,13 @@ struct PlanInfo {
       {};                      ///< names and values, as on the command line
   std::uint32_t segments = 1;  ///< places that one block takes
   Naming naming = Naming::source;
+  std::uint32_t peers = 0;  ///< of Naming::pair: N; 0: every rank is a peer
   std::vector<std::int32_t> arrivals =
       {};  ///< the forecast that the plan was made from, in rounds; empty: none
 
   /// The unit of message contents, in the singular.
+  std::uint32_t blocks_per_rank() const { return peers > 0 ? peers : procs; }
+
   const char* unit() const { return naming == Naming::token ? "token" : segments > 1 ? "segment" : "block"; }
 };
 

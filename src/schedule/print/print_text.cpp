@@ -145,9 +145,10 @@ class Rounds {
   /// A pair's block, or a segment of a block.
   std::string in_words(std::uint32_t content) const {
     const std::uint32_t block = content / info_.segments;
-    const std::string text = info_.naming == Naming::pair
-                                 ? fmt::format("{}.{}", block / info_.procs, block % info_.procs)
-                                 : fmt::format("{}", block);
+    const std::string text =
+        info_.naming == Naming::pair
+            ? fmt::format("{}.{}", block / info_.blocks_per_rank(), block % info_.blocks_per_rank())
+            : fmt::format("{}", block);
     return info_.segments == 1 ? text : fmt::format("{}.{}", text, content % info_.segments);
   }
 

@@ -294,7 +294,8 @@ std::string Layout::sample_name() const {
     case Naming::target:
       return fmt::format("{} for rank 0", unit());
     case Naming::pair:
-      return "blocks of rank 0 (0.1 is for rank 1)";
+      return info_.peers > 0 ? "blocks of rank 0 (0.1 is for its target 1)"
+                             : "blocks of rank 0 (0.1 is for rank 1)";
     case Naming::segment:
       return info_.segments == 1 ? "the root's vector" : "first segment of the root's vector";
     case Naming::source:
