@@ -23,124 +23,13 @@
 //   Rank 4 of a 3 × 3 torus with eight neighbours: it sends its own block to its row in round 0, and in
 //   round 1 to its column, with the blocks received from its row.
 #include <algorithm>
-#include <tuple>
 
 #include "collective/core/algorithm.hpp"
 #include "collective/core/forecast.hpp"
+#include "collective/neighbor/neighbor_routes.hpp"
 
 namespace convene::collective {
 namespace {
-
-constexpr std::uint32_t no_edge = UINT32_MAX;
-constexpr std::size_t most_ways = 64;  // limit on the detours examined per message, for dense graphs
-
-enum class When : std::uint8_t { open, early, late, gone };
-
-/// The messages of a graph, each pair of ranks once, and the replacements.
-class Routes {
- public:
-  Routes(const Graph& graph, const std::vector<Rank>& nodes)
-      : nodes_(nodes), first_(graph.procs() + 1), blocks_(graph.procs()) {
-    for (Rank rank = 0; rank < graph.procs(); ++rank) {
-      first_[rank] = static_cast<std::uint32_t>(edges_.size());
-      for (const Rank target : Graph::distinct(graph.targets[rank]))
-        if (target != rank) edges_.push_back({rank, target});
-    }
-    first_.back() = static_cast<std::uint32_t>(edges_.size());
-    for (Rank rank = 0; rank < graph.procs(); ++rank) blocks_[rank] = first_[rank + 1] - first_[rank];
-    most_blocks_ = edges_.empty() ? 0 : *std::max_element(blocks_.begin(), blocks_.end()) * 3 / 2;
-    for (const std::uint32_t edge : by_distance()) combine(edge);
-  }
-
-  When when(Rank from, Rank to) const { return edges_[find(from, to)].when; }
-  /// The rank that forwards the block of a replaced message.
-  Rank via(Rank from, Rank to) const { return edges_[find(from, to)].via; }
-
- private:
-  struct Edge {
-    Rank from, to;
-    When when = When::open;
-    Rank via = 0;
-  };
-  /// A detour by a third rank: over these two messages.
-  struct Way {
-    std::uint32_t first, second;
-  };
-
-  std::uint32_t find(Rank from, Rank to) const {
-    const auto begin = edges_.begin() + first_[from], end = edges_.begin() + first_[from + 1];
-    const auto at =
-        std::lower_bound(begin, end, to, [](const Edge& edge, Rank rank) { return edge.to < rank; });
-    return at != end && at->to == to ? static_cast<std::uint32_t>(at - edges_.begin()) : no_edge;
-  }
-
-  bool share_node(Rank a, Rank b) const { return nodes_.empty() || nodes_[a] == nodes_[b]; }
-
-  template <class Visit>
-  void for_each_way(const Edge& edge, Visit&& visit) const {
-    std::size_t seen = 0;
-    for (std::uint32_t first = first_[edge.from]; first < first_[edge.from + 1] && seen < most_ways;
-         ++first) {
-      const Rank between = edges_[first].to;
-      const std::uint32_t second = between == edge.to ? no_edge : find(between, edge.to);
-      if (second == no_edge) continue;
-      ++seen;
-      visit(Way{first, second});
-    }
-  }
-
-  /// The messages, in the order in which they are replaced.
-  std::vector<std::uint32_t> by_distance() const {
-    std::vector<std::tuple<bool, std::uint32_t, std::uint32_t>> keys;
-    for (std::uint32_t edge = 0; edge < edges_.size(); ++edge) {
-      std::uint32_t ways = 0;
-      for_each_way(edges_[edge], [&](Way) { ++ways; });
-      keys.emplace_back(share_node(edges_[edge].from, edges_[edge].to), ways, edge);
-    }
-    std::sort(keys.begin(), keys.end());
-    std::vector<std::uint32_t> order;
-    for (const auto& key : keys) order.push_back(std::get<2>(key));
-    return order;
-  }
-
-  void combine(std::uint32_t index) {
-    Edge& edge = edges_[index];
-    if (edge.when != When::open) return;  // other messages are replaced by it
-    const auto can_be = [](const Edge& other, When when) {
-      return other.when == When::open || other.when == when;
-    };
-    std::tuple<bool, std::uint32_t, Rank> least{};
-    const Way* best = nullptr;
-    Way kept{};
-    for_each_way(edge, [&](Way way) {
-      const Edge &first = edges_[way.first], &second = edges_[way.second];
-      if (!can_be(first, When::early) || !can_be(second, When::late)) return;
-      const bool is_in_node = share_node(first.from, first.to) && share_node(second.from, second.to);
-      if ((share_node(edge.from, edge.to) && !is_in_node) || blocks_[first.to] >= most_blocks_) return;
-      const std::uint32_t settles = (first.when == When::open) + (second.when == When::open);
-      const Rank procs = static_cast<Rank>(first_.size() - 1);
-      const std::tuple key{!share_node(second.from, second.to), blocks_[first.to] + settles,
-                           (first.to + procs - first.from) % procs};
-      if (best && key >= least) return;
-      least = key;
-      kept = way;
-      best = &kept;
-    });
-    if (!best) return;
-    edges_[best->first].when = When::early;
-    edges_[best->second].when = When::late;
-    edge.when = When::gone;
-    edge.via = edges_[best->first].to;
-    --blocks_[edge.from];
-    ++blocks_[edge.via];
-  }
-
-  std::vector<Rank> nodes_;
-  std::vector<std::uint32_t> first_;   // by rank: its first message
-  std::vector<Edge> edges_;            // by sender and target
-  std::vector<std::uint32_t> blocks_;  // by rank: the number of blocks that it sends
-  std::uint32_t most_blocks_ = 0;
-};
 
 class Combining {
  public:
@@ -148,7 +37,7 @@ class Combining {
       : call_(call),
         builder_(builder),
         graph_(*call.graph),
-        routes_(work.get([&] { return Routes(graph_, call.nodes); })) {}
+        routes_(work.get([&] { return Routes(graph_, call.nodes, Block::same_for_all); })) {}
 
   void run() {
     for (const bool is_late : {false, true}) {
@@ -160,37 +49,19 @@ class Combining {
   }
 
  private:
-  /// True if a message is sent in this round.
-  bool goes(Rank from, Rank to, bool is_late) const {
-    const When when = routes_->when(from, to);
-    return when != When::gone && (when == When::late) == is_late;
-  }
-
-  /// The sources whose blocks `from` forwards to `to`, in order.
-  template <class Visit>
-  void for_each_along(Rank from, Rank to, Visit&& visit) const {
-    for (const Rank origin : Graph::distinct(graph_.sources[from]))
-      if (origin != from && origin != to && is_target(origin, to) &&
-          routes_->when(origin, to) == When::gone && routes_->via(origin, to) == from)
-        visit(origin);
-  }
-
-  bool is_target(Rank from, Rank to) const {
-    const auto& targets = graph_.targets[from];
-    return std::find(targets.begin(), targets.end(), to) != targets.end();
-  }
-
   void receive(Rank source, bool is_late) {
-    if (source == call_.rank || !goes(source, call_.rank, is_late)) return;
+    if (source == call_.rank || !routes_->is_sent(source, call_.rank, is_late)) return;
     std::vector<Range> where{place_of(source)};
-    for_each_along(source, call_.rank, [&](Rank origin) { where.push_back(place_of(origin)); });
+    for (const Rank origin : routes_->taken_along(graph_, source, call_.rank))
+      where.push_back(place_of(origin));
     builder_.recv(source, where);
   }
 
   void send(Rank target, bool is_late) {
-    if (target == call_.rank || !goes(call_.rank, target, is_late)) return;
+    if (target == call_.rank || !routes_->is_sent(call_.rank, target, is_late)) return;
     std::vector<Range> what{Range(Buffer::input, 0)};
-    for_each_along(call_.rank, target, [&](Rank origin) { what.push_back(place_of(origin)); });
+    for (const Rank origin : routes_->taken_along(graph_, call_.rank, target))
+      what.push_back(place_of(origin));
     builder_.send(target, what);
   }
 
