@@ -157,7 +157,9 @@ class Data {
     void *const sendbuf = input_.data(), *const recvbuf = output_.data(), *const buffer = recvbuf;
     const int count = count_, root = layout_.root;
     const int sendcount = is_irregular(collective) ? own_count() : count_, recvcount = sendcount;
-    const int *const sendcounts = counts_.data(), *const sdispls = displacements_.data();
+    const bool has_targets = is_neighborhood(collective);
+    const int* const sendcounts = has_targets ? target_counts_.data() : counts_.data();
+    const int* const sdispls = has_targets ? target_displacements_.data() : displacements_.data();
     const int* const recvcounts = has_blocks_of_own ? own_counts_.data() : counts_.data();
     const int* const rdispls = has_blocks_of_own ? own_displacements_.data() : displacements_.data();
     const int* const displs = rdispls;
@@ -200,10 +202,17 @@ class Data {
   /// Blocks are received from the neighbours only: contiguous, in their order.
   void lay_out_neighbors() {
     neighbors_ = neighbors_on_plane(layout_.rank, layout_.procs);
+    const bool is_alltoall = traits(layout_.collective).postcondition == Postcondition::neighbor_alltoall;
     own_counts_.clear();
-    for (const int source : neighbors_.sources) own_counts_.push_back(counts_[block(source)]);
-    own_displacements_.assign(own_counts_.size(), 0);
-    std::exclusive_scan(own_counts_.begin(), own_counts_.end(), own_displacements_.begin(), 0);
+    for (const int source : neighbors_.sources)
+      own_counts_.push_back(is_alltoall ? own_count() : counts_[block(source)]);
+    for (const int target : neighbors_.targets) target_counts_.push_back(counts_[block(target)]);
+    const auto back_to_back = [](const std::vector<int>& counts, std::vector<int>& displacements) {
+      displacements.assign(counts.size(), 0);
+      std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), 0);
+    };
+    back_to_back(own_counts_, own_displacements_);
+    back_to_back(target_counts_, target_displacements_);
   }
 
   /// Contents of the buffers, before and after.
@@ -238,6 +247,15 @@ class Data {
         for (std::size_t i = 0; i < own_counts_.size(); ++i)
           output(own_displacements_[i], own_counts_[i], Content::of_block(block(neighbors_.sources[i])));
         return;
+      case Postcondition::neighbor_alltoall: {  // a rank is target i of its source i
+        const std::size_t peers = neighbors_.targets.size();
+        for (std::size_t i = 0; i < peers; ++i) {
+          input(target_displacements_[i], target_counts_[i], Content::of_block(block(rank) * peers + i));
+          output(own_displacements_[i], own_counts_[i],
+                 Content::of_block(block(neighbors_.sources[i]) * peers + i));
+        }
+        return;
+      }
       case Postcondition::reduce:
         input(0, count_, mine());
         if (is_root()) output(0, count_, combined(last));
@@ -269,7 +287,8 @@ class Data {
   ItemType item_;
   std::size_t size_;
   int count_;
-  std::vector<int> counts_, displacements_, own_counts_, own_displacements_;
+  std::vector<int> counts_, displacements_, own_counts_, own_displacements_, target_counts_,
+      target_displacements_;
   Neighbors neighbors_;
   std::vector<Piece> inputs_, outputs_;
   std::vector<std::uint8_t> input_, output_;

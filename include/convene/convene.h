@@ -129,6 +129,13 @@ int convene_neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_
                                   void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                   MPI_Datatype recvtype, MPI_Comm comm);
 
+/* Sends a block to each target and receives one from each source (MPI_Neighbor_alltoall). */
+int convene_neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+/* Likewise with counts of any size (MPI_Neighbor_alltoall_c). */
+int convene_neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+
 /* Returns when all ranks have called it (MPI_Barrier). */
 int convene_barrier(MPI_Comm comm);
 
@@ -237,6 +244,11 @@ int convene_ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatyp
 int convene_ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                    void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+int convene_ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+int convene_ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                 MPI_Request* request);
 int convene_ibarrier(MPI_Comm comm, MPI_Request* request);
 /* Non-blocking reductions. Without the drop-in library an operator must not be freed before the request is
  * complete. */
@@ -335,6 +347,12 @@ int convene_neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Dat
 int convene_neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                        void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                        MPI_Datatype recvtype, MPI_Comm comm, convene_operation* operation);
+int convene_neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                   convene_operation* operation);
+int convene_neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                     convene_operation* operation);
 int convene_barrier_init(MPI_Comm comm, convene_operation* operation);
 int convene_reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
                         MPI_Comm comm, convene_operation* operation);

@@ -34,6 +34,7 @@ Naming naming(Collective collective) {
     case Postcondition::bcast:
       return Naming::segment;
     case Postcondition::alltoall:
+    case Postcondition::neighbor_alltoall:
       return Naming::pair;
     case Postcondition::neighbor_allgather:
       return Naming::neighbor;
@@ -134,6 +135,7 @@ struct Request {
     for (const auto& [name, text] : part_texts(spec)) result.parameters.emplace_back(name, text);
     result.segments = segments();
     result.naming = naming(call.collective);
+    if (is_neighborhood(call.collective)) result.peers = with_graph(call).graph->most_targets();
     result.arrivals = call.arrivals;
     return result;
   }

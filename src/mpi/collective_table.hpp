@@ -34,7 +34,8 @@
   reduction(Scan, scan, SCAN, ALLREDUCE, one, one) \
   reduction(Exscan, exscan, EXSCAN, ALLREDUCE, one, one) \
   blocks(Neighbor_allgather, neighbor_allgather, NEIGHBOR_ALLGATHER, ALL, one_if_targets, per_source) \
-  blocks(Neighbor_allgatherv, neighbor_allgatherv, NEIGHBOR_ALLGATHERV, ALL_V, one_if_targets, per_source)
+  blocks(Neighbor_allgatherv, neighbor_allgatherv, NEIGHBOR_ALLGATHERV, ALL_V, one_if_targets, per_source) \
+  blocks(Neighbor_alltoall, neighbor_alltoall, NEIGHBOR_ALLTOALL, ALL, per_target, per_source)
 // clang-format on
 
 /// For an omitted KIND.

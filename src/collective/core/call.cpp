@@ -75,6 +75,19 @@ RankContract without_in_place(const Call& call, std::uint32_t segments) {
         mine.wanted.insert(mine.wanted.end(), block.begin(), block.end());
       }
       break;
+    case Postcondition::neighbor_alltoall: {
+      const Graph& graph = *call.graph;
+      const std::uint32_t peers = graph.most_targets();
+      mine.input = run(rank * peers, static_cast<std::uint32_t>(graph.targets[rank].size()), segments);
+      for (Place place = 0; place < graph.sources[rank].size(); ++place) {
+        const Rank source = graph.sources[rank][place];
+        const auto block = source == Graph::nobody
+                               ? std::vector<Content>(segments, nothing)
+                               : run(source * peers + graph.sent_from(rank, place), 1, segments);
+        mine.wanted.insert(mine.wanted.end(), block.begin(), block.end());
+      }
+      break;
+    }
   }
   return mine;
 }
@@ -123,6 +136,9 @@ Places places(const Call& call, std::uint32_t segments) {
       return {all, segments};
     case Postcondition::neighbor_allgather:
       return {segments, static_cast<std::uint32_t>(call.graph->sources[call.rank].size()) * segments};
+    case Postcondition::neighbor_alltoall:
+      return {static_cast<std::uint32_t>(call.graph->targets[call.rank].size()) * segments,
+              static_cast<std::uint32_t>(call.graph->sources[call.rank].size()) * segments};
   }
   return {};
 }
@@ -147,6 +163,7 @@ std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments) {
     case Postcondition::alltoall:
     case Postcondition::reduce_scatter:
     case Postcondition::neighbor_allgather:
+    case Postcondition::neighbor_alltoall:
       return std::nullopt;
   }
   return std::nullopt;

@@ -58,8 +58,8 @@ Call with_graph(Call call);
 /// bcast: none; the vector, at the root too.              barrier: as allgather, of zero-byte blocks.
 /// reduce: the vector; at the root the vector, else none. allreduce, scan, exscan: the vector; the vector.
 /// reduce_scatter, reduce_scatter_block: the vector, which is a block for each rank; the own block.
-/// neighbor_allgather, neighbor_allgatherv: the own block; a block for each entry of the rank's list of
-/// sources.
+/// neighbor_allgather, neighbor_allgatherv: the own block; a block for each of the rank's sources.
+/// neighbor_alltoall: a block for each of the rank's targets; a block for each of its sources.
 struct Places {
   std::uint32_t input, output;
 };
@@ -74,8 +74,9 @@ struct Alias {
 std::optional<Alias> in_place_alias(const Call& call, std::uint32_t segments);
 
 /// What every rank's buffers hold before and must hold afterwards. Content b * segments + s is segment s of
-/// block b: of rank b's block in allgather, gather, barrier and neighborhood collectives, the block for rank
-/// b in scatter, the segment b of the vector in bcast, and the one from rank b / P to rank b % P in alltoall.
+/// block b: of rank b's block in allgather, gather, barrier and neighborhood allgathers, the block for rank
+/// b in scatter, the segment b of the vector in bcast, the one from rank b / P to rank b % P in alltoall, and
+/// the one from rank b / T to its target b % T in neighborhood alltoalls (T: Graph::most_targets()).
 /// Of a reduction: see Reduction. In reduce_scatter, place b * segments + s of the vector is segment s of
 /// rank b's block. Allreduce requires the same expression on all ranks, so that their results are bitwise
 /// equal.

@@ -102,7 +102,9 @@
   X(scan_recursive_doubling)                \
   X(scan_binomial)                          \
   X(neighbor_linear)                        \
-  X(neighbor_combining)
+  X(neighbor_combining)                     \
+  X(neighbor_alltoall_linear)               \
+  X(neighbor_alltoall_combining)
 
 namespace convene::collective {
 

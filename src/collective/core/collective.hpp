@@ -34,6 +34,7 @@ enum class Collective : std::uint8_t {
   exscan,
   neighbor_allgather,
   neighbor_allgatherv,
+  neighbor_alltoall,
 };
 
 /// Postcondition: the contents of the buffers after the call. A form with unequal blocks has the
@@ -50,6 +51,7 @@ enum class Postcondition : std::uint8_t {
   scan,
   exscan,
   neighbor_allgather,
+  neighbor_alltoall,
 };
 
 /// The ranks on which an argument is significant.
@@ -143,6 +145,8 @@ constexpr CollectiveTraits rows[] = {
     {.collective = Collective::neighbor_allgatherv, .name = "neighbor_allgatherv",
      .postcondition = Postcondition::neighbor_allgather, .send = blocks, .recv = of_neighbors,
      .partner = Collective::neighbor_allgather},
+    {.collective = Collective::neighbor_alltoall, .name = "neighbor_alltoall",
+     .postcondition = Postcondition::neighbor_alltoall, .send = blocks, .recv = blocks},
 };
 // clang-format on
 
@@ -197,7 +201,8 @@ constexpr bool has_one_vector(Collective collective) {
 }
 /// True if ranks exchange blocks with their neighbours in a graph only (Call::graph).
 constexpr bool is_neighborhood(Collective collective) {
-  return traits(collective).postcondition == Postcondition::neighbor_allgather;
+  const Postcondition promised = traits(collective).postcondition;
+  return promised == Postcondition::neighbor_allgather || promised == Postcondition::neighbor_alltoall;
 }
 /// True if the caller states a size for each block.
 constexpr bool has_unequal_blocks(Collective collective) {

@@ -60,7 +60,7 @@ TEST(CollectiveTable, TraitsAreThoseOfEachCollective) {
   EXPECT_EQ(those(is_rooted), "gather gatherv scatter scatterv bcast reduce");
   EXPECT_EQ(those(is_reduction), "reduce allreduce reduce_scatter_block reduce_scatter scan exscan");
   EXPECT_EQ(those(has_one_vector), "bcast reduce allreduce scan exscan");
-  EXPECT_EQ(those(is_neighborhood), "neighbor_allgather neighbor_allgatherv");
+  EXPECT_EQ(those(is_neighborhood), "neighbor_allgather neighbor_allgatherv neighbor_alltoall");
   EXPECT_EQ(those(has_unequal_blocks),
             "allgatherv gatherv scatterv alltoallv reduce_scatter neighbor_allgatherv");
   const auto aliases = [](Collective collective) {
