@@ -136,6 +136,15 @@ int convene_neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype s
 int convene_neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
+/* Likewise with blocks of different sizes on both sides (MPI_Neighbor_alltoallv). */
+int convene_neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                               MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                               const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+/* Likewise with counts of any size (MPI_Neighbor_alltoallv_c). */
+int convene_neighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                                 MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                                 const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+
 /* Returns when all ranks have called it (MPI_Barrier). */
 int convene_barrier(MPI_Comm comm);
 
@@ -249,6 +258,14 @@ int convene_ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype 
 int convene_ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                                  MPI_Request* request);
+int convene_ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                                MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Request* request);
+int convene_ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                                  MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                                  const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                                  MPI_Request* request);
 int convene_ibarrier(MPI_Comm comm, MPI_Request* request);
 /* Non-blocking reductions. Without the drop-in library an operator must not be freed before the request is
  * complete. */
@@ -353,6 +370,14 @@ int convene_neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datat
 int convene_neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                      void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                                      convene_operation* operation);
+int convene_neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                                    MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                    const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                                    convene_operation* operation);
+int convene_neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                      const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                      const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                      MPI_Datatype recvtype, MPI_Comm comm, convene_operation* operation);
 int convene_barrier_init(MPI_Comm comm, convene_operation* operation);
 int convene_reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
                         MPI_Comm comm, convene_operation* operation);

@@ -35,7 +35,8 @@
   reduction(Exscan, exscan, EXSCAN, ALLREDUCE, one, one) \
   blocks(Neighbor_allgather, neighbor_allgather, NEIGHBOR_ALLGATHER, ALL, one_if_targets, per_source) \
   blocks(Neighbor_allgatherv, neighbor_allgatherv, NEIGHBOR_ALLGATHERV, ALL_V, one_if_targets, per_source) \
-  blocks(Neighbor_alltoall, neighbor_alltoall, NEIGHBOR_ALLTOALL, ALL, per_target, per_source)
+  blocks(Neighbor_alltoall, neighbor_alltoall, NEIGHBOR_ALLTOALL, ALL, per_target, per_source) \
+  blocks(Neighbor_alltoallv, neighbor_alltoallv, NEIGHBOR_ALLTOALLV, ALL_TO_ALL_V, per_target, per_source)
 // clang-format on
 
 /// For an omitted KIND.

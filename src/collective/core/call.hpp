@@ -59,7 +59,8 @@ Call with_graph(Call call);
 /// reduce: the vector; at the root the vector, else none. allreduce, scan, exscan: the vector; the vector.
 /// reduce_scatter, reduce_scatter_block: the vector, which is a block for each rank; the own block.
 /// neighbor_allgather, neighbor_allgatherv: the own block; a block for each of the rank's sources.
-/// neighbor_alltoall: a block for each of the rank's targets; a block for each of its sources.
+/// neighbor_alltoall, neighbor_alltoallv: a block for each of the rank's targets; a block for each of its
+/// sources.
 struct Places {
   std::uint32_t input, output;
 };

@@ -35,6 +35,7 @@ enum class Collective : std::uint8_t {
   neighbor_allgather,
   neighbor_allgatherv,
   neighbor_alltoall,
+  neighbor_alltoallv,
 };
 
 /// Postcondition: the contents of the buffers after the call. A form with unequal blocks has the
@@ -146,7 +147,11 @@ constexpr CollectiveTraits rows[] = {
      .postcondition = Postcondition::neighbor_allgather, .send = blocks, .recv = of_neighbors,
      .partner = Collective::neighbor_allgather},
     {.collective = Collective::neighbor_alltoall, .name = "neighbor_alltoall",
-     .postcondition = Postcondition::neighbor_alltoall, .send = blocks, .recv = blocks},
+     .postcondition = Postcondition::neighbor_alltoall, .send = blocks, .recv = blocks,
+     .partner = Collective::neighbor_alltoallv},
+    {.collective = Collective::neighbor_alltoallv, .name = "neighbor_alltoallv",
+     .postcondition = Postcondition::neighbor_alltoall, .send = of_neighbors, .recv = of_neighbors,
+     .partner = Collective::neighbor_alltoall},
 };
 // clang-format on
 

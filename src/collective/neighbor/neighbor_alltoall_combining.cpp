@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighborhood alltoall with message combining: where A sends to B and to C, and B sends to C anyway, A's
-// block for C is sent to B together with the one for B, and on to C together with B's own. One message less;
-// the block is sent twice. A message belongs to round 0 (own blocks only, those to be relayed included) or to
-// round 1 (own and relayed blocks), so that no block is relayed twice. Which messages are combined is chosen
-// as in the neighborhood allgather (neighbor_routes.cpp): no rank sends more than half as many blocks again
-// as the busiest rank of linear.
+// Neighborhood alltoall with message combining: where A sends to B and to C, and B sends to C, A's block for C
+// is sent to B together with the one for B, and on to C together with B's own. One message less; the block is
+// sent twice. Messages of round 0 carry own blocks, including those to be relayed; messages of round 1 carry
+// own and relayed blocks. No block is relayed twice. The messages are chosen as in the neighborhood allgather
+// (neighbor_routes.cpp): no rank sends more than 1.5 times the blocks of the busiest rank of linear.
 //
-// Source:   Convene; message combining in neighborhoods: Träff, Carpen-Amarie, Hunold and Rougier 2014 (isomorphic ones,
-//           dimension by dimension), Mirsadeghi, Träff, Balaji and Afsahi 2017 (common neighbours).
+// Source:   Convene; message combining in neighborhoods: Träff, Carpen-Amarie, Hunold and Rougier 2014
+//           (isomorphic ones, dimension by dimension), Mirsadeghi, Träff, Balaji and Afsahi 2017 (common
+//           neighbours).
 // Requires: that all ranks know the whole graph. (It is gathered once, in the first call on a communicator.)
-// Cost:     2 rounds; up to half as many blocks again as linear. On a periodic plane with eight neighbours 4 messages a rank
-//           with 12 blocks, not 8 with 8; in a space of 4 × 4 × 4 about 14 of 26. Scratch for the blocks that a rank relays.
+// Cost:     2 rounds; up to 1.5 times the blocks of linear. On a periodic plane with eight neighbours each
+//           rank sends 4 messages and 12 blocks, not 8 and 8; in a space of 4 × 4 × 4 about 14 of 26 messages.
+//           Scratch for the blocks that a rank relays. In neighbor_alltoallv every block is padded to the
+//           largest of all, since a rank does not know the sizes of blocks that it relays; the ranks first
+//           agree on that size (an allreduce of 8 bytes).
 //
-//   Rank 4 of a 3 × 3 torus with eight neighbours sends 2 messages of 3 blocks along its row: for that rank, and for the
-//   ranks above and below it; then 2 along its column, of its own block and the 2 that arrived from the row.
+//   Rank 4 of a 3 × 3 torus with eight neighbours sends 2 messages of 3 blocks along its row: for that rank,
+//   and for the ranks above and below it; then 2 along its column, of its own block and 2 from the row.
 #include <map>
 
 #include "collective/core/algorithm.hpp"
@@ -131,7 +134,7 @@ extern constinit const Algorithm neighbor_alltoall_combining = {
     .name = "combining",
     .summary = "Blocks for some targets are relayed by others that are between, together with theirs.",
     .source = "Convene; Träff et al. 2014, Mirsadeghi et al. 2017 on message combining",
-    .collectives = {Collective::neighbor_alltoall},
+    .collectives = {Collective::neighbor_alltoall, Collective::neighbor_alltoallv},
     .rounds = "2",
     .relays = true,
     .needs_whole_graph = true,

@@ -34,7 +34,7 @@ extern constinit const Algorithm neighbor_alltoall_linear = {
     .name = "linear",
     .summary = "Every rank sends each target its block and receives a block from each source, all at once.",
     .source = "MPI 4.1, section 8.6",
-    .collectives = {Collective::neighbor_alltoall},
+    .collectives = {Collective::neighbor_alltoall, Collective::neighbor_alltoallv},
     .rounds = "1",
     .generate = generate,
 };
