@@ -119,7 +119,8 @@ class Data {
         counts_(is_irregular(layout.collective)
                     ? block_counts(layout.distribution, layout.procs, bytes / item_.bytes)
                     : std::vector<int>(static_cast<std::size_t>(layout.procs), count_)),
-        displacements_(counts_.size()) {
+        displacements_(counts_.size()),
+        types_(counts_.size(), item_.type) {
     std::exclusive_scan(counts_.begin(), counts_.end(), displacements_.begin(), 0);
     own_counts_.assign(counts_.size(), own_count());
     for (int r = 0; r < layout.procs; ++r) own_displacements_.push_back(r * own_count());
@@ -127,6 +128,9 @@ class Data {
     describe();
     make(input_, inputs_);
     make(output_, outputs_);
+    if (traits(layout.collective).send.types == Types::per_peer)
+      for (auto* displacements : {&displacements_, &own_displacements_})
+        for (int& each : *displacements) each *= static_cast<int>(item_.bytes);
     for (const Piece& piece : inputs_) piece.content.write(input_.data() + piece.at, piece.bytes);
     if (is_both()) output_ = input_;
   }
@@ -163,6 +167,7 @@ class Data {
     const int* const recvcounts = has_blocks_of_own ? own_counts_.data() : counts_.data();
     const int* const rdispls = has_blocks_of_own ? own_displacements_.data() : displacements_.data();
     const int* const displs = rdispls;
+    const MPI_Datatype *const sendtypes = types_.data(), *const recvtypes = sendtypes;
     switch (collective) {
 #define CONVENE_CASE(Name, name, NAME, PATTERN, ...) \
   case Collective::name:                             \
@@ -289,6 +294,7 @@ class Data {
   int count_;
   std::vector<int> counts_, displacements_, own_counts_, own_displacements_, target_counts_,
       target_displacements_;
+  std::vector<MPI_Datatype> types_;
   Neighbors neighbors_;
   std::vector<Piece> inputs_, outputs_;
   std::vector<std::uint8_t> input_, output_;

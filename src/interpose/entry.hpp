@@ -43,6 +43,8 @@ class Init {
 #define CONVENE_TAKE_ROOT_COUNTS(name) name
 #define CONVENE_TAKE_ROOT_DISPLACEMENTS(name) name
 #define CONVENE_TAKE_TYPE(name) convene::interpose::from_word<MPI_Datatype>(name)
+#define CONVENE_TAKE_TYPES(name) name
+#define CONVENE_TAKE_SEND_TYPES(name) name
 #define CONVENE_TAKE_OP(name) convene::interpose::from_word<MPI_Op>(name)
 #define CONVENE_TAKE_ROOT(name) name
 #define CONVENE_TAKE_COMM(name) convene::interpose::from_word<MPI_Comm>(name)

@@ -26,6 +26,7 @@
   blocks(Bcast, bcast, BCAST, BCAST, none, one) \
   blocks(Alltoall, alltoall, ALLTOALL, ALL, each, each) \
   blocks(Alltoallv, alltoallv, ALLTOALLV, ALL_TO_ALL_V, each, each) \
+  blocks(Alltoallw, alltoallw, ALLTOALLW, ALL_TO_ALL_W, each, each) \
   plain(Barrier, barrier, BARRIER, BARRIER, none, none) \
   reduction(Reduce, reduce, REDUCE, REDUCE, one, one_at_root) \
   reduction(Allreduce, allreduce, ALLREDUCE, ALLREDUCE, one, one) \
@@ -44,7 +45,7 @@
 
 // clang-format off
 // The arguments of each pattern in MPI's order, without info and request: X(KIND, name). The ROOT_ kinds are
-// significant at the root only.
+// significant at the root only, SEND_TYPES where sendbuf is not MPI_IN_PLACE.
 #define CONVENE_ARGUMENTS_ALL(X)                                                                                   \
   X(INPUT, sendbuf), X(COUNT, sendcount), X(TYPE, sendtype),                                                       \
   X(OUTPUT, recvbuf), X(COUNT, recvcount), X(TYPE, recvtype), X(COMM, comm)
@@ -69,6 +70,9 @@
 #define CONVENE_ARGUMENTS_ALL_TO_ALL_V(X)                                                                          \
   X(INPUT, sendbuf), X(COUNTS, sendcounts), X(DISPLACEMENTS, sdispls), X(TYPE, sendtype),                          \
   X(OUTPUT, recvbuf), X(COUNTS, recvcounts), X(DISPLACEMENTS, rdispls), X(TYPE, recvtype), X(COMM, comm)
+#define CONVENE_ARGUMENTS_ALL_TO_ALL_W(X)                                                                          \
+  X(INPUT, sendbuf), X(COUNTS, sendcounts), X(DISPLACEMENTS, sdispls), X(SEND_TYPES, sendtypes),                   \
+  X(OUTPUT, recvbuf), X(COUNTS, recvcounts), X(DISPLACEMENTS, rdispls), X(TYPES, recvtypes), X(COMM, comm)
 #define CONVENE_ARGUMENTS_REDUCE(X)                                                                                \
   X(INPUT, sendbuf), X(OUTPUT, recvbuf), X(COUNT, count), X(TYPE, type), X(OP, op), X(ROOT, root), X(COMM, comm)
 #define CONVENE_ARGUMENTS_ALLREDUCE(X)                                                                             \
@@ -92,6 +96,8 @@
 #define CONVENE_DECLARE_ROOT_COUNTS CONVENE_DECLARE_COUNTS
 #define CONVENE_DECLARE_ROOT_DISPLACEMENTS CONVENE_DECLARE_DISPLACEMENTS
 #define CONVENE_DECLARE_TYPE(Count, Displacement, Handles, name) Handles::Type name
+#define CONVENE_DECLARE_TYPES(Count, Displacement, Handles, name) const MPI_Datatype* name
+#define CONVENE_DECLARE_SEND_TYPES CONVENE_DECLARE_TYPES
 #define CONVENE_DECLARE_OP(Count, Displacement, Handles, name) Handles::Op name
 #define CONVENE_DECLARE_ROOT(Count, Displacement, Handles, name) int name
 #define CONVENE_DECLARE_COMM(Count, Displacement, Handles, name) Handles::Comm name
@@ -106,6 +112,8 @@
 #define CONVENE_IS_ARRAY_ROOT_COUNTS true
 #define CONVENE_IS_ARRAY_ROOT_DISPLACEMENTS true
 #define CONVENE_IS_ARRAY_TYPE false
+#define CONVENE_IS_ARRAY_TYPES true
+#define CONVENE_IS_ARRAY_SEND_TYPES true
 #define CONVENE_IS_ARRAY_OP false
 #define CONVENE_IS_ARRAY_ROOT false
 #define CONVENE_IS_ARRAY_COMM false

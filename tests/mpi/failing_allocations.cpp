@@ -125,6 +125,7 @@ struct Arguments {
   Count count = 2, sendcount = 2, recvcount = 2;
   std::vector<Count> counts = std::vector<Count>(16, Count(2));
   std::vector<Displacement> places;
+  std::vector<MPI_Datatype> types = std::vector<MPI_Datatype>(16, MPI_INT);
   Arguments() {
     for (int i = 0; i < 16; ++i) places.push_back(Displacement(2 * i));
   }
@@ -138,6 +139,7 @@ Arguments<MPI_Count, MPI_Aint> large;
                                                                           (of).counts.data();             \
   [[maybe_unused]] const auto *const displs = (of).places.data(), *const sdispls = displs,                \
                                      *const rdispls = displs;                                             \
+  [[maybe_unused]] const MPI_Datatype *const sendtypes = (of).types.data(), *const recvtypes = sendtypes; \
   [[maybe_unused]] const MPI_Op op = MPI_SUM;
 
 int wait_after(int code, MPI_Request* request) {

@@ -78,9 +78,9 @@ class Guarded {
   std::vector<unsigned char> memory_;
 };
 
-const char* const collectives[] = {"allgather", "allgatherv", "gather",   "gatherv",   "scatter",
-                                   "scatterv",  "bcast",      "alltoall", "alltoallv", "barrier"};
-bool has_arrays(const std::string& name) { return name.back() == 'v'; }
+const char* const collectives[] = {"allgather", "allgatherv", "gather",    "gatherv",   "scatter", "scatterv",
+                                   "bcast",     "alltoall",   "alltoallv", "alltoallw", "barrier"};
+bool has_arrays(const std::string& name) { return name.back() == 'v' || name.back() == 'w'; }
 
 /// One call with all its arguments, twice: for Convene, and for the MPI.
 struct Call {
@@ -89,11 +89,13 @@ struct Call {
   int rank = 0, procs = 1, root = 0;
   bool in_place = false;
   const Type *send = nullptr, *recv = nullptr;
-  int units = 0;  // of a block, if all are equal
+  std::vector<MPI_Datatype> send_types, recv_types;  // of alltoallw
+  int units = 0;                                     // of a block, if all are equal
   std::vector<int> send_counts, send_at, recv_counts, recv_at;
   std::unique_ptr<Guarded> input, output[2];
 
   bool is(const char* name) const { return collective == name; }
+  bool is_between_pairs() const { return is("alltoallv") || is("alltoallw"); }
   bool is_rooted() const { return collective[0] == 'g' || collective[0] == 's' || collective[0] == 'b'; }
   std::string in_words() const {
     std::ostringstream text;
@@ -118,6 +120,25 @@ void lay_out(const std::vector<int>& units, const Type& type, Random& mine, std:
     at[block] = next;
     next += counts[block];
   }
+}
+
+/// The same with a type per block. Displacements are in bytes; returns how many there are.
+MPI_Aint lay_out(const std::vector<int>& units, const std::vector<const Type*>& types, Random& mine,
+                 std::vector<int>& counts, std::vector<int>& at) {
+  std::vector<std::size_t> order(units.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::shuffle(order.begin(), order.end(), mine);
+  counts.resize(units.size());
+  at.resize(units.size());
+  MPI_Aint next = 0;
+  for (const std::size_t block : order) {
+    const Type& type = *types[block];
+    next += type.reach + 4 * below(mine, 3);  // types reach to either side
+    counts[block] = units[block] * type.items;
+    at[block] = static_cast<int>(next);
+    next += units[block] * type.extent + type.reach;
+  }
+  return next;
 }
 
 int reach(const std::vector<int>& counts, const std::vector<int>& at) {
@@ -153,8 +174,8 @@ void fill_in(Call& call, const std::vector<Type>& types, [[maybe_unused]] bool o
   call.root = below(shared, call.procs);
   call.in_place = below(shared, 4) == 0 && !call.is("bcast");
 #ifdef OPEN_MPI  // its alltoallv in place is wrong for types with gaps, and the non-blocking one for any
-  call.in_place = call.in_place && !(outstanding && call.is("alltoallv"));
-  const bool without_gaps = call.in_place && call.is("alltoallv");
+  call.in_place = call.in_place && !(outstanding && call.is_between_pairs());
+  const bool without_gaps = call.in_place && call.is_between_pairs();
 #else
   const bool without_gaps = false;
 #endif
@@ -171,7 +192,7 @@ void fill_in(Call& call, const std::vector<Type>& types, [[maybe_unused]] bool o
   for (auto& row : units)
     for (int& each : row)
       if (has_arrays(call.collective)) each = below(shared, 3) == 0 ? 0 : below(shared, call.units + 2);
-  if (call.in_place && call.is("alltoallv"))  // received blocks must fit the places of the sent ones
+  if (call.in_place && call.is_between_pairs())  // received blocks must fit the places of the sent ones
     for (std::size_t a = 0; a < n; ++a)
       for (std::size_t b = 0; b < a; ++b) units[a][b] = units[b][a];
   const bool one = call.is("allgatherv") || call.is("gatherv");  // a rank's block is the same for all ranks
@@ -187,7 +208,18 @@ void fill_in(Call& call, const std::vector<Type>& types, [[maybe_unused]] bool o
     got.assign(all_out ? n : 1, call.units);
   }
   if (call.is("barrier")) sent = got = {0};
-  if (has_arrays(call.collective)) {
+  MPI_Aint sent_bytes = 0, got_bytes = 0;
+  if (call.is("alltoallw")) {
+    std::vector<const Type*> from, to;
+    for (std::size_t i = 0; i < n; ++i) {
+      from.push_back(&one_of(types, items, mine));
+      to.push_back(&one_of(types, items, mine, without_gaps));
+      call.send_types.push_back(from.back()->handle);
+      call.recv_types.push_back(to.back()->handle);
+    }
+    sent_bytes = lay_out(sent, from, mine, call.send_counts, call.send_at);
+    got_bytes = lay_out(got, to, mine, call.recv_counts, call.recv_at);
+  } else if (has_arrays(call.collective)) {
     lay_out(sent, *call.send, mine, call.send_counts, call.send_at);
     lay_out(got, *call.recv, mine, call.recv_counts, call.recv_at);
     if (sent.size() == 1) call.send_at = {0};
@@ -206,8 +238,12 @@ void fill_in(Call& call, const std::vector<Type>& types, [[maybe_unused]] bool o
   const auto guarded = [&](std::size_t size, const Type& type) {
     return std::make_unique<Guarded>(size, static_cast<std::size_t>(type.reach) + 16);
   };
-  call.input = guarded(bytes(call.send_counts, call.send_at, *call.send), *call.send);
-  call.output[0] = guarded(bytes(call.recv_counts, call.recv_at, *call.recv), *call.recv);
+  if (!call.is("alltoallw")) {
+    sent_bytes = static_cast<MPI_Aint>(bytes(call.send_counts, call.send_at, *call.send));
+    got_bytes = static_cast<MPI_Aint>(bytes(call.recv_counts, call.recv_at, *call.recv));
+  }
+  call.input = guarded(static_cast<std::size_t>(sent_bytes), *call.send);
+  call.output[0] = guarded(static_cast<std::size_t>(got_bytes), *call.recv);
   for (auto* buffer : {call.input.get(), call.output[0].get()})
     for (unsigned char& byte : buffer->all()) byte = static_cast<unsigned char>(mine());
   call.output[1] = std::make_unique<Guarded>(*call.output[0]);
@@ -223,6 +259,7 @@ int run(Call& call, int by, bool interposed, MPI_Request* request) {
   const int sends = call.send_counts[0], receives = call.recv_counts[0], root = call.root;
   const int *scounts = call.send_counts.data(), *sat = call.send_at.data();
   const int *rcounts = call.recv_counts.data(), *rat = call.recv_at.data();
+  const MPI_Datatype *const sts = call.send_types.data(), *const rts = call.recv_types.data();
   const MPI_Datatype st = call.send->handle, rt = call.recv->handle;
   const MPI_Comm comm = call.comm;
 #define ONE(ours, own, theirs, ...) \
@@ -241,6 +278,7 @@ int run(Call& call, int by, bool interposed, MPI_Request* request) {
   DO(bcast, Bcast, out, receives, rt, root)
   DO(alltoall, Alltoall, in, sends, st, out, receives, rt)
   DO(alltoallv, Alltoallv, in, scounts, sat, st, out, rcounts, rat, rt)
+  DO(alltoallw, Alltoallw, in, scounts, sat, sts, out, rcounts, rat, rts)
 #undef DO
   if (request) ONE(convene_ibarrier, MPI_Ibarrier, PMPI_Ibarrier, comm, request);
   ONE(convene_barrier, MPI_Barrier, PMPI_Barrier, comm);

@@ -135,7 +135,7 @@ extern constinit const Algorithm alltoall_bruck = {
         "A block that goes i ranks up goes by the digits of i, together with all that share the digit; "
         "blocks that differ are padded to the largest.",
     .source = "Bruck et al. 1997, section 3",
-    .collectives = {Collective::alltoall, Collective::alltoallv},
+    .collectives = {Collective::alltoall, Collective::alltoallv, Collective::alltoallw},
     .rounds = "⌈log_r P⌉",
     .parameters = own_parameters,
     .relays = true,

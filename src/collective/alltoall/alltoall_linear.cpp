@@ -31,7 +31,7 @@ extern constinit const Algorithm alltoall_linear = {
     .name = "linear",
     .summary = "Every rank sends all its blocks at once, beginning with the rank above it.",
     .source = "folklore",
-    .collectives = {Collective::alltoall, Collective::alltoallv},
+    .collectives = {Collective::alltoall, Collective::alltoallv, Collective::alltoallw},
     .rounds = "1",
     .generate = generate,
 };

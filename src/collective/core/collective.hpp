@@ -25,6 +25,7 @@ enum class Collective : std::uint8_t {
   bcast,
   alltoall,
   alltoallv,
+  alltoallw,
   barrier,
   reduce,
   allreduce,
@@ -61,7 +62,7 @@ enum class On : std::uint8_t { no_rank, root, all_ranks };
 /// The shape of a count argument. `per_neighbor`: one for each entry of the rank's list.
 enum class Counts : std::uint8_t { none, one, per_rank, per_neighbor };
 
-/// The shape of a datatype argument.
+/// The shape of a datatype argument. `per_peer`: displacements are in bytes then.
 enum class Types : std::uint8_t { none, one, per_peer };
 
 /// A send or a receive buffer with its count, displacement and type arguments.
@@ -92,6 +93,7 @@ constexpr BufferTraits blocks = {On::all_ranks, Counts::one, false, Types::one};
 constexpr BufferTraits blocks_at_root = {On::root, Counts::one, false, Types::one};
 constexpr BufferTraits unequal = {On::all_ranks, Counts::per_rank, true, Types::one};
 constexpr BufferTraits unequal_at_root = {On::root, Counts::per_rank, true, Types::one};
+constexpr BufferTraits unequal_types = {On::all_ranks, Counts::per_rank, true, Types::per_peer};
 constexpr BufferTraits of_neighbors = {On::all_ranks, Counts::per_neighbor, true, Types::one};
 constexpr BufferTraits unequal_shares = {On::all_ranks, Counts::per_rank, false, Types::one};
 
@@ -119,6 +121,8 @@ constexpr CollectiveTraits rows[] = {
      .send = blocks, .recv = blocks, .in_place = On::all_ranks, .partner = Collective::alltoallv},
     {.collective = Collective::alltoallv, .name = "alltoallv", .postcondition = Postcondition::alltoall,
      .send = unequal, .recv = unequal, .in_place = On::all_ranks, .partner = Collective::alltoall},
+    {.collective = Collective::alltoallw, .name = "alltoallw", .postcondition = Postcondition::alltoall,
+     .send = unequal_types, .recv = unequal_types, .in_place = On::all_ranks},
     {.collective = Collective::barrier, .name = "barrier", .postcondition = Postcondition::allgather,
      .send = absent, .recv = absent},
     {.collective = Collective::reduce, .name = "reduce", .postcondition = Postcondition::reduce,

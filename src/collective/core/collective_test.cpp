@@ -63,7 +63,8 @@ TEST(CollectiveTable, TraitsAreThoseOfEachCollective) {
   EXPECT_EQ(those(is_neighborhood),
             "neighbor_allgather neighbor_allgatherv neighbor_alltoall neighbor_alltoallv");
   EXPECT_EQ(those(has_unequal_blocks),
-            "allgatherv gatherv scatterv alltoallv reduce_scatter neighbor_allgatherv neighbor_alltoallv");
+            "allgatherv gatherv scatterv alltoallv alltoallw reduce_scatter neighbor_allgatherv "
+            "neighbor_alltoallv");
   const auto aliases = [](Collective collective) {
     const Call call = with_graph({.collective = collective, .procs = 4, .in_place = true});
     return in_place_alias(call, 1).has_value();

@@ -217,7 +217,7 @@ extern constinit const Algorithm scatter_remap =
     remap<Collective::scatter>({Collective::scatter, Collective::scatterv});
 extern constinit const Algorithm bcast_remap = remap<Collective::bcast>({Collective::bcast});
 extern constinit const Algorithm alltoall_remap =
-    remap<Collective::alltoall>({Collective::alltoall, Collective::alltoallv});
+    remap<Collective::alltoall>({Collective::alltoall, Collective::alltoallv, Collective::alltoallw});
 extern constinit const Algorithm barrier_remap = remap<Collective::barrier>({Collective::barrier});
 extern constinit const Algorithm reduce_remap = remap<Collective::reduce>({Collective::reduce});
 extern constinit const Algorithm allreduce_remap = remap<Collective::allreduce>({Collective::allreduce});

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The collectives in Fortran under Open MPI; interpose/fortran/fortran_openmpi.hpp says why they are here.
+#include <mutex>
+#include <new>
+#include <set>
+#include <vector>
+
 #include "interpose/fortran/fortran_openmpi.hpp"
 #include "interpose/free_operator.hpp"
 #include "mpi/collective_table.hpp"
@@ -7,6 +12,28 @@
 
 namespace convene::interpose {
 using namespace fortran;
+namespace {
+
+/// An array of datatypes with one entry per peer, as C has it; null for a null one. It stays until the
+/// process ends, since MPI does not report when it has done with it. Equal arrays are kept once.
+const MPI_Datatype* types_of(const MPI_Fint* indices, const MPI_Fint* comm_index) try {
+  const MPI_Comm comm = comm_of(*comm_index);
+  if (!indices || comm == MPI_COMM_NULL) return nullptr;
+  int inter = 0, peers = 0;
+  pmpi.Comm_test_inter(comm, &inter);
+  (inter ? pmpi.Comm_remote_size : pmpi.Comm_size)(comm, &peers);
+  std::vector<MPI_Datatype> types;
+  for (int peer = 0; peer < peers; ++peer) types.push_back(type_of(indices[peer]));
+  static std::mutex mutex;
+  static auto& kept =
+      *new std::set<std::vector<MPI_Datatype>>;  // never freed: programs finalize in odd orders
+  const std::lock_guard lock(mutex);
+  return kept.insert(std::move(types)).first->data();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+}  // namespace
 
 // The declaration of an argument in Fortran, and the argument in the runtime's type.
 #define CONVENE_FORTRAN_INPUT(name) const void* name
@@ -18,6 +45,8 @@ using namespace fortran;
 #define CONVENE_FORTRAN_ROOT_COUNTS CONVENE_FORTRAN_COUNT
 #define CONVENE_FORTRAN_ROOT_DISPLACEMENTS CONVENE_FORTRAN_COUNT
 #define CONVENE_FORTRAN_TYPE CONVENE_FORTRAN_COUNT
+#define CONVENE_FORTRAN_TYPES CONVENE_FORTRAN_COUNT
+#define CONVENE_FORTRAN_SEND_TYPES CONVENE_FORTRAN_COUNT
 #define CONVENE_FORTRAN_OP CONVENE_FORTRAN_COUNT
 #define CONVENE_FORTRAN_ROOT CONVENE_FORTRAN_COUNT
 #define CONVENE_FORTRAN_COMM CONVENE_FORTRAN_COUNT
@@ -32,6 +61,9 @@ using namespace fortran;
 #define CONVENE_TRANSLATE_ROOT_COUNTS(name) name
 #define CONVENE_TRANSLATE_ROOT_DISPLACEMENTS(name) name
 #define CONVENE_TRANSLATE_TYPE(name) type_of(*name)
+#define CONVENE_TRANSLATE_TYPES(name) types_of(name, comm)
+#define CONVENE_TRANSLATE_SEND_TYPES(name) \
+  types_of(translated(sendbuf) == MPI_IN_PLACE ? nullptr : name, comm)
 #define CONVENE_TRANSLATE_OP(name) op_of(*name)
 #define CONVENE_TRANSLATE_ROOT(name) *name
 #define CONVENE_TRANSLATE_COMM(name) comm_of(*name)

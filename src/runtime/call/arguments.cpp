@@ -12,7 +12,7 @@ bool is_sound(const BufferArgument& side, Collective collective) {
   if (!side.is_used()) return true;
   const bool lacks_arrays =
       !may_have_equal_blocks(collective) && side.blocks.number() > 1 && side.blocks.is_uniform();
-  return !lacks_arrays && side.type != MPI_DATATYPE_NULL && side.blocks.total().has_value();
+  return !lacks_arrays && side.has_types() && side.blocks.total().has_value();
 }
 
 /// True if a reduction's buffers differ, its type and operator fit, and no named type has a null buffer. (In

@@ -20,12 +20,6 @@ bool copies_in_place(Collective collective) {
   return is_alltoall(collective) || is_reduce_scatter(collective);
 }
 
-std::int64_t largest_block(const BufferArgument& side) {
-  MPI_Count most = 0;
-  for (Rank block = 0; block < side.blocks.number(); ++block) most = std::max(most, side.blocks.count(block));
-  return side.is_used() ? most * static_cast<std::int64_t>(facts_of(side.type).size) : 0;
-}
-
 }  // namespace
 
 bool must_agree(const Arguments& arguments, const Prepared& prepared) {
@@ -70,7 +64,9 @@ BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_C
     note_sizes(arguments, sizes_);
   }
   // What comes is no larger in a right program; in a wrong one nobody is to read beyond the staging.
-  if (is_padded()) largest_ = std::max(largest_block(arguments.send), largest_block(arguments.recv));
+  if (is_padded())
+    largest_ =
+        static_cast<std::int64_t>(std::max(arguments.send.largest_block(), arguments.recv.largest_block()));
 }
 
 /// If no rank knows the sizes of the blocks that it relays, all blocks are as large as the largest.

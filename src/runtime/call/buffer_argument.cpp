@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/call/buffer_argument.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace convene::runtime {
@@ -52,21 +53,69 @@ Blocks Blocks::back_to_back(Arena& arena) const {
   return {number_, counts, at};
 }
 
+bool BufferArgument::has_types() const {
+  if (!types) return type != MPI_DATATYPE_NULL;
+  for (Rank block = 0; block < blocks.number(); ++block)
+    if (types[block] == MPI_DATATYPE_NULL && blocks.count(block) != 0) return false;
+  return true;
+}
+
+std::size_t BufferArgument::bytes(Rank block) const {
+  const MPI_Count items = blocks.count(block);
+  return items > 0 ? facts_of(type_of(block)).size * static_cast<std::size_t>(items) : 0;
+}
+
+std::size_t BufferArgument::largest_block() const {
+  std::size_t most = 0;
+  if (types)
+    for (Rank block = 0; block < blocks.number(); ++block) most = std::max(most, bytes(block));
+  if (types || !is_used()) return most;
+  MPI_Count items = 0;
+  for (Rank block = 0; block < blocks.number(); ++block) items = std::max(items, blocks.count(block));
+  return facts_of(type).size * static_cast<std::size_t>(items);
+}
+
+namespace {
+
+/// Facts of the bytes that blocks of several types consist of.
+TypeFacts facts_of_bytes(const BufferArgument& side) {
+  TypeFacts facts{.size = 1, .extent = 1, .is_contiguous = true, .is_dense = true};
+  for (Rank block = 0; block < side.blocks.number(); ++block)
+    if (side.blocks.count(block) > 0 && !facts_of(side.types[block]).is_contiguous)
+      facts.is_contiguous = facts.is_dense = false;
+  return facts;
+}
+
+/// The blocks with counts in bytes, as their displacements are.
+Blocks blocks_in_bytes(const BufferArgument& side, Arena& arena) {
+  const Rank number = side.blocks.number();
+  auto* counts = arena.take_array<MPI_Count>(number);
+  auto* at = arena.take_array<MPI_Aint>(number);
+  for (Rank block = 0; block < number; ++block) {
+    counts[block] = static_cast<MPI_Count>(side.bytes(block));
+    at[block] = static_cast<MPI_Aint>(side.blocks.at(block));
+  }
+  return {number, counts, at};
+}
+
+}  // namespace
+
 PackedBuffer::PackedBuffer(const BufferArgument& side, const Layout& layout, Arena& arena) : side_(side) {
   if (!side.is_used()) return;
   side_.blocks = side.blocks.with_displacements(arena);
-  facts_ = facts_of(side.type);
+  facts_ = side.types ? facts_of_bytes(side) : facts_of(side.type);
+  const Blocks blocks = side.types ? blocks_in_bytes(side_, arena) : side_.blocks;
   if (layout.by_items) facts_.is_contiguous = facts_.is_dense;
   if (layout.padded_to) {
     staging_ = arena.take(*layout.padded_to * side.blocks.number());
     memory_ = Memory::uniform(staging_, *layout.padded_to, layout.segments);
   } else if (facts_.is_contiguous && !layout.copied) {
-    memory_ = side_.blocks.memory(side.buffer, facts_, layout.segments);
+    memory_ = blocks.memory(side.buffer, facts_, layout.segments);
   } else {
-    staging_ = arena.take(facts_.size * side.blocks.total().value_or(0));
+    staging_ = arena.take(facts_.size * blocks.total().value_or(0));
     TypeFacts packed = facts_;
     packed.extent = static_cast<std::ptrdiff_t>(facts_.size);
-    memory_ = side_.blocks.back_to_back(arena).memory(staging_, packed, layout.segments);
+    memory_ = blocks.back_to_back(arena).memory(staging_, packed, layout.segments);
   }
   if (layout.by_items) memory_.cut_between(facts_.size);
 }
@@ -75,17 +124,12 @@ void* PackedBuffer::items(Rank block) const {
   return static_cast<std::byte*>(side_.buffer) + facts_.extent * side_.blocks.at(block);
 }
 
-/// Of the items: what is behind them in a padded block is anything.
-std::size_t PackedBuffer::bytes(Rank block) const {
-  return facts_.size * static_cast<std::size_t>(side_.blocks.count(block));
-}
-
 int PackedBuffer::fetch(Rank block, MPI_Comm comm) const {
-  if (!is_staged()) return MPI_SUCCESS;
+  if (!is_staged() || bytes(block) == 0) return MPI_SUCCESS;
   std::byte* const to = memory_.block(block).at;
   if (!facts_.is_contiguous)
-    return pack_items(items(block), side_.blocks.count(block), side_.type, facts_, to, comm);
-  if (bytes(block) > 0) std::memcpy(to, items(block), bytes(block));
+    return pack_items(items(block), side_.blocks.count(block), side_.type_of(block), facts(block), to, comm);
+  std::memcpy(to, items(block), bytes(block));
   return MPI_SUCCESS;
 }
 
@@ -97,12 +141,14 @@ int PackedBuffer::fetch(MPI_Comm comm) const {
 
 int PackedBuffer::deliver(MPI_Comm comm) const {
   for (Rank block = 0; is_staged() && block < side_.blocks.number(); ++block) {
+    if (bytes(block) == 0) continue;
     const std::byte* const from = memory_.block(block).at;
     if (facts_.is_contiguous) {
-      if (bytes(block) > 0) std::memcpy(items(block), from, bytes(block));
+      std::memcpy(items(block), from, bytes(block));
       continue;
     }
-    const int code = unpack_items(from, items(block), side_.blocks.count(block), side_.type, facts_, comm);
+    const int code =
+        unpack_items(from, items(block), side_.blocks.count(block), side_.type_of(block), facts(block), comm);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;

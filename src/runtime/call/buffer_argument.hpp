@@ -67,8 +67,16 @@ struct BufferArgument {
   void* buffer = nullptr;
   Blocks blocks = {};
   MPI_Datatype type = MPI_DATATYPE_NULL;
+  /// One type per block, which stays the caller's; displacements are in bytes. Null: `type` is that of all.
+  const MPI_Datatype* types = nullptr;
 
   bool is_used() const { return blocks.number() > 0; }
+  MPI_Datatype type_of(Rank block) const { return types ? types[block] : type; }
+  /// Whether every block that has items has a type.
+  bool has_types() const;
+  /// Bytes of data in a block, and in the largest one.
+  std::size_t bytes(Rank block) const;
+  std::size_t largest_block() const;
 };
 
 /// Required layout of a side in memory.
@@ -98,10 +106,15 @@ class PackedBuffer {
 
  private:
   void* items(Rank block) const;
-  std::size_t bytes(Rank block) const;
+  /// Of the items: a padded block is larger.
+  std::size_t bytes(Rank block) const {
+    return side_.types ? side_.bytes(block)
+                       : facts_.size * static_cast<std::size_t>(side_.blocks.count(block));
+  }
+  TypeFacts facts(Rank block) const { return side_.types ? facts_of(side_.types[block]) : facts_; }
 
   BufferArgument side_;
-  TypeFacts facts_;
+  TypeFacts facts_;  // with a type per block: of bytes
   Memory memory_;
   std::byte* staging_ = nullptr;
 };

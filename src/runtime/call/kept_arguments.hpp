@@ -2,6 +2,8 @@
 // Arguments of a call that continues after it has returned.
 #pragma once
 
+#include <deque>
+
 #include "base/arena.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/operator.hpp"
@@ -20,11 +22,30 @@ class KeptArguments : public Arguments {
     if (is_reduction(collective)) given_type = given.item_type();
     send.blocks = send.blocks.kept(arrays_);
     recv.blocks = recv.blocks.kept(arrays_);
+    keep_types(send);
+    keep_types(recv);
   }
 
  private:
+  void keep_types(BufferArgument& side) {
+    if (!side.types) return;
+    const MPI_Datatype* const given = side.types;
+    auto* const kept = arrays_.take_array<MPI_Datatype>(side.blocks.number());
+    for (Rank block = 0; block < side.blocks.number(); ++block) {
+      kept[block] = side.blocks.count(block) > 0 ? given[block] : MPI_DATATYPE_NULL;
+      const bool is_as_before =
+          block > 0 && given[block] == given[block - 1] && kept[block - 1] != MPI_DATATYPE_NULL;
+      if (kept[block] != MPI_DATATYPE_NULL && is_as_before)
+        kept[block] = kept[block - 1];
+      else
+        types_.emplace_back(kept[block]);
+    }
+    side.types = kept;
+  }
+
   const KeptType send_type_, recv_type_;
   const HeldOperator operator_;
+  std::deque<KeptType> types_;  // of blocks with a type each
   Arena arrays_;
 };
 

@@ -20,7 +20,9 @@ struct EqualCounts {
   static constexpr bool are_equal = true;
   Count each;
 
-  Blocks of(Rank number) const { return {number, each}; }
+  BufferArgument argument(const void* buffer, Rank number, MPI_Datatype type) const {
+    return side(buffer, {number, each}, type);
+  }
   bool are_missing() const { return false; }
 };
 
@@ -31,8 +33,23 @@ struct CountArrays {
   const Count* counts;
   const DisplacementOf<Count>* displacements;
 
-  Blocks of(Rank number) const { return {number, counts, displacements}; }
+  BufferArgument argument(const void* buffer, Rank number, MPI_Datatype type) const {
+    return side(buffer, {number, counts, displacements}, type);
+  }
   bool are_missing() const { return !counts || !displacements; }
+};
+
+/// The same with types by block, and displacements in bytes.
+template <class Count>
+struct TypedArrays : CountArrays<Count> {
+  const MPI_Datatype* types;
+
+  BufferArgument argument(const void* buffer, Rank number, MPI_Datatype type) const {
+    BufferArgument made = CountArrays<Count>::argument(buffer, number, type);
+    made.types = types;
+    return made;
+  }
+  bool are_missing() const { return !types || CountArrays<Count>::are_missing(); }
 };
 
 /// One side of a call as the program gave it.
@@ -51,6 +68,12 @@ template <class Count>
 Side<CountArrays<Count>> array_blocks(const void* buffer, const Count* counts,
                                       const DisplacementOf<Count>* displacements, MPI_Datatype type) {
   return {buffer, {counts, displacements}, type};
+}
+
+template <class Count>
+Side<TypedArrays<Count>> typed_blocks(const void* buffer, const Count* counts,
+                                      const DisplacementOf<Count>* displacements, const MPI_Datatype* types) {
+  return {buffer, {{counts, displacements}, types}, MPI_DATATYPE_NULL};
 }
 
 /// How many neighbours this rank has on each side.
@@ -108,8 +131,8 @@ void fill_in(Arguments& call, const Side<Sending>& send, const Side<Receiving>& 
   const Rank receives = call.in_place && is_scatter ? 0 : blocks_here<received>(call, degrees);
   call.is_refused = (sends > 0 && send.counts.are_missing()) || (receives > 0 && recv.counts.are_missing());
   if (call.is_refused) return;
-  if (sends > 0) call.send = side(send.buffer, send.counts.of(sends), send.type);
-  if (receives > 0) call.recv = side(recv.buffer, recv.counts.of(receives), recv.type);
+  if (sends > 0) call.send = send.counts.argument(send.buffer, sends, send.type);
+  if (receives > 0) call.recv = recv.counts.argument(recv.buffer, receives, recv.type);
 }
 
 template <Collective collective, Number sent, Number received, class Sending, class Receiving, class Native>
@@ -151,6 +174,10 @@ template <Collective collective, Number sent, Number received, class Sending, cl
 #define CONVENE_RUN_ALL_TO_ALL_V(name, SEND, RECV)                                    \
   CONVENE_RUN(name, SEND, RECV, array_blocks(sendbuf, sendcounts, sdispls, sendtype), \
               array_blocks(recvbuf, recvcounts, rdispls, recvtype), 0)
+
+#define CONVENE_RUN_ALL_TO_ALL_W(name, SEND, RECV)                                     \
+  CONVENE_RUN(name, SEND, RECV, typed_blocks(sendbuf, sendcounts, sdispls, sendtypes), \
+              typed_blocks(recvbuf, recvcounts, rdispls, recvtypes), 0)
 
 CONVENE_COLLECTIVES(CONVENE_DEFINE, CONVENE_NO_COLLECTIVE, CONVENE_NO_COLLECTIVE)
 

@@ -152,6 +152,8 @@ inline const CollectiveFunctions& functions(const Form& form) {
 #define CONVENE_NATIVE_ROOT_COUNTS(name) native_calls::at_root<Count>(comm, root, name)
 #define CONVENE_NATIVE_ROOT_DISPLACEMENTS(name) native_calls::at_root<Count>(comm, root, name)
 #define CONVENE_NATIVE_TYPE(name) name
+#define CONVENE_NATIVE_TYPES(name) name
+#define CONVENE_NATIVE_SEND_TYPES(name) name
 #define CONVENE_NATIVE_OP(name) name
 #define CONVENE_NATIVE_ROOT(name) name
 #define CONVENE_NATIVE_COMM(name) name
