@@ -5,7 +5,8 @@ import pytest
 
 from tests.conformance.stacks import Stack, all_stacks
 
-CALLS = 120
+CALLS = 200
+COLLECTIVES = ("neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv")
 
 
 def present(name: str) -> Stack:
@@ -21,14 +22,14 @@ def present(name: str) -> Stack:
 @pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpich5-abi"])
 def test_neighborhoods(name: str, procs: int, algorithm: str) -> None:
     stack = present(name)
-    uses = f"neighbor_allgather={algorithm},neighbor_allgatherv={algorithm}"
+    uses = ",".join(f"{collective}={algorithm}" for collective in COLLECTIVES)
     # MPI_Neighbor_allgather_init is Convene's where it runs the call; before the first blocking call on a
     # communicator `combining` is not ready, and the MPI's own may lack it.
     forms = ["persistent"] if algorithm == "linear" else []
     done = stack.run(procs, [stack.program("neighborhood"), str(CALLS), "7", *forms], {"CONVENE_USE": uses})
     assert done.status == 0, done.output
     assert f"{CALLS} neighborhood calls are right" in done.output
-    for collective in ("neighbor_allgather", "neighbor_allgatherv"):
+    for collective in COLLECTIVES:
         assert algorithm in done.algorithms(collective)
         assert done.algorithms(collective) <= {algorithm, "native"}
     reasons = {record["reason"] for record in done.records() if record["algorithm"] == "native"}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighborhood collectives on all kinds of process topologies, with blocks of equal and of different sizes,
-// contiguous and not, blocking, non-blocking and (if the MPI has it) persistent:
+// Neighborhood allgathers and alltoalls on all kinds of process topologies, with blocks of equal and of
+// different sizes, contiguous and not, blocking, non-blocking and (if the MPI has it) persistent:
 //
 //   neighborhood [calls [seed]]
 //
@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -36,11 +37,39 @@ struct Topology {
   MPI_Comm comm = MPI_COMM_NULL;
   std::vector<int> sources, targets;  // MPI_PROC_NULL if there is none
   int rank = 0, procs = 0;
+  bool is_grid = false;
+  std::vector<std::vector<int>> all_targets;  // by rank
 };
+
+/// Every rank's targets.
+void find_all_targets(Topology& on) {
+  std::vector<int> sizes(static_cast<std::size_t>(on.procs)), at(sizes.size());
+  const int own = static_cast<int>(on.targets.size());
+  MPI_Allgather(&own, 1, MPI_INT, sizes.data(), 1, MPI_INT, on.comm);
+  int total = 0;
+  for (std::size_t rank = 0; rank < sizes.size(); ++rank) at[rank] = total, total += sizes[rank];
+  std::vector<int> all(static_cast<std::size_t>(total) + 1);
+  MPI_Allgatherv(on.targets.data(), own, MPI_INT, all.data(), sizes.data(), at.data(), MPI_INT, on.comm);
+  for (std::size_t rank = 0; rank < sizes.size(); ++rank)
+    on.all_targets.emplace_back(all.begin() + at[rank], all.begin() + at[rank] + sizes[rank]);
+}
+
+/// Which of its blocks a source sends to place `place` of this rank: blocks between two ranks match in their
+/// order; on a grid what is sent down arrives from above, and the other way round (MPI 4.1, 8.6).
+int sent_as(const Topology& on, std::size_t place) {
+  const int source = on.sources[place];
+  if (on.is_grid) return static_cast<int>(place ^ 1u);
+  long before = std::count(on.sources.begin(), on.sources.begin() + static_cast<long>(place), source);
+  const std::vector<int>& sent = on.all_targets[static_cast<std::size_t>(source)];
+  for (std::size_t i = 0; i < sent.size(); ++i)
+    if (sent[i] == on.rank && before-- == 0) return static_cast<int>(i);
+  fail("a source without a target");
+}
 
 Topology grid(bool periodic) {
   Topology made;
   made.name = periodic ? "torus" : "grid";
+  made.is_grid = true;
   int dims[2] = {0, 0}, periods[2] = {periodic, periodic};
   MPI_Dims_create(world_procs, 2, dims);
   MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, any(0, 1), &made.comm);
@@ -122,6 +151,7 @@ Topology make_topology() {
   }
   MPI_Comm_rank(made.comm, &made.rank);
   MPI_Comm_size(made.comm, &made.procs);
+  find_all_targets(made);
   return made;
 }
 
@@ -194,6 +224,90 @@ void call(const Topology& on, int number, bool may_be_persistent, MPI_Datatype s
   if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
+/// One side of an exchange.
+struct Blocks {
+  std::vector<int> counts, at, items;
+  int step = 1;  // ints from one item to the next
+
+  /// Behind a gap each if they are irregular.
+  void add(int count, bool is_irregular) {
+    at.push_back(end_ + (is_irregular ? 1 : 0));
+    counts.push_back(count);
+    end_ = at.back() + count;
+  }
+  void make() {
+    items.assign(static_cast<std::size_t>(end_ * step) + 2, untouched);
+    counts.push_back(0), at.push_back(0);  // some MPIs want addresses even of empty lists
+  }
+  int& item(std::size_t block, int i) { return items[static_cast<std::size_t>((at[block] + i) * step)]; }
+
+ private:
+  int end_ = 0;
+};
+
+int value_between(int from, int place, int item, int call) { return value(from, item * 11 + place, call); }
+
+void exchange(const Topology& on, int number, bool may_be_persistent, bool is_first, MPI_Datatype spaced) {
+  const bool is_irregular = any(0, 1);
+  Blocks in, out;
+  in.step = any(1, 2), out.step = any(1, 2);
+  const int drawn = any(0, may_be_persistent ? 2 : 1), base = any(0, 3) == 0 ? any(0, 3000) : any(0, 5);
+  const int form = is_first ? 0 : drawn;  // native non-blocking ones mix up blocks between the same two ranks
+  const auto count_of = [&](int from, int place) {
+    return is_irregular ? (base + 3 * from + 5 * place) % 7 : base;
+  };
+  for (std::size_t i = 0; i < on.targets.size(); ++i)
+    in.add(count_of(on.rank, static_cast<int>(i)), is_irregular);
+  for (std::size_t i = 0; i < on.sources.size(); ++i)
+    out.add(on.sources[i] == MPI_PROC_NULL ? base % 7 : count_of(on.sources[i], sent_as(on, i)),
+            is_irregular);
+  if (!is_irregular)
+    for (int& count : out.counts) count = base;
+  in.make(), out.make();
+  for (std::size_t i = 0; i < on.targets.size(); ++i)
+    for (int item = 0; item < in.counts[i]; ++item)
+      in.item(i, item) = value_between(on.rank, static_cast<int>(i), item, number);
+  Blocks wanted = out;
+  for (std::size_t i = 0; i < on.sources.size(); ++i)
+    for (int item = 0; on.sources[i] != MPI_PROC_NULL && item < out.counts[i]; ++item)
+      wanted.item(i, item) = value_between(on.sources[i], sent_as(on, i), item, number);
+  const MPI_Datatype types[] = {MPI_INT, spaced}, in_type = types[in.step - 1],
+                     out_type = types[out.step - 1];
+  const void* sendbuf = in.items.data();
+  void* recvbuf = out.items.data();
+  const int *scounts = in.counts.data(), *sat = in.at.data(), *rcounts = out.counts.data(),
+            *rat = out.at.data();
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (form == 2) {
+    const bool made = is_irregular
+                          ? make_persistent("MPI_Neighbor_alltoallv_init", &request, sendbuf, scounts, sat,
+                                            in_type, recvbuf, rcounts, rat, out_type, on.comm)
+                          : make_persistent("MPI_Neighbor_alltoall_init", &request, sendbuf, base, in_type,
+                                            recvbuf, base, out_type, on.comm);
+    if (!made) fail("making a persistent exchange");
+  }
+  for (int left = form == 2 ? 2 : 1; left > 0; --left) {
+    std::fill(out.items.begin(), out.items.end(), untouched);
+    int code = MPI_SUCCESS;
+    if (form == 2)
+      code = MPI_Start(&request);
+    else if (form == 1 && is_irregular)
+      code = MPI_Ineighbor_alltoallv(sendbuf, scounts, sat, in_type, recvbuf, rcounts, rat, out_type, on.comm,
+                                     &request);
+    else if (form == 1)
+      code = MPI_Ineighbor_alltoall(sendbuf, base, in_type, recvbuf, base, out_type, on.comm, &request);
+    else if (is_irregular)
+      code = MPI_Neighbor_alltoallv(sendbuf, scounts, sat, in_type, recvbuf, rcounts, rat, out_type, on.comm);
+    else
+      code = MPI_Neighbor_alltoall(sendbuf, base, in_type, recvbuf, base, out_type, on.comm);
+    if (code != MPI_SUCCESS || MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS) fail("an exchange");
+    if (out.items != wanted.items)
+      fail("wrong data of an exchange on a " + on.name + (is_irregular ? ", irregular" : ", regular") +
+           ", form " + std::to_string(form) + ", call " + std::to_string(number));
+  }
+  if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -208,8 +322,14 @@ int main(int argc, char** argv) {
   MPI_Type_commit(&spaced);
   for (int number = 0; number < calls;) {
     Topology on = make_topology();
-    for (int left = any(1, 12); left > 0 && number < calls; --left)
-      call(on, number++, may_be_persistent, spaced);
+    bool is_first = true;
+    for (int left = any(1, 12); left > 0 && number < calls; --left, ++number)
+      if (any(0, 1) == 0) {
+        call(on, number, may_be_persistent, spaced);
+      } else {
+        exchange(on, number, may_be_persistent, is_first, spaced);
+        is_first = false;
+      }
     MPI_Comm_free(&on.comm);
   }
   MPI_Type_free(&spaced);
