@@ -18,6 +18,7 @@ USES = {
     "bcast": "binomial",
     "alltoall": "bruck",
     "alltoallv": "pairwise",
+    "alltoallw": "bruck",
     "barrier": "dissemination",
     "reduce": "binomial",
     "allreduce": "ring",
@@ -27,6 +28,8 @@ USES = {
     "exscan": "binomial",
     "neighbor_allgather": "linear",
     "neighbor_allgatherv": "linear",
+    "neighbor_alltoall": "linear",
+    "neighbor_alltoallv": "linear",
 }
 # An interrupted call keeps its communicator, and an MPI has some 2,000: few collectives per run.
 GROUPS = [list(USES)[i : i + 3] for i in range(0, len(USES), 3)]

@@ -41,6 +41,9 @@ READING = {
     "neighbor_allgather": "The ranks form a periodic plane that is as square as possible; adjacent ranks, "
     "including diagonal ones, are neighbours. A row is a position in each rank's list of sources, so it has "
     "different blocks on different ranks.",
+    "neighbor_alltoall": "The ranks form a periodic plane that is as square as possible; adjacent ranks, "
+    "including diagonal ones, are neighbours. A block has two numbers: 0.1 goes from rank 0 to its target 1. "
+    "A row is a position in each rank's list of sources.",
 }
 # Where the ranks are of algorithms that look at that.
 CORES = 4

@@ -26,7 +26,9 @@ def fits_everywhere(collective: str, spec: str) -> bool:
     sharing = {known["name"] for known in _core.algorithms("bcast") if known["shares_memory"]}
     if collective != "bcast" and "(" in spec and sharing & set(re.findall(r"\w+", spec)):
         return False  # parts that share memory are for vectors
-    return collective not in ("alltoallv", "alltoallw") or "copied" not in spec  # which that one does not bear
+    return (
+        collective not in ("alltoallv", "alltoallw") or "copied" not in spec
+    )  # which that one does not bear
 
 
 def specs() -> str:

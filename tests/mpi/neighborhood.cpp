@@ -259,10 +259,10 @@ void exchange(const Topology& on, int number, bool may_be_persistent, bool is_fi
   for (std::size_t i = 0; i < on.targets.size(); ++i)
     in.add(count_of(on.rank, static_cast<int>(i)), is_irregular);
   for (std::size_t i = 0; i < on.sources.size(); ++i)
-    out.add(on.sources[i] == MPI_PROC_NULL ? base % 7 : count_of(on.sources[i], sent_as(on, i)),
+    out.add(!is_irregular                    ? base
+            : on.sources[i] == MPI_PROC_NULL ? 2
+                                             : count_of(on.sources[i], sent_as(on, i)),
             is_irregular);
-  if (!is_irregular)
-    for (int& count : out.counts) count = base;
   in.make(), out.make();
   for (std::size_t i = 0; i < on.targets.size(); ++i)
     for (int item = 0; item < in.counts[i]; ++item)
