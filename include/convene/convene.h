@@ -112,11 +112,11 @@ int convene_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const
                         MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                         const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
 
-/* Likewise with a datatype for each rank; displacements are in bytes (MPI_Alltoallw). */
+/* The same with a datatype for each rank; displacements are in bytes (MPI_Alltoallw). */
 int convene_alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
                       const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                       const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Alltoallw_c). */
+/* The same with counts of any size (MPI_Alltoallw_c). */
 int convene_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
                         const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
                         const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
@@ -141,15 +141,15 @@ int convene_neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_
 /* Sends a block to each target and receives one from each source (MPI_Neighbor_alltoall). */
 int convene_neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                               int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Neighbor_alltoall_c). */
+/* The same with counts of any size (MPI_Neighbor_alltoall_c). */
 int convene_neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
-/* Likewise with blocks of different sizes on both sides (MPI_Neighbor_alltoallv). */
+/* The same with blocks of different sizes on both sides (MPI_Neighbor_alltoallv). */
 int convene_neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
                                MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                                const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-/* Likewise with counts of any size (MPI_Neighbor_alltoallv_c). */
+/* The same with counts of any size (MPI_Neighbor_alltoallv_c). */
 int convene_neighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
                                  MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                                  const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighborhood alltoall with message combining: where A sends to B and to C, and B sends to C, A's block for C
-// is sent to B together with the one for B, and on to C together with B's own. One message less; the block is
-// sent twice. Messages of round 0 carry own blocks, including those to be relayed; messages of round 1 carry
-// own and relayed blocks. No block is relayed twice. The messages are chosen as in the neighborhood allgather
-// (neighbor_routes.cpp): no rank sends more than 1.5 times the blocks of the busiest rank of linear.
+// Neighborhood alltoall with message combining: where A sends to B and to C, and B sends to C, A's block for
+// C is sent to B together with the one for B, and on to C together with B's own. One message less; the block
+// is sent twice. Messages of round 0 carry own blocks, including those to be relayed; messages of round 1
+// carry own and relayed blocks. No block is relayed twice. The messages are chosen as in the neighborhood
+// allgather (neighbor_routes.cpp): no rank sends more than 1.5 times the blocks of the busiest rank of
+// linear.
 //
 // Source:   Convene; message combining in neighborhoods: Träff, Carpen-Amarie, Hunold and Rougier 2014
 //           (isomorphic ones, dimension by dimension), Mirsadeghi, Träff, Balaji and Afsahi 2017 (common
