@@ -146,7 +146,7 @@ def measure(
 
 
 def is_one_state(observed: dict[str, Any]) -> bool:
-    lines = [each["line"] for each in observed.values()]
+    lines = [float(each["line"]) for each in observed.values()]
     return max(lines) <= SAME_STATE * min(lines)
 
 

@@ -10,7 +10,7 @@ from convene import _core
 from benchmarks import common
 
 # What both builds have in common, of this build's cache.
-SHARED = (
+SHARED: tuple[str, ...] = (
     "CMAKE_C_COMPILER",
     "CMAKE_CXX_COMPILER",
     "CMAKE_C_COMPILER_LAUNCHER",
@@ -53,10 +53,10 @@ def build(commit: str, libraries: list[str], jobs: int) -> dict[str, Path]:
         )
     log = home / "build.log"
     targets = [f"convene-preload-{library}" for library in libraries]
-    configure = ["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCONVENE_TESTS=OFF"]
+    configure = ["cmake", "-S", str(source), "-B", str(folder), "-G", "Ninja", "-DCONVENE_TESTS=OFF"]
     configure += ["-DCONVENE_PYTHON=OFF", *settings_of(common.ROOT / "build" / "CMakeCache.txt")]
     with log.open("w") as output:
-        for command in (configure, ["ninja", "-C", folder, f"-j{jobs}", *targets]):
+        for command in (configure, ["ninja", "-C", str(folder), f"-j{jobs}", *targets]):
             if subprocess.run(command, stdout=output, stderr=output, check=False).returncode:
                 raise RuntimeError(f"commit {commit[:12]} does not build here; {log} says why")
     return {library: folder / "lib" / f"libconvene-preload-{library}.so" for library in libraries}

@@ -81,7 +81,7 @@ def detection(control: Array, seed: int) -> float:
     noticed = 0
     for trial in range(TRIALS):
         planted = control[random.integers(0, number, number)] * PLANTED
-        noticed += np.percentile(medians(planted, seed + trial + 1, 300), 2.5) > 1
+        noticed += int(np.percentile(medians(planted, seed + trial + 1, 300), 2.5) > 1)
     return noticed / TRIALS
 
 
