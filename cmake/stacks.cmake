@@ -199,6 +199,7 @@ endif()
 # tools/<name>.cpp is convene-<name>-<stack>. Sets CONVENE_TOOLS_<stack>.
 function(convene_add_tools stack)
   file(GLOB tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.cpp)
+  list(FILTER tools EXCLUDE REGEX "_test\\.cpp$")
   if(NOT tools OR NOT TARGET convene-${stack})
     return()
   endif()
