@@ -45,21 +45,24 @@ def proportional(measured: float, predicted: float) -> float:
 
 
 def predict(
-    platform: MeasuredPlatform, nodes: list[int], use: str, model: str, sizes: list[int]
+    machine: str, platform: _core.ModelPlatform, nodes: list[int], use: str, model: str, sizes: list[int]
 ) -> list[float]:
     collective, _, algorithm = use.partition("=")
     spec = _core.spec(collective, algorithm)
-    where = (platform["machine"], ",".join(map(str, nodes)))
-    return _core.predict(
-        collective, spec, len(nodes), 0, *where, json.dumps(platform), "measured", model, sizes
+    request = _core.ScheduleRequest(
+        collective=collective,
+        spec=spec,
+        procs=len(nodes),
+        machine=machine,
+        placement=",".join(map(str, nodes)),
     )
+    return _core.predict(request, platform, model, sizes)
 
 
 def compare(raw: Observed, platform: MeasuredPlatform) -> list[dict[str, Any]]:
     """One row for each algorithm: what was measured, and under each model what was predicted."""
-    models = [
-        model for model in MODELS if model in _core.platform(json.dumps(platform), "measured")["models"]
-    ]
+    parsed = _core.ModelPlatform(json.dumps(platform), "measured")
+    models = [model for model in MODELS if model in parsed.facts()["models"]]
     rows = []
     for one in raw["series"]:
         if one["operation"] != "collective":
@@ -67,7 +70,10 @@ def compare(raw: Observed, platform: MeasuredPlatform) -> list[dict[str, Any]]:
         measured = [float(np.median(point["seconds"])) for point in one["points"]]
         sizes = [point["bytes"] for point in one["points"]]
         nodes = raw["nodes"][: one["tau"]]
-        predicted = {model: predict(platform, nodes, one["algorithm"], model, sizes) for model in models}
+        predicted = {
+            model: predict(platform["machine"], parsed, nodes, one["algorithm"], model, sizes)
+            for model in models
+        }
         errors = {model: fmean(map(proportional, measured, times)) for model, times in predicted.items()}
         rows.append(
             {
@@ -138,6 +144,25 @@ def as_text(result: dict[str, Any]) -> str:
             parts.append(f"| following the prediction costs | {costs} |")
         parts.append("")
     return "\n".join(parts)
+
+
+def summarize(raw: dict[str, Any]) -> dict[str, Any]:
+    """Errors of each run and their means, and medians over runs of the measured times."""
+
+    def row_of(row: dict[str, Any]) -> dict[str, Any]:
+        measured = np.median([run["measured"] for run in row["runs"]], axis=0)
+        kept = {name: row[name] for name in ("algorithm", "sizes", "errors", "error")}
+        return {**kept, "seconds": [float(each) for each in measured]}
+
+    def run_of_summary(run: dict[str, Any]) -> dict[str, Any]:
+        kept = {name: run[name] for name in ("procs", "nodes", "repeated", "ranking")}
+        return {**kept, "rows": [row_of(row) for row in run["rows"]]}
+
+    return {
+        "cores": raw["cores"],
+        "environment": raw["runs"][0]["environment"],
+        "runs": [run_of_summary(run) for run in raw["runs"]],
+    }
 
 
 def together(runs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -216,8 +241,11 @@ def main() -> None:
         together([run_of(setting, int(procs), effort, sizes, algorithms) for _ in range(options.repeat)])
         for procs in options.procs.split(",")
     ]
-    result = {"cores": os.cpu_count(), "runs": runs}
-    common.keep(options, "model_accuracy", result, as_text(result))
+    raw = {"cores": os.cpu_count(), "runs": runs}
+    common.keep(options, "model_accuracy", summarize(raw), raw)
+
+
+REPORT = common.Report(as_text)
 
 
 if __name__ == "__main__":

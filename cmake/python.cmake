@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The Python module convene._core: the pure rooms, bound with nanobind.
+# The Python module convene._core: the pure layers, bound with nanobind.
 
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
 execute_process(
@@ -14,7 +14,7 @@ find_package(nanobind CONFIG REQUIRED)
 file(GLOB binding CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/binding/*.cpp)
 if(binding)
   nanobind_add_module(_core NB_STATIC NB_SUPPRESS_WARNINGS ${binding})
-  target_link_libraries(_core PRIVATE convene_decide)
+  target_link_libraries(_core PRIVATE convene_experiment)
   if(SKBUILD)
     install(TARGETS _core DESTINATION convene COMPONENT python)
   else()

@@ -123,5 +123,7 @@ def test_parts_of_parts_share_memory() -> None:
     ]:
         procs = mapping.count(",") + 1
         assert not _core.unmet(collective, spec, procs, "", mapping)
-        verdict = _core.check(collective, spec, procs, placement=mapping)
+        verdict = _core.check(
+            _core.ScheduleRequest(collective=collective, spec=spec, procs=procs, placement=mapping)
+        )
         assert verdict["ok"], verdict

@@ -152,7 +152,8 @@ def parts(algorithm: Algorithm) -> str:
 def counts_row(
     collective: str, spec: str, procs: int, on: dict[str, str] | None = None
 ) -> tuple[int, int, int, int, int]:
-    counts = _core.statistics(collective, spec, procs, **(on or {}))
+    request = _core.ScheduleRequest(collective=collective, spec=spec, procs=procs, **(on or {}))
+    counts = _core.statistics(request)
     return (
         counts["rounds"],
         counts["messages"],

@@ -44,7 +44,10 @@ def picture(
     machine: str = "",
     placement: str = "",
 ) -> str:
-    return _core.svg(collective, spec, procs, root, rings=rings, machine=machine, placement=placement)
+    request = _core.ScheduleRequest(
+        collective=collective, spec=spec, procs=procs, root=root, machine=machine, placement=placement
+    )
+    return _core.svg(request, rings=rings)
 
 
 def image(path: str, svg: str, alternative: str) -> str:

@@ -2,8 +2,8 @@
 // Descriptors as dictionaries: every field, so that lists, help and completion can be derived from them.
 #include <nanobind/stl/string.h>
 
-#include "base/error.hpp"
 #include "binding.hpp"
+#include "experiment/spec_requirements.hpp"
 
 namespace nb = nanobind;
 
@@ -145,17 +145,6 @@ nb::str learns_of(const std::string& collective, const std::string& text) {
 
 bool has_root(const std::string& collective) { return is_rooted(parse_collective(collective)); }
 
-std::string unmet(const std::string& collective, const std::string& text, Rank procs,
-                  const std::string& machine, const std::string& placement, bool commutative) {
-  Call call{.collective = parse_collective(collective), .procs = procs, .commutative = commutative};
-  const Spec spec = parse_spec(call.collective, text);
-  call.parameters = spec.parameters;
-  call.parts = spec.parts;
-  call.nodes = nodes_of(*spec.algorithm, procs, machine, placement);
-  if (uses_nodes(*spec.algorithm) && call.nodes.empty()) return "";  // then only the nodes can say
-  return unmet_requirement(*spec.algorithm, call);
-}
-
 }  // namespace
 
 nb::object parameter_value(const Parameter& parameter, const Value& value) {
@@ -196,10 +185,10 @@ void add_catalogue(nb::module_& module) {
              "The descriptors of a collective's algorithms.");
   module.def("samples", &samples, nb::arg("collective"), nb::arg("algorithm"),
              "The algorithm with each combination of parameters that checks try.");
-  module.def("unmet", &unmet, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
+  module.def("unmet", &unmet_by, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
              nb::arg("machine") = "", nb::arg("placement") = "", nb::arg("commutative") = true,
              "What the algorithm needs and does not have with so many processes, as a clause; empty where "
-             "all is well, or where it depends on nodes that nobody has said.");
+             "all is well, or where it depends on nodes that are not given.");
 }
 
 }  // namespace convene::binding

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Python module convene._core: the pure rooms.
+// The Python module convene._core: the pure layers.
 #include "base/error.hpp"
 #include "binding.hpp"
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What people write: specs, uses, rules, sizes. Whatever is wrong becomes a RequestError with one sentence.
+// Text of users: specs, uses, rules, sizes. Wrong text becomes a RequestError with one sentence.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include "base/error.hpp"
 #include "base/names.hpp"
 #include "base/sizes.hpp"
 #include "binding.hpp"
 #include "decide/rules.hpp"
+#include "experiment/spec_requirements.hpp"
 
 namespace nb = nanobind;
 
@@ -18,14 +18,6 @@ namespace convene::binding {
 namespace {
 
 using Options = std::vector<std::pair<std::string, std::string>>;
-
-/// A spec in its shortest form, with parameters from options of the same name added to those behind the name.
-std::string complete(const std::string& collective, const std::string& spec, const Options& options) {
-  std::string text = spec;
-  for (const auto& [option, value] : options) text.append(";").append(option).append("=").append(value);
-  const Spec parsed = parse_spec(parse_collective(collective), text);
-  return spec_text(parsed);
-}
 
 nb::dict parameters(const std::string& collective, const std::string& spec) {
   return parameter_values(parse_spec(parse_collective(collective), spec));
@@ -64,7 +56,7 @@ std::string no_such_name(const std::string& kind, const std::string& wanted,
 }  // namespace
 
 void add_requests(nb::module_& module) {
-  module.def("spec", &complete, nb::arg("collective"), nb::arg("spec"), nb::arg("options") = Options{},
+  module.def("spec", &complete_spec, nb::arg("collective"), nb::arg("spec"), nb::arg("options") = Options{},
              "Checks an algorithm with its parameters and writes it in its shortest form.");
   module.def("parameters", &parameters, nb::arg("collective"), nb::arg("spec"),
              "The values of all parameters.");

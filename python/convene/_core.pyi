@@ -51,199 +51,124 @@ def size(text: str) -> int: ...
 def size_range(text: str) -> tuple[int, int]: ...
 def format_size(bytes: int) -> str: ...  # noqa: A002
 def no_such(kind: str, wanted: str, known: Sequence[str]) -> str: ...
-def check(
-    collective: str,
-    spec: str,
-    procs: int,
-    root: int = 0,
-    in_place: bool = False,
-    arrivals: Sequence[int] = ...,
-    machine: str = "",
-    placement: str = "",
-    graph: str = "",
-    commutative: bool = True,
-) -> Verdict: ...
-def statistics(
-    collective: str,
-    spec: str,
-    procs: int,
-    root: int = 0,
-    in_place: bool = False,
-    arrivals: Sequence[int] = ...,
-    machine: str = "",
-    placement: str = "",
-    graph: str = "",
-) -> Counts: ...
-def text(
-    collective: str,
-    spec: str,
-    procs: int,
-    root: int = 0,
-    in_place: bool = False,
-    steps: bool = False,
-    rank: int | None = None,
-    arrivals: Sequence[int] = ...,
-    machine: str = "",
-    placement: str = "",
-    graph: str = "",
-) -> str: ...
-def json(
-    collective: str,
-    spec: str,
-    procs: int,
-    root: int = 0,
-    in_place: bool = False,
-    arrivals: Sequence[int] = ...,
-    machine: str = "",
-    placement: str = "",
-    graph: str = "",
-) -> str: ...
-def goal(
-    collective: str,
-    spec: str,
-    procs: int,
-    root: int = 0,
-    in_place: bool = False,
-    bytes: int = 1,  # noqa: A002
-    arrivals: Sequence[int] = ...,
-    machine: str = "",
-    placement: str = "",
-    graph: str = "",
-) -> str: ...
-def svg(
-    collective: str,
-    spec: str,
-    procs: int,
-    root: int = 0,
-    in_place: bool = False,
-    rings: bool = False,
-    machine: str = "",
-    placement: str = "",
-    rounds: Sequence[int] = ...,
-    arrivals: Sequence[int] = ...,
-    graph: str = "",
-) -> str: ...
+
+class ScheduleRequest:
+    in_place: bool
+    arrivals: Sequence[int]
+    procs: int
+    def __init__(
+        self,
+        *,
+        collective: str,
+        spec: str,
+        procs: int,
+        root: int = 0,
+        in_place: bool = False,
+        arrivals: Sequence[int] = (),
+        machine: str = "",
+        placement: str = "",
+        graph: str = "",
+        commutative: bool = True,
+    ) -> None: ...
+
+def check(request: ScheduleRequest) -> Verdict: ...
+def statistics(request: ScheduleRequest) -> Counts: ...
+def text(request: ScheduleRequest, steps: bool = False, rank: int | None = None) -> str: ...
+def json(request: ScheduleRequest) -> str: ...
+def goal(request: ScheduleRequest, bytes: int = 1) -> str: ...  # noqa: A002
+def svg(request: ScheduleRequest, rings: bool = False, rounds: Sequence[int] = ...) -> str: ...
 def shares_memory(collective: str, spec: str) -> bool: ...
 def is_neighborhood(collective: str) -> bool: ...
 def has_one_vector(collective: str) -> bool: ...
 def has_unequal_blocks(collective: str) -> bool: ...
 def models() -> list[str]: ...
 def cost_models() -> list[CostModel]: ...
-def platform(text: str, origin: str) -> Platform: ...
+
+class ModelPlatform:
+    def __init__(self, text: str, origin: str) -> None: ...
+    def facts(self) -> Platform: ...
+
 def predict(
-    collective: str,
-    spec: str,
-    procs: int,
-    root: int,
-    machine: str,
-    placement: str,
-    platform: str,
-    origin: str,
+    request: ScheduleRequest,
+    platform: ModelPlatform,
     model: str,
     sizes: Sequence[int],
     packed: bool = False,
 ) -> list[float]: ...
-def hop_bytes(
-    collective: str, spec: str, procs: int, root: int, machine: str, placement: str, sizes: Sequence[int]
-) -> list[float]: ...
+def hop_bytes(request: ScheduleRequest, sizes: Sequence[int]) -> list[float]: ...
 def expression(
-    collective: str,
-    spec: str,
-    procs: int,
-    root: int,
-    machine: str,
-    placement: str,
-    platform: str,
-    origin: str,
-    memory: str,
-    network: str,
+    request: ScheduleRequest,
+    platform: ModelPlatform | None,
+    transport: tuple[str, str],
     latex: bool,
     packed: bool = False,
 ) -> CostExpression: ...
-def terms(
-    collective: str,
-    spec: str,
-    procs: int,
-    root: int,
-    machine: str,
-    placement: str,
-    platform: str,
-    origin: str,
-) -> list[tuple[str, int, int, float]]: ...
+def terms(request: ScheduleRequest, platform: ModelPlatform | None) -> list[tuple[str, int, int, float]]: ...
+def compare(
+    first: ScheduleRequest,
+    second: ScheduleRequest,
+    platform: ModelPlatform | None,
+    transport: tuple[str, str],
+    farther_is_slower: bool,
+) -> str: ...
+
+class SummaRequest:
+    def __init__(
+        self, columns: Sequence[tuple[int, Sequence[tuple[int, int]]]], nodes: Sequence[int]
+    ) -> None: ...
+
+class SharedMemoryRequest:
+    def __init__(
+        self, *, name: str, procs: int, degree: int = 2, segments: int = 1, segment: int = 0
+    ) -> None: ...
+
 def summa(
-    columns: Sequence[tuple[int, Sequence[tuple[int, int]]]],
-    nodes: Sequence[int],
-    block_bytes: int,
-    platform: str,
-    origin: str,
-    latex: bool,
+    request: SummaRequest, block_bytes: int, platform: ModelPlatform | None, latex: bool
 ) -> SummaCost: ...
 def shared_memory(
-    name: str,
-    procs: int,
-    degree: int,
-    segments: int,
-    segment: int,
-    platform: str,
-    origin: str,
-    latex: bool,
+    request: SharedMemoryRequest, platform: ModelPlatform | None, latex: bool
 ) -> SharedMemoryCost: ...
-def compare_summa(
-    first: Sequence[tuple[int, Sequence[tuple[int, int]]]],
-    first_nodes: Sequence[int],
-    second: Sequence[tuple[int, Sequence[tuple[int, int]]]],
-    second_nodes: Sequence[int],
-    farther_is_slower: bool,
-) -> str: ...
-def compare(
-    collective: str,
-    first: str,
-    second: str,
-    procs: int,
-    root: int,
-    machine: str,
-    placement: str,
-    platform: str,
-    origin: str,
-    memory: str,
-    network: str,
-    farther_is_slower: bool,
-) -> str: ...
-def simulated_machine(text: str, file: str) -> SimulatedMachine: ...
-def simulated_nodes(text: str, file: str, placement: str, procs: int) -> list[int]: ...
-def simgrid_platform(text: str, file: str, placement: str, procs: int) -> str: ...
-def simulation_refusal(
-    collective: str,
-    spec: str,
-    procs: int,
-    platform: str,
-    file: str,
-    placement: str,
-    root: int = 0,
-    apart: bool = False,
-) -> str: ...
-def stop_simulations(stop: bool) -> None: ...
+def compare_summa(first: SummaRequest, second: SummaRequest, farther_is_slower: bool) -> str: ...
+
+class SimulatedPlatform:
+    def __init__(self, text: str, file: str) -> None: ...
+    def facts(self) -> SimulatedMachine: ...
+    def nodes_of_ranks(self, placement: str, procs: int) -> list[int]: ...
+    def simgrid(self, placement: str, procs: int) -> str: ...
+
+class SimulationRequest:
+    forecasts: Sequence[Sequence[int]]
+    begins: Sequence[Sequence[float]]
+    blocks: Sequence[Sequence[float]]
+    exits: bool
+    def __init__(
+        self,
+        *,
+        collective: str,
+        spec: str,
+        procs: int,
+        root: int = 0,
+        placement: str = "sequential",
+        sizes: Sequence[float] = (),
+        arrivals: Sequence[Sequence[float]] = (),
+        exact: bool = False,
+        critical_path: bool = False,
+        exits: bool = False,
+        ordered: bool = False,
+        noise: str = "none",
+        noise_mean: float = 0.0,
+        noise_shape: float = 0.0,
+        seed: int = 1,
+        stream: int = 0,
+        forecasts: Sequence[Sequence[int]] = (),
+        begins: Sequence[Sequence[float]] = (),
+        blocks: Sequence[Sequence[float]] = (),
+    ) -> None: ...
+
 def simulate(
-    collective: str,
-    spec: str,
-    procs: int,
-    sizes: Sequence[float],
-    platform: str,
-    file: str,
-    placement: str,
-    arrivals: Sequence[Sequence[float]],
-    exact: bool = False,
-    critical_path: bool = False,
-    root: int = 0,
-    noise: str = "none",
-    noise_mean: float = 0.0,
-    noise_shape: float = 0.0,
-    seed: int = 1,
-    stream: int = 0,
-    forecasts: Sequence[Sequence[int]] = (),
-    begins: Sequence[Sequence[float]] = (),
-    blocks: Sequence[Sequence[float]] = (),
-    exits: bool = False,
-    ordered: bool = False,
-    on_play: Callable[[], None] | None = None,
+    request: SimulationRequest,
+    platform: SimulatedPlatform,
+    on_run: Callable[[], None] | None = None,
 ) -> list[Simulated]: ...
+def simulation_refusal(request: SimulationRequest, platform: SimulatedPlatform) -> str: ...
+def stop_simulations(stop: bool) -> None: ...

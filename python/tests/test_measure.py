@@ -203,10 +203,14 @@ def test_exchanges_are_told_apart_where_each_node_has_one_rank() -> None:
     size = SIZES[-1]
 
     def predicted(algorithm: str) -> float:
-        where = (found["machine"], "0,1,2,3")
-        (seconds,) = _core.predict(
-            "allgather", algorithm, 4, 0, *where, json.dumps(found), "known", "taulop", [size]
+        request = _core.ScheduleRequest(
+            collective="allgather",
+            spec=algorithm,
+            procs=4,
+            machine=found["machine"],
+            placement="0,1,2,3",
         )
+        (seconds,) = _core.predict(request, _core.ModelPlatform(json.dumps(found), "known"), "taulop", [size])
         return seconds
 
     # Three rounds one way, or two rounds of exchanges, of one and of two blocks; and a copy of the own.
@@ -229,7 +233,10 @@ def test_collectives_are_equations_for_the_transfers() -> None:
     """Where a broadcast takes as long as its transfers say, nothing changes; where longer, L grows."""
     machine = Machine()
     plain = fitted(machine)["memory"]["taulop"]
-    terms = _core.terms("bcast", "binomial", 4, 0, "node:1 core:4", "sequential", "", "")
+    request = _core.ScheduleRequest(
+        collective="bcast", spec="binomial", procs=4, machine="node:1 core:4", placement="sequential"
+    )
+    terms = _core.terms(request, None)
     assert sorted(terms) == [("L", 0, 1, 2.0), ("L", 0, 2, 2.0), ("o", 0, 1, 2.0)]
 
     def found(factor: float) -> Any:
@@ -298,7 +305,7 @@ def test_the_platform_is_one_that_predict_reads(nodes: int, tmp_path: Path, conv
     machine = Machine(noise=0.05, nodes=nodes)
     request = measurement.Request(2 * nodes)
     platform = measurement.platform(machine.raw(), request, "known", resamples=20)
-    facts = _core.platform(json.dumps(platform), "known")
+    facts = _core.ModelPlatform(json.dumps(platform), "known").facts()
     assert set(facts["models"]) == {*_core.models()}
     assert facts["machine"] == f"node:{nodes} core:2"
     assert "measured by convene" in facts["source"]

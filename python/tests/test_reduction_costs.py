@@ -16,7 +16,8 @@ SIZES = [1 << 10, 128 << 10, 4 << 20, 40 << 20]
 
 
 def rounds(spec: str, procs: int) -> int:
-    return int(_core.statistics("reduce", spec, procs)["rounds"])
+    request = _core.ScheduleRequest(collective="reduce", spec=spec, procs=procs)
+    return int(_core.statistics(request)["rounds"])
 
 
 def beyond_segments(algorithm: str, procs: int) -> int:

@@ -152,7 +152,15 @@ def test_platforms_that_come_along_are_read() -> None:
         platform = platforms.load_platform(name)
         assert platform.name == name
         assert json.loads(platform.text)["assumed"]
-        assert _core.simulate("allgather", "sparbit", 8, [64], platform.text, name, "cyclic", [[0.0] * 8])
+        request = _core.SimulationRequest(
+            collective="allgather",
+            spec="sparbit",
+            procs=8,
+            sizes=[64],
+            placement="cyclic",
+            arrivals=[[0.0] * 8],
+        )
+        assert _core.simulate(request, platform.parsed)
 
 
 @pytest.mark.parametrize(
@@ -312,11 +320,13 @@ def test_an_interrupted_sweep_goes_on(
 def test_a_simulation_can_be_interrupted(platform: Path) -> None:
     """Within a play and between two; and those that come after it do not begin."""
     has_begun = threading.Event()
-    place = platform.read_text(), str(platform), "sequential"
+    read = _core.SimulatedPlatform(platform.read_text(), str(platform))
 
     def play(plays: int) -> list[Any]:
-        rows = [[0.0] * 16] * plays
-        return _core.simulate("allgather", "ring", 16, [8.0], *place, rows, on_play=has_begun.set)
+        request = _core.SimulationRequest(
+            collective="allgather", spec="ring", procs=16, sizes=[8.0], arrivals=[[0.0] * 16] * plays
+        )
+        return _core.simulate(request, read, on_run=has_begun.set)
 
     with ThreadPoolExecutor(1) as pool:
         endless = pool.submit(play, 1_000_000)
@@ -476,29 +486,34 @@ def test_one_schedule_stands_for_all(spec: str, platform: Path) -> None:
     procs = 4096
     machine = platforms.load_platform(str(platform)).with_nodes(procs // 2)
     arrivals = [[1e-6 * (rank * 7 % 13) for rank in range(procs)]]
-    place = machine.text, machine.file, "sequential", arrivals
-    (one,) = _core.simulate("allgather", spec, procs, [8.0], *place, exits=True)
-    (each,) = _core.simulate("allgather", spec, procs, [8.0], *place, exits=True, blocks=[[8.0] * procs])
+    request = _core.SimulationRequest(
+        collective="allgather", spec=spec, procs=procs, sizes=[8.0], arrivals=arrivals, exits=True
+    )
+    (one,) = _core.simulate(request, machine.parsed)
+    request.blocks = [[8.0] * procs]
+    (each,) = _core.simulate(request, machine.parsed)
     assert one == each
 
 
 def test_large_plans_are_counted_whole() -> None:
     platform = platforms.load_platform("yahoo")
-    place = (platform.text, platform.file, "sequential")
+
+    def refusal(collective: str, spec: str, procs: int, root: int = 0) -> str:
+        request = _core.SimulationRequest(collective=collective, spec=spec, procs=procs, root=root)
+        return _core.simulation_refusal(request, platform.parsed)
+
     for procs in (46341, 46342, 65537):
-        assert f"about {procs * (2 * procs - 1)} steps" in _core.simulation_refusal(
-            "allgather", "ring", procs, *place
-        )
+        assert f"about {procs * (2 * procs - 1)} steps" in refusal("allgather", "ring", procs)
     # A ring of reductions plans for all parts at once: two schedules for so many ranks would take the memory.
-    assert "steps" in _core.simulation_refusal("allreduce", "prr", 65536, *place)
+    assert "steps" in refusal("allreduce", "prr", 65536)
     # Hours, for as many steps as there are ranks.
-    assert "building schedules for about" in _core.simulation_refusal("scatter", "sbn", 1 << 18, *place)
+    assert "building schedules for about" in refusal("scatter", "sbn", 1 << 18)
     # The middle of a tree has more to do than most.
     for collective in ("bcast", "gather", "scatter", "reduce"):
-        assert _core.simulation_refusal(collective, "binomial", 1 << 20, *place) == ""
+        assert refusal(collective, "binomial", 1 << 20) == ""
     # A root has more to do than others, whichever rank it is.
     for root in (0, 1, 4096):
-        assert _core.simulation_refusal("gather", "linear", 8192, *place, root) == ""
+        assert refusal("gather", "linear", 8192, root) == ""
 
 
 def test_segments_without_bytes_are_not_sent(convene: Convene, platform: Path) -> None:
@@ -525,3 +540,24 @@ def test_seeds_have_noise_of_their_own(convene: Convene, platform: Path) -> None
         for seed in (1, 2)
     )
     assert not set(first) & set(second)
+
+
+def test_a_platform_is_read_once(convene: Convene, platform: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the number of algorithms, sizes and plays; and nothing else takes its text."""
+    read: list[str] = []
+    core = _core.SimulatedPlatform
+
+    def parse(text: str, file: str) -> _core.SimulatedPlatform:
+        read.append(file)
+        return core(text, file)
+
+    monkeypatch.setattr(_core, "SimulatedPlatform", parse)
+    done = convene(
+        "simulate",
+        "sweep",
+        "bcast",
+        *("--platform", platform, "-p", 8, "--sizes", "8,1KiB", "--algorithms", "all"),
+        *("--arrivals", "uniform:1ms", "--repetitions", 2, "--json"),
+    )
+    assert done.status == 0, done.err
+    assert read == [str(platform)]

@@ -35,8 +35,10 @@ def played(convene: Convene, path: Path, procs: int, *options: object) -> dict[s
 
 def one_call(collective: str, spec: str, procs: int, size: int) -> float:
     tryton = platforms.load_platform("tryton")
-    place = tryton.text, tryton.file, "sequential"
-    (run,) = _core.simulate(collective, spec, procs, [size], *place, [[0.0] * procs])
+    request = _core.SimulationRequest(
+        collective=collective, spec=spec, procs=procs, sizes=[size], arrivals=[[0.0] * procs]
+    )
+    (run,) = _core.simulate(request, tryton.parsed)
     return run["seconds"]
 
 

@@ -105,10 +105,18 @@ def test_one_block_alone_is_a_broadcast() -> None:
 def test_a_forecast_and_a_background_help_bdr() -> None:
     platform = platforms.load_platform("tryton")
     late = [0.01] + [0.0] * 7
-    place = platform.text, platform.file, "cyclic"
 
     def mean(**others: Any) -> float:
-        (run,) = _core.simulate("allgather", "bdr", 8, [65536], *place, [late], **others)
+        request = _core.SimulationRequest(
+            collective="allgather",
+            spec="bdr",
+            procs=8,
+            sizes=[65536],
+            placement="cyclic",
+            arrivals=[late],
+            **others,
+        )
+        (run,) = _core.simulate(request, platform.parsed)
         return run["mean"]
 
     forecast = [[10] + [0] * 7]
@@ -127,9 +135,17 @@ def test_a_forecast_and_a_background_help_bdr() -> None:
 )
 def test_what_does_not_fit_is_refused(others: dict[str, Any], sentence: str) -> None:
     platform = platforms.load_platform("tryton")
-    place = platform.text, platform.file, "cyclic"
+    request = _core.SimulationRequest(
+        collective="allgather",
+        spec="ring",
+        procs=4,
+        sizes=[8],
+        placement="cyclic",
+        arrivals=[[0.0] * 4],
+        **others,
+    )
     with pytest.raises(_core.RequestError, match=sentence):
-        _core.simulate("allgather", "ring", 4, [8], *place, [[0.0] * 4], **others)
+        _core.simulate(request, platform.parsed)
 
 
 def test_what_is_forecast_by_a_moving_average() -> None:

@@ -48,11 +48,9 @@ def test_some_roots(convene: Convene) -> None:
 def test_the_root_of_a_failure_is_said(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
     right = _core.check
 
-    def wrong(
-        collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False, **where: Any
-    ) -> Any:
-        verdict = right(collective, spec, procs, root, in_place, **where)
-        if root == 2:
+    def wrong(request: Any) -> Any:
+        verdict = right(request)
+        if request.root == 2:
             verdict["ok"], verdict["why"] = False, "rank 0 misses block 1"
         return verdict
 
@@ -99,9 +97,9 @@ def test_random_forecasts(convene: Convene) -> None:
 def test_a_forecast_that_fails_is_said(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
     right = _core.check
 
-    def wrong(*call: Any, arrivals: Any = (), **others: Any) -> Any:
-        verdict: Any = right(*call, **{**others, "arrivals": arrivals})
-        if max(arrivals, default=0) > 0:
+    def wrong(request: Any) -> Any:
+        verdict: Any = right(request)
+        if max(request.arrivals, default=0) > 0:
             verdict["ok"], verdict["why"] = False, "rank 1 misses block 2"
         return verdict
 
@@ -135,11 +133,9 @@ def test_wrong_requests_for_forecasts(convene: Convene) -> None:
 def test_failures_are_said_and_the_status_is_one(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
     right = _core.check
 
-    def wrong(
-        collective: str, spec: str, procs: int, root: int = 0, in_place: bool = False, **where: Any
-    ) -> Any:
-        verdict = right(collective, spec, procs, root, in_place, **where)
-        if in_place and procs == 3:
+    def wrong(request: Any) -> Any:
+        verdict = right(request)
+        if request.in_place and request.procs == 3:
             verdict["ok"], verdict["why"] = False, "rank 1 misses block 2"
         return verdict
 

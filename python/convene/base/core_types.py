@@ -121,6 +121,15 @@ class SummaCost(TypedDict):
     seconds: NotRequired[float]  # where a platform was given
 
 
+class SimulationFields(TypedDict, total=False):
+    """Further fields of a simulation request."""
+
+    exits: bool
+    forecasts: list[list[int]]  # by pattern
+    begins: list[list[float]]  # by pattern
+    blocks: list[list[float]]  # by size
+
+
 class SimulatedMachine(TypedDict):
     name: str
     machine: str

@@ -59,13 +59,11 @@ def print_times(setting: Setting, model: str, sizes: list[int], found: list[Pred
 def print_expressions(
     setting: Setting, specs: list[str], transport: tuple[str, str], latex: bool, json: bool
 ) -> None:
-    platform = setting.platform
+    platform = setting.platform.if_given
     found = [
         {
             "algorithm": spec,
-            **_core.expression(
-                *setting.placed(spec), platform.text, platform.origin, *transport, latex, setting.packed
-            ),
+            **_core.expression(setting.request(spec), platform, transport, latex, setting.packed),
         }
         for spec in specs
     ]
@@ -78,10 +76,10 @@ def print_expressions(
 
 def relation_of(setting: Setting, first: str, second: str, transport: tuple[str, str]) -> tuple[str, bool]:
     """How two costs relate, and whether that holds only where the network is no faster than memory."""
-    platform = setting.platform
-    where = (*setting.placed("")[2:], platform.text, platform.origin, *transport)
+    pair = setting.request(first), setting.request(second)
+    platform = setting.platform.if_given
     for farther_is_slower in (False, True):
-        relation = _core.compare(setting.collective, first, second, *where, farther_is_slower)
+        relation = _core.compare(*pair, platform, transport, farther_is_slower)
         if relation != "?":
             return relation, farther_is_slower
     return "?", False

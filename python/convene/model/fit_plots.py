@@ -76,11 +76,14 @@ def messages(axes: Any, sample: Sample, platform: MeasuredPlatform, channel: str
     shown(axes, series(sample, "round_trip", channel)[0], 0.5, "half a round trip")
     largest = int(series(sample, "round_trip", channel)[0].bytes[-1])
     sizes = sorted({0, *(int(size) for size in np.geomspace(1, largest, 200))})
-    text = json.dumps(platform)
+    parsed = _core.ModelPlatform(json.dumps(platform), "platform")
     near = channel == "memory"
     machine, placement = ("node:1 core:2", "sequential") if near else ("node:2 core:1", "sequential")
-    for model in _core.platform(text, "platform")["models"]:
-        seconds = _core.predict("bcast", "binomial", 2, 0, machine, placement, text, "platform", model, sizes)
+    request = _core.ScheduleRequest(
+        collective="bcast", spec="binomial", procs=2, machine=machine, placement=placement
+    )
+    for model in parsed.facts()["models"]:
+        seconds = _core.predict(request, parsed, model, sizes)
         axes.plot(sizes, np.array(seconds) * MICRO, lw=1, label=model)
     protocols = platform["measured"]["protocols"][channel]
     if protocols["sender_waits_from"]:

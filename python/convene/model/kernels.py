@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from convene import _core
 from convene._core import RequestError
 
 Columns = list[tuple[int, list[tuple[int, int]]]]
@@ -18,6 +19,10 @@ class Kernel:
 
     columns: Columns
     nodes: list[int]
+
+    @property
+    def request(self) -> _core.SummaRequest:
+        return _core.SummaRequest(self.columns, self.nodes)
 
 
 def lines_of(path: Path) -> list[tuple[int, str]]:

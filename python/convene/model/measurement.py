@@ -176,10 +176,14 @@ def terms_of(raw: Observed) -> dict[tuple[str, int], list[measured_series.Term]]
     for one in raw["series"]:
         if one["operation"] == "collective" and len(set(raw["nodes"][: one["tau"]])) == 1:
             collective, _, algorithm = one["algorithm"].partition("=")
-            machine = f"node:1 core:{one['tau']}"
-            found[one["algorithm"], one["tau"]] = _core.terms(
-                collective, algorithm, one["tau"], 0, machine, "sequential", "", ""
+            call = _core.ScheduleRequest(
+                collective=collective,
+                spec=algorithm,
+                procs=one["tau"],
+                machine=f"node:1 core:{one['tau']}",
+                placement="sequential",
             )
+            found[one["algorithm"], one["tau"]] = _core.terms(call, None)
     return found
 
 
@@ -254,7 +258,7 @@ def measured_json(raw: Observed, request: Request, sample: Sample, resamples: in
 def check(found: MeasuredPlatform) -> None:
     """What is written must be what `convene predict` reads."""
     try:
-        _core.platform(json.dumps(found), "the measured platform")
+        _core.ModelPlatform(json.dumps(found), "the measured platform")
     except RequestError as error:
         raise processes.RunError(
             f"the observations make no consistent platform: {error}; measure again"

@@ -17,14 +17,23 @@ FOLDER = paths.PACKAGE / "platforms"
 
 @dataclass(frozen=True)
 class PlatformFile:
-    """A platform as text, with its origin for messages: the form in which the models take it."""
+    """A platform as text, with its origin for messages."""
 
     text: str
     origin: str
 
     @cached_property
+    def parsed(self) -> _core.ModelPlatform:
+        """The platform as the models take it, read once."""
+        return _core.ModelPlatform(self.text, self.origin)
+
+    @property
+    def if_given(self) -> _core.ModelPlatform | None:
+        return self.parsed if self.text else None
+
+    @cached_property
     def facts(self) -> core_types.Platform:
-        return _core.platform(self.text, self.origin)
+        return self.parsed.facts()
 
 
 NONE = PlatformFile("", "")

@@ -27,8 +27,15 @@ class Setting:
     platform: PlatformFile = NONE
     packed: bool = False  # the program's data does not lie in one piece
 
-    def placed(self, spec: str) -> tuple[str, str, int, int, str, str]:
-        return (self.collective, spec, self.procs, self.root, self.machine, self.mapping)
+    def request(self, spec: str) -> _core.ScheduleRequest:
+        return _core.ScheduleRequest(
+            collective=self.collective,
+            spec=spec,
+            procs=self.procs,
+            root=self.root,
+            machine=self.machine,
+            placement=self.mapping,
+        )
 
 
 @dataclass(frozen=True)
@@ -73,14 +80,11 @@ def predict(setting: Setting, specs: list[str], model: str, sizes: list[int]) ->
     if model == HOP_BYTES:
 
         def cost(spec: str) -> list[float]:
-            return _core.hop_bytes(*setting.placed(spec), sizes)
+            return _core.hop_bytes(setting.request(spec), sizes)
     else:
 
         def cost(spec: str) -> list[float]:
-            platform = setting.platform
-            return _core.predict(
-                *setting.placed(spec), platform.text, platform.origin, model, sizes, setting.packed
-            )
+            return _core.predict(setting.request(spec), setting.platform.parsed, model, sizes, setting.packed)
 
     aware = {known["name"] for known in _core.algorithms(setting.collective) if known["learns"] != "none"}
     found = [Prediction(spec, cost(spec), spec.split(";")[0] in aware) for spec in specs]

@@ -29,7 +29,10 @@ def pictures(run: Run) -> list[tuple[str, str]]:
     found = []
     for collective, algorithm, procs in sorted(wanted):
         try:
-            drawn = _core.svg(collective, algorithm, min(procs, MOST_DRAWN))
+            request = _core.ScheduleRequest(
+                collective=collective, spec=algorithm, procs=min(procs, MOST_DRAWN)
+            )
+            drawn = _core.svg(request)
         except RequestError:
             continue  # too large to be drawn, or one that cannot run with fewer processes
         found.append((f"{collective} by {algorithm}, {min(procs, MOST_DRAWN)} processes", drawn))

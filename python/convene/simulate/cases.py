@@ -4,7 +4,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypedDict
 
 from convene import __version__, _core
 from convene._core import RequestError
@@ -15,6 +15,15 @@ from convene.simulate.platforms import Platform
 SMALL = 1024  # so many processes can always be simulated
 
 
+class NoiseArguments(TypedDict):
+    """Noise as fields of a simulation request."""
+
+    noise: str
+    noise_mean: float
+    noise_shape: float
+    seed: int
+
+
 class Noise(NamedTuple):
     """What delays processors at each piece of work."""
 
@@ -22,6 +31,14 @@ class Noise(NamedTuple):
     mean: float = 0.0  # seconds
     shape: float = 0.0  # of Pareto's distribution, or Bernoulli's probability
     seed: int = 1
+
+    def arguments(self) -> NoiseArguments:
+        return {
+            "noise": self.kind,
+            "noise_mean": self.mean,
+            "noise_shape": self.shape,
+            "seed": self.seed,
+        }
 
 
 QUIET = Noise()
@@ -79,28 +96,23 @@ class Case:
 
     def play(self, on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
         """By size, then by pattern of arrivals."""
-        runs = _core.simulate(
-            self.collective,
-            self.spec,
-            self.procs,
-            self.sizes,
-            platform=self.platform.text,
-            file=self.platform.file,
+        request = _core.SimulationRequest(
+            collective=self.collective,
+            spec=self.spec,
+            procs=self.procs,
+            root=self.root,
             placement=self.mapping,
+            sizes=self.sizes,
             arrivals=self.arrivals,
             exact=self.exact,
             critical_path=self.critical_path,
-            root=self.root,
-            noise=self.noise.kind,
-            noise_mean=self.noise.mean,
-            noise_shape=self.noise.shape,
-            seed=self.noise.seed,
+            ordered=self.ordered,
             forecasts=self.forecasts,
             begins=self.begins,
             blocks=self.blocks,
-            ordered=self.ordered,
-            on_play=on_play,
+            **self.noise.arguments(),
         )
+        runs = _core.simulate(request, self.platform.parsed, on_play)
         each = len(self.arrivals)
         return [runs[first : first + each] for first in range(0, len(runs), each)]
 
@@ -116,9 +128,16 @@ def refusal_of(
 ) -> str:
     """Why a case cannot be played; `apart`: with blocks of sizes of their own. Asked once: for many
     processes it takes seconds, and whether there is too little time is not always answered alike."""
-    place = platform.text, platform.file, mapping
+    request = _core.SimulationRequest(
+        collective=collective,
+        spec=spec,
+        procs=procs,
+        root=root,
+        placement=mapping,
+        blocks=[[]] if apart else [],
+    )
     try:
-        return _core.simulation_refusal(collective, spec, procs, *place, root, apart)
+        return _core.simulation_refusal(request, platform.parsed)
     except RequestError as error:
         return str(error)
     except MemoryError:

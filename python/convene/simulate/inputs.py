@@ -35,7 +35,15 @@ def parse_noise(text: str, seed: int) -> Noise:
 def round_seconds(platform: Platform, size: float) -> float:
     """τ: how long it takes two nodes to swap one block of so many bytes."""
     nodes = "0,1" if platform.nodes > 1 else "0,0"
-    (run,) = _core.simulate("allgather", "ring", 2, [size], platform.text, platform.file, nodes, [[0.0, 0.0]])
+    request = _core.SimulationRequest(
+        collective="allgather",
+        spec="ring",
+        procs=2,
+        sizes=[size],
+        placement=nodes,
+        arrivals=[[0.0, 0.0]],
+    )
+    (run,) = _core.simulate(request, platform.parsed)
     return max(run["seconds"], 1e-12)  # a platform may have no costs
 
 

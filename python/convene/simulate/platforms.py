@@ -22,9 +22,13 @@ class Platform:
     file: str
 
     @cached_property
+    def parsed(self) -> _core.SimulatedPlatform:
+        """The platform as the simulator takes it, read once."""
+        return _core.SimulatedPlatform(self.text, self.file)
+
+    @cached_property
     def machine(self) -> SimulatedMachine:
-        """What it describes, read once."""
-        return _core.simulated_machine(self.text, self.file)
+        return self.parsed.facts()
 
     @property
     def name(self) -> str:

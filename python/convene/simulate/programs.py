@@ -122,25 +122,21 @@ class Player:
     def play(self, now: list[float], iteration: int) -> tuple[list[float], Simulated | None]:
         first, program = min(now), self.program
         arrivals = [at - first for at in now]
-        (run,) = _core.simulate(
-            self.call.collective,
-            self.spec,
-            program.procs,
-            [self.call.bytes],
-            platform=program.platform.text,
-            file=program.platform.file,
+        request = _core.SimulationRequest(
+            collective=self.call.collective,
+            spec=self.spec,
+            procs=program.procs,
+            root=self.call.root,
             placement=program.mapping,
+            sizes=[self.call.bytes],
             arrivals=[arrivals],
             exact=program.exact,
-            root=self.call.root,
-            noise=program.noise.kind,
-            noise_mean=program.noise.mean,
-            noise_shape=program.noise.shape,
-            seed=program.noise.seed,
+            **program.noise.arguments(),
             stream=iteration * len(program.skeleton.loop) + self.number,
             forecasts=[self.expected()] if self.seen else (),
             exits=True,
         )
+        (run,) = _core.simulate(request, program.platform.parsed)
         if self.forecasts:
             self.seen.append(arrivals)
         return [first + at for at in run["exits"]], run

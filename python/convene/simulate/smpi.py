@@ -17,7 +17,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import ClassVar
 
-from convene import _core
 from convene._core import RequestError
 from convene.base import paths
 from convene.base.core_types import Simulated
@@ -148,14 +147,14 @@ class SmpiCase(cases.Case):
             cls.end(process)
 
     def write_job(self, where: Path) -> None:
-        platform = _core.simgrid_platform(self.platform.text, self.platform.file, self.mapping, self.procs)
+        platform = self.platform.parsed.simgrid(self.mapping, self.procs)
         (where / "platform.xml").write_text(platform)
         (where / "hosts").write_text("".join(f"r{rank}\n" for rank in range(self.procs)))
         job = {
             "collective": self.collective,
             "algorithm": "" if self.spec.startswith(SMPI) else self.spec,
             "root": self.root,
-            "nodes": _core.simulated_nodes(self.platform.text, self.platform.file, self.mapping, self.procs),
+            "nodes": self.platform.parsed.nodes_of_ranks(self.mapping, self.procs),
             "sizes": self.sizes,
             "arrivals": self.arrivals,
         }

@@ -6,7 +6,6 @@ import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypedDict
 
 from rich.progress import Progress
 
@@ -16,10 +15,6 @@ from convene.base.core_types import Verdict
 from convene.base.result_types import Json
 from convene.verify.grid import Case
 from convene.verify.mappings import NOWHERE
-
-
-class Operator(TypedDict, total=False):
-    commutative: bool
 
 
 @dataclass
@@ -51,18 +46,24 @@ def random_forecast(procs: int, number: int) -> list[int]:
 
 def play(case: Case) -> Result:
     """Plays a call both ways, and with its forecasts; the counts are those of the ordinary one."""
-    call = (case.collective, case.spec, case.procs, case.root)
-    where = case.mapping.as_arguments
-    # Passed only if it matters.
-    operator: Operator = {} if case.commutative else {"commutative": False}
-    verdict = _core.check(*call, **where, **operator)
+    request = _core.ScheduleRequest(
+        collective=case.collective,
+        spec=case.spec,
+        procs=case.procs,
+        root=case.root,
+        commutative=case.commutative,
+        **case.mapping.as_arguments,
+    )
+    verdict = _core.check(request)
     if verdict["ok"] and case.plays_in_place:
-        in_place = _core.check(*call, in_place=True, **where, **operator)
+        request.in_place = True
+        in_place = _core.check(request)
         verdict["ok"] = in_place["ok"]
         verdict["why"] = f"with MPI_IN_PLACE: {in_place['why']}" if in_place["why"] else ""
     for number in range(case.forecasts if verdict["ok"] else 0):
         arrivals = random_forecast(case.procs, number)
-        forecast = _core.check(*call, in_place=number % 2 == 1, arrivals=arrivals, **where, **operator)
+        request.in_place, request.arrivals = number % 2 == 1, arrivals
+        forecast = _core.check(request)
         if not forecast["ok"]:
             verdict["ok"] = False
             verdict["why"] = f"with --arrivals {','.join(map(str, arrivals))}: {forecast['why']}"

@@ -50,9 +50,7 @@ MOST_BYTES = (1 << 32) - 1
 def relation(first: Kernel, second: Kernel) -> tuple[str, bool]:
     """How two costs relate, and whether that holds only where the network is no faster than memory."""
     for farther_is_slower in (False, True):
-        found = _core.compare_summa(
-            first.columns, first.nodes, second.columns, second.nodes, farther_is_slower
-        )
+        found = _core.compare_summa(first.request, second.request, farther_is_slower)
         if found != "?":
             return found, farther_is_slower
     return "?", False
@@ -150,9 +148,7 @@ Cost = Compared | SharedMemoryCost
 
 def summa_cost(summa: Summa, one: Kernel, file: PlatformFile, latex: bool) -> Compared:
     side = parsing.parse_number(summa.block, "--block", 1, MOST_BLOCK)
-    found = cast(
-        Compared, _core.summa(one.columns, one.nodes, side * side * 8, file.text, file.origin, latex)
-    )
+    found = cast(Compared, _core.summa(one.request, side * side * 8, file.if_given, latex))
     if summa.compare:
         found["relation"], found["if_memory_is_faster"] = relation(one, kernels.read(*summa.compare))
     return found
@@ -160,16 +156,14 @@ def summa_cost(summa: Summa, one: Kernel, file: PlatformFile, latex: bool) -> Co
 
 def shared_cost(kernel: str, procs: str, shared: Shared, file: PlatformFile, latex: bool) -> SharedMemoryCost:
     number = parsing.parse_number(procs, "--procs", 1, MOST_PROCS)
-    return _core.shared_memory(
-        kernel,
-        number,
-        parsing.parse_number(shared.degree, "--degree", 1, max(number, 2)),
-        parsing.parse_number(shared.segments, "--segments", 1, MOST_SEGMENTS),
-        bytes_of(shared.segment),
-        file.text,
-        file.origin,
-        latex,
+    request = _core.SharedMemoryRequest(
+        name=kernel,
+        procs=number,
+        degree=parsing.parse_number(shared.degree, "--degree", 1, max(number, 2)),
+        segments=parsing.parse_number(shared.segments, "--segments", 1, MOST_SEGMENTS),
+        segment=bytes_of(shared.segment),
     )
+    return _core.shared_memory(request, file.if_given, latex)
 
 
 def bytes_of(segment: str) -> int:

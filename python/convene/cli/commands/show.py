@@ -158,9 +158,16 @@ def show(
         for option, value in (("mapping", place.mapping), ("placement", place.placement)):
             if value is not None:
                 raise RequestError(f"--{option} is for --format svg and for algorithms that look at nodes")
-    plan = (collective, spec, number, check_root(collective, call.root, number), call.in_place)
-    arrivals = parsing.parse_arrivals(call.arrivals, number) if call.arrivals is not None else []
-    _hand_over(PRINTERS[wanted](plan, view, place.where, arrivals), view.output)
+    request = _core.ScheduleRequest(
+        collective=collective,
+        spec=spec,
+        procs=number,
+        root=check_root(collective, call.root, number),
+        in_place=call.in_place,
+        arrivals=parsing.parse_arrivals(call.arrivals, number) if call.arrivals is not None else [],
+        **place.where,
+    )
+    _hand_over(PRINTERS[wanted](request, view), view.output)
 
 
 def _format_of(wanted: str | None, output: Path | None) -> str:
@@ -178,25 +185,22 @@ def _format_of(wanted: str | None, output: Path | None) -> str:
     return wanted
 
 
-Plan = tuple[str, str, int, int, bool]
+def _text(request: _core.ScheduleRequest, view: View) -> str:
+    number = None if view.rank is None else parsing.parse_number(view.rank, "--rank", 0, request.procs - 1)
+    return _core.text(request, steps=view.steps, rank=number)
 
 
-def _text(plan: Plan, view: View, where: Where, arrivals: list[int]) -> str:
-    number = None if view.rank is None else parsing.parse_number(view.rank, "--rank", 0, plan[2] - 1)
-    return _core.text(*plan, steps=view.steps, rank=number, arrivals=arrivals, **where)
+def _json(request: _core.ScheduleRequest, _view: View) -> str:
+    return _core.json(request)
 
 
-def _json(plan: Plan, _view: View, where: Where, arrivals: list[int]) -> str:
-    return _core.json(*plan, arrivals=arrivals, **where)
+def _goal(request: _core.ScheduleRequest, view: View) -> str:
+    return _core.goal(request, bytes=_core.size(view.bytes or "1"))
 
 
-def _goal(plan: Plan, view: View, where: Where, arrivals: list[int]) -> str:
-    return _core.goal(*plan, bytes=_core.size(view.bytes or "1"), arrivals=arrivals, **where)
-
-
-def _svg(plan: Plan, view: View, where: Where, arrivals: list[int]) -> str:
+def _svg(request: _core.ScheduleRequest, view: View) -> str:
     rounds = parsing.parse_numbers(view.rounds, "--rounds", 0, parsing.MOST_PROCS) if view.rounds else []
-    return _core.svg(*plan, rings=view.rings, **where, rounds=rounds, arrivals=arrivals)
+    return _core.svg(request, rings=view.rings, rounds=rounds)
 
 
 PRINTERS = {"text": _text, "json": _json, "goal": _goal, "svg": _svg}

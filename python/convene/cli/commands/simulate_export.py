@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from convene import _core
 from convene.base import console
 from convene.cli import simulations
 from convene.cli.options import check_output
@@ -37,7 +36,7 @@ def export(
     check_output("-o", output, "")
     simulations.check_procs(procs)
     machine = platforms.load_platform(platform)
-    console.write_file(output, _core.simgrid_platform(machine.text, machine.file, mapping, procs))
+    console.write_file(output, machine.parsed.simgrid(mapping, procs))
 
 
 def register(group: typer.Typer) -> None:

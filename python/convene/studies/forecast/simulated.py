@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from rich.table import Table
 
@@ -93,15 +93,22 @@ class Late(cases.Case):
     def play(self, _on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
         generator = random.Random(SEED)
         times = [generator.uniform(0, self.latest) for _ in range(self.procs)]
-        others: dict[str, Any] = {}
+        request = _core.SimulationRequest(
+            collective=self.collective,
+            spec=self.spec,
+            procs=self.procs,
+            placement=self.mapping,
+            sizes=self.sizes,
+            arrivals=[times],
+        )
         if self.tick:
             expected = [at + generator.gauss(0, self.error * self.latest) for at in times]
             first = min(expected)
-            others = {"forecasts": [[int((at - first) / self.tick) for at in expected]]}
+            request.forecasts = [[int((at - first) / self.tick) for at in expected]]
         if self.tick and not PARTS[self.collective].is_vector:
-            others |= {"begins": [[0.0] * self.procs], "blocks": [[float(self.sizes[0])] * self.procs]}
-        place = self.platform.text, self.platform.file, self.mapping
-        return [_core.simulate(self.collective, self.spec, self.procs, self.sizes, *place, [times], **others)]
+            request.begins = [[0.0] * self.procs]
+            request.blocks = [[float(self.sizes[0])] * self.procs]
+        return [_core.simulate(request, self.platform.parsed)]
 
 
 def short(spec: str) -> str:

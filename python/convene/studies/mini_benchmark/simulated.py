@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from rich.table import Table
 
 from convene import _core
 from convene.base import console
-from convene.base.core_types import Simulated
+from convene.base.core_types import Simulated, SimulationFields
 from convene.simulate import inputs, platforms
 from convene.simulate.cases import Case
 from convene.studies.mini_benchmark import experiment
 from convene.studies.mini_benchmark.experiment import AWARE, DELAYS_MS, KILOFLOATS, OWN, PROCS
 from convene.studies.mini_benchmark.published import PUBLISHED
-from convene.studies.simulated import Play, Study, balanced
+from convene.studies.simulated import Play, Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,11 +63,18 @@ class MiniBenchmark(Case):
         return [[mean]]
 
     def simulate(
-        self, collective: str, spec: str, arrivals: list[list[float]], **others: Any
+        self, collective: str, spec: str, arrivals: list[list[float]], **others: Unpack[SimulationFields]
     ) -> list[Simulated]:
-        (size,) = self.sizes
-        place = self.platform.text, self.platform.file, self.mapping
-        return _core.simulate(collective, spec, self.procs, [size], *place, arrivals, **others)
+        request = _core.SimulationRequest(
+            collective=collective,
+            spec=spec,
+            procs=self.procs,
+            placement=self.mapping,
+            sizes=self.sizes,
+            arrivals=arrivals,
+            **others,
+        )
+        return _core.simulate(request, self.platform.parsed)
 
     def play_gather_bcast(self, arrivals: list[list[float]]) -> list[Simulated]:
         """A gather, and on each rank, when it has left that, a broadcast: of those that MPIs take for
@@ -111,8 +118,7 @@ class MiniBenchmark(Case):
 
     def telling(self) -> float:
         """Seconds in which all ranks exchange a number of 8 bytes."""
-        place = self.platform.text, self.platform.file, self.mapping
-        (run,) = _core.simulate("allgather", "bruck", self.procs, [8], *place, balanced(self.procs))
+        (run,) = replace(self, sizes=(8,)).simulate("allgather", "bruck", [[0.0] * self.procs])
         return run["seconds"]
 
 
