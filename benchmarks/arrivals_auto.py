@@ -107,35 +107,40 @@ def ratio(times: dict[str, list[float]], name: str, to: str) -> Estimate:
     return estimate(float(np.median(ratios)), resample_medians(ratios[np.newaxis, :])[0])
 
 
-def text(value: Estimate) -> str:
-    return f"{value.value:.3f} ({value.low:.3f} … {value.high:.3f})"
+def text(row: dict[str, Any]) -> str:
+    return f"{row['ratio']:.3f} ({row['low']:.3f} … {row['high']:.3f})"
 
 
-def markdown(times: dict[float, dict[str, list[float]]], options: argparse.Namespace) -> str:
-    who = "each in its turn" if options.rotating else "one rank"
-    language = {"c": "", "mpi4py": "With mpi4py: ", "fortran": "In Fortran, Open MPI 4: "}[options.program]
+def markdown(result: dict[str, Any]) -> str:
+    options = result["options"]
+    who = "each in its turn" if options.get("rotating") else "one rank"
+    languages = {"c": "", "mpi4py": "With mpi4py: ", "fortran": "In Fortran, Open MPI 4: "}
     lines = [
-        f"{language}{options.procs} ranks on as many emulated nodes, links of {options.rate or 'any rate'}; "
-        f"{options.calls} calls of {options.collective}, {4 * options.floats // 1024} KiB a rank, "
-        f"{options.compute:g} ms of computation before each; {options.repetitions} repetitions. Median "
-        "seconds of the whole loop, and the median ratio to the MPI's own (95 % interval).",
+        f"{languages[options.get('program', 'c')]}{options['procs']} ranks on as many emulated nodes, links "
+        f"of {options['rate'] or 'any rate'}; {options['calls']} calls of {options['collective']}, "
+        f"{4 * options['floats'] // 1024} KiB a rank, {options['compute']:g} ms of computation before each; "
+        f"{options['repetitions']} repetitions. Median seconds of the whole loop, and the median ratio to "
+        "the MPI's own (95 % interval).",
         "",
         f"| {who} later by (ms) | contender | seconds | of the MPI's own |",
         "|---:|---|---:|---|",
     ]
-    for extra, own in times.items():
-        for name, seconds in own.items():
-            part = "" if name == NATIVE else text(ratio(own, name, NATIVE))
-            lines.append(f"| {extra:g} | {name} | {np.median(seconds):.2f} | {part} |")
+    for row in result["results"]:
+        part = "" if row["contender"] == NATIVE else text(row)
+        lines.append(f"| {row['extra_ms']:g} | {row['contender']} | {row['seconds']:.2f} | {part} |")
     return "\n".join(lines) + "\n"
 
 
+REPORT = common.Report(markdown)
+
+
 def as_json(times: dict[float, dict[str, list[float]]]) -> list[dict[str, Any]]:
+    """Medians of the loop's seconds, and of the ratios to native."""
     return [
         {
             "extra_ms": extra,
             "contender": name,
-            "seconds": seconds,
+            "seconds": float(np.median(seconds)),
             **({} if name == NATIVE else ratio(own, name, NATIVE).as_json("ratio")),
         }
         for extra, own in times.items()
@@ -168,10 +173,13 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> None:
     options = parse_arguments()
     times = measure(options)
-    results = {"options": common.asked(options), "results": as_json(times)}
+    asked = common.asked(options)
     kind = "_rotating" if options.rotating else ""
     kind += "" if options.program == "c" else f"_{options.program}"
-    common.keep(options, f"arrivals_auto_{options.collective}{kind}", results, markdown(times, options))
+    name = f"arrivals_auto_{options.collective}{kind}"
+    common.keep(
+        options, name, {"options": asked, "results": as_json(times)}, {"options": asked, "seconds": times}
+    )
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from convene.base import console
 
 from benchmarks import clairvoyant_schedules, common
 
+REPORT = clairvoyant_schedules.REPORT
+
 if __name__ == "__main__":
     console.complain(
         "'./dev bench clairvoyant' is now './dev bench clairvoyant_schedules'; 'clairvoyant' is the study "

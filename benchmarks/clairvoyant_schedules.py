@@ -54,6 +54,7 @@ def table(rows: Iterable[dict[str, Any]]) -> str:
 
 def plot(rows: list[dict[str, Any]], path: Path) -> None:
     """Time over processes times segments; the dashed line is growth in proportion."""
+    plt.rcParams["svg.hashsalt"] = "convene"
     figure, axes = plt.subplots(figsize=(6, 4.5))
     for kind, words in KINDS.items():
         mine = [row for row in rows if row["arrivals"] == kind]
@@ -82,8 +83,12 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=9, help="(default: %(default)s)")
     options = parser.parse_args()
     rows = measure(options.repetitions)
-    common.keep(options, "clairvoyant", rows, table(rows))
-    plot(rows, options.output / "clairvoyant.svg")
+    common.keep(options, "clairvoyant", {"plans": rows})
+
+
+REPORT = common.Report(
+    lambda result: table(result["plans"]), lambda result, path: plot(result["plans"], path)
+)
 
 
 if __name__ == "__main__":

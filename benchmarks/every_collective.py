@@ -4,7 +4,7 @@
 In each run a pair stands side by side in one process, on communicators of their own, one directly after the
 other in every repetition; a pair's ratio is the median of the ratios within repetitions. All other algorithms
 of Convene's with their default parameters, and the MPI's own choice (`native`), take part in the same run.
-Writes a summary (JSON) and tables (Markdown).
+Writes a summary (JSON) and tables (Markdown), and every observation into build/benchmarks/results.
 """
 
 import argparse
@@ -25,51 +25,8 @@ from convene.stats.bootstrap import Estimate, estimate, resample_medians
 from rich.progress import Progress
 
 from benchmarks import common
+from benchmarks.common.native_pairs import PAIRS
 
-# By stack and collective: Convene's name, and the MPI's name for the same.
-PAIRS: dict[str, dict[str, dict[str, str]]] = {
-    "openmpi5": {
-        "gather": {"linear": "basic_linear", "linear_sync": "linear_sync", "binomial": "binomial"},
-        "scatter": {"linear": "basic_linear", "binomial": "binomial"},
-        "bcast": {
-            "linear": "basic_linear",
-            "binomial": "binomial",
-            "knomial": "knomial",
-            "scatter_allgather": "scatter_allgather",
-        },
-        "alltoall": {"linear": "linear", "pairwise": "pairwise", "bruck": "modified_bruck"},
-        "barrier": {
-            "recursive_doubling": "recursive_doubling",
-            "dissemination": "bruck",
-            "tournament": "tree",
-        },
-        "reduce": {"linear": "linear", "binomial": "binomial", "butterfly": "rabenseifner"},
-        "allreduce": {
-            "recursive_doubling": "recursive_doubling",
-            "ring": "ring",
-            "rabenseifner": "rabenseifner",
-            "reduce_bcast": "nonoverlapping",
-        },
-        "reduce_scatter": {"recursive_halving": "recursive_halving", "ring": "ring"},
-        "scan": {"recursive_doubling": "recursive_doubling"},
-    },
-    "mpich5": {
-        "allgather": {"ring": "ring", "recursive_doubling": "recursive_doubling", "bruck": "brucks"},
-        "gather": {"binomial": "binomial"},
-        "scatter": {"binomial": "binomial"},
-        "bcast": {"binomial": "binomial", "scatter_allgather": "scatter_recursive_doubling_allgather"},
-        "alltoall": {"bruck": "brucks", "pairwise": "pairwise"},
-        "barrier": {"dissemination": "k_dissemination"},
-        "reduce": {"binomial": "binomial", "butterfly": "reduce_scatter_gather"},
-        "allreduce": {
-            "recursive_doubling": "recursive_doubling",
-            "rabenseifner": "reduce_scatter_allgather",
-            "ring": "ring",
-        },
-        "reduce_scatter": {"pairwise": "pairwise", "recursive_halving": "recursive_halving"},
-        "scan": {"recursive_doubling": "recursive_doubling"},
-    },
-}
 LAUNCHERS = {
     "openmpi5": (".stacks/openmpi5/bin/mpirun", "openmpi"),
     "mpich5": (".stacks/mpich5/bin/mpiexec", "abi"),
@@ -105,6 +62,11 @@ class Pair:
             **self.ratio.as_json("ratio"),
         }
 
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> "Pair":
+        names = ("stack", "collective", "algorithm", "procs", "bytes", "convene", "mpi")
+        return cls(*(row[name] for name in names), Estimate(row["ratio"], row["low"], row["high"]))
+
 
 @dataclass(frozen=True)
 class Race:
@@ -129,6 +91,11 @@ class Race:
             "best": self.best,
             "gain": self.gain,
         }
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> "Race":
+        names = ("stack", "collective", "procs", "bytes", "fastest", "best", "gain")
+        return cls(*(row[name] for name in names))
 
 
 def contenders(stack: str, collective: str, procs: int) -> list[str]:
@@ -271,6 +238,15 @@ def markdown(pairs: list[Pair], races: list[Race], about: str) -> str:
     return "\n".join(lines)
 
 
+def as_text(result: dict[str, Any]) -> str:
+    pairs = [Pair.from_json(row) for row in result["pairs"]]
+    races = [Race.from_json(row) for row in result["fastest"]]
+    return markdown(pairs, races, result["about"])
+
+
+REPORT = common.Report(as_text)
+
+
 def parse_arguments() -> argparse.Namespace:
     parser = common.parser(__doc__)
     parser.add_argument("--stacks", default="openmpi5,mpich5", help="default: %(default)s")
@@ -307,12 +283,14 @@ def main() -> None:
         os.environ.pop(name, None)
     pairs: list[Pair] = []
     races: list[Race] = []
+    runs: list[MeasuredRun] = []
     loads: list[float] = []
     environments: dict[str, Any] = {}
     output = console.make(error=True)
     with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
         for stack, collective, procs in progress.track(plan(options), description="measuring"):
             result = measure(stack, collective, procs, options)
+            runs.append(result)
             environments[stack] = result["environment"]
             loads += [float(size["load"][0].split()[0]) for size in result["sizes"]]
             more_pairs, more_races = evaluate(stack, result)
@@ -324,12 +302,13 @@ def main() -> None:
         f"{first['cores']} cores, {first['started'][:10]}. The load average before a size was "
         f"{min(loads):g} to {max(loads):g}, the benchmark's own ranks included."
     )
-    summary = {
+    result = {
+        "about": about,
         "environments": environments,
         "pairs": [pair.as_json() for pair in pairs],
         "fastest": [race.as_json() for race in races],
     }
-    common.keep(options, "every_collective", summary, markdown(pairs, races, about))
+    common.keep(options, "every_collective", result, {**result, "runs": runs})
 
 
 if __name__ == "__main__":

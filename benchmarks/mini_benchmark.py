@@ -3,7 +3,7 @@
 
 On nodes that are emulated on this machine (root only), one rank each, with links of limited rate. Each rank
 computes twice for 100 ms and half of a random delay, and declares an edge in the middle; what counts is the
-average elapsed time of the call. Writes every observation and what they come to (JSON), and tables in the
+average elapsed time of the call. Writes what the observations come to (JSON), and tables in the
 source's layout (Markdown): the fastest algorithm of each cell and, where that is one which uses forecasts,
 its gain over the best that does not.
 """
@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from convene import _core
 from convene.cluster import launch, lifecycle, rates, state
@@ -88,7 +89,7 @@ def measure(options: argparse.Namespace, accounts_in: str) -> tuple[list[Cell], 
         )
     if done.returncode != 0:
         raise RuntimeError(f"the mini-benchmark has ended with status {done.returncode}")
-    cells = [Cell(json.loads(line)) for line in done.stdout.splitlines() if line.startswith("{")]
+    cells = [Cell.measured(json.loads(line)) for line in done.stdout.splitlines() if line.startswith("{")]
     return cells, time.monotonic() - start
 
 
@@ -124,14 +125,24 @@ def main() -> None:
         f"{options.stack}, {options.iterations} iterations, {options.compute:g} ms a half, progress in the "
         f"{'foreground' if options.foreground else 'background'}."
     )
-    summary = {
+    result = {
+        "about": title,
+        "forecasts_text": phases.forecasts(found, seconds),
         "options": common.asked(options),
         "cells": [cell.as_json() for cell in cells],
         "forecasts": [row.as_json() for row in found.phases],
         "progress_thread": found.background.as_json() | {"seconds_of_the_run": seconds},
     }
-    text = phases.markdown(cells, title) + f"\nForecasts: {phases.forecasts(found, seconds)}.\n"
-    common.keep(options, "mini_benchmark", summary, text)
+    raw = {**result, "observed": [cell.observed() for cell in cells]}
+    common.keep(options, "mini_benchmark", result, raw)
+
+
+def as_text(result: dict[str, Any]) -> str:
+    cells = [Cell.from_json(row) for row in result["cells"]]
+    return phases.markdown(cells, result["about"]) + f"\nForecasts: {result['forecasts_text']}.\n"
+
+
+REPORT = common.Report(as_text)
 
 
 if __name__ == "__main__":

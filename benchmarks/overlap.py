@@ -66,6 +66,12 @@ class Row:
             "whole": self.whole.as_json("ratio"),
         }
 
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Row":
+        setup = Setup(**{name: value[name] for name in Setup.__dataclass_fields__})
+        found = (value["native"], value["convene"], value["whole"])
+        return cls(setup, value["bytes"], *(Estimate(*each.values()) for each in found))
+
 
 def overlap(alone: Array, behind: Array) -> Array:
     computation = np.median(alone)
@@ -209,7 +215,14 @@ def main() -> None:
         f"within the computation, emulated links of {options.rate}; whole time: of the MPI's; medians of the "
         "starts' medians, with 95 % intervals."
     )
-    common.keep(options, "overlap", [one.as_json() for one in rows], markdown(rows, about))
+    common.keep(options, "overlap", {"about": about, "overlaps": [one.as_json() for one in rows]})
+
+
+def as_text(result: dict[str, Any]) -> str:
+    return markdown([Row.from_json(row) for row in result["overlaps"]], result["about"])
+
+
+REPORT = common.Report(as_text)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 Both of a pair run in the same program, on communicators of their own, one directly after the other in every
 repetition: what else happens on the machine meets both. A pair's ratio is the median of the ratios within
 repetitions. Writes a summary (JSON), tables (Markdown) and a figure (SVG), and every observation into
-build/benchmarks.
+build/benchmarks/results.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -202,10 +203,11 @@ def circumstances(results: list[MeasuredRun]) -> str:
     )
 
 
-def markdown(cells: list[Cell], verdict: dict[str, Any], results: list[MeasuredRun]) -> str:
+def markdown(result: dict[str, Any]) -> str:
+    verdict, cells = result["verdict"], result["cells"]
     worst = verdict["worst"]
     lines = [
-        circumstances(results),
+        result["about"],
         "",
         "| | ratio (95 % interval) | goal |",
         "|---|---|---|",
@@ -218,26 +220,26 @@ def markdown(cells: list[Cell], verdict: dict[str, Any], results: list[MeasuredR
         *(f"| {procs} ranks | {number(own)} | |" for procs, own in verdict["by_procs"].items()),
         *(f"| {name} | {number(own)} | |" for name, own in verdict["by_algorithm"].items()),
     ]
-    for procs, own in groupby(cells, key=lambda cell: cell.procs):
+    for procs, own in groupby(cells, key=itemgetter("procs")):
         lines += [
             "",
             f"**{procs} ranks**: Convene's time as a part of Open MPI's (medians of both in µs)",
             "",
         ]
         lines += ["| bytes a block | " + " | ".join(PAIRS) + " |", "|---:|" + "---|" * len(PAIRS)]
-        for size, row in groupby(own, key=lambda cell: cell.size):
+        for size, row in groupby(own, key=itemgetter("bytes")):
             texts = [
-                f"{cell.ratio.value:.2f} ({cell.convene * 1e6:.4g} / {cell.openmpi * 1e6:.4g})"
+                f"{cell['ratio']:.2f} ({cell['convene'] * 1e6:.4g} / {cell['openmpi'] * 1e6:.4g})"
                 for cell in row
             ]
             lines.append(f"| {_core.format_size(size)} | " + " | ".join(texts) + " |")
     return "\n".join(lines) + "\n"
 
 
-def draw(cells: list[Cell], path: Path) -> None:
+def draw(result: dict[str, Any], path: Path) -> None:
     """The ratios over the sizes, a panel for each number of ranks."""
     mpl.rcParams.update({"svg.hashsalt": "convene", "svg.fonttype": "none", "font.size": 9})
-    groups = [(procs, list(own)) for procs, own in groupby(cells, key=lambda cell: cell.procs)]
+    groups = [(procs, list(own)) for procs, own in groupby(result["cells"], key=itemgetter("procs"))]
     figure, panels = plt.subplots(
         1,
         len(groups),
@@ -248,11 +250,11 @@ def draw(cells: list[Cell], path: Path) -> None:
     )
     for panel, (procs, own) in zip(panels[0], groups, strict=True):
         for name, colour, marker in zip(PAIRS, COLOURS, MARKERS, strict=True):
-            line = [cell for cell in own if cell.algorithm == name]
-            sizes = [cell.size for cell in line]
+            line = [cell for cell in own if cell["algorithm"] == name]
+            sizes = [cell["bytes"] for cell in line]
             panel.plot(
                 sizes,
-                [cell.ratio.value for cell in line],
+                [cell["ratio"] for cell in line],
                 color=colour,
                 marker=marker,
                 ms=3.5,
@@ -261,15 +263,15 @@ def draw(cells: list[Cell], path: Path) -> None:
             )
             panel.fill_between(
                 sizes,
-                [c.ratio.low for c in line],
-                [c.ratio.high for c in line],
+                [cell["low"] for cell in line],
+                [cell["high"] for cell in line],
                 color=colour,
                 alpha=0.15,
                 lw=0,
             )
         panel.axhline(1, color="black", lw=0.8)
         panel.set_xscale("log", base=2)
-        ticks = sorted({cell.size for cell in own})[::3]
+        ticks = sorted({cell["bytes"] for cell in own})[::3]
         panel.set_xticks(ticks, [_core.format_size(size).replace("iB", "") for size in ticks])
         panel.set_title(f"{procs} ranks")
         panel.set_xlabel("bytes a block")
@@ -279,6 +281,9 @@ def draw(cells: list[Cell], path: Path) -> None:
     panels[0][0].set_ylabel("Convene's time / Open MPI's")
     panels[0][-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     figure.savefig(path, format="svg", metadata={"Date": None})
+
+
+REPORT = common.Report(markdown, draw)
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -310,20 +315,15 @@ def main() -> None:
     else:
         procs = parsing.parse_numbers(options.procs, "--procs", 2, 1024)
         results = measure(settings.find_setting(options.launcher, "openmpi"), procs, options)
-    raw = common.ROOT / "build/benchmarks/own_algorithms_observations.json"
-    raw.parent.mkdir(parents=True, exist_ok=True)
-    if not options.source:
-        raw.write_text(json.dumps(results))
     cells = evaluate(results)
-    verdict = judge(cells)
     summary = {
+        "about": circumstances(results),
         "environment": results[0]["environment"],
         "options": results[0]["options"],
-        "verdict": verdict,
+        "verdict": judge(cells),
         "cells": [cell.as_json() for cell in cells],
     }
-    common.keep(options, "own_algorithms", summary, markdown(cells, verdict, results))
-    draw(cells, options.output / "own_algorithms.svg")
+    common.keep(options, "own_algorithms", summary, results)
 
 
 if __name__ == "__main__":

@@ -78,9 +78,18 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=20, help="(default: %(default)s)")
     options = parser.parse_args()
     schedules, communicators = measure_schedules(options.repetitions), measure_communicators()
-    common.keep(options, "schedule_build", {"procs": 1024, "schedules": schedules}, schedules_text(schedules))
-    common.keep(options, "communicators", communicators, communicators_text(communicators))
+    common.keep(options, "schedule_build", {"procs": 1024, "schedules": schedules})
+    common.keep(options, "communicators", {"communicators": communicators})
     print(f"Every schedule has {schedules[0]['fixed']:.0f} bytes besides its steps.")
+
+
+def as_text(result: dict[str, Any]) -> str:
+    if "schedules" in result:
+        return schedules_text(result["schedules"])
+    return communicators_text(result["communicators"])
+
+
+REPORT = common.Report(as_text)
 
 
 if __name__ == "__main__":

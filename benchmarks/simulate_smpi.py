@@ -213,18 +213,19 @@ def main() -> None:
     if options.resume:
         journal.read()
     cells = simulate(platform, procs, sizes, only, journal)
-    summaries = {name: summarize(group) for name, group in groups_of(cells).items()}
-    pairs = worst(cells, 8)
     result = {
         "when": datetime.now(UTC).strftime("%Y-%m-%d"),
         "platform": PLATFORM,
         "procs": procs,
         "sizes": sizes,
-        "summary": summaries,
-        "worst": pairs,
+        "summary": {name: summarize(group) for name, group in groups_of(cells).items()},
+        "worst": worst(cells, 8),
     }
-    common.keep(options, "simulate_smpi", result, as_text(summaries, pairs))
+    common.keep(options, "simulate_smpi", result)
     journal.remove()
+
+
+REPORT = common.Report(lambda result: as_text(result["summary"], result["worst"]))
 
 
 if __name__ == "__main__":

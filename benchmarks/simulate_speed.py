@@ -65,7 +65,10 @@ def main() -> None:
     options = parser.parse_args()
     program = common.built("bin/benchmark_simulate_speed")
     rows = [measure(program, case) for case in list_cases(program, options.filter)]
-    common.keep(options, "simulate_speed", rows, as_text(rows))
+    common.keep(options, "simulate_speed", {"cases": rows})
+
+
+REPORT = common.Report(lambda result: as_text(result["cases"]))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ import os
 import random
 import subprocess
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,13 @@ from rich.progress import Progress
 from benchmarks import common
 
 KINDS = ("single", "multiple", "thread")
+# Columns of the table: what was measured, with which kind of run, over another one.
+RATIOS = {
+    "allgather: MULTIPLE to SINGLE": ("allgather", "multiple", "single"),
+    "round trip: MULTIPLE to SINGLE": ("round_trip", "multiple", "single"),
+    "allgather: with the thread": ("allgather", "thread", "multiple"),
+    "computation: thread to none": ("steps_per_second", "multiple", "thread"),
+}
 
 
 @dataclass
@@ -49,6 +55,14 @@ class Runs:
 
     def as_json(self) -> dict[str, Any]:
         return {"mpi": self.mpi, "runs": self.measured}
+
+    def summary(self, seconds: float) -> dict[str, Any]:
+        ratios = {name: self.ratio(*which).as_json("ratio") for name, which in RATIOS.items()}
+        medians = {
+            kind: {what: self.median(what, kind) for what in runs[0]} for kind, runs in self.measured.items()
+        }
+        share = self.median("thread_seconds", "thread") / seconds
+        return {"mpi": self.mpi, "ratios": ratios, "thread_share": share, "medians": medians}
 
 
 def run_once(setting: Setting, kind: str, options: argparse.Namespace) -> tuple[dict[str, float], str]:
@@ -79,28 +93,23 @@ def run_once(setting: Setting, kind: str, options: argparse.Namespace) -> tuple[
     return {**measured, "thread_seconds": used.cpu_seconds / options.procs}, found.libraries[0].split(",")[0]
 
 
-def text(value: Estimate) -> str:
-    return f"{value.value:.3f} ({value.low:.3f} … {value.high:.3f})"
+def text(value: dict[str, float]) -> str:
+    return f"{value['ratio']:.3f} ({value['low']:.3f} … {value['high']:.3f})"
 
 
-def markdown(results: Mapping[str, Runs], options: argparse.Namespace) -> str:
+def markdown(result: dict[str, Any]) -> str:
+    options = result["options"]
     lines = [
-        f"{options.procs} ranks, {options.repetitions} runs of each kind in random order, {options.calls} "
-        f"calls of 8 bytes, {options.seconds:g} s of computation; medians of the ratios within a repetition, "
-        "with 95 % intervals.",
+        f"{options['procs']} ranks, {options['repetitions']} runs of each kind in random order, "
+        f"{options['calls']} calls of 8 bytes, {options['seconds']:g} s of computation; medians of the "
+        "ratios within a repetition, with 95 % intervals.",
         "",
-        "| MPI | allgather: MULTIPLE to SINGLE | round trip: MULTIPLE to SINGLE | allgather: with the thread "
-        "| computation: thread to none | the idle thread's processor time |",
+        f"| MPI | {' | '.join(RATIOS)} | the idle thread's processor time |",
         "|---|---|---|---|---|---:|",
     ]
-    for runs in results.values():
-        share = runs.median("thread_seconds", "thread") / options.seconds
-        lines.append(
-            f"| {runs.mpi} | {text(runs.ratio('allgather', 'multiple', 'single'))} "
-            f"| {text(runs.ratio('round_trip', 'multiple', 'single'))} "
-            f"| {text(runs.ratio('allgather', 'thread', 'multiple'))} "
-            f"| {text(runs.ratio('steps_per_second', 'multiple', 'thread'))} | {share:.2%} |"
-        )
+    for row in result["results"]:
+        ratios = " | ".join(text(row["ratios"][name]) for name in RATIOS)
+        lines.append(f"| {row['mpi']} | {ratios} | {row['thread_share']:.2%} |")
     return "\n".join(lines) + "\n"
 
 
@@ -136,8 +145,13 @@ def main() -> None:
             for name, kind in order:
                 measured, results[name].mpi = run_once(settings[name], kind, options)
                 results[name].measured[kind].append(measured)
-    summary = {"options": common.asked(options), "results": [runs.as_json() for runs in results.values()]}
-    common.keep(options, "thread_cost", summary, markdown(results, options))
+    asked = common.asked(options)
+    summary = {"options": asked, "results": [runs.summary(options.seconds) for runs in results.values()]}
+    raw = {"options": asked, "results": [runs.as_json() for runs in results.values()]}
+    common.keep(options, "thread_cost", summary, raw)
+
+
+REPORT = common.Report(markdown)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,10 @@ from convene import _core
 from convene.base import console
 from convene.mpi import processes
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from benchmarks.common import summaries
+from benchmarks.common.summaries import ROOT, Report
+
+__all__ = ["ROOT", "Report", "asked", "built", "keep", "parser", "run", "run_google"]
 
 
 def parser(documentation: str | None) -> argparse.ArgumentParser:
@@ -52,12 +55,13 @@ def built(path: str) -> Path:
     return program
 
 
-def keep(options: argparse.Namespace, name: str, results: Any, table: str) -> None:
-    """Writes NAME.json and NAME.inc (Markdown, for the documentation), and prints the latter."""
-    options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / f"{name}.json").write_text(console.json_text(results) + "\n")
-    (options.output / f"{name}.inc").write_text(table)
-    print(table)
+def keep(options: argparse.Namespace, name: str, result: dict[str, Any], raw: Any = None) -> None:
+    """Writes the raw results into build/benchmarks/results, the summary into NAME.json and what the
+    benchmark's REPORT makes of it into NAME.inc (Markdown, for the documentation) and NAME.svg; prints the
+    table. `raw`: the result itself if None."""
+    summaries.write_raw(name, result if raw is None else raw)
+    summaries.write(options.output, name, summaries.summary_of(Path(sys.argv[0]).stem, result))
+    print((options.output / f"{name}.inc").read_text())
 
 
 def run(main: Callable[[], None]) -> NoReturn:

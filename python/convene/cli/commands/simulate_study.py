@@ -101,8 +101,10 @@ def show(chosen: Study[Any], result: Result, *, json: bool) -> None:
 
 
 def draw(chosen: Study[Any], result: Result, path: Path) -> None:
+    from convene.plots import compact_svg  # imports Matplotlib
+
     try:
-        chosen.draw(result).savefig(path, bbox_inches="tight", metadata={"Date": None})
+        compact_svg.save(chosen.draw(result), path)
     except OSError as error:
         raise RequestError(f"{path} cannot be written: {error.strerror}") from None
 

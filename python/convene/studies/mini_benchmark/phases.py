@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The mini-benchmark with declared phases: cells, gains and tables, from what its MPI program prints."""
 
+from dataclasses import dataclass, field
 from typing import TypedDict
 
 import numpy as np
@@ -23,6 +24,26 @@ class Line(TypedDict):
     elapsed: dict[str, list[float]]
 
 
+class Gain(TypedDict):
+    """The median gain of an algorithm over the best regular one, with its interval."""
+
+    algorithm: str
+    ratio: float
+    low: float
+    high: float
+
+
+class CellSummary(TypedDict):
+    procs: int
+    floats: int
+    max_delay_ms: float
+    best_regular: str
+    best_forecasting: str
+    gain: float
+    gains: list[Gain]
+    mean_elapsed: dict[str, float]  # seconds
+
+
 def label(algorithm: str) -> str:
     """Short: BDR/8 is bdr with eight segments."""
     name, *parameters = algorithm.split(";")
@@ -33,38 +54,47 @@ def uses_forecasts(algorithm: str) -> bool:
     return algorithm.split(";")[0] in FORECASTING
 
 
+@dataclass(frozen=True)
 class Cell:
-    """All algorithms at one size and one greatest delay."""
+    """All algorithms at one size and one greatest delay. A gain over the best regular algorithm is a median
+    within iterations, which have the same delays."""
 
-    def __init__(self, line: Line) -> None:
-        self.procs, self.floats = int(line["procs"]), int(line["floats"])
-        self.delay = float(line["max_delay_ms"])
-        self.elapsed = {name: np.array(seconds) for name, seconds in line["elapsed"].items()}
-        self.mean: dict[str, float] = {
-            name: float(np.mean(seconds)) for name, seconds in self.elapsed.items()
+    procs: int
+    floats: int
+    delay: float  # milliseconds
+    mean: dict[str, float]  # seconds
+    gains: dict[str, Estimate]
+    elapsed: dict[str, list[float]] = field(default_factory=dict)  # by iteration; none in a summary
+
+    @classmethod
+    def measured(cls, line: Line) -> "Cell":
+        elapsed = {name: list(map(float, seconds)) for name, seconds in line["elapsed"].items()}
+        mean = {name: float(np.mean(seconds)) for name, seconds in elapsed.items()}
+        regular = elapsed[best_of(mean, forecasting=False)]
+        gains = {
+            name: gain_interval(regular, seconds) for name, seconds in elapsed.items() if uses_forecasts(name)
         }
+        return cls(int(line["procs"]), int(line["floats"]), float(line["max_delay_ms"]), mean, gains, elapsed)
+
+    @classmethod
+    def from_json(cls, value: CellSummary) -> "Cell":
+        gains = {row["algorithm"]: Estimate(row["ratio"], row["low"], row["high"]) for row in value["gains"]}
+        return cls(value["procs"], value["floats"], value["max_delay_ms"], value["mean_elapsed"], gains)
 
     def best(self, forecasting: bool) -> str:
         """The fastest algorithm of those that use forecasts, or of the others."""
-        names = [name for name in self.mean if uses_forecasts(name) == forecasting]
-        return min(names, key=self.mean.__getitem__)
+        return best_of(self.mean, forecasting)
 
     def gain(self, forecasting: str) -> float:
         """Average elapsed time of the best regular algorithm over that of this one."""
         return self.mean[self.best(forecasting=False)] / self.mean[forecasting]
-
-    def gain_interval(self, forecasting: str) -> Estimate:
-        """Of the median of the same ratio within iterations, which have the same delays."""
-        pair = self.elapsed[self.best(forecasting=False)] / self.elapsed[forecasting]
-        ratios = pair[np.newaxis, :]
-        return estimate(float(np.median(pair)), resample_medians(ratios)[0])
 
     @property
     def text(self) -> str:
         best = min(self.mean, key=lambda name: self.mean[name])
         return f"{label(best)} {self.gain(best):.2f}" if uses_forecasts(best) else label(best)
 
-    def as_json(self) -> Json:
+    def as_json(self) -> CellSummary:
         best = self.best(forecasting=True)
         return {
             "procs": self.procs,
@@ -73,10 +103,25 @@ class Cell:
             "best_regular": self.best(forecasting=False),
             "best_forecasting": best,
             "gain": self.gain(best),
-            "median_gain": self.gain_interval(best).as_json("ratio"),
+            "gains": [
+                {"algorithm": name, "ratio": each.value, "low": each.low, "high": each.high}
+                for name, each in self.gains.items()
+            ],
             "mean_elapsed": self.mean,
-            "elapsed": {name: list(map(float, seconds)) for name, seconds in self.elapsed.items()},
         }
+
+    def observed(self) -> Json:
+        return {"floats": self.floats, "max_delay_ms": self.delay, "elapsed": self.elapsed}
+
+
+def best_of(mean: dict[str, float], forecasting: bool) -> str:
+    names = [name for name in mean if uses_forecasts(name) == forecasting]
+    return min(names, key=mean.__getitem__)
+
+
+def gain_interval(regular: list[float], seconds: list[float]) -> Estimate:
+    pair = np.array(regular) / np.array(seconds)
+    return estimate(float(np.median(pair)), resample_medians(pair[np.newaxis, :])[0])
 
 
 def forecasts(found: Accounts, seconds: float) -> str:
@@ -96,7 +141,7 @@ def forecasts(found: Accounts, seconds: float) -> str:
 def greatest_gain(cells: list[Cell], name: str) -> str:
     """Of one algorithm that uses forecasts over the best regular one."""
     cell = max(cells, key=lambda each: each.gain(name))
-    interval = cell.gain_interval(name)
+    interval = cell.gains[name]
     return (
         f"{label(name)} {cell.gain(name):.2f} (against {label(cell.best(forecasting=False))}, "
         f"{cell.floats // 1024} K floats, {cell.delay:g} ms; median within iterations {interval.value:.2f}, "
