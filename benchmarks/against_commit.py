@@ -277,7 +277,10 @@ def main() -> None:
     if not cells:
         raise RuntimeError("no cell has five repetitions in one state of the machine; run it longer")
     results = summary(cells, dropped, options, kept)
-    common.keep(options, "against_commit", results, markdown(results, options.limit))
+    common.keep(options, "against_commit", {**results, "limit": options.limit})
+
+
+REPORT = common.Report(lambda result: markdown(result, result["limit"]))
 
 
 if __name__ == "__main__":
