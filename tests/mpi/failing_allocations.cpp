@@ -21,10 +21,12 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <string>
 #include <thread>
@@ -196,6 +198,8 @@ MPI_Request request_of(int integer) { return MPI_Request_f2c(integer); }
 #define FORTRAN_ROOT_COUNTS(name) name
 #define FORTRAN_ROOT_DISPLACEMENTS(name) name
 #define FORTRAN_TYPE(name) &fortran_type
+#define FORTRAN_TYPES(name) fortran_types
+#define FORTRAN_SEND_TYPES(name) fortran_types
 #define FORTRAN_OP(name) &fortran_op
 #define FORTRAN_ROOT(name) &name
 #define FORTRAN_COMM(name) &fortran_comm
@@ -222,6 +226,8 @@ struct Forms {
 #define FORTRAN_HANDLES                                                                            \
   [[maybe_unused]] const int fortran_comm = integer_of_comm(comm), fortran_op = integer_of_op(op), \
                              fortran_type = integer_of_type(type);                                 \
+  [[maybe_unused]] int fortran_types[16];                                                          \
+  std::fill(std::begin(fortran_types), std::end(fortran_types), fortran_type);                     \
   int error = MPI_SUCCESS;
 /// Calls by Fortran names; nothing where Convene defines none.
 #define FORTRAN_FORMS(name, PATTERN)                                                                     \
