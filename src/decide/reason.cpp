@@ -10,6 +10,7 @@ std::string_view reason_text(Reason reason, std::string_view detail) {
     case Reason::forced:
       return "forced";
     case Reason::rule:
+    case Reason::wisdom:
     case Reason::no_schedule:
       return detail;
     case Reason::forecast:

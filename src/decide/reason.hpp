@@ -12,6 +12,7 @@ enum class Reason : std::uint8_t {
   by_default,              ///< nothing says otherwise: native
   forced,                  ///< by the user
   rule,                    ///< the detail names rule and file
+  wisdom,                  ///< measured here; the detail gives ratio and date
   no_schedule,             ///< native: the generator failed, as the detail tells
   forecast,                ///< ranks are expected late
   no_native,               ///< the MPI has no such call: the first of the catalogue that fits
@@ -24,7 +25,8 @@ enum class Reason : std::uint8_t {
   neighbors_contradict,    ///< native: the ranks' lists of neighbours do not match
 };
 
-/// As reports show it. `detail` is the text of a rule, "rule 2 of rules.json", and of no_schedule.
+/// As reports show it. `detail` is the text of a rule, "rule 2 of rules.json", of wisdom, "wisdom: 0.42 of
+/// native, 2026-11-26", and of no_schedule.
 std::string_view reason_text(Reason reason, std::string_view detail = "");
 
 }  // namespace convene::decide

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "collective/core/spec.hpp"
+#include "decide/field_reader.hpp"
 
 namespace convene::decide {
 
@@ -29,6 +30,9 @@ struct Situation {
   bool commutative = true;              ///< of a reduction: its operator
   bool reproducible = false;            ///< equal bits from run to run
   bool has_native = true;               ///< the MPI has such a call
+  bool is_blocking = true;              ///< neither non-blocking nor persistent
+  bool order_matters = false;           ///< of a reduction: the order of operands changes its result
+  bool shares_cores = false;            ///< more ranks than cores on a node
   std::uint64_t may_share =
       UINT64_MAX;  ///< bytes that the ranks of a node may share; 0: not in this form of call
 
@@ -37,13 +41,6 @@ struct Situation {
   std::uint64_t block_bytes() const {
     return has_one_vector(collective) ? total_bytes : procs == 0 ? 0 : total_bytes / procs;
   }
-};
-
-/// Least and most, both included.
-struct Bounds {
-  std::uint64_t least = 0, most = UINT64_MAX;
-  bool hold(std::uint64_t value) const { return value >= least && value <= most; }
-  bool is_anything() const { return least == 0 && most == UINT64_MAX; }
 };
 
 struct Rule {

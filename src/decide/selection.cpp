@@ -2,6 +2,7 @@
 #include "decide/selection.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <stdexcept>
 
 #include "base/error.hpp"
@@ -103,8 +104,15 @@ const Spec* Selection::forced(Collective collective) const {
   return nullptr;
 }
 
+Selection Selection::with(std::shared_ptr<const Wisdom> wisdom) const {
+  Selection result = *this;
+  result.wisdom_ = std::move(wisdom);
+  return result;
+}
+
 bool Selection::always_native(Collective collective) const {
   if (const Spec* spec = forced(collective)) return spec->algorithm->is_native();
+  if (wisdom_ && wisdom_->knows(collective)) return false;
   return std::all_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
     return rule.collective != collective || rule.use.algorithm->is_native();
   });
@@ -116,7 +124,8 @@ bool Selection::all_native() const {
 }
 
 bool Selection::needs_topology() const {
-  return std::any_of(uses_.begin(), uses_.end(),
+  return (wisdom_ && !wisdom_->is_empty()) ||
+         std::any_of(uses_.begin(), uses_.end(),
                      [](const Use& use) { return depends_on_nodes(*use.spec.algorithm); }) ||
          std::any_of(rules_.begin(), rules_.end(),
                      [&](const Rule& rule) { return rule.needs_topology() && !forced(rule.collective); });
@@ -125,8 +134,13 @@ bool Selection::needs_topology() const {
 bool Selection::may_share_memory(Collective collective) const {
   const auto shares = [](const Spec& spec) { return shares_memory(spec); };
   if (const Spec* spec = forced(collective)) return shares(*spec);
+  if (wisdom_ && wisdom_->may_share_memory(collective)) return true;
   return std::any_of(rules_.begin(), rules_.end(),
                      [&](const Rule& rule) { return rule.collective == collective && shares(rule.use); });
+}
+
+bool Selection::depends_on_form(Collective collective) const {
+  return may_share_memory(collective) || (!forced(collective) && wisdom_ && wisdom_->knows(collective));
 }
 
 Choice Selection::choose(const Situation& situation) const {
@@ -138,8 +152,30 @@ Choice Selection::choose(const Situation& situation) const {
 }
 
 Choice Selection::choose_any(const Situation& situation) const {
-  const Spec* spec = forced(situation.collective);
-  return spec ? choose_forced(*spec, situation) : choose_by_rules(situation);
+  if (const Spec* spec = forced(situation.collective)) return choose_forced(*spec, situation);
+  Choice choice = choose_by_rules(situation);
+  return choice.reason == Reason::by_default && wisdom_ ? choose_by_wisdom(situation, std::move(choice))
+                                                        : choice;
+}
+
+/// What wisdom knows, else native. An entry that does not fit (no memory to share, say) leaves the call
+/// native.
+Choice Selection::choose_by_wisdom(const Situation& situation, Choice native) const {
+  if (!wisdom_->knows(situation.collective)) return native;
+  if (situation.nodes == 0) {
+    native.wants_nodes = true;
+    return native;
+  }
+  const WisdomEntry* const entry = wisdom_->find(situation);
+  if (!entry || entry->use.algorithm->is_native() || !obstacle(entry->use, situation).empty() ||
+      !lacks_memory(entry->use, situation).empty())
+    return native;
+  native.spec = entry->use;
+  native.reason = Reason::wisdom;
+  char ratio[32];
+  std::snprintf(ratio, sizeof ratio, "%.2f", entry->ratio);
+  native.detail = std::string("wisdom: ") + ratio + " of native, " + entry->measured.substr(0, 10);
+  return native;
 }
 
 Choice Selection::choose_by_rules(const Situation& situation) const {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Selection: which algorithm runs a call, and why. Forced choices come first, then rules, then native.
+// Selection: which algorithm runs a call, and why. Forced choices come first, then rules, then wisdom, then
+// native.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +11,7 @@
 
 #include "decide/reason.hpp"
 #include "decide/rules.hpp"
+#include "decide/wisdom.hpp"
 
 namespace convene::decide {
 
@@ -31,6 +34,9 @@ class Selection {
   static Selection from(std::string_view uses, const std::string& rules_path);
   Selection(std::vector<Use> uses, std::vector<Rule> rules, std::string_view rules_name);
 
+  /// The same choices, and wisdom for what they leave native.
+  Selection with(std::shared_ptr<const Wisdom> wisdom) const;
+
   /// True if every call of this collective is native.
   bool always_native(Collective collective) const;
   bool all_native() const;
@@ -38,6 +44,8 @@ class Selection {
   /// True if a choice may share memory between ranks: it then depends on the call's size and on whether it
   /// blocks.
   bool may_share_memory(Collective collective) const;
+  /// True if a choice may differ between blocking and other calls.
+  bool depends_on_form(Collective collective) const;
   /// True if choose() needs the nodes and the ranks per node.
   bool needs_topology() const;
 
@@ -50,10 +58,12 @@ class Selection {
   const Spec* forced(Collective collective) const;
   Choice choose_any(const Situation& situation) const;
   Choice choose_by_rules(const Situation& situation) const;
+  Choice choose_by_wisdom(const Situation& situation, Choice native) const;
 
   std::vector<Use> uses_;
   std::vector<Rule> rules_;
   std::string rules_name_;
+  std::shared_ptr<const Wisdom> wisdom_;  // null: none
 };
 
 }  // namespace convene::decide

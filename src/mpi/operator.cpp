@@ -57,6 +57,12 @@ bool is_defined(MPI_Op op, MPI_Datatype type) {
   return found != known->end() ? found->second : known->emplace(key, mpi_accepts(op, type)).first->second;
 }
 
+bool is_order_dependent(MPI_Op op, MPI_Datatype type) {
+  if (!is_predefined(op)) return true;
+  if (op != MPI_SUM && op != MPI_PROD) return false;
+  return !is_defined(MPI_BAND, type);  // which integer types have, and no others that can be added
+}
+
 bool is_commutative(MPI_Op op) {
   int commutes = 1;
   if (!is_predefined(op)) pmpi.Op_commutative(op, &commutes);

@@ -16,6 +16,10 @@ bool is_defined(MPI_Op op, MPI_Datatype type);
 /// True if the operator commutes. Requires is_defined().
 bool is_commutative(MPI_Op op);
 
+/// True if the order of operands changes a result: floating-point sums and products, and operators of the
+/// program.
+bool is_order_dependent(MPI_Op op, MPI_Datatype type);
+
 /// True if the operator is predefined: its handle always has the same meaning.
 bool is_predefined(MPI_Op op);
 

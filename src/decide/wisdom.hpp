@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Wisdom: which algorithm was measured to be faster than the native one, where, and by how much, from JSON
+// files.
+//
+//   {"convene_wisdom": 1,
+//    "entries": [{"mpi": "Open MPI 4.1.4", "cpu": "AMD EPYC 7B13", "cores": 2, "network": "",
+//                 "collective": "allgather", "procs": 4, "nodes": 1, "ranks_per_node": 4, "shares_cores": true,
+//                 "bytes": ["8", "4KiB"], "use": "shared", "ratio": 0.42, "upper": 0.45,
+//                 "measured": "2026-11-26", "evidence": {…}}]}
+//
+// "mpi", "cpu", "cores" and, on several nodes, "network" are the machine of the measurement: an entry holds
+// there only. "bytes" are those of a block, as in rules. "ratio" is the algorithm's time over that of native,
+// the worst of all methods of measuring; "upper" is the upper end of its 95 % interval. "evidence" is for
+// people. What no entry covers stays native.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decide/field_reader.hpp"
+#include "decide/rules.hpp"
+
+namespace convene::decide {
+
+/// MachineKey of a measurement: evidence counts only where all of it is the same.
+struct MachineKey {
+  std::string mpi;           ///< name and version, see mpi_name()
+  std::string cpu;           ///< model name of the processor
+  std::uint64_t cores = 0;   ///< of a node
+  std::string network = "";  ///< matters on several nodes only
+
+  bool operator==(const MachineKey&) const = default;
+};
+
+struct WisdomEntry {
+  MachineKey place;
+  Collective collective = Collective::allgather;
+  Rank procs = 1, nodes = 1, ranks_per_node = 1;  ///< of the communicator; ranks of the fullest node
+  bool shares_cores = false;                      ///< more ranks than cores on a node
+  Bounds bytes;                                   ///< per block
+  Spec use;
+  double ratio = 1, upper = 1;  ///< time over native's; upper end of its interval
+  std::string measured;         ///< a date
+
+  bool covers(const Situation& situation) const;
+  bool is_of(const MachineKey& here) const;
+};
+
+/// Constant once made. Equal on all ranks that use it.
+class Wisdom {
+ public:
+  Wisdom() = default;
+  /// Of several entries that cover a call the newest counts, of equally new ones that with the lowest upper
+  /// end.
+  explicit Wisdom(std::vector<WisdomEntry> entries);
+
+  bool is_empty() const { return entries_.empty(); }
+  const std::vector<WisdomEntry>& entries() const { return entries_; }
+  /// True if some entry is about this collective.
+  bool knows(Collective collective) const;
+  /// True if a choice may share memory between ranks.
+  bool may_share_memory(Collective collective) const;
+  /// The entry that counts for a blocking call, or null. An order-dependent reduction changes its rounding
+  /// with the algorithm: it needs more evidence (an upper end of at most 0.90), and none counts where equal
+  /// bits were requested.
+  const WisdomEntry* find(const Situation& situation) const;
+
+  /// All entries as lines of text, without their place, for other ranks; and back. Throws Error.
+  std::string lines() const;
+  static Wisdom from_lines(std::string_view lines);
+
+  static constexpr double most_of_native = 0.97, most_where_order_matters = 0.90;
+
+ private:
+  std::vector<WisdomEntry> entries_;
+};
+
+/// Reads entries from text; `file` is its name in messages, which begin with FILE:LINE. Throws Error.
+std::vector<WisdomEntry> parse_wisdom(std::string_view text, const std::string& file);
+
+/// "Open MPI 4.1.4", "MPICH 5.0.2", "Intel MPI 2021.18" from MPI_Get_library_version's text; the first line
+/// of any other.
+std::string mpi_name(std::string_view library_version);
+
+}  // namespace convene::decide

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "decide/wisdom_files.hpp"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/error.hpp"
+
+namespace convene::decide {
+
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// Why a file is not to be trusted: a clause, or empty. Wisdom decides what runs in a program.
+std::string distrust(const struct stat& facts) {
+  if (!S_ISREG(facts.st_mode)) return "is not a regular file";
+  if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "can be written by other users; chmod go-w it";
+  if (facts.st_uid != geteuid() && facts.st_uid != 0) return "belongs to another user";
+  constexpr off_t largest = 16 << 20;
+  if (facts.st_size > largest) return "is larger than 16 MiB";
+  return "";
+}
+
+/// The model name, of an architecture without one its other names: "0x41 0xd0c".
+std::string cpu_of(std::string_view cpuinfo) {
+  const auto value = [&](std::string_view key) -> std::string {
+    std::size_t at = cpuinfo.starts_with(key) ? 0 : cpuinfo.find("\n" + std::string(key));
+    if (at == std::string_view::npos) return "";
+    at = cpuinfo.find(": ", at);
+    if (at == std::string_view::npos) return "";
+    std::string text(cpuinfo.substr(at + 2, cpuinfo.find('\n', at) - at - 2));
+    std::ranges::replace(text, '\t', ' ');
+    return text;
+  };
+  if (std::string model = value("model name"); !model.empty()) return model;
+  const std::string implementer = value("CPU implementer"), part = value("CPU part");
+  return implementer.empty() ? "unknown" : implementer + " " + part;
+}
+
+std::string network() {
+  std::vector<std::string> names;
+  if (DIR* const directory = opendir("/sys/class/infiniband")) {
+    while (const dirent* const each = readdir(directory))
+      if (each->d_name[0] != '.') names.emplace_back(each->d_name);
+    closedir(directory);
+  }
+  std::ranges::sort(names);
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+void read(const WisdomFile& file, const MachineKey& here, std::vector<WisdomEntry>& entries,
+          std::vector<std::string>& refusals) {
+  const auto refuse = [&](const std::string& why) {
+    refusals.push_back("wisdom file " + file.path + " is not used: it " + why);
+  };
+  struct stat facts {};
+  if (stat(file.path.c_str(), &facts) != 0) {
+    if (!file.is_optional || errno != ENOENT) refuse(std::string("cannot be read: ") + std::strerror(errno));
+    return;
+  }
+  if (const std::string why = distrust(facts); !why.empty()) return refuse(why);
+  try {
+    const std::vector<WisdomEntry> all = parse_wisdom(read_whole_file(file.path, "wisdom file"), file.path);
+    std::size_t kept = 0;
+    for (const WisdomEntry& each : all)
+      if (each.is_of(here)) ++kept, entries.push_back(each);
+    if (kept < all.size())
+      refusals.push_back(std::to_string(all.size() - kept) + " of " + std::to_string(all.size()) +
+                         " entries of " + file.path +
+                         " are not used: they are of another MPI, processor or " + "network than " +
+                         here.mpi + " on " + here.cpu);
+  } catch (const Error& error) {
+    refusals.push_back(std::string("wisdom is not used: ") + error.what());
+  }
+}
+
+}  // namespace
+
+std::vector<WisdomFile> wisdom_files(std::string_view variable) {
+  if (variable == "none") return {};
+  std::vector<WisdomFile> files;
+  if (variable.empty()) {
+    std::string data = environment("XDG_DATA_HOME");
+    if (data.empty() && !environment("HOME").empty()) data = environment("HOME") + "/.local/share";
+    if (!data.empty()) files.push_back({data + "/convene/wisdom.json"});
+    files.push_back({"/etc/convene/wisdom.json"});
+    return files;
+  }
+  while (!variable.empty()) {
+    const std::size_t end = std::min(variable.find(':'), variable.size());
+    if (end > 0) files.push_back({.path = std::string(variable.substr(0, end)), .is_optional = false});
+    variable.remove_prefix(std::min(end + 1, variable.size()));
+  }
+  return files;
+}
+
+FoundWisdom read_wisdom(const std::vector<WisdomFile>& files, const MachineKey& here) {
+  std::vector<WisdomEntry> entries;
+  FoundWisdom found;
+  for (const WisdomFile& file : files) read(file, here, entries, found.refusals);
+  found.wisdom = Wisdom(std::move(entries));
+  return found;
+}
+
+MachineKey this_machine(std::string_view mpi_library_version) {
+  std::string cpuinfo;
+  try {
+    cpuinfo = read_whole_file("/proc/cpuinfo", "file");
+  } catch (const Error&) {
+    // A system without it: "unknown" on all its machines.
+  }
+  return {.mpi = mpi_name(mpi_library_version),
+          .cpu = cpu_of(cpuinfo),
+          .cores = static_cast<std::uint64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))),
+          .network = network()};
+}
+
+}  // namespace convene::decide

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "decide/wisdom_files.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace convene::decide {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class WisdomFiles : public testing::Test {
+ protected:
+  WisdomFiles() {
+    char name[] = "/tmp/convene-wisdom-XXXXXX";
+    folder_ = mkdtemp(name);
+  }
+  ~WisdomFiles() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+  std::string write(const std::string& name, const std::string& mpi, mode_t mode = 0644) const {
+    std::ofstream(path(name))
+        << R"({"convene_wisdom": 1, "entries": [{"mpi": ")" << mpi
+        << R"(", "cpu": "A", "cores": 2, "collective": "bcast", "procs": 2, "nodes": 1,)"
+        << R"("ranks_per_node": 2, "use": "binomial", "ratio": 0.5, "upper": 0.6,)"
+        << R"("measured": "2026-11-26"}]})";
+    chmod(path(name).c_str(), mode);
+    return path(name);
+  }
+
+  FoundWisdom read(const std::string& variable) const {
+    return read_wisdom(wisdom_files(variable), {"MPICH 5.0.2", "A", 2, ""});
+  }
+
+  std::string folder_;
+};
+
+TEST_F(WisdomFiles, AreFoundWhereTheVariableSays) {
+  const FoundWisdom found = read(write("a", "MPICH 5.0.2") + ":" + write("b", "MPICH 5.0.2"));
+  EXPECT_EQ(found.wisdom.entries().size(), 2u);
+  EXPECT_THAT(found.refusals, IsEmpty());
+  EXPECT_THAT(wisdom_files("none"), IsEmpty());
+}
+
+TEST_F(WisdomFiles, AreTheUsersAndTheSites) {
+  setenv("XDG_DATA_HOME", folder_.c_str(), 1);
+  const auto files = wisdom_files("");
+  unsetenv("XDG_DATA_HOME");
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(files[0].path, folder_ + "/convene/wisdom.json");
+  EXPECT_EQ(files[1].path, "/etc/convene/wisdom.json");
+  EXPECT_THAT(read_wisdom({{path("absent")}}, {}).refusals, IsEmpty());
+}
+
+TEST_F(WisdomFiles, OfAnotherPlaceAreRefused) {
+  const FoundWisdom found = read(write("a", "MPICH 4.0.2"));
+  EXPECT_TRUE(found.wisdom.is_empty());
+  EXPECT_THAT(found.refusals, ElementsAre(HasSubstr("1 of 1 entries of")));
+}
+
+TEST_F(WisdomFiles, ThatOthersMayWriteAreRefused) {
+  const FoundWisdom found = read(write("a", "MPICH 5.0.2", 0666));
+  EXPECT_TRUE(found.wisdom.is_empty());
+  EXPECT_THAT(found.refusals, ElementsAre(HasSubstr("can be written by other users; chmod go-w it")));
+}
+
+TEST_F(WisdomFiles, ThatAreAbsentOrDamagedAreRefused) {
+  std::ofstream(path("broken")) << "{\"convene_wisdom\": 1, \"ent";
+  const FoundWisdom found = read(path("absent") + ":" + path("broken") + ":" + folder_);
+  EXPECT_THAT(found.refusals,
+              ElementsAre(HasSubstr("cannot be read"), HasSubstr("broken:1: this is not JSON"),
+                          HasSubstr("is not a regular file")));
+}
+
+TEST(MachineKey, NamesProcessorAndCores) {
+  const MachineKey here = this_machine("MPICH Version: 4.0.2");
+  EXPECT_EQ(here.mpi, "MPICH 4.0.2");
+  EXPECT_FALSE(here.cpu.empty());
+  EXPECT_GE(here.cores, 1u);
+}
+
+}  // namespace
+}  // namespace convene::decide
