@@ -21,6 +21,8 @@ void add_catalogue(nanobind::module_& module);
 void add_requests(nanobind::module_& module);
 void add_plans(nanobind::module_& module);
 void add_models(nanobind::module_& module);
+
+void add_wisdom(nanobind::module_& module);
 void add_simulation(nanobind::module_& module);
 
 /// A value as a word of the parameter's list, or as a number.

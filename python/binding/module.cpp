@@ -12,5 +12,6 @@ NB_MODULE(_core, module) {
   convene::binding::add_requests(module);
   convene::binding::add_plans(module);
   convene::binding::add_models(module);
+  convene::binding::add_wisdom(module);
   convene::binding::add_simulation(module);
 }

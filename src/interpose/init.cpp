@@ -9,23 +9,38 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/comm/shared_wisdom.hpp"
+
 /// The settings themselves are read after MPI_Init: errors in them are reported through the MPI.
 bool convene::interpose::wants_threads() {
   const char* value = std::getenv("CONVENE_PROGRESS_THREAD");
-  return value && std::strcmp(value, "1") == 0 && find_mpi() == MpiFit::fits;
+  const char* off = std::getenv("CONVENE");
+  return value && std::strcmp(value, "1") == 0 && !(off && std::strcmp(off, "off") == 0) &&
+         find_mpi() == MpiFit::fits;
 }
+
+namespace {
+
+/// What follows a successful initialisation.
+int initialised(int code) {
+  if (code == MPI_SUCCESS && convene::interpose::is_active()) convene::runtime::share_wisdom_in_world();
+  return code;
+}
+
+}  // namespace
 
 int convene::interpose::init_thread(int* argc, char*** argv, int required, int* provided,
                                     const void* caller) {
   static constinit NextFunction<int (*)(int*, char***, int, int*)> next("MPI_Init_thread");
-  return next.get(caller)(argc, argv, wants_threads() ? MPI_THREAD_MULTIPLE : required, provided);
+  return initialised(
+      next.get(caller)(argc, argv, wants_threads() ? MPI_THREAD_MULTIPLE : required, provided));
 }
 
 int convene::interpose::init(int* argc, char*** argv, const void* caller) {
   static constinit NextFunction<int (*)(int*, char***)> next("MPI_Init");
   int provided = 0;
   return wants_threads() ? init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided, caller)
-                         : next.get(caller)(argc, argv);
+                         : initialised(next.get(caller)(argc, argv));
 }
 
 #define CONVENE_EXPORT __attribute__((visibility("default")))

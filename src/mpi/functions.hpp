@@ -41,7 +41,7 @@ struct CollectiveFunctions {
   X(Comm_get_errhandler) X(Comm_group) X(Comm_idup) X(Comm_rank) X(Comm_remote_group) X(Comm_remote_size) X(Comm_set_attr) \
   X(Comm_set_errhandler) X(Comm_size) X(Comm_split) X(Comm_split_type) X(Comm_test_inter) X(Dist_graph_neighbors) \
   X(Dist_graph_neighbors_count) X(Errhandler_free) X(Finalized) \
-  X(Get_processor_name) X(Graph_neighbors) X(Graph_neighbors_count) X(Grequest_complete) X(Grequest_start) X(Group_free) \
+  X(Get_library_version) X(Get_processor_name) X(Graph_neighbors) X(Graph_neighbors_count) X(Grequest_complete) X(Grequest_start) X(Group_free) \
   X(Group_size) X(Group_translate_ranks) X(Initialized) X(Intercomm_merge) X(Iprobe) X(Irecv) X(Isend) \
   X(Op_commutative) X(Op_free) X(Pack) X(Query_thread) X(Recv) X(Recv_init) X(Reduce_local) \
   X(Request_free) X(Send) X(Sendrecv) X(Start) X(Status_set_cancelled) X(Status_set_elements) X(Test) X(Testsome) X(Topo_test) \

@@ -21,6 +21,13 @@ namespace convene::mpi::stack {
 /// Name of the stack, as in the names of Convene's libraries.
 inline constexpr const char* name = CONVENE_STACK_NAME;
 
+/// Whether time is simulated: what was measured on a machine does not count there.
+#if defined(OPEN_MPI) || defined(MPI_ABI_VERSION) || defined(MPICH_VERSION)
+inline constexpr bool is_simulated = false;
+#else
+inline constexpr bool is_simulated = true;
+#endif
+
 // MPICH packs scattered messages two to ten times as slowly as the executor does (5.0.2, within a node): all
 // messages are packed for which a run has memory left. Elsewhere a datatype costs one or two microseconds and
 // saves both copies.

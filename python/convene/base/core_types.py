@@ -81,6 +81,15 @@ class Rule(TypedDict):
     use: str
 
 
+class Place(TypedDict):
+    """Where evidence was gathered: it counts where all of it is the same."""
+
+    mpi: str
+    cpu: str
+    cores: int
+    network: str
+
+
 class Platform(TypedDict):
     name: str
     description: str

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "mpi/functions.hpp"
 #include "schedule/core/slots.hpp"
@@ -28,5 +29,8 @@ inline CommInfo info_of(MPI_Comm comm) {
   pmpi.Comm_size(comm, &procs);
   return {comm, static_cast<Rank>(rank), static_cast<Rank>(procs), inter != 0};
 }
+
+/// Each rank's number in MPI_COMM_WORLD, MPI_UNDEFINED for one of another group. Local.
+std::vector<int> ranks_in_world(const CommInfo& info);
 
 }  // namespace convene::runtime

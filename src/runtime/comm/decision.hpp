@@ -23,6 +23,7 @@ struct CallSignature {
   Rank root = 0;
   bool in_place = false;
   bool commutative = true;        ///< of a reduction: its operator
+  bool order_matters = false;     ///< of a reduction: the order of operands changes its result
   std::uint64_t total_bytes = 0;  ///< equal on all ranks
   bool may_block = true;          ///< a non-blocking call may not wait for other ranks
   bool is_blocking = true;        ///< neither non-blocking nor persistent: one at a time
@@ -48,7 +49,7 @@ struct Decision {
   bool is_for(const CallSignature& call) const {
     return signature.collective == call.collective && signature.root == call.root &&
            signature.in_place == call.in_place && signature.commutative == call.commutative &&
-           signature.has_native == call.has_native &&
+           signature.order_matters == call.order_matters && signature.has_native == call.has_native &&
            (!depends_on_form || signature.is_blocking == call.is_blocking) &&
            (any_size || signature.total_bytes == call.total_bytes);
   }

@@ -21,7 +21,19 @@ constexpr std::size_t most_decisions = 16;
 }  // namespace
 
 const Selection& Decisions::selection() const {
-  return own_selection_ ? *own_selection_ : settings().selection;
+  if (own_selection_) return *own_selection_;
+  return wisdom_ ? wisdom_->selection : settings().selection;
+}
+
+/// Finds out which wisdom holds here: that of MPI_COMM_WORLD without communication, else in the first
+/// blocking call. Decisions before that were made without.
+void Decisions::find_wisdom(bool may_block) {
+  if (wisdom_ || own_selection_ || info_.is_inter || settings().wisdom_files.empty()) return;
+  wisdom_ = wisdom_of_world(info_);
+  if (!wisdom_ && may_block) wisdom_ = agree_on_wisdom(info_);
+  if (!wisdom_ || wisdom_->cores == 0) return;
+  decisions_.clear();
+  fast_path_.forget();
 }
 
 void Decisions::use(Selection selection) {
@@ -63,6 +75,7 @@ std::shared_ptr<Decision> Decisions::decide(const CallSignature& call) {
   // A collective that a copy callback of the program's calls: on all ranks, so all of them stay native.
   if (tags_.is_beginning())
     return std::make_shared<Decision>(Decision{.signature = call, .reason = Reason::communicator_in_making});
+  find_wisdom(call.may_block);
   for (const auto& decision : decisions_) {
     if (!decision->is_for(call) || (decision->wants_nodes && call.may_block)) continue;
     if (!info_.is_inter && call.may_block) check_agreement(call, decision->chosen);
@@ -89,7 +102,7 @@ Decision Decisions::make(const CallSignature& call) {
   decision.wants_nodes = choice.wants_nodes && !call.may_block;  // a blocking call has determined the nodes
   decision.chosen = spec_text(choice.spec);
   if (call.may_block) check_agreement(call, decision.chosen);
-  decision.depends_on_form = selection().may_share_memory(call.collective);
+  decision.depends_on_form = selection().depends_on_form(call.collective);
   decision.any_size = decision.any_size || (choice.reason == Reason::forced && !decision.depends_on_form);
   if (algorithm.is_native()) return decision;
   if (const auto unmet = unmet_requirement_of(algorithm, call.may_block)) {
@@ -172,6 +185,8 @@ void Decisions::find_nodes(bool may_block) {
   if (nodes_.is_known()) return;
   if (settings().has_declared_nodes())
     nodes_.read_declared();
+  else if (wisdom_ && !wisdom_->node_of_world_rank.empty())
+    nodes_.read_from_world(wisdom_->node_of_world_rank);
   else if (may_block && (selection().needs_topology() || settings().check_agreement) && !nodes_.is_refused())
     nodes_.find();
   if (nodes_.is_known()) forget_incomplete();
@@ -179,6 +194,7 @@ void Decisions::find_nodes(bool may_block) {
 
 Choice Decisions::choose(const CallSignature& call) {
   find_nodes(call.may_block);
+  const Rank crowd = wisdom_ ? std::max(wisdom_->ranks_per_node, nodes_.ranks_per_node()) : 0;
   try {
     Choice choice = selection().choose({.collective = call.collective,
                                         .procs = info_.procs,
@@ -189,6 +205,9 @@ Choice Decisions::choose(const CallSignature& call) {
                                         .commutative = call.commutative,
                                         .reproducible = settings().reproducible,
                                         .has_native = call.has_native,
+                                        .is_blocking = call.is_blocking,
+                                        .order_matters = call.order_matters,
+                                        .shares_cores = wisdom_ && crowd > wisdom_->cores,
                                         .may_share = call.is_blocking ? settings().shared_bytes : 0});
     if (!choice.declared.empty()) ProfileRegistry::instance().declare(choice.declared);
     return choice;

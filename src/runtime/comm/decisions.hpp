@@ -15,6 +15,7 @@
 #include "runtime/comm/comm_info.hpp"
 #include "runtime/comm/decision.hpp"
 #include "runtime/comm/node_topology.hpp"
+#include "runtime/comm/shared_wisdom.hpp"
 #include "runtime/comm/tag_space.hpp"
 
 namespace convene::runtime {
@@ -46,6 +47,7 @@ class Decisions {
   Decision make(const CallSignature& call);
   void schedule(Decision& decision, const Spec& spec);
   Choice choose(const CallSignature& call);
+  void find_wisdom(bool may_block);
   void find_nodes(bool may_block);
   void find_all_neighbors();
   void forget_incomplete();
@@ -59,7 +61,8 @@ class Decisions {
   NodeTopology& nodes_;
   Neighbors& neighbors_;
   std::unique_ptr<Selection> own_selection_;
-  std::vector<std::int64_t> expected_;  // nanoseconds, by rank; empty: not known
+  std::shared_ptr<const SharedWisdom> wisdom_;  // null: not looked for yet
+  std::vector<std::int64_t> expected_;          // nanoseconds, by rank; empty: not known
   /// Nanoseconds of a round, by bytes. All stay: ranks may decide anew at different times, and measuring is
   /// collective.
   std::vector<std::pair<std::uint64_t, std::int64_t>> round_of_bytes_;

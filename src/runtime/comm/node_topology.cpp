@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string>
 
 #include "base/error.hpp"
@@ -47,23 +46,20 @@ void NodeTopology::read_declared() {
   } catch (const Error& error) {
     refuse(error.what(), info_.rank == 0);
   }
-  MPI_Group here = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  pmpi.Comm_group(info_.comm, &here);
-  pmpi.Comm_group(MPI_COMM_WORLD, &world);
-  std::vector<int> ranks(info_.procs), in_world(info_.procs);
-  std::iota(ranks.begin(), ranks.end(), 0);
-  pmpi.Group_translate_ranks(here, static_cast<int>(info_.procs), ranks.data(), world, in_world.data());
-  pmpi.Group_free(&here);
-  pmpi.Group_free(&world);
+  if (!read_from_world(nodes))
+    ProfileRegistry::instance().declare(
+        "CONVENE_MAPPING and CONVENE_MACHINE say where the ranks of MPI_COMM_WORLD are; the nodes of a "
+        "communicator with others are not known");
+}
+
+bool NodeTopology::read_from_world(const std::vector<Rank>& node_of_world_rank) {
   std::vector<Rank> node_of_rank;
-  for (const int rank : in_world) {
-    if (rank == MPI_UNDEFINED)
-      return ProfileRegistry::instance().declare(
-          "CONVENE_MAPPING and CONVENE_MACHINE say where the ranks of MPI_COMM_WORLD are; the nodes of a "
-          "communicator with others are not known");
-    node_of_rank.push_back(nodes[static_cast<std::size_t>(rank)]);
+  for (const int rank : ranks_in_world(info_)) {
+    if (rank == MPI_UNDEFINED) return false;
+    node_of_rank.push_back(node_of_world_rank.at(static_cast<std::size_t>(rank)));
   }
   set(std::move(node_of_rank));
+  return true;
 }
 
 void NodeTopology::set(std::vector<Rank> node_of_rank) {

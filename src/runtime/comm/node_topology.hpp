@@ -21,6 +21,9 @@ class NodeTopology {
   /// Reads the declared nodes of MPI_COMM_WORLD (CONVENE_MACHINE, CONVENE_MAPPING). Local: every rank reads
   /// the same.
   void read_declared();
+  /// Takes the nodes of MPI_COMM_WORLD's ranks, by rank there. Local. False if this communicator has other
+  /// ranks.
+  bool read_from_world(const std::vector<Rank>& node_of_world_rank);
 
   Rank nodes() const { return nodes_; }                    ///< 0: not known
   Rank ranks_per_node() const { return ranks_per_node_; }  ///< of the fullest node

@@ -137,6 +137,8 @@ CallSignature signature_of(const Arguments& arguments, std::uint64_t total_bytes
           .root = static_cast<Rank>(arguments.root),
           .in_place = arguments.in_place,
           .commutative = !is_reduction(arguments.collective) || is_commutative(arguments.op),
+          .order_matters =
+              is_reduction(arguments.collective) && is_order_dependent(arguments.op, arguments.item_type()),
           .total_bytes = total_bytes};
 }
 

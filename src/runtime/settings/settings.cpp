@@ -77,6 +77,7 @@ Nanoseconds seconds(const char* name) {
 Settings read_settings() {
   Settings result;
   result.selection = Selection::from(variable("CONVENE_USE"), std::string(variable("CONVENE_RULES")));
+  if (!stack::is_simulated) result.wisdom_files = wisdom_files(variable("CONVENE_WISDOM"));
   result.account_directory = variable("CONVENE_ACCOUNT_DIR");
   result.record_directory = variable("CONVENE_RECORD");
   result.record_calls = bounded("CONVENE_RECORD_CALLS", result.record_calls, 2, 1u << 28);

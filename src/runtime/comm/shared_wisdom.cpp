@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/comm/shared_wisdom.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "runtime/call/failure.hpp"
+#include "runtime/comm/consensus.hpp"
+#include "runtime/comm/node_topology.hpp"
+#include "runtime/settings/settings.hpp"
+#include "runtime/stall/native_call_watch.hpp"
+#include "runtime/stats/profile.hpp"
+
+namespace convene::runtime {
+namespace {
+
+/// Never freed: MPI_Finalize may follow static destructors.
+std::shared_ptr<const SharedWisdom>& world_wisdom() {
+  static auto* const shared = new std::shared_ptr<const SharedWisdom>;
+  return *shared;
+}
+
+std::string library_version() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  if (!pmpi.Get_library_version || pmpi.Get_library_version(text.data(), &length) != MPI_SUCCESS) return "";
+  return text.substr(0, static_cast<std::size_t>(length)).c_str();
+}
+
+/// What rank 0 has read: a line that names the node, then the entries. Empty where there is no wisdom. Does
+/// not throw: the other ranks wait for the answer.
+std::string read_here(const MachineKey& here) noexcept try {
+  const FoundWisdom found = read_wisdom(settings().wisdom_files, here);
+  for (const std::string& each : found.refusals) ProfileRegistry::instance().declare(each);
+  if (found.wisdom.is_empty()) return "";
+  return here.cpu + "\t" + std::to_string(here.cores) + "\n" + found.wisdom.lines();
+} catch (...) {
+  code_of_exception();
+  return "";
+}
+
+/// The selection with the wisdom in a text; null where this node is another one than the text's, or without
+/// memory.
+std::unique_ptr<Selection> selection_from(std::string_view text, const MachineKey& here) noexcept try {
+  const std::string head = here.cpu + "\t" + std::to_string(here.cores) + "\n";
+  if (!text.starts_with(head)) return nullptr;
+  auto wisdom = std::make_shared<const Wisdom>(Wisdom::from_lines(text.substr(head.size())));
+  return std::make_unique<Selection>(settings().selection.with(std::move(wisdom)));
+} catch (...) {
+  code_of_exception();
+  return nullptr;
+}
+
+std::string broadcast(std::string text, const CommInfo& info) {
+  std::int64_t bytes = static_cast<std::int64_t>(text.size());
+  if (pmpi.Bcast(&bytes, 1, MPI_INT64_T, 0, info.comm) != MPI_SUCCESS || bytes <= 0) return "";
+  text.resize(static_cast<std::size_t>(bytes));
+  if (pmpi.Bcast(text.data(), static_cast<int>(bytes), MPI_CHAR, 0, info.comm) != MPI_SUCCESS) return "";
+  return text;
+}
+
+/// Reads at rank 0. All ranks return equal wisdom. Collective.
+SharedWisdom share(const CommInfo& info) {
+  const ErrorsReturned scope(info.comm);
+  SharedWisdom shared{.selection = settings().selection};
+  const std::string version = info.rank == 0 ? library_version() : "";
+  const MachineKey here = this_machine(version);
+  const std::string text = broadcast(info.rank == 0 ? read_here(here) : "", info);
+  if (text.empty()) return shared;
+  const std::unique_ptr<Selection> made = selection_from(text, here);
+  if (!on_all_ranks(made != nullptr, info.comm)) {
+    ProfileRegistry::instance().declare(
+        "wisdom is not used: the nodes of this run have different processors");
+    return shared;
+  }
+  shared.cores = here.cores;
+  shared.selection = *made;
+  return shared;
+}
+
+/// Whether all ranks of a communicator are of MPI_COMM_WORLD: equal on all its ranks, since a rank of another
+/// group sees the others as strangers.
+bool is_within_world(const CommInfo& info) {
+  if (info.comm == MPI_COMM_WORLD) return true;
+  const std::vector<int> ranks = ranks_in_world(info);
+  return std::ranges::find(ranks, MPI_UNDEFINED) == ranks.end();
+}
+
+}  // namespace
+
+void share_wisdom_in_world() noexcept try {
+  if (settings().wisdom_files.empty()) return;
+  const CommInfo world = info_of(MPI_COMM_WORLD);
+  auto shared = std::make_shared<SharedWisdom>(share(world));
+  if (shared->cores != 0) {
+    NodeTopology nodes(world);
+    nodes.find();
+    shared->node_of_world_rank = nodes.node_of_rank();
+    shared->ranks_per_node = nodes.ranks_per_node();
+  }
+  world_wisdom() = std::move(shared);
+} catch (...) {
+  code_of_exception();
+}
+
+std::shared_ptr<const SharedWisdom> wisdom_of_world(const CommInfo& info) {
+  const auto& shared = world_wisdom();
+  return shared && is_within_world(info) ? shared : nullptr;
+}
+
+std::shared_ptr<const SharedWisdom> agree_on_wisdom(const CommInfo& info) {
+  const NativeCallWatch inside(static_cast<int>(info.procs));
+  progressing_barrier(info.comm);
+  return std::make_shared<const SharedWisdom>(share(info));
+}
+
+}  // namespace convene::runtime
