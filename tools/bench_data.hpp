@@ -102,6 +102,7 @@ class Content {
 struct Layout {
   Collective collective;
   int procs, rank, root;
+  bool rotates_root = false;  ///< the root of each call is the next rank
   std::string type = "byte";
   std::string op = "sum";
   std::string distribution = "regular";
@@ -159,7 +160,7 @@ class Data {
     const MPI_Datatype type = item_.type, sendtype = type, recvtype = type;
     const MPI_Op op = operation(layout_.op);
     void *const sendbuf = input_.data(), *const recvbuf = output_.data(), *const buffer = recvbuf;
-    const int count = count_, root = layout_.root;
+    const int count = count_, root = layout_.rotates_root ? next_root() : layout_.root;
     const int sendcount = is_irregular(collective) ? own_count() : count_, recvcount = sendcount;
     const bool has_targets = is_neighborhood(collective);
     const int* const sendcounts = has_targets ? target_counts_.data() : counts_.data();
@@ -185,7 +186,9 @@ class Data {
   };
 
   int own_count() const { return counts_[static_cast<std::size_t>(layout_.rank)]; }
-  bool is_root() const { return layout_.rank == layout_.root; }
+  /// Rotating roots need the buffers of a root on all ranks.
+  bool is_root() const { return layout_.rotates_root || layout_.rank == layout_.root; }
+  int next_root() { return calls_++ % layout_.procs; }
   /// The root of a broadcast sends from the buffer in which others receive.
   bool is_both() const { return layout_.collective == Collective::bcast && is_root(); }
 
@@ -292,6 +295,7 @@ class Data {
   ItemType item_;
   std::size_t size_;
   int count_;
+  int calls_ = 0;  // equal on all ranks
   std::vector<int> counts_, displacements_, own_counts_, own_displacements_, target_counts_,
       target_displacements_;
   std::vector<MPI_Datatype> types_;

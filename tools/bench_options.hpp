@@ -20,13 +20,14 @@ struct Options {
   std::string op = "sum";
   std::string distribution = "regular";
   int root = 0;
-  int repetitions = 50;   ///< maximum number of observations per contender and size
-  int least = 10;         ///< and minimum, if another limit is reached
-  double seconds = 0;     ///< time for one size; 0: no limit
-  double precision = 0;   ///< relative half width of the median's interval; 0: no limit
-  int warm_up = 5;        ///< untimed calls per contender and size
-  double batch = 200e-6;  ///< target duration of one observation in seconds
-  int most_calls = 2000;  ///< maximum number of calls per observation
+  bool rotate_root = false;  ///< the root of each call is the next rank
+  int repetitions = 50;      ///< maximum number of observations per contender and size
+  int least = 10;            ///< and minimum, if another limit is reached
+  double seconds = 0;        ///< time for one size; 0: no limit
+  double precision = 0;      ///< relative half width of the median's interval; 0: no limit
+  int warm_up = 5;           ///< untimed calls per contender and size
+  double batch = 200e-6;     ///< target duration of one observation in seconds
+  int most_calls = 2000;     ///< maximum number of calls per observation
   std::vector<std::string> arrivals = {"none"};  ///< patterns, see src/arrival/pattern.hpp
   std::string sync = "barrier";
   double window = 200e-6;  ///< initial time from the agreement on a deadline to the deadline, in seconds
@@ -40,8 +41,8 @@ struct Options {
   bool footprint = false;
 
   bool shuffles() const { return order == "shuffled"; }
-  bool checks() const { return check != "never"; }
-  bool checks_always() const { return check == "every"; }
+  bool checks() const { return check != "never" && !rotate_root; }
+  bool checks_always() const { return check == "every" && !rotate_root; }
   bool has_windows() const { return sync == "window"; }
   bool is_cold() const { return cache == "cold"; }
   /// True if one observation is one call. (The second call of a batch would have no delay, and a warm cache.)
@@ -78,6 +79,8 @@ inline void declare_subject(Options& options, CLI::App& app) {
       ->check(CLI::IsMember(distributions()))
       ->capture_default_str();
   app.add_option("--root", options.root)->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_flag("--rotate-root", options.rotate_root,
+               "Each call has the next rank as its root; results are not checked");
   app.add_option("--arrivals", options.arrivals, "Patterns of arrival, such as uniform:5ms")
       ->capture_default_str();
   app.add_option("--sync", options.sync, "What ranks start from")

@@ -53,6 +53,9 @@ class Environment(TypedDict):
     hosts: list[str]
     processor: NotRequired[str]
     started: NotRequired[str]
+    host_of_rank: NotRequired[list[str]]
+    kernel: NotRequired[str]
+    governor: NotRequired[str]
 
 
 class MeasuredOptions(TypedDict, total=False):

@@ -33,6 +33,7 @@ class Request:
     op: str = "sum"
     distribution: str = "regular"
     root: int = 0
+    rotate_root: bool = False  # the root of each call is the next rank
     arrivals: tuple[str, ...] = (BALANCED,)
     sync: str = "barrier"
     window: float = 200e-6  # seconds to the first deadline
@@ -45,6 +46,7 @@ class Request:
             *(["--sizes", ",".join(map(str, self.sizes))] if self.sizes else []),
             *(["--contenders", *self.contenders] if self.contenders else []),
             *(["--footprint"] if self.footprint else []),
+            *(["--rotate-root"] if self.rotate_root else []),
             *("--arrivals", *self.arrivals),
             *(word for name in PASSED_ON for word in (f"--{name}", str(getattr(self, name)))),
         ]

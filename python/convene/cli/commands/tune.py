@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene tune: measures which algorithms are faster than native here, and keeps it as wisdom."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from convene import _core
+from convene._core import RequestError
+from convene.base import console, parsing
+from convene.catalogue import collectives
+from convene.cli import completion
+from convene.cli.groups import grouped
+from convene.cli.options import Json, Launch
+from convene.mpi import settings
+from convene.mpi.processes import RunError
+from convene.mpi.settings import Setting
+from convene.tune import candidates, stages, wisdom_files
+from convene.tune.stages import Case, Tuned
+
+HELP = """Measures which algorithms are faster here than the MPI's native ones, and keeps them as wisdom.
+
+For each collective, all algorithms are screened against native. The best are measured by several methods: \
+calls back to back with a fixed root, with a rotating root, and single calls between barriers. A choice must \
+win by each of them: its ratio to native has an upper end of at most 0.97 in one half of the repetitions and \
+below 1 in the other, and it wins at a neighbouring size, too. Everything else stays native.
+
+The result is merged into the user's wisdom file. [bold]convene run[/bold] uses it from then on, on the same \
+MPI, processor, number of ranks and nodes only.
+
+[bold]Examples[/bold]
+
+  convene tune -n 4
+
+  convene tune allgather bcast -n 8 --sizes 8:1MiB:8 --budget 5min
+
+  convene tune -n 4 --launcher 'mpirun --hostfile hosts' -o site.json
+"""
+
+USUAL = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "reduce")
+MINUTE = 60.0
+
+
+def parse_budget(text: str) -> float:
+    """Seconds from 10min, 90s or 1h."""
+    for unit, seconds in (("min", MINUTE), ("h", 60 * MINUTE)):
+        if text.endswith(unit):
+            return seconds * parsing.parse_seconds(text.removesuffix(unit), "--budget")
+    return parsing.parse_seconds(text, "--budget")
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Extent: sizes and time."""
+
+    sizes: Annotated[
+        str, typer.Option(metavar="LIST", help="Bytes per block, or of the vector, as for convene bench.")
+    ] = "8:1MiB:8"
+    repetitions: Annotated[
+        int, typer.Option(min=16, help="Observations of each algorithm at each size, at most.")
+    ] = 60
+    budget: Annotated[
+        str, typer.Option(metavar="TIME", help="Begin no further collective after this time: 10min, 90s.")
+    ] = "10min"
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random order of algorithms.")] = 1
+
+
+@dataclass(frozen=True)
+class Written:
+    """Files: where wisdom is kept."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE.json",
+            help="Merge into this wisdom file. Default: the user's, ~/.local/share/convene/wisdom.json.",
+        ),
+    ] = None
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure and show, but keep nothing.")] = False
+
+    @property
+    def path(self) -> Path:
+        return self.output or wisdom_files.user_file()
+
+
+def cases(named: list[str], procs: int, setting: Setting, extent: Extent) -> list[Case]:
+    names = [collectives.check_collective(name) for name in named] or list(USUAL)
+    del setting
+    sizes = tuple(parsing.parse_sizes(extent.sizes))
+    return [
+        Case(
+            name,
+            procs,
+            1,
+            (0,) if name in collectives.WITHOUT_SIZES else fitting(name, sizes),
+            extent.repetitions,
+            seed=extent.seed,
+        )
+        for name in dict.fromkeys(names)
+    ]
+
+
+def fitting(collective: str, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """The sizes that a collective can have: reductions are measured on doubles."""
+    item = 8 if collective in collectives.REDUCTIONS else 1
+    found = tuple(size for size in sizes if size % item == 0 and size > 0)
+    if not found:
+        raise RequestError(f"--sizes has none that {collective} can have: multiples of {item} bytes above 0")
+    return found
+
+
+@grouped
+def tune(
+    procs: Annotated[int, typer.Option("-n", "--procs", min=2, max=1 << 16, help="Number of ranks.")],
+    extent: Extent,
+    written: Written,
+    launch: Launch,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[COLLECTIVE]...",
+            help=f"Collectives. Default: {', '.join(USUAL)}.",
+            autocompletion=completion.complete_collective,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    setting = settings.find_setting(launch.launcher, launch.stack)
+    wanted = cases(names or [], procs, setting, extent)
+    wisdom_files.read(written.path)  # a damaged file is reported before the work
+    done = measure(setting, wanted, parse_budget(extent.budget), written)
+    entries = [entry for each in done for entry in each.entries()]
+    if json:
+        console.print_json({"entries": entries, "cells": [cell for each in done for cell in cells(each)]})
+        return
+    show(done)
+    left = [case.collective for case in wanted[len(done) :]]
+    if left:
+        console.complain(f"the budget of {extent.budget} is used up; not measured: {', '.join(left)}")
+    if not written.dry_run:
+        print(f"\n{len(entries)} choices are kept in {written.path}")
+
+
+def measure(setting: Setting, wanted: list[Case], budget: float, written: Written) -> list[Tuned]:
+    """Measures case by case with a bar, and keeps each result at once."""
+    output = console.make(error=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+    done: list[Tuned] = []
+    start = time.monotonic()
+    with Progress(
+        *columns, TimeRemainingColumn(), console=output, transient=True, disable=not output.is_terminal
+    ) as progress:
+        task = progress.add_task("tuning", total=len(wanted))
+        for at, case in enumerate(wanted):
+            if at > 0 and time.monotonic() - start > budget:
+                break
+            progress.update(task, description=f"tuning {case.collective}")
+            found = candidates.candidates(case.collective, case.procs, case.nodes)
+
+            def advance(part: float, at: int = at) -> None:
+                progress.update(task, completed=at + part)
+
+            try:
+                tuned = stages.tune(setting, case, found, advance)
+            except RunError as error:
+                console.complain(f"{case.collective}: {error}")
+                raise typer.Exit(1) from None
+            done.append(tuned)
+            if not written.dry_run:
+                keep(written.path, tuned)
+    return done
+
+
+def keep(path: Path, tuned: Tuned) -> None:
+    """Replaces what was known of this case, at the measured sizes."""
+    case = stages.layout_of(tuned.case, tuned.run)
+    wisdom_files.update(
+        path,
+        lambda old: wisdom_files.merged(
+            wisdom_files.without_case(old, case, list(tuned.case.sizes)), tuned.entries()
+        ),
+    )
+
+
+def cells(tuned: Tuned) -> list[dict[str, object]]:
+    """One row for each measured size."""
+    chosen = {choice.size: choice.verdict for choice in tuned.choices}
+    rows = []
+    for size, found in tuned.found.items():
+        best = chosen.get(size) or (found[0] if found else None)
+        rows.append(
+            {
+                "collective": tuned.case.collective,
+                "procs": tuned.case.procs,
+                "bytes": size,
+                "choice": chosen[size].spec if size in chosen else "native",
+                "best": best.spec if best else None,
+                "ratio": best.ratio if best else None,
+                "upper": best.upper if best else None,
+                "methods": {name: each.as_json() for name, each in best.ratios.items()} if best else {},
+            }
+        )
+    return rows
+
+
+def show(done: list[Tuned]) -> None:
+    table = console.table(
+        "Choices (ratio: time over native's, the worst of all methods; below 1 is faster)",
+        *("collective", "bytes", "choice", "ratio", "upper end", "best measured"),
+        numbers=("bytes", "ratio", "upper end"),
+    )
+    for tuned in done:
+        for row in cells(tuned):
+            ratio, upper, size = row["ratio"], row["upper"], row["bytes"]
+            table.add_row(
+                str(row["collective"]),
+                _core.format_size(size) if isinstance(size, int) and size else "-",
+                str(row["choice"]),
+                f"{ratio:.2f}" if isinstance(ratio, float) else "-",
+                f"{upper:.2f}" if isinstance(upper, float) else "-",
+                str(row["best"] or "-") if row["choice"] == "native" else "",
+            )
+    console.make().print(table)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("tune", help=HELP)(tune)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""convene wisdom: what was measured, where it is kept, and what of it counts."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from convene import _core
+from convene._core import RequestError
+from convene.base import console
+from convene.catalogue import collectives
+from convene.cli import completion
+from convene.cli.options import Json
+from convene.tune import wisdom_files
+from convene.tune.wisdom_files import Entry
+
+GROUP_HELP = """Lists, shows, merges and removes wisdom: measured choices with their evidence.
+
+The library reads the files of CONVENE_WISDOM (paths separated by colons, or "none"), by default the user's \
+file and /etc/convene/wisdom.json. An entry counts only on the MPI, processor and network on which it was \
+measured.
+
+[bold]Examples[/bold]
+
+  convene wisdom list
+
+  convene wisdom show allgather
+
+  convene wisdom merge site.json
+
+  convene wisdom forget --mpi 'Open MPI 4.1.4'
+
+  convene wisdom check site.json
+"""
+
+group = typer.Typer(help=GROUP_HELP, no_args_is_help=True, rich_markup_mode="rich")
+
+FILE_HELP = "A wisdom file. Default: those that the library reads."
+File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help=FILE_HELP)]
+Mpi = Annotated[str | None, typer.Option("--mpi", metavar="NAME", help="Only of this MPI: 'Open MPI 4.1.4'.")]
+Name = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[COLLECTIVE]", help="Only of this collective.", autocompletion=completion.complete_collective
+    ),
+]
+
+
+def files(given: Path | None) -> list[Path]:
+    if given is not None and not given.is_file():
+        raise RequestError(f"there is no wisdom file {given}")
+    return [given] if given else wisdom_files.search_path()
+
+
+def selected(entries: list[Entry], collective: str | None, mpi: str | None) -> list[Entry]:
+    name = collectives.check_collective(collective) if collective else None
+    return [entry for entry in entries if name in (None, entry["collective"]) and mpi in (None, entry["mpi"])]
+
+
+def sizes(entry: Entry) -> str:
+    least, most = entry["bytes"]
+    return (
+        _core.format_size(least)
+        if least == most
+        else f"{_core.format_size(least)} to {_core.format_size(most)}"
+    )
+
+
+@group.command("list", help="Lists the wisdom files and the entries in each, by MPI and processor.")
+def list_files(file: File = None, json: Json = False) -> None:
+    found = {path: wisdom_files.read(path) for path in files(file) if path.is_file()}
+    if json:
+        console.print_json({str(path): entries for path, entries in found.items()})
+        return
+    if not found:
+        print("There is no wisdom yet; convene tune -n RANKS measures some.")
+    for path, entries in found.items():
+        places: dict[tuple[str, str, int], int] = {}
+        for entry in entries:
+            place = entry["mpi"], entry["cpu"], entry["cores"]
+            places[place] = places.get(place, 0) + 1
+        table = console.table(str(path), "MPI", "processor", "cores", "entries", numbers=("cores", "entries"))
+        for (mpi, cpu, cores), number in places.items():
+            table.add_row(mpi, cpu, str(cores), str(number))
+        console.make().print(table)
+
+
+@group.command("show", help="Shows the entries: what is chosen for which calls, and on what evidence.")
+def show(name: Name = None, file: File = None, mpi: Mpi = None, json: Json = False) -> None:
+    entries = [
+        entry
+        for path in files(file)
+        if path.is_file()
+        for entry in selected(wisdom_files.read(path), name, mpi)
+    ]
+    if json:
+        console.print_json(entries)
+        return
+    table = console.table(
+        "Wisdom (ratio: time over native's)",
+        *("collective", "ranks", "nodes", "block", "choice", "ratio", "upper end", "measured", "MPI"),
+        numbers=("ranks", "nodes", "ratio", "upper end"),
+    )
+    for entry in entries:
+        table.add_row(
+            entry["collective"],
+            str(entry["procs"]),
+            str(entry["nodes"]),
+            sizes(entry),
+            entry["use"],
+            f"{entry['ratio']:.2f}",
+            f"{entry['upper']:.2f}",
+            entry["measured"],
+            entry["mpi"] + (", cores shared" if entry["shares_cores"] else ""),
+        )
+    console.make().print(table)
+
+
+@group.command("merge", help="Merges a wisdom file into the user's; newer entries replace older ones.")
+def merge(source: Annotated[Path, typer.Argument(metavar="FILE")], file: File = None) -> None:
+    if not source.is_file():
+        raise RequestError(f"there is no wisdom file {source}")
+    new = wisdom_files.read(source)
+    target = file or wisdom_files.user_file()
+    entries = wisdom_files.update(target, lambda old: wisdom_files.merged(old, new))
+    print(f"{target} has {len(entries)} entries now")
+
+
+@group.command("forget", help="Removes entries: of a collective, of an MPI, or all with --all.")
+def forget(
+    name: Name = None,
+    file: File = None,
+    mpi: Mpi = None,
+    every: Annotated[bool, typer.Option("--all", help="Remove all entries.")] = False,
+) -> None:
+    if not (name or mpi or every):
+        raise RequestError("say what is to be removed: a collective, --mpi NAME, or --all")
+    target = file or wisdom_files.user_file()
+    if not target.is_file():
+        raise RequestError(f"there is no wisdom file {target}")
+    before = len(wisdom_files.read(target))
+
+    def change(old: list[Entry]) -> list[Entry]:
+        gone = selected(old, name, mpi)
+        return [entry for entry in old if entry not in gone]
+
+    left = wisdom_files.update(target, change)
+    print(f"{before - len(left)} of {before} entries are removed from {target}")
+
+
+@group.command("check", help="Checks a wisdom file, and says which entries count on this machine.")
+def check(source: Annotated[Path, typer.Argument(metavar="FILE")], mpi: Mpi = None) -> None:
+    if not source.is_file():
+        raise RequestError(f"there is no wisdom file {source}")
+    entries = wisdom_files.read(source)
+    here = _core.place("")
+    alike = [each for each in entries if each["cpu"] == here["cpu"] and each["cores"] == here["cores"]]
+    counting = [each for each in alike if mpi in (None, each["mpi"])]
+    processor = f"{here['cpu']}, {here['cores']} cores"
+    print(f"{source}: {len(entries)} entries, {len(alike)} of this processor ({processor})")
+    for name in sorted({each["mpi"] for each in counting}):
+        print(f"  {sum(each['mpi'] == name for each in counting)} for {name}")
+    if source.stat().st_mode & 0o022:
+        raise RequestError(
+            f"{source} can be written by other users, so the library refuses it; chmod go-w it"
+        )
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(group, name="wisdom")

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Candidates: the algorithms that tuning measures against native."""
+
+from convene import _core
+from convene.base import core_types
+
+# Parameters beside the descriptor's values that are worth a measurement.
+VARIANTS = {
+    "sparbit": ("send=packed",),
+    "bruck": ("ports=2",),
+    "chain": ("segments=8", "segments=32"),
+}
+
+
+def is_general(known: core_types.Algorithm, nodes: int) -> bool:
+    """Whether an algorithm needs no forecasts, no neighbours, and no nodes where there is one."""
+    if known["native"] or known["learns"] != "none" or known["needs_whole_graph"]:
+        return False
+    return not known["parts"] or nodes > 1
+
+
+def variants(collective: str, name: str) -> list[str]:
+    """The specs of an algorithm: with its default parameters, and with those worth a measurement."""
+    known = {each["name"]: each for each in _core.algorithms(collective)}[name]
+    parameters = {parameter["name"] for parameter in known["parameters"]}
+    texts = [name, *(f"{name};{each}" for each in VARIANTS.get(name, ()) if each.split("=")[0] in parameters)]
+    return [_core.spec(collective, text) for text in texts]
+
+
+def candidates(collective: str, procs: int, nodes: int) -> list[str]:
+    """All specs that can run on so many ranks on so many nodes."""
+    found = []
+    for known in _core.algorithms(collective):
+        if not is_general(known, nodes) or (known["shares_memory"] and nodes > 1):
+            continue
+        found += [
+            spec for spec in variants(collective, known["name"]) if not _core.unmet(collective, spec, procs)
+        ]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wisdom files: read, checked by the library's own reader, merged, and replaced as a whole."""
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NotRequired, TypedDict
+
+from convene import _core
+from convene._core import RequestError
+from convene.base import jsons
+from convene.base.result_types import Json
+
+VERSION_FIELD = "convene_wisdom"
+SITE = Path("/etc/convene/wisdom.json")
+
+
+class Entry(TypedDict):
+    """One choice with its evidence. Sizes are bytes per block."""
+
+    mpi: str
+    cpu: str
+    cores: int
+    network: str
+    collective: str
+    procs: int
+    nodes: int
+    ranks_per_node: int
+    shares_cores: bool
+    bytes: list[int]
+    use: str
+    ratio: float
+    upper: float
+    measured: str
+    evidence: NotRequired[Json]
+
+
+PLACE = ("mpi", "cpu", "cores", "network")
+LAYOUT = ("collective", "procs", "nodes", "ranks_per_node", "shares_cores")
+
+
+def user_file() -> Path:
+    """Where tuning writes: the user's file, which the library reads by default."""
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data) / "convene" / "wisdom.json"
+
+
+def search_path() -> list[Path]:
+    """The files that the library reads, in order."""
+    return [Path(path) for path in _core.wisdom_files(os.environ.get("CONVENE_WISDOM", ""))]
+
+
+def parse(text: str, origin: str) -> list[Entry]:
+    """The entries of a file's text. The library's reader says what is wrong."""
+    _core.wisdom(text, origin)
+    return [normal(entry) for entry in jsons.parse(text, origin)["entries"]]
+
+
+def normal(entry: Json) -> Entry:
+    """An entry with all fields, sizes as numbers."""
+    sizes = entry.get("bytes", [0, 2**64 - 1])
+    if isinstance(sizes, dict):
+        sizes = [sizes.get("min", 0), sizes.get("max", 2**64 - 1)]
+    elif not isinstance(sizes, list):
+        sizes = [sizes, sizes]
+    plain = [_core.size(each) if isinstance(each, str) else int(str(each)) for each in sizes]
+    made: Entry = {"network": "", "shares_cores": False, **entry, "bytes": plain}  # type: ignore[typeddict-item]
+    return made
+
+
+def read(path: Path) -> list[Entry]:
+    """The entries of a file; none where it does not exist."""
+    try:
+        return parse(path.read_text(encoding="utf-8"), str(path))
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"the wisdom file {path} cannot be read: {error}") from None
+
+
+def text_of(entries: list[Entry]) -> str:
+    lines = ",\n".join(" " + json.dumps(entry, ensure_ascii=False) for entry in entries)
+    return f'{{"{VERSION_FIELD}": 1,\n"entries": [\n{lines}\n]}}\n'
+
+
+def is_same_case(left: Entry, right: Entry) -> bool:
+    """Whether two entries are about the same place and the same communicators."""
+    return all(left[name] == right[name] for name in (*PLACE, *LAYOUT))  # type: ignore[literal-required]
+
+
+def overlaps(left: Entry, right: Entry) -> bool:
+    return left["bytes"][0] <= right["bytes"][1] and right["bytes"][0] <= left["bytes"][1]
+
+
+def merged(old: list[Entry], new: list[Entry]) -> list[Entry]:
+    """Both, where new entries replace older ones of the same case and of sizes that they cover, too."""
+    kept = [
+        entry
+        for entry in old
+        if not any(
+            is_same_case(entry, other) and overlaps(entry, other) and other["measured"] >= entry["measured"]
+            for other in new
+        )
+    ]
+    added = [entry for entry in new if entry not in kept]
+    return sorted(kept + added, key=lambda entry: (*(str(entry[n]) for n in LAYOUT), entry["bytes"][0]))  # type: ignore[literal-required]
+
+
+def without_case(entries: list[Entry], case: Entry, sizes: list[int]) -> list[Entry]:
+    """Entries but those of this case and of these sizes: what is measured again is not kept."""
+    span = {**case, "bytes": [min(sizes), max(sizes)]}
+    return [each for each in entries if not (is_same_case(each, case) and overlaps(each, span))]  # type: ignore[arg-type]
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Holds the lock of a wisdom file: several jobs may share a home directory."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o644)
+    except OSError as error:
+        raise RequestError(f"{path} cannot be written: {error.strerror}") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def update(path: Path, change: Callable[[list[Entry]], list[Entry]]) -> list[Entry]:
+    """Replaces a file's entries: reads them under the lock, and renames a complete new file into place."""
+    with locked(path):
+        entries = change(read(path))
+        text = text_of(entries)
+        _core.wisdom(text, str(path))
+        try:
+            with tempfile.NamedTemporaryFile(
+                "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
+            ) as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            made = Path(file.name)
+            made.chmod(0o644)
+            made.replace(path)
+        except OSError as error:
+            Path(file.name).unlink(missing_ok=True)
+            raise RequestError(f"{path} cannot be written: {error.strerror}; it is as it was") from None
+    return entries

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tuning: judgement of measurements, and wisdom files."""
+
+import json
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from convene._core import RequestError
+from convene.tune import candidates, judge, stages, wisdom_files
+from convene.tune.judge import Verdict
+from convene.tune.wisdom_files import Entry
+
+from .conftest import Convene
+
+
+def times(ratio: float, noise: float = 0.02, number: int = 60, seed: int = 1) -> dict[str, Any]:
+    random = np.random.default_rng(seed)
+    return {
+        "native": 1e-5 * (1 + noise * random.standard_normal(number)),
+        "ring": ratio * 1e-5 * (1 + noise * random.standard_normal(number)),
+    }
+
+
+def verdict(ratio: float, apart: float | None = None) -> Verdict:
+    by_method = {"together": times(ratio), "apart": times(apart or ratio, seed=2)}
+    return judge.verdicts(by_method, "native")[0]
+
+
+def test_a_ratio_has_an_interval_around_the_truth() -> None:
+    found = verdict(0.8)
+    assert found.ratios["together"].whole.low < 0.8 < found.ratios["together"].whole.high
+    assert found.ratio <= found.upper
+    assert found.wins()
+
+
+def test_equal_algorithms_are_hardly_ever_taken() -> None:
+    taken = sum(
+        judge.verdicts({"together": times(1.0, noise=0.1, seed=seed)}, "native")[0].wins()
+        for seed in range(200)
+    )
+    assert taken <= 2
+
+
+def test_a_choice_must_win_by_every_method() -> None:
+    assert not verdict(0.5, apart=1.1).wins()
+    assert verdict(0.5, apart=1.1).ratio > 1
+
+
+def test_a_choice_needs_a_neighbour_and_covers_the_sizes_between() -> None:
+    by_size = {8: [verdict(1.2)], 64: [verdict(0.5)], 512: [verdict(0.6)], 4096: [verdict(1.1)]}
+    chosen = judge.choose(by_size)
+    assert [(each.size, each.least, each.most) for each in chosen] == [(64, 64, 181), (512, 182, 512)]
+    assert judge.choose({8: [verdict(0.5)], 64: [verdict(1.2)]}) == []
+    assert [each.size for each in judge.choose({0: [verdict(0.5)]})] == [0]
+
+
+def test_only_the_hopeful_are_measured_further() -> None:
+    screened = {8: {name: np.full(9, t) for name, t in [("native", 1.0), ("a", 0.9), ("b", 2.0)]}}
+    assert stages.finalists(screened) == ["a"]
+
+
+def test_candidates_run_without_forecasts_and_on_one_node() -> None:
+    found = candidates.candidates("allgather", 3, 1)
+    assert "ring" in found
+    assert "sparbit;send=packed" in found
+    assert "recursive_doubling" not in found  # a power of two
+    assert not any("(" in spec or "bdr" in spec for spec in found)
+
+
+def entry(**others: Any) -> Entry:
+    made: Any = {
+        "mpi": "Open MPI 4.1.4",
+        "cpu": "A",
+        "cores": 2,
+        "network": "",
+        "collective": "allgather",
+        "procs": 4,
+        "nodes": 1,
+        "ranks_per_node": 4,
+        "shares_cores": True,
+        "bytes": [8, 64],
+        "use": "ring",
+        "ratio": 0.5,
+        "upper": 0.6,
+        "measured": "2026-11-26",
+    }
+    made.update(others)
+    return cast(Entry, made)
+
+
+def test_newer_entries_replace_older_ones_that_they_cover() -> None:
+    old, new = entry(use="bruck", measured="2026-01-01"), entry()
+    assert wisdom_files.merged([old], [new]) == [new]
+    assert wisdom_files.merged([new], [old]) == [new, old]  # the library takes the newer one
+    apart = entry(bytes=[65, 99])
+    assert wisdom_files.merged([old, apart], [new]) == [new, apart]
+    elsewhere = entry(cpu="B")
+    assert len(wisdom_files.merged([elsewhere], [new])) == 2
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "deeper" / "wisdom.json"
+    wisdom_files.update(path, lambda old: [*old, entry()])
+    wisdom_files.update(path, lambda old: [*old, entry(bytes=[65, 99])])
+    assert wisdom_files.read(path) == [entry(), entry(bytes=[65, 99])]
+    assert path.stat().st_mode & 0o777 == 0o644
+    before = path.read_text()
+    with pytest.raises(RequestError, match="entry 1"):
+        wisdom_files.update(path, lambda _: [entry(ratio=-1)])
+    assert path.read_text() == before
+    assert sorted(each.name for each in path.parent.iterdir()) == ["wisdom.json", "wisdom.lock"]
+
+
+def add(path: str, number: int) -> None:
+    for i in range(20):
+        one = entry(bytes=[1000 * number + i, 1000 * number + i])
+        wisdom_files.update(Path(path), partial(wisdom_files.merged, new=[one]))
+
+
+def test_concurrent_jobs_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "wisdom.json"
+    context = get_context("fork")
+    jobs = [context.Process(target=add, args=(str(path), number)) for number in range(4)]
+    for job in jobs:
+        job.start()
+    for job in jobs:
+        job.join()
+    assert len(wisdom_files.read(path)) == 80
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "w.json"
+    path.write_text(wisdom_files.text_of([entry(), entry(collective="bcast", use="binomial")]))
+    path.chmod(0o644)
+    return path
+
+
+def test_wisdom_is_listed_and_shown(convene: Convene, file: Path) -> None:
+    assert "Open MPI 4.1.4" in convene("wisdom", "list", "--file", file).out
+    shown = convene("wisdom", "show", "allgather", "--file", file).out
+    assert "ring" in shown
+    assert "binomial" not in shown
+    assert len(convene("wisdom", "show", "--file", file, "--json").json) == 2
+
+
+def test_wisdom_is_merged_and_forgotten(convene: Convene, file: Path, tmp_path: Path) -> None:
+    target = tmp_path / "mine.json"
+    assert convene("wisdom", "merge", file, "--file", target).status == 0
+    assert len(json.loads(target.read_text())["entries"]) == 2
+    assert "1 of 2" in convene("wisdom", "forget", "bcast", "--file", target).out
+    assert "say what" in convene("wisdom", "forget", "--file", target).complaint
+
+
+def test_wisdom_is_checked(convene: Convene, file: Path) -> None:
+    assert "2 entries, 0 of this processor" in convene("wisdom", "check", file).out
+    file.chmod(0o666)
+    assert convene("wisdom", "check", file).status == 2
+    file.write_text("{")
+    assert "not JSON" in convene("wisdom", "show", "--file", file).complaint
+    assert "there is no wisdom file" in convene("wisdom", "check", file.with_name("none")).complaint
+
+
+def test_a_wrong_budget_is_refused(convene: Convene) -> None:
+    assert "--budget" in convene("tune", "-n", "2", "--budget", "soon").complaint
