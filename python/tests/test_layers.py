@@ -24,6 +24,8 @@ LAYERS = (
     "simulate",  # platforms, cases, sweeps, SMPI
     "model",  # fits, predictions, winners
     "bench",  # measurements and their reports
+    "tune",  # measured choices and wisdom files
+    "info",  # the machine and its MPIs
     "trace",  # recordings and lateness
     "run",  # unmodified programs, accounts
     "studies",  # experiments of the sources

@@ -88,7 +88,7 @@ def test_json_and_native(
     done = convene("run", "--json", "--stack", "openmpi", "--", make_launcher(OPEN_MPI), "-n", 1, program)
     told = json.loads(done.out.split("\n", 1)[1])
     assert told["rows"][0]["algorithm"] == "native"
-    assert any("try --use allgather=sparbit" in sentence for sentence in told["messages"])
+    assert any("convene tune allgather -n" in sentence for sentence in told["messages"])
 
 
 @pytest.mark.usefixtures("libraries")

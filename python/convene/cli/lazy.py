@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 # In the order in which help lists them. Each has a module in convene.cli.commands.
 COMMANDS = (
     *("run", "list", "show", "verify", "bench", "report", "measure", "predict", "kernel"),
-    *("simulate", "cluster", "trace"),
+    *("tune", "wisdom", "info", "simulate", "cluster", "trace"),
 )
 
 

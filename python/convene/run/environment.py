@@ -33,6 +33,7 @@ class Settings:
     warn_after: float | None = None  # seconds
     account_directory: str = ""
     recording: str = ""
+    wisdom: str = ""  # a path, or "none"
 
     def variables(self) -> dict[str, str]:
         """CONVENE_* for the ranks. What the user has set and the command line does not say stays as it is."""
@@ -43,6 +44,8 @@ class Settings:
             "CONVENE_ACCOUNT_DIR": self.account_directory,
             "CONVENE_RECORD": self.recording,
         }
+        if self.wisdom:
+            found["CONVENE_WISDOM"] = self.wisdom
         if self.log:
             found["CONVENE_LOG"] = "info"
         if self.reproducible:
@@ -74,6 +77,19 @@ def check_rules(given: Path | None) -> str:
         )
     _core.rules(path)
     return str(Path(path).resolve())
+
+
+def check_wisdom(given: str | None) -> str:
+    """A wisdom file that can be read, as an absolute path; "none" and nothing stay as they are."""
+    if not given or given == "none":
+        return given or ""
+    path = Path(given)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"--wisdom {path} cannot be read: {error}") from None
+    _core.wisdom(text, str(path))
+    return str(path.resolve())
 
 
 @dataclass(frozen=True)

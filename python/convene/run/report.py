@@ -110,8 +110,8 @@ def remarks(run: Run) -> list[str]:
         said.append(f"the program made none of the calls that Convene knows ({known})")
     elif accounts.is_all_native:
         said.append(
-            f"every call ran a native algorithm; try --use {suggestion(accounts)} or --rules FILE "
-            "(convene list names the algorithms)"
+            f"every call ran a native algorithm; convene tune {slowest(accounts)} -n {accounts.procs} "
+            "measures whether another one is faster here"
         )
     return said + crowd(accounts)
 
@@ -125,18 +125,9 @@ def crowd(accounts: Accounts) -> list[str]:
     return [f"{accounts.procs} ranks share {cores} cores: times include waiting for a core"]
 
 
-def suggestion(accounts: Accounts) -> str:
-    """An algorithm that could be tried for the collective that took longest."""
-    collective = max(accounts.rows, key=lambda row: row.seconds_mean).collective
-    known = [
-        each["name"]
-        for each in _core.algorithms(collective)
-        if each["requirement"] == each["learns"] == "none"
-        and not each["commutative_only"]
-        and not each["parts"]
-        and not each["shares_memory"]
-    ]
-    return f"{collective}={known[-1]}"
+def slowest(accounts: Accounts) -> str:
+    """The collective that took longest."""
+    return max(accounts.rows, key=lambda row: row.seconds_mean).collective
 
 
 def check_path(path: Path) -> None:

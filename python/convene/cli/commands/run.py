@@ -17,7 +17,7 @@ from convene.cli import completion, options
 from convene.cli.groups import grouped
 from convene.mpi import launchers
 from convene.run import accounts, folders, processes, report
-from convene.run.environment import Arrivals, Settings, check_rules, check_uses, prepare
+from convene.run.environment import Arrivals, Settings, check_rules, check_uses, check_wisdom, prepare
 from convene.run.report import Run
 from convene.trace import files
 
@@ -56,6 +56,14 @@ class Choice:
     ] = None
     rules: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Choose by the rules in this JSON file.")
+    ] = None
+    wisdom: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|none",
+            help="Choose what neither --use nor --rules decide by this wisdom file, or by none. Default: the "
+            "user's and the site's (see convene wisdom).",
+        ),
     ] = None
     arrivals: Annotated[
         Arrivals,
@@ -142,6 +150,7 @@ def run(
         progress.progress_thread,
         progress.progress_core,
         reports.warn_after,
+        wisdom=check_wisdom(choice.wisdom),
     )
     reports.check()
     done = run_program(command, stack, settings, reports)

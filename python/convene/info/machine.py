@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The machine: cores, caches, NUMA domains, shared memory, and what the kernel and the system allow."""
+
+import ctypes
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from convene import _core
+
+SYSTEM = Path("/sys/devices/system")
+CACHES = SYSTEM / "cpu" / "cpu0" / "cache"
+GPU_RUNTIMES = {"CUDA": "libcuda.so.1", "HIP": "libamdhip64.so", "Level Zero": "libze_loader.so.1"}
+
+
+def gibibytes(number: float) -> str:
+    return f"{number / 2**30:.1f} GiB"
+
+
+def first_line(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").partition("\n")[0].strip()
+    except OSError:
+        return ""
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A cache that core 0 uses."""
+
+    level: str  # L1d, L2, L3
+    size: str
+    cores: str  # that share it
+
+
+def caches() -> Iterator[Cache]:
+    for folder in sorted(CACHES.glob("index*")):
+        kind = first_line(folder / "type")
+        if kind == "Instruction":
+            continue
+        level = f"L{first_line(folder / 'level')}{'d' if kind == 'Data' else ''}"
+        yield Cache(level, first_line(folder / "size"), first_line(folder / "shared_cpu_list"))
+
+
+def cma() -> str:
+    """Whether ranks may read each other's memory (process_vm_readv)."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "process_vm_readv"):
+        return "no: the C library has no process_vm_readv"
+    scope = first_line(Path("/proc/sys/kernel/yama/ptrace_scope"))
+    if scope not in ("", "0") and os.geteuid() != 0:
+        return f"no: kernel.yama.ptrace_scope is {scope}"
+    source, target = ctypes.c_int(7), ctypes.c_int(0)
+
+    class Vector(ctypes.Structure):
+        _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+    size = ctypes.sizeof(ctypes.c_int)
+    mine = Vector(ctypes.addressof(target), size)
+    other = Vector(ctypes.addressof(source), size)
+    done = libc.process_vm_readv(os.getpid(), ctypes.byref(mine), 1, ctypes.byref(other), 1, 0)
+    return "yes" if done == size and target.value == source.value else "no: process_vm_readv is forbidden"
+
+
+def loadable(name: str) -> bool:
+    """Whether the loader's cache has a library of this name. Nothing is loaded: a driver might start."""
+    ldconfig = shutil.which("ldconfig") or "/sbin/ldconfig"
+    if not Path(ldconfig).exists():
+        return False
+    from convene.mpi import launchers
+
+    return f"\t{name} " in launchers.output_of([ldconfig, "-p"])
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What one node has."""
+
+    processor: str
+    cores: int
+    bound_to: int  # cores that this process may use
+    numa_domains: int
+    caches: list[Cache]
+    memory: str
+    shared_memory: str
+    cma: str
+    network: str
+    gpu_runtimes: list[str]
+
+
+def read() -> Machine:
+    place = _core.place("")
+    shm = Path("/dev/shm")
+    room = shutil.disk_usage(shm).free if shm.is_dir() else 0
+    meminfo = first_line(Path("/proc/meminfo")).split()
+    return Machine(
+        processor=place["cpu"],
+        cores=place["cores"],
+        bound_to=len(os.sched_getaffinity(0)),
+        numa_domains=max(1, len(list((SYSTEM / "node").glob("node[0-9]*")))),
+        caches=list(caches()),
+        memory=gibibytes(int(meminfo[1]) * 1024) if len(meminfo) > 1 else "?",
+        shared_memory=f"{gibibytes(room)} free in /dev/shm" if room else "no /dev/shm",
+        cma=cma(),
+        network=place["network"] or "no RDMA device",
+        gpu_runtimes=[name for name, library in GPU_RUNTIMES.items() if loadable(library)],
+    )

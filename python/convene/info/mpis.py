@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The MPIs of this machine: their launchers, and which of Convene's libraries fits."""
+
+from dataclasses import dataclass
+
+from convene._core import RequestError
+from convene.base import paths
+from convene.mpi import launchers, settings, stacks, usages
+from convene.mpi.launchers import Launcher
+
+
+@dataclass(frozen=True)
+class FoundMpi:
+    launcher: str
+    family: str
+    version: str
+    libraries: list[str]  # of Convene's, that are there and fit
+
+
+def version_of(launcher: Launcher) -> str:
+    """The first words of --version that look like a version."""
+    words = launchers.output_of([str(launcher.path), "--version"]).split()
+    numbers = [word.strip("(),v") for word in words if word.strip("(),v")[:1].isdigit() and "." in word]
+    return numbers[0] if numbers else "?"
+
+
+def is_built(stack: str, kind: str = "libconvene-preload-{}.so") -> bool:
+    return paths.find(kind.format(stack), paths.LIBRARIES) is not None
+
+
+def find() -> list[FoundMpi]:
+    """Each launcher once, the usual names first."""
+    names = [name for known in settings.LAUNCHERS.values() for name in known]
+    names += [name for name, _ in settings.MPIS]
+    found: dict[str, FoundMpi] = {}
+    for name in names:
+        if launchers.find_program(name) is None:
+            continue
+        try:
+            launcher = launchers.find_launcher(name, None)
+        except RequestError:
+            continue
+        place = str(launcher.path.resolve())
+        if place not in found:
+            fitting = [stack for stack in stacks.FAMILIES[launcher.family] if is_built(stack)]
+            found[place] = FoundMpi(str(launcher.path), launcher.family, version_of(launcher), fitting)
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class ProgramFacts:
+    """Which MPI a program uses."""
+
+    program: str
+    interface: str
+    library: str  # of the MPI, as the program names it
+    preload: str  # Convene's
+
+
+def inspect(program: str) -> ProgramFacts:
+    if launchers.find_program(program) is None:
+        raise RequestError(f"the program '{program}' cannot be found")
+    usage = usages.usage_of([program], None)
+    if usage is None:
+        raise RequestError(f"{program} does not use an MPI, as far as can be seen; is it a script?")
+    preload = paths.find(f"libconvene-preload-{usage.stack}.so", paths.LIBRARIES)
+    return ProgramFacts(
+        program, stacks.INTERFACES[usage.stack], usage.library, str(preload) if preload else "not built"
+    )
