@@ -64,8 +64,17 @@ class Pair:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> "Pair":
-        names = ("stack", "collective", "algorithm", "procs", "bytes", "convene", "mpi")
-        return cls(*(row[name] for name in names), Estimate(row["ratio"], row["low"], row["high"]))
+        ratio = Estimate(row["ratio"], row["low"], row["high"])
+        return cls(
+            row["stack"],
+            row["collective"],
+            row["algorithm"],
+            row["procs"],
+            row["bytes"],
+            row["convene"],
+            row["mpi"],
+            ratio,
+        )
 
 
 @dataclass(frozen=True)
@@ -302,13 +311,13 @@ def main() -> None:
         f"{first['cores']} cores, {first['started'][:10]}. The load average before a size was "
         f"{min(loads):g} to {max(loads):g}, the benchmark's own ranks included."
     )
-    result = {
+    summary: dict[str, Any] = {
         "about": about,
         "environments": environments,
         "pairs": [pair.as_json() for pair in pairs],
         "fastest": [race.as_json() for race in races],
     }
-    common.keep(options, "every_collective", result, {**result, "runs": runs})
+    common.keep(options, "every_collective", summary, {**summary, "runs": runs})
 
 
 if __name__ == "__main__":

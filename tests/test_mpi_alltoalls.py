@@ -2,6 +2,7 @@
 """MPI_Alltoallw and neighborhood alltoalls: Fortran programs, and mpi4py's own tests of them."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_mpi4py(name: str, uses: str) -> None:
     library, _ = mpi4py_suite.LIBRARIES[name]
     variables = {"CONVENE_USE": uses} | ({"MPI4PY_LIBMPI": library} if library else {})
     left_out = [word for pattern in mpi4py_suite.LEFT_OUT.get(name, []) for word in ("-x", pattern)]
-    program = [sys.executable, suite, "-q", "-i", "test_cco", "-k", "lltoall", *left_out]
+    program: list[str | Path] = [sys.executable, suite, "-q", "-i", "test_cco", "-k", "lltoall", *left_out]
     done = stack.run(3, program, variables)
     assert done.status == 0, done.output
     assert "OK" in done.output

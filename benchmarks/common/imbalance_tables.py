@@ -44,8 +44,15 @@ class Cell:
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> "Cell":
         gain = Estimate(row["gain"], row["low"], row["high"])
-        names = ("bytes", "run_time", "late_by_run_times", "best_of_others")
-        return cls(*(row[name] for name in names), gain, row["p"], row["medians"])
+        return cls(
+            row["bytes"],
+            row["run_time"],
+            row["late_by_run_times"],
+            row["best_of_others"],
+            gain,
+            row["p"],
+            row["medians"],
+        )
 
     @property
     def delay(self) -> float:

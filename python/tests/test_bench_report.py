@@ -353,7 +353,7 @@ def test_a_browser_shows_it(convene: Convene, tmp_path: Path, width: int) -> Non
 
 
 def test_csv_has_plain_numbers() -> None:
-    rows = [["8", tables.Seconds(1.5e-6)], ["16", ""]]
+    rows: list[list[str | tables.Seconds]] = [["8", tables.Seconds(1.5e-6)], ["16", ""]]
     table = tables.Table("x", "X", ["bytes", "time"], rows)
     assert table.csv == "bytes,time (s)\n8,1.5e-06\n16,\n"
     assert str(rows[0][1]) == "1.5 µs"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from convene._core import RequestError
 from convene.base import paths
-from convene.mpi import launchers, settings, stacks, usages
+from convene.mpi import launchers, stacks, usages
 from convene.mpi.launchers import Launcher
 
 
@@ -30,8 +30,8 @@ def is_built(stack: str, kind: str = "libconvene-preload-{}.so") -> bool:
 
 def find() -> list[FoundMpi]:
     """Each launcher once, the usual names first."""
-    names = [name for known in settings.LAUNCHERS.values() for name in known]
-    names += [name for name, _ in settings.MPIS]
+    names = [name for known in stacks.LAUNCHERS.values() for name in known]
+    names += [name for name, _ in stacks.MPIS]
     found: dict[str, FoundMpi] = {}
     for name in names:
         if launchers.find_program(name) is None:
