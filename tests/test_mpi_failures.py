@@ -82,6 +82,7 @@ def test_every_form_of_every_collective(name: str, chosen: str, collectives: lis
     assert "out of memory (MPI_ERR_NO_MEM)" in done.output
 
 
+@pytest.mark.sampled(default=2, all=6)
 @pytest.mark.parametrize(
     ("collective", "algorithm"),
     [
@@ -98,6 +99,7 @@ def test_an_allocation_fails_on_all_ranks(name: str, form: str, collective: str,
     run_on(name, collective, form, use=f"{collective}={algorithm}")
 
 
+@pytest.mark.sampled(default=1, all=4)
 @pytest.mark.parametrize(
     ("collective", "algorithm"), [("allgather", "ring"), ("allreduce", "recursive_doubling")]
 )
