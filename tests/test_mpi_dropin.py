@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The drop-in library in programs of all kinds, in the wrong ones too, and what it says to wrong requests."""
 
+import contextlib
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -199,6 +201,35 @@ def test_an_account_that_cannot_be_written(tmp_path: Path) -> None:
     assert done.status == 0, done.output
     assert "all right" in done.output
     assert [line for line in sentences(done) if re.search("cannot write the account", line)]
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A directory on a file system without room for another byte. (Files can be made there.)"""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(place)]
+    if subprocess.run(mounted, capture_output=True, check=False).returncode != 0:
+        pytest.skip("only root can mount a small file system")
+    try:
+        with contextlib.suppress(OSError), (place / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(b"x" * 4096)
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def test_an_account_on_a_full_disk(full_disk: Path) -> None:
+    stack = present("openmpi4")
+    variables = {**USE, "CONVENE_ACCOUNT_DIR": str(full_disk)}
+    done = stack.run(2, [stack.program("allgather_plain")], variables)
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    said = [line for line in sentences(done) if "cannot write the account" in line]
+    assert said, done.output
+    assert all(line.endswith(": No space left on device") for line in said)
+    assert [path.name for path in full_disk.iterdir()] == ["filler"]
 
 
 @pytest.mark.parametrize(("first", "others"), [("ring", "sparbit"), ("native", "ring"), ("ring", "native")])

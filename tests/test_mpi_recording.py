@@ -285,9 +285,9 @@ def test_who_is_missing_is_said_once(name: str, execution: str) -> None:
         "CONVENE_EXECUTE": execution,
         "CONVENE_WAIT_WARNING": "0.2",
     }
-    done = stack.run(3, [stack.program("late"), "1", "1500", "2"], variables)
+    done = stack.run(3, [stack.program("late"), "1", "1500", "1"], variables)
     assert done.status == 0, done.output
-    assert "2 calls" in done.output  # in the first one Convene makes its communicator: no algorithm's wait
+    assert "1 calls" in done.output
     said = [line for line in done.output.splitlines() if "has waited 200ms in a collective called " in line]
     about_1 = [line for line in said if line.endswith("for rank 1; it waits on")]
     assert any("rank 2 has waited" in line for line in about_1), done.output
@@ -310,14 +310,17 @@ def test_who_is_missing_in_a_collective_that_was_started(name: str) -> None:
 @pytest.mark.parametrize("name", EVERY_BUILD)
 @pytest.mark.parametrize("use", ["", "allgather=ring", "allgather=shared"])
 def test_who_waits_inside_the_mpi_says_so(name: str, use: str) -> None:
-    """In the MPI's own collectives, and where Convene finds the nodes or makes its communicator."""
+    """In native collectives, and where Convene finds the nodes or makes its communicator."""
     stack = present(name)
     variables = {"CONVENE_USE": use, "CONVENE_WAIT_WARNING": "0.2"}
     calls = 1 if use else 3
-    done = stack.run(3, [stack.program("late"), "1", "1000", str(calls)], variables)
+    arguments = ["1", "1000", str(calls), *(["apart"] if use == "allgather=ring" else [])]
+    done = stack.run(3, [stack.program("late"), *arguments], variables)
     assert done.status == 0, done.output
     said = [line for line in done.output.splitlines() if "has waited 200ms inside the MPI in a coll" in line]
     assert len(said) == 2 * calls, done.output
+    makes = [line for line in said if ", where all ranks make the internal communicator of Convene; " in line]
+    assert len(makes) == (2 if use == "allgather=ring" else 0)
     assert all("ective called at late+0x" in line and "those of the 3 ranks that" in line for line in said)
     assert sum("rank 0 has" in line for line in said) == sum("rank 2 has" in line for line in said) == calls
 

@@ -15,39 +15,65 @@ from tests.test_mpi_runtime import EVERY_BUILD, present
 # What tests/mpi/tool_counts.c calls on each rank.
 COUNTS = {
     "Init": 1,
+    "Finalize": 1,
     "Allgather": 5,
     "Iallgather": 4,
     "Allreduce": 3,
     "Bcast": 1,
-    "Barrier": 3,
+    "Barrier": 4,
     "Send": 1,
     "Recv": 1,
-    "Isend": 2,
-    "Irecv": 2,
+    "Isend": 4,
+    "Irecv": 6,
     "Sendrecv": 1,
     "Probe": 1,
-    "Wait": 3,
-    "Waitall": 3,
+    "Wait": 7,
+    "Waitall": 4,
     "Test": 1,
+    "Waitany": 2,
+    "Waitsome": 1,
+    "Testall": 1,
+    "Testany": 1,
+    "Testsome": 1,
+    "Request_get_status": 1,
+    "Request_free": 1,
+    "Send_init": 1,
+    "Start": 1,
+    "Startall": 1,
+    "Ssend": 1,
+    "Iprobe": 1,
+    "Mprobe": 1,
+    "Mrecv": 1,
+    "Comm_dup": 1,
+    "Comm_split": 1,
+    "Op_free": 1,
 }
 
 
 Tool = Callable[[Stack], Path]
 
 
-@pytest.fixture(scope="module")
-def tool(tmp_path_factory: pytest.TempPathFactory) -> Tool:
-    """By stack: the tool's library."""
-    folder = tmp_path_factory.mktemp("tool")
-
+def builder(folder: Path, name: str) -> Tool:
     def build(stack: Stack) -> Path:
-        library = folder / f"libcount-{stack.name}.so"
+        library = folder / f"lib{name}-{stack.name}.so"
         if not library.exists():
-            source = ROOT / "tests" / "mpi" / "libraries" / "count_calls.c"
+            source = ROOT / "tests" / "mpi" / "libraries" / f"{name}.c"
             stack.compile(source, library, "-shared", "-fPIC")
         return library
 
     return build
+
+
+@pytest.fixture(scope="module")
+def tool(tmp_path_factory: pytest.TempPathFactory) -> Tool:
+    """By stack: the tool's library."""
+    return builder(tmp_path_factory.mktemp("tool"), "count_calls")
+
+
+@pytest.fixture(scope="module")
+def waiting_tool(tmp_path_factory: pytest.TempPathFactory) -> Tool:
+    """By stack: a tool that wraps completion alone."""
+    return builder(tmp_path_factory.mktemp("tool"), "wraps_waits")
 
 
 def counted(done: Done) -> list[dict[str, int]]:
@@ -125,3 +151,27 @@ def test_a_tool_behind_convene_calls_collectives_from_inside_one(name: str, tmp_
             calls[record["collective"]] += record["calls"]
     assert calls["allgather"] == 2 * (5 + 4)
     assert calls["bcast"] == 2 * (5 * 40 + 1)
+
+
+EVERY_STACK = ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpich5-abi", "impi"]
+
+
+@pytest.mark.parametrize("name", EVERY_STACK)
+def test_completion_by_pmpi_functions(name: str) -> None:
+    """A program may complete by PMPI_Wait what MPI_Iallgather has begun."""
+    stack = present(name)
+    done = stack.run(2, [stack.program("profiled_waits")], {"CONVENE_USE": "allgather=ring"}, timeout=60)
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    assert done.algorithms("allgather") == {"ring"}
+
+
+@pytest.mark.parametrize("name", EVERY_STACK)
+def test_a_tool_before_convene_that_wraps_completion_alone(name: str, waiting_tool: Tool) -> None:
+    stack = present(name)
+    preload = Path(f"{waiting_tool(stack)}:{stack.preload}")
+    own = {"CONVENE_USE": "allgather=ring"}
+    done = stack.run(2, [stack.program("profiled_waits"), "tool"], own, preload=preload, timeout=60)
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    assert done.algorithms("allgather") == {"ring"}

@@ -109,6 +109,19 @@ def test_no_account_at_all(convene: Convene, make_launcher: MakeLauncher) -> Non
     assert "since the program failed" in convene("run", "--", make_launcher(OPEN_MPI), "-n", 2, "false").err
 
 
+@pytest.mark.usefixtures("libraries")
+def test_the_last_line_repeats_why_a_program_was_ended(
+    convene: Convene, make_launcher: MakeLauncher, tmp_path: Path
+) -> None:
+    why = "allgather=recursive_doubling needs a power of two; rules skip such calls (--rules FILE)"
+    program = tmp_path / "refused"
+    program.write_text(f'#!/bin/sh\necho "{why}" > "$CONVENE_ACCOUNT_DIR/refusal-$$.txt"\nexit 2\n')
+    program.chmod(0o755)
+    done = convene("run", "--", make_launcher(OPEN_MPI), "-n", 2, program)
+    last = " ".join(done.err.split())
+    assert last.endswith(f"no rank has written an account, since Convene ended the program: {why}")
+
+
 @pytest.mark.parametrize(
     ("version", "stack", "options"),
     [(OPEN_MPI, "openmpi", "-x"), (MPICH, "mpich", "-genv"), (INTEL, "abi", "-genv")],

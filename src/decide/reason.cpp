@@ -25,8 +25,8 @@ std::string_view reason_text(Reason reason, std::string_view detail) {
       return "intercommunicator";
     case Reason::no_communicator:
       return "no communicator to be had";
-    case Reason::communicator_in_making:
-      return "communicator in the making";
+    case Reason::no_communicator_yet:
+      return "no internal communicator yet";
     case Reason::neighbors_unknown:
       return "neighbours of other ranks not known";
     case Reason::neighbors_contradict:

@@ -9,20 +9,20 @@ namespace convene::decide {
 
 /// Why a call runs the algorithm that it runs. The same on all ranks.
 enum class Reason : std::uint8_t {
-  by_default,              ///< nothing says otherwise: native
-  forced,                  ///< by the user
-  rule,                    ///< the detail names rule and file
-  wisdom,                  ///< measured here; the detail gives ratio and date
-  no_schedule,             ///< native: the generator failed, as the detail tells
-  forecast,                ///< ranks are expected late
-  no_native,               ///< the MPI has no such call: the first of the catalogue that fits
-  nodes_unknown,           ///< native, until a blocking call finds the nodes
-  no_shared_memory,        ///< native: what would be shared is not allowed, or not to be had
-  intercommunicator,       ///< native
-  no_communicator,         ///< native: the internal communicator could not be made
-  communicator_in_making,  ///< native: the internal communicator is being made
-  neighbors_unknown,       ///< native, until a blocking call collects all lists of neighbours
-  neighbors_contradict,    ///< native: the ranks' lists of neighbours do not match
+  by_default,            ///< nothing says otherwise: native
+  forced,                ///< by the user
+  rule,                  ///< the detail names rule and file
+  wisdom,                ///< measured here; the detail gives ratio and date
+  no_schedule,           ///< native: the generator failed, as the detail tells
+  forecast,              ///< ranks are expected late
+  no_native,             ///< the MPI has no such call: the first of the catalogue that fits
+  nodes_unknown,         ///< native, until a blocking call finds the nodes
+  no_shared_memory,      ///< native: what would be shared is not allowed, or not to be had
+  intercommunicator,     ///< native
+  no_communicator,       ///< native: the internal communicator could not be made
+  no_communicator_yet,   ///< native: a non-blocking call, before the internal communicator was made
+  neighbors_unknown,     ///< native, until a blocking call collects all lists of neighbours
+  neighbors_contradict,  ///< native: the ranks' lists of neighbours do not match
 };
 
 /// As reports show it. `detail` is the text of a rule, "rule 2 of rules.json", of wisdom, "wisdom: 0.42 of

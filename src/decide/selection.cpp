@@ -70,7 +70,8 @@ Choice choose_forced(const Spec& spec, const Situation& situation) {
                         "ranks (or declare them: CONVENE_MAPPING)",
             .wants_nodes = true};
   if (const std::string unmet = obstacle(spec, situation); !unmet.empty())
-    throw Error(std::string(name(situation.collective)) + "=" + spec_text(spec) + " " + unmet);
+    throw Error(std::string(name(situation.collective)) + "=" + spec_text(spec) + " " + unmet +
+                "; rules skip such calls (--rules FILE, CONVENE_RULES)");
   if (const std::string why = lacks_memory(spec, situation); !why.empty())
     return {.spec = {&native(situation.collective)},
             .reason = Reason::no_shared_memory,

@@ -3,12 +3,17 @@
 // the program requested. (That costs time in every call, so it is done only then. MPI allows a higher level
 // than the requested one.)
 //
+// All ranks then share wisdom, and make the internal communicator of MPI_COMM_WORLD (interpose/creation.cpp
+// explains why).
+//
 // The call goes to the next definition: a profiling tool behind Convene initialises itself there.
 #include "interpose/init.hpp"
 
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/call/caller.hpp"
+#include "runtime/comm/communicator.hpp"
 #include "runtime/comm/shared_wisdom.hpp"
 
 /// The settings themselves are read after MPI_Init: errors in them are reported through the MPI.
@@ -19,28 +24,27 @@ bool convene::interpose::wants_threads() {
          find_mpi() == MpiFit::fits;
 }
 
-namespace {
-
-/// What follows a successful initialisation.
-int initialised(int code) {
-  if (code == MPI_SUCCESS && convene::interpose::is_active()) convene::runtime::share_wisdom_in_world();
+int convene::interpose::prepare_world(int code, const void* caller) {
+  if (code == MPI_SUCCESS && is_active()) {
+    recorder::note_caller(caller);
+    share_wisdom_in_world();  // first: it may choose algorithms of Convene's
+    Communicator::prepare(MPI_COMM_WORLD);
+  }
   return code;
 }
-
-}  // namespace
 
 int convene::interpose::init_thread(int* argc, char*** argv, int required, int* provided,
                                     const void* caller) {
   static constinit NextFunction<int (*)(int*, char***, int, int*)> next("MPI_Init_thread");
-  return initialised(
-      next.get(caller)(argc, argv, wants_threads() ? MPI_THREAD_MULTIPLE : required, provided));
+  return prepare_world(
+      next.get(caller)(argc, argv, wants_threads() ? MPI_THREAD_MULTIPLE : required, provided), caller);
 }
 
 int convene::interpose::init(int* argc, char*** argv, const void* caller) {
   static constinit NextFunction<int (*)(int*, char***)> next("MPI_Init");
   int provided = 0;
   return wants_threads() ? init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided, caller)
-                         : initialised(next.get(caller)(argc, argv));
+                         : prepare_world(next.get(caller)(argc, argv), caller);
 }
 
 #define CONVENE_EXPORT __attribute__((visibility("default")))

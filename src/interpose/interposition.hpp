@@ -36,4 +36,8 @@ inline bool is_active() {
 /// True if the MPI must be initialised for several threads, because background progress was requested.
 bool wants_threads();
 
+/// What follows MPI_Init, which has returned `code`: makes the internal communicator of MPI_COMM_WORLD.
+/// Returns the code.
+int prepare_world(int code, const void* caller);
+
 }  // namespace convene::interpose

@@ -6,6 +6,10 @@
 // an ordinary receive for what another rank sends after its own collective. MPI_Wait and MPI_Waitall progress
 // until the requests are complete, tests progress once; then they pass through. The others become PMPI's
 // non-blocking form, tested in a loop: these calls a profiling tool behind Convene does not see.
+//
+// The PMPI_ names do the same: a tool before Convene that wraps MPI_Waitall and not MPI_Iallgather, or a
+// program that calls PMPI_Wait, would otherwise wait for a request of Convene's in the MPI alone, which
+// cannot complete it where it has no extended generalised requests.
 #include "interpose/waiting.hpp"
 
 using convene::interpose::HandleWord;
@@ -62,17 +66,22 @@ void complete_all(int count, const MPI_Request* requests) {
 
 }  // namespace
 
-/// Defines one MPI function: what it does first while an operation of Convene's is outstanding. In that it
-/// may return; afterwards, or if nothing is outstanding, the call passes through.
-#define CONVENE_WAITING(name, parameters, names, first)                                \
-  extern "C" int convene_waiting_##name parameters __asm__("MPI_" #name)               \
-      __attribute__((visibility("default")));                                          \
-  extern "C" int convene_waiting_##name parameters {                                   \
-    static constinit convene::mpi::NextFunction<int(*) parameters> next("MPI_" #name); \
-    if (!convene::interpose::bypass()) [[unlikely]] {                                  \
-      first;                                                                           \
-    }                                                                                  \
-    return next.get(__builtin_return_address(0)) names;                                \
+/// Defines one MPI function, by both of its names: what it does first while an operation of Convene's is
+/// outstanding. In that it may return; afterwards, or if nothing is outstanding, the call passes through to
+/// the next definition of the same name.
+#define CONVENE_WAITING(name, parameters, names, first)    \
+  CONVENE_WAITING_AS(MPI_, name, parameters, names, first) \
+  CONVENE_WAITING_AS(PMPI_, name, parameters, names, first)
+
+#define CONVENE_WAITING_AS(prefix, name, parameters, names, first)                      \
+  extern "C" int convene_waiting_##prefix##name parameters __asm__(#prefix #name)       \
+      __attribute__((visibility("default")));                                           \
+  extern "C" int convene_waiting_##prefix##name parameters {                            \
+    static constinit convene::mpi::NextFunction<int(*) parameters> next(#prefix #name); \
+    if (!convene::interpose::bypass()) [[unlikely]] {                                   \
+      first;                                                                            \
+    }                                                                                   \
+    return next.get(__builtin_return_address(0)) names;                                 \
   }
 
 #define CONVENE_NOW(name, ...)                                                                   \

@@ -38,7 +38,7 @@ struct CollectiveFunctions {
 #define CONVENE_MPI_FUNCTIONS(X) \
   X(Abort) X(Cancel) X(Cart_shift) X(Cartdim_get) \
   X(Comm_call_errhandler) X(Comm_create) X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) \
-  X(Comm_get_errhandler) X(Comm_group) X(Comm_idup) X(Comm_rank) X(Comm_remote_group) X(Comm_remote_size) X(Comm_set_attr) \
+  X(Comm_get_errhandler) X(Comm_group) X(Comm_rank) X(Comm_remote_group) X(Comm_remote_size) X(Comm_set_attr) \
   X(Comm_set_errhandler) X(Comm_size) X(Comm_split) X(Comm_split_type) X(Comm_test_inter) X(Dist_graph_neighbors) \
   X(Dist_graph_neighbors_count) X(Errhandler_free) X(Finalized) \
   X(Get_library_version) X(Get_processor_name) X(Graph_neighbors) X(Graph_neighbors_count) X(Grequest_complete) X(Grequest_start) X(Group_free) \

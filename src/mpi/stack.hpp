@@ -39,29 +39,24 @@ inline constexpr bool has_progress_hook = true;  ///< its progress engine calls 
                                                  ///< add_progress_callback()
 inline constexpr bool has_extended_requests = false;
 inline constexpr std::size_t pack_below = pack_short_below;
-/// Freeing a communicator during its duplication fails.
-inline constexpr bool needs_parent_of_duplicate = true;
 
 #elif defined(MPI_ABI_VERSION)
 
 inline constexpr bool has_progress_hook = false;
 inline constexpr bool has_extended_requests = true;  ///< MPIX_Grequest_start, in a library that may lack it
 inline constexpr std::size_t pack_below = pack_all_below;
-inline constexpr bool needs_parent_of_duplicate = false;
 
 #elif defined(MPICH_VERSION)
 
 inline constexpr bool has_progress_hook = false;
 inline constexpr bool has_extended_requests = true;
 inline constexpr std::size_t pack_below = pack_all_below;
-inline constexpr bool needs_parent_of_duplicate = false;
 
 #else  // SimGrid's SMPI
 
 inline constexpr bool has_progress_hook = false;
 inline constexpr bool has_extended_requests = false;
 inline constexpr std::size_t pack_below = pack_short_below;
-inline constexpr bool needs_parent_of_duplicate = false;
 
 #endif
 

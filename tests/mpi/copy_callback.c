@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An attribute copy callback that runs collectives on its communicator, whose first call is non-blocking: the
-// callback runs while the library duplicates the communicator.
+// Attribute copy callbacks of a communicator whose first call is non-blocking. Nothing duplicates it, so none of
+// them is to be called: one runs collectives on it, the other fails on one rank.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,13 +30,22 @@ static int copy(MPI_Comm comm, int keyval, void* extra, void* value, void* copie
   return MPI_SUCCESS;
 }
 
+static int refuse(MPI_Comm comm, int keyval, void* extra, void* value, void* copied, int* flag) {
+  (void)comm, (void)keyval, (void)extra, (void)copied;
+  ++calls;
+  *flag = 0;
+  return *(int*)value == 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank = 0, procs = 1, key = MPI_KEYVAL_INVALID;
+  int rank = 0, procs = 1, key = MPI_KEYVAL_INVALID, refusing = MPI_KEYVAL_INVALID;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &procs);
   MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
   MPI_Comm_set_attr(MPI_COMM_WORLD, key, NULL);
+  MPI_Comm_create_keyval(refuse, MPI_COMM_NULL_DELETE_FN, &refusing, NULL);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, refusing, &rank);
   int* all = calloc((size_t)procs, sizeof(int));
   MPI_Request request;
   MPI_Iallgather(&rank, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, &request);
@@ -45,6 +54,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < procs; ++i) wrong += all[i] != i;
   free(all);
   MPI_Comm_free_keyval(&key);
+  MPI_Comm_free_keyval(&refusing);
   if (rank == 0) printf("%d callbacks, %d wrong\n", calls, wrong);
   MPI_Finalize();
   return wrong != 0;

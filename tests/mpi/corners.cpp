@@ -291,10 +291,16 @@ void exhausted() {
   gather(1);
 }
 
-void disagreeing() {
-  const char* use = std::getenv(rank == 0 ? "CONVENE_RANK_0" : "CONVENE_RANK_1");
-  setenv("CONVENE_USE", use ? use : "", 1);
-  gather(1);
+void disagreeing() { gather(1); }
+
+/// Before MPI_Init, which reads the choice: the launcher says which rank this will be.
+void choose_by_rank() {
+  const char* first = std::getenv("CONVENE_RANK_0");
+  const char* second = std::getenv("CONVENE_RANK_1");
+  if (!first || !second) return;
+  const char* here = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (!here) here = std::getenv("PMI_RANK");
+  setenv("CONVENE_USE", here && std::strcmp(here, "0") == 0 ? first : second, 1);
 }
 
 struct Corner {
@@ -312,6 +318,7 @@ constexpr Corner corners[] = {
 }  // namespace
 
 int main(int argc, char** argv) {
+  choose_by_rank();
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -89,6 +89,7 @@ class Accounts:
     ranks: int = 0  # that wrote an account
     procs: int = 0  # of the program, as its ranks say
     unreadable: int = 0
+    refusal: str = ""  # the sentence with which Convene ended the program
     libraries: list[str] = field(default_factory=list)
     hosts: list[str] = field(default_factory=list)
     phases: list[PhaseRow] = field(default_factory=list)
@@ -115,6 +116,7 @@ def read(directory: Path) -> Accounts:
     messages: dict[str, None] = {}
     declared: dict[tuple[str, str], PhaseRow] = {}
     accounts.unreadable = sum(1 for _ in directory.glob("account-*.json.part"))
+    accounts.refusal = refusal(directory)
     for path in sorted(directory.glob("account-*.json")):
         try:
             value = jsons.check(jsons.read(path), Account, str(path))
@@ -139,6 +141,14 @@ def read(directory: Path) -> Accounts:
 
 def order(row: Row) -> tuple[str, int, float, str]:
     return (row.collective, -row.procs, row.bytes_per_block, row.algorithm)
+
+
+def refusal(directory: Path) -> str:
+    """Why a rank ended the program; nothing if none did. (All ranks that write it write the same.)"""
+    for path in sorted(directory.glob("refusal-*.txt")):
+        if text := " ".join(path.read_text(encoding="utf-8", errors="replace").split()):
+            return text
+    return ""
 
 
 def collect(account: Account, rows: Rows) -> None:

@@ -98,6 +98,8 @@ def remarks(run: Run) -> list[str]:
             f"({known}), or it ended without MPI_Finalize, or it does not use the MPI that was expected "
             f"({run.stack})"
         )
+    elif accounts.ranks == 0 and accounts.refusal:
+        said.append(f"no rank has written an account, since Convene ended the program: {accounts.refusal}")
     elif accounts.ranks == 0:
         said.append("no rank has written an account, since the program failed")
     elif accounts.missing:

@@ -142,17 +142,25 @@ CONVENE_F08(request_free, (int* request, int* ierror), (request, ierror), {
 })
 
 // As interpose/init.cpp: what the MPI does beyond initialising itself, it does in its own function.
-CONVENE_F08(init_thread, (const int* required, int* provided, int* ierror),
-            (wants_threads() ? &multiple : required, provided, ierror),
-            static const int multiple = MPI_THREAD_MULTIPLE)
-CONVENE_F08(
-    init, (int* ierror), (ierror), if (wants_threads()) {
-      int provided = 0;
-      static const int multiple = MPI_THREAD_MULTIPLE;
-      static const auto for_threads = reinterpret_cast<void (*)(const int*, int*, int*)>(
-          next_symbol("mpi_init_thread_f08_", __builtin_return_address(0)));
-      return for_threads(&multiple, &provided, ierror);
-    })
+CONVENE_F08(init_thread, (const int* required, int* provided, int* ierror), (required, provided, ierror), {
+  static const int multiple = MPI_THREAD_MULTIPLE;
+  const void* const caller = __builtin_return_address(0);
+  int code = MPI_SUCCESS;
+  next.get(caller)(wants_threads() ? &multiple : required, provided, &code);
+  return give_back(ierror, prepare_world(code, caller));
+})
+CONVENE_F08(init, (int* ierror), (ierror), {
+  static const int multiple = MPI_THREAD_MULTIPLE;
+  const void* const caller = __builtin_return_address(0);
+  int provided = 0;
+  int code = MPI_SUCCESS;
+  if (wants_threads())
+    reinterpret_cast<void (*)(const int*, int*, int*)>(next_symbol("mpi_init_thread_f08_", caller))(
+        &multiple, &provided, &code);
+  else
+    next.get(caller)(&code);
+  return give_back(ierror, prepare_world(code, caller));
+})
 
 // As in capi/finalize.cpp: this one calls PMPI_Finalize.
 CONVENE_F08(finalize, (int* ierror), (ierror), process::stop_threads())

@@ -2,6 +2,9 @@
 #include "runtime/comm/communicator.hpp"
 
 #include "runtime/call/failure.hpp"
+#include "runtime/comm/consensus.hpp"
+#include "runtime/comm/shared_wisdom.hpp"
+#include "runtime/settings/settings.hpp"
 
 namespace convene::runtime {
 
@@ -13,6 +16,34 @@ Communicator::~Communicator() {
   } catch (...) {
     code_of_exception();
   }
+}
+
+namespace {
+
+/// Whether an algorithm of Convene's may be chosen on a communicator; equal on all its ranks. (One with ranks
+/// of other groups agrees on wisdom in its first blocking call. Wisdom is not considered here for it.)
+bool may_choose(const CommInfo& info) noexcept try {
+  if (!settings().selection.all_native()) return true;
+  const auto wisdom = wisdom_of_world(info);
+  return wisdom && !wisdom->selection.all_native();
+} catch (...) {
+  code_of_exception();
+  return true;  // the other ranks are in make_ahead(): ranks without memory take part there, and refuse
+}
+
+}  // namespace
+
+void Communicator::prepare(MPI_Comm comm) noexcept {
+  if (comm == MPI_COMM_NULL) return;
+  const bool is_native = settings().selection.all_native() && world_wisdom_is_native();
+  if (is_native && !settings().check_agreement) return;
+  const CommInfo info = info_of(comm);
+  if (info.is_inter || info.procs == 1) return;
+  const bool may_make = !is_native && may_choose(info);
+  if (!may_make && !settings().check_agreement) return;
+  if (Communicator* const communicator = of(comm)) return communicator->tags().make_ahead(may_make);
+  progressing_barrier(comm);  // no memory for a handle: as make_ahead(), which the other ranks are in
+  on_all_ranks(false, comm);
 }
 
 std::shared_ptr<Decision> Communicator::decide(const CallSignature& call) {
@@ -37,13 +68,9 @@ const Neighbors& Communicator::neighbors() {
   return neighbors_;
 }
 
-int Communicator::begin_operations() {
+void Communicator::note_operations() {
   if (!has_seen_operations_) fast_path().forget();  // native calls may change form now
   has_seen_operations_ = true;
-  const bool is_new = !tags_.shared();
-  const int code = tags_.begin();
-  if (is_new) fast_path().forget();  // a copy callback's call was native, and would stay so
-  return code;
 }
 
 std::size_t Communicator::memory() const {

@@ -3,14 +3,15 @@
 //
 // Design notes on threads and lifetimes
 // - The handle is an attribute of the program's communicator, made in its first collective call. MPI allows
-//   one collective at a time on a communicator, so a handle is used by one thread at a time; the registry of
-//   all handles (registry.cpp) has a lock, taken when a handle is made or freed, never across an MPI call
-//   that may block.
+// one
+//   collective at a time on a communicator, so a handle is used by one thread at a time; the registry of all handles
+//   (registry.cpp) has a lock, taken when a handle is made or freed, never across an MPI call that may block.
 // - Each responsibility is a member of its own: tags() sends messages apart from the program's, decisions()
-//   chooses, nodes() knows who shares a node, shared_memory() is theirs, stats() counts. They refer to the
-//   facts in info().
+// chooses,
+//   nodes() knows who shares a node, shared_memory() is theirs, stats() counts. They refer to the facts in info().
 // - The handle goes when the program frees the communicator (the attribute's delete callback), or, as to its
-//   memory, at the end of the process's runtime (process/process.hpp), when the profile is written.
+// memory, at the
+//   end of the process's runtime (process/process.hpp), when the profile is written.
 #pragma once
 
 #include <atomic>
@@ -50,6 +51,10 @@ class Communicator {
   /// The handle of a communicator; null if it has none yet.
   static Communicator* known(MPI_Comm comm);
 
+  /// Makes the internal communicator of a new communicator, where an algorithm of Convene's may be chosen:
+  /// non-blocking calls cannot make it. All ranks of it must call this at the same place; it waits for them.
+  static void prepare(MPI_Comm comm) noexcept;
+
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -82,9 +87,8 @@ class Communicator {
   /// Known facts of the process topology; this rank's own lists, if it has one. Local.
   const Neighbors& neighbors();
 
-  /// A non-blocking or persistent operation of Convene's is about to begin here: begins the internal
-  /// communicator without waiting. Returns MPI_SUCCESS or the MPI's error.
-  int begin_operations();
+  /// A non-blocking or persistent operation of Convene's is about to begin here.
+  void note_operations();
   /// Whether one has begun: equal on all ranks. From then on native blocking collectives run in their
   /// non-blocking form where the MPI has no progress hook (blocking and non-blocking ones do not match, so
   /// ranks must not decide that by what is pending).

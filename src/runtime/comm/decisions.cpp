@@ -71,13 +71,17 @@ std::vector<std::int32_t> Decisions::expected_in(const Algorithm& algorithm, con
   return arrivals_in_rounds_of(pieces, expected_, round);
 }
 
+/// Whether what was decided before may be another choice now.
+bool Decisions::is_outdated(const Decision& decision, const CallSignature& call) const {
+  return (decision.wants_nodes && call.may_block) ||
+         (decision.reason == Reason::no_communicator_yet && (call.may_block || tags_.is_settled()));
+}
+
 std::shared_ptr<Decision> Decisions::decide(const CallSignature& call) {
-  // A collective that a copy callback of the program's calls: on all ranks, so all of them stay native.
-  if (tags_.is_beginning())
-    return std::make_shared<Decision>(Decision{.signature = call, .reason = Reason::communicator_in_making});
   find_wisdom(call.may_block);
+  if (call.may_block && tags_.is_wanted()) tags_.ensure();
   for (const auto& decision : decisions_) {
-    if (!decision->is_for(call) || (decision->wants_nodes && call.may_block)) continue;
+    if (!decision->is_for(call) || is_outdated(*decision, call)) continue;
     if (!info_.is_inter && call.may_block) check_agreement(call, decision->chosen);
     return decision;
   }
@@ -110,9 +114,10 @@ Decision Decisions::make(const CallSignature& call) {
     decision.wants_nodes = !neighbors_.is_refused && !call.may_block;
     return decision;
   }
-  if (!(call.may_block ? tags_.ensure() : !tags_.is_refused())) {
+  if (!tags_.is_available(call.may_block)) {
     decision.any_size = true;
-    decision.reason = Reason::no_communicator;
+    decision.reason = tags_.is_refused() ? Reason::no_communicator : Reason::no_communicator_yet;
+    if (!tags_.is_refused()) tags_.note_wanted();
     return decision;
   }
   schedule(decision, choice.spec);

@@ -44,6 +44,7 @@ class Decisions {
 
  private:
   const Selection& selection() const;
+  bool is_outdated(const Decision& decision, const CallSignature& call) const;
   Decision make(const CallSignature& call);
   void schedule(Decision& decision, const Spec& spec);
   Choice choose(const CallSignature& call);

@@ -67,11 +67,6 @@ int Registry::on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {
 int Registry::on_delete(MPI_Comm, int, void* value, void*) try {
   auto* handle = static_cast<Communicator*>(value);
   ++handle_generation;
-  // Some MPIs keep a communicator until its duplicate has been made, and come here from there; with others
-  // this waits. (Freeing it is collective, and all ranks have begun the duplicate before.) At the end the
-  // handle is gone.
-  if (stack::needs_parent_of_duplicate && !process::is_finalizing() && handle->tags().shared())
-    handle->tags().shared()->await();
   if (instance().remove(handle)) delete handle;
   return MPI_SUCCESS;
 } catch (...) {

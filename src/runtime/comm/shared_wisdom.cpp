@@ -104,6 +104,11 @@ void share_wisdom_in_world() noexcept try {
   code_of_exception();
 }
 
+bool world_wisdom_is_native() {
+  const auto& shared = world_wisdom();
+  return !shared || shared->selection.all_native();
+}
+
 std::shared_ptr<const SharedWisdom> wisdom_of_world(const CommInfo& info) {
   const auto& shared = world_wisdom();
   return shared && is_within_world(info) ? shared : nullptr;

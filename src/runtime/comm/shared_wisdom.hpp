@@ -30,6 +30,10 @@ struct SharedWisdom {
 /// throw.
 void share_wisdom_in_world() noexcept;
 
+/// Whether MPI_COMM_WORLD's wisdom chooses no algorithm of Convene's, or there is none. Equal on all its
+/// ranks.
+bool world_wisdom_is_native();
+
 /// What a communicator uses, without communication: MPI_COMM_WORLD's wisdom if its ranks are all of that;
 /// else null.
 std::shared_ptr<const SharedWisdom> wisdom_of_world(const CommInfo& info);

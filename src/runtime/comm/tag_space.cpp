@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/comm/tag_space.hpp"
 
+#include <new>
 #include <string>
 
 #include "runtime/comm/consensus.hpp"
@@ -22,7 +23,8 @@ InternalCommunicator::InternalCommunicator() { ++internal_communicators; }
 
 InternalCommunicator::~InternalCommunicator() {
   --internal_communicators;
-  if (is_ready && !has_failed && failure == MPI_SUCCESS && !process::is_finalizing()) pmpi.Comm_free(&comm);
+  if (comm != MPI_COMM_NULL && !has_failed && failure == MPI_SUCCESS && !process::is_finalizing())
+    pmpi.Comm_free(&comm);
 }
 
 void InternalCommunicator::note_failure(int code) {
@@ -30,46 +32,27 @@ void InternalCommunicator::note_failure(int code) {
   ++handle_generation;
 }
 
-int InternalCommunicator::test(bool& ready) {
-  if (!is_ready) {
-    int done = 0;
-    if (const int code = pmpi.Test(&making, &done, MPI_STATUS_IGNORE); code != MPI_SUCCESS) return code;
-    if (done) pmpi.Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    is_ready = done != 0;
-  }
-  ready = is_ready;
-  return MPI_SUCCESS;
-}
-
-int InternalCommunicator::await() {
-  int code = MPI_SUCCESS;
-  progress::wait_until([&] {
-    bool ready = is_ready;
-    if (!ready && progress::outstanding == 0) code = test(ready);
-    return ready || code != MPI_SUCCESS;
-  });
-  return code;
-}
-
 bool TagSpace::ensure() {
-  if (!internal_ && !is_refused_) is_refused_ = !make();
-  return !is_refused_;
+  if (is_settled()) return exists();
+  const char* why_not = nullptr;
+  if (make(internal_communicators < settings().communicators, why_not)) return true;
+  is_refused_ = true;
+  ProfileRegistry::instance().declare(std::string("a communicator of ") + std::to_string(info_.procs) +
+                                      " processes uses native algorithms only: " + why_not);
+  return false;
 }
 
-int TagSpace::begin() {
-  if (internal_) return MPI_SUCCESS;
-  const ErrorsReturned scope(info_.comm);
-  auto made = std::make_shared<InternalCommunicator>();
-  is_beginning_ = true;
-  const int code = pmpi.Comm_idup(info_.comm, &made->comm, &made->making);
-  is_beginning_ = false;
-  if (code == MPI_SUCCESS) internal_ = std::move(made);
-  return code;
+void TagSpace::make_ahead(bool may_make) {
+  constexpr int share = 4;  // of the limit: not every communicator will have a collective
+  const char* why_not = nullptr;
+  if (!is_settled()) make(may_make && internal_communicators < settings().communicators / share, why_not);
 }
 
-MPI_Comm TagSpace::comm() {
-  if (const int code = internal_->await(); code != MPI_SUCCESS) internal_->note_failure(code);
-  return internal_->comm;
+void TagSpace::note_wanted() {
+  is_wanted_ = true;
+  ProfileRegistry::instance().declare(
+      "non-blocking collectives stay native on communicators that have no internal communicator yet: the "
+      "first blocking collective makes it");
 }
 
 std::uint32_t TagSpace::await_next_collective() {
@@ -91,25 +74,27 @@ std::uint32_t TagSpace::next_persistent() {
 }
 
 /// Makes the internal communicator. All ranks agree on whether there is one.
-bool TagSpace::make() {
+bool TagSpace::make(bool may_make, const char*& why_not) {
   const ErrorsReturned scope(info_.comm);
-  const NativeCallWatch inside(static_cast<int>(info_.procs));
+  const NativeCallWatch inside(static_cast<int>(info_.procs),
+                               NativeCallWatch::Purpose::internal_communicator);
   progressing_barrier(info_.comm);
-  const auto refused = [&](const char* why) {
-    ProfileRegistry::instance().declare(std::string("a communicator of ") + std::to_string(info_.procs) +
-                                        " processes uses native algorithms only: " + why);
-    return false;
-  };
-  if (!on_all_ranks(internal_communicators < settings().communicators, info_.comm))
-    return refused("too many communicators are in use at once (CONVENE_COMMUNICATORS is the limit)");
-  auto made = std::make_shared<InternalCommunicator>();
+  why_not = "too many communicators are in use at once (CONVENE_COMMUNICATORS is the limit)";
+  std::shared_ptr<InternalCommunicator> made;
+  if (may_make) try {
+      made = std::make_shared<InternalCommunicator>();
+    } catch (const std::bad_alloc&) {
+      // This rank says no: the others wait for its answer.
+    }
+  if (!on_all_ranks(made != nullptr, info_.comm)) return false;
   MPI_Group group = MPI_GROUP_NULL;
   pmpi.Comm_group(info_.comm, &group);
-  made->is_ready =
+  const bool is_made =
       pmpi.Comm_create(info_.comm, group, &made->comm) == MPI_SUCCESS && made->comm != MPI_COMM_NULL;
   pmpi.Group_free(&group);
-  if (!on_all_ranks(made->is_ready, info_.comm))
-    return refused("the MPI could not make one more communicator");
+  if (!is_made) made->comm = MPI_COMM_NULL;
+  why_not = "the MPI could not make one more communicator";
+  if (!on_all_ranks(is_made, info_.comm)) return false;
   pmpi.Comm_set_errhandler(made->comm, MPI_ERRORS_RETURN);
   internal_ = std::move(made);
   return true;

@@ -3,10 +3,14 @@
 // that tell collectives and persistent operations apart there.
 //
 // Design notes
-// - The internal communicator is made when the first of Convene's algorithms is to run, by MPI_Comm_create: a
-//   duplicate would call the copy callbacks of the program's attributes. Its error handler returns. Only
-//   where the first call is non-blocking it is a duplicate (MPI_Comm_idup), since nothing else can be made
-//   without waiting for other ranks.
+// - The internal communicator is made by MPI_Comm_create inside a blocking call, in which all ranks take
+//   part: a duplicate would call the copy callbacks of the program's attributes, and a non-blocking duplicate
+//   agrees with other ranks by messages that meet the program's own collectives (Open MPI aborts or hangs
+//   then).
+// - A blocking collective makes it when the first of Convene's algorithms is to run. A non-blocking call must
+//   not wait: it runs natively where there is none yet, and the next blocking collective makes one. So that
+//   programs need no blocking collective, the drop-in library makes it ahead, when a communicator is created
+//   (make_ahead()).
 // - Some MPIs run out of communicators. All ranks agree first on whether to make one (each may hold a limited
 //   number), and afterwards on whether it worked; if either fails, the communicator stays with native
 //   algorithms, and that is declared.
@@ -23,12 +27,9 @@
 
 namespace convene::runtime {
 
-/// The internal communicator: made at once, or (for a non-blocking call) some time later. It lives as long as
-/// its handle, or a run on it.
+/// The internal communicator. It lives as long as its handle, or a run on it.
 struct InternalCommunicator {
   MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Request making = MPI_REQUEST_NULL;  ///< of a duplicate
-  std::atomic<bool> is_ready = false;
   bool has_failed = false;  ///< an error has left messages over: some MPIs abort if such a one is freed
   /// Error code of an operation that was interrupted by an exception.
   std::atomic<int> failure = MPI_SUCCESS;
@@ -38,11 +39,6 @@ struct InternalCommunicator {
   ~InternalCommunicator();
   InternalCommunicator(const InternalCommunicator&) = delete;
   InternalCommunicator& operator=(const InternalCommunicator&) = delete;
-  /// Tests whether it is ready. Returns MPI_SUCCESS or the MPI's error.
-  int test(bool& ready);
-  /// Progresses everything until it is ready. Returns MPI_SUCCESS or the MPI's error. (Operations test it;
-  /// one that failed may have left it untested.)
-  int await();
   /// An operation was interrupted: no call of Convene's runs on the program's communicator after it.
   void note_failure(int code);
 };
@@ -54,17 +50,21 @@ class TagSpace {
   /// Creates the internal communicator if needed. Collective, may wait; false on all ranks if it cannot be
   /// created.
   bool ensure();
-  /// Begins to make it, without waiting. Returns MPI_SUCCESS or the MPI's error.
-  int begin();
-  /// True inside begin(): the duplicate calls the copy callbacks of the program's attributes, which may call
-  /// collectives here.
-  bool is_beginning() const { return is_beginning_; }
+  /// Makes it if few are in use and `may_make` holds on all ranks. Collective; waits. Nothing is declared
+  /// where there is none.
+  void make_ahead(bool may_make);
+  /// Whether a call can have it: a blocking one makes it if need be. Equal on all ranks.
+  bool is_available(bool may_block) { return may_block || info_.procs == 1 ? ensure() : exists(); }
+  /// A non-blocking call lacked it: declared. The next blocking collective is to make it (is_wanted()).
+  void note_wanted();
+  bool is_wanted() const { return is_wanted_ && !is_settled(); }
+  /// Whether it exists, or was asked for in vain.
+  bool is_settled() const { return internal_ || is_refused_; }
   /// Whether it was asked for in vain; equal on all ranks.
   bool is_refused() const { return is_refused_; }
-  bool exists() const { return internal_ && internal_->is_ready; }
-  /// The internal communicator, after ensure() or begin(); waits where a non-blocking call still has it in
-  /// the making.
-  MPI_Comm comm();
+  bool exists() const { return internal_ != nullptr; }
+  /// The internal communicator, which exists.
+  MPI_Comm comm() const { return internal_->comm; }
   /// The same, made if need be: MPI_COMM_NULL where there is none to be had. Collective, may wait.
   MPI_Comm comm_if_possible() { return ensure() ? comm() : MPI_COMM_NULL; }
   const std::shared_ptr<InternalCommunicator>& shared() const { return internal_; }
@@ -88,13 +88,13 @@ class TagSpace {
   std::uint32_t next_persistent();
 
  private:
-  bool make();
+  bool make(bool may_make, const char*& why_not);
 
   const CommInfo& info_;
   std::shared_ptr<InternalCommunicator> internal_;
   std::uint32_t collectives_ = 0, persistent_ = 0;
   bool is_refused_ = false;  // equal on all ranks
-  bool is_beginning_ = false;
+  bool is_wanted_ = false;   // equal on all ranks
 };
 
 }  // namespace convene::runtime

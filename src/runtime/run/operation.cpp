@@ -55,14 +55,14 @@ class Operation : public GeneralizedRequest {
   }
 
  private:
-  enum class Stage : std::uint8_t { internal, agree, agreement, prepare, run };
+  enum class Stage : std::uint8_t { tags, agree, agreement, prepare, run };
 
   void on_request_gone() override { progress::defer_delete(this); }
 
   Polled poll(Stage stage) {
     switch (stage) {
-      case Stage::internal:
-        return find_internal();
+      case Stage::tags:
+        return await_tags();
       case Stage::agree:
         return agree();
       case Stage::agreement:
@@ -75,11 +75,9 @@ class Operation : public GeneralizedRequest {
     return Polled::over();
   }
 
-  /// The internal communicator may still be in the making, or an older operation uses the same tags.
-  Polled find_internal() {
-    bool ready = false;
-    if (const int code = internal_->test(ready); code != MPI_SUCCESS) return Polled::over(code);
-    if (!ready || !internal_->tag_window.tag_is_free(number_)) return Polled::waiting();
+  /// An older operation may use the same tags.
+  Polled await_tags() {
+    if (!internal_->tag_window.tag_is_free(number_)) return Polled::waiting();
     call_.emplace(arguments_, *prepared_, internal_->comm, number_, arena_);
     return Polled::next();
   }

@@ -256,9 +256,7 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
     return leave_to_mpi(native, form, &arguments);
   }
   CallStats& record = communicator.stats().of(decision, block, true);
-  if (const int code = communicator.begin_operations(); code != MPI_SUCCESS) return code;
-  communicator.tags().comm();  // an earlier non-blocking call may still have it in the making
-  if (communicator.failure() != MPI_SUCCESS) return refuse_call(communicator);
+  communicator.note_operations();
   auto operation =
       std::make_unique<PersistentOperation>(arguments, communicator, decision, record, number, block);
   int code = operation->prepare();

@@ -86,8 +86,6 @@ bool has_shared_memory(const Decision& decision, const Arguments& arguments, Com
 int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Arguments& arguments,
                  Communicator& communicator) {
   Decision& decision = *shared_decision;
-  // A duplicate that a non-blocking call began may have failed.
-  if (!communicator.tags().shared() && !communicator.tags().ensure()) return MPI_ERR_OTHER;
   Arena& arena = communicator.arena();
   arena.reset();
   communicator.fast_path().forget();  // its program may be bound anew, and this call may fail
@@ -251,17 +249,9 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
   const std::uint64_t start = ticks(), total = arguments.total_bytes();
   CallSignature signature = signature_of(arguments, total);
   signature.may_block = signature.is_blocking = false;
-  std::shared_ptr<Decision> decision = communicator.decide(signature);
+  const std::shared_ptr<Decision> decision = communicator.decide(signature);
   if (decision->prepared) {
-    const bool is_first = !communicator.tags().shared();
-    if (const int code = communicator.begin_operations(); code != MPI_SUCCESS) {
-      pmpi.Comm_call_errhandler(arguments.comm, code);
-      return code;
-    }
-    // Decided again: the program's attribute callbacks may have called collectives here meanwhile.
-    if (is_first) decision = communicator.decide(signature);
-  }
-  if (decision->prepared) {
+    communicator.note_operations();
     const int code = start_operation(arguments, communicator, *decision, request);
     if (code != MPI_SUCCESS) pmpi.Comm_call_errhandler(arguments.comm, code);
     return code;

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "base/whole_file.hpp"
 #include "execute/stall_detector.hpp"
 #include "mpi/functions.hpp"
 #include "topology/mapping.hpp"
@@ -138,6 +139,9 @@ void refuse(const std::string& why, bool speaks) {
   // A rank that still runs then is the only one with the error.
   std::fprintf(stderr, "convene: %s\n", why.c_str());
   std::fflush(stderr);
+  if (const std::string directory(variable("CONVENE_ACCOUNT_DIR")); !directory.empty())
+    replace_file(directory + "/refusal-" + std::to_string(getpid()) + ".txt",
+                 why);  // `convene run` repeats it
   usleep(to_be_heard_us);
   if (pmpi.Abort) pmpi.Abort(MPI_COMM_WORLD, 2);
   std::_Exit(2);

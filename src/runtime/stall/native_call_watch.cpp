@@ -62,10 +62,11 @@ class Watch {
       if (since == 0 || since == said_[which] || now < since + wait_warning.after_ns) continue;
       const void* const caller = slot.caller.load();
       const int procs = slot.procs.load();
+      const bool makes_communicator = slot.purpose.load() == NativeCallWatch::Purpose::internal_communicator;
       if (slot.since_ns.load() != since) continue;  // that one is over
       said_[which] = since;
       try {
-        say_that_it_waits(rank_, caller, procs);
+        say_that_it_waits(rank_, caller, procs, makes_communicator);
       } catch (const std::exception&) {
         // No memory for the sentence: nothing is printed, and the call continues.
       }
@@ -109,7 +110,7 @@ void start_watch() {
 
 }  // namespace
 
-NativeCallWatch::Slot* NativeCallWatch::take(int procs) {
+NativeCallWatch::Slot* NativeCallWatch::take(int procs, Purpose purpose) {
   if (is_inside) return nullptr;
   static std::once_flag started;
   std::call_once(started, start_watch);
@@ -118,6 +119,7 @@ NativeCallWatch::Slot* NativeCallWatch::take(int procs) {
     if (slot.is_taken.exchange(true)) continue;
     slot.caller = recorder::caller;
     slot.procs = procs;
+    slot.purpose = purpose;
     slot.since_ns = monotonic_ns();
     is_inside = true;
     return &slot;

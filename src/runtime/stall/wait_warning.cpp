@@ -56,15 +56,17 @@ void say_who_is_missing(MPI_Comm comm, const int* peers, std::size_t count, bool
                whom.empty() ? "others" : "rank ", whom.c_str());
 }
 
-void say_that_it_waits(int rank, const void* caller, int procs) {
+void say_that_it_waits(int rank, const void* caller, int procs, bool makes_communicator) {
   const std::string whose =
       procs > 0 ? "the " + std::to_string(procs) + " ranks" : "the ranks of both groups";
-  std::fprintf(
-      stderr,
-      "convene: rank %d has waited %s inside the MPI in a collective%s; those of %s that do not say so have "
-      "not come, or have left it; it waits on\n",
-      rank, format_duration(static_cast<Nanoseconds>(wait_warning.after_ns)).c_str(),
-      place_of(caller).c_str(), whose.c_str());
+  std::fprintf(stderr,
+               "convene: rank %d has waited %s inside the MPI in a collective%s%s; those of %s that do not "
+               "say so have "
+               "not come, or have left it; it waits on\n",
+               rank, format_duration(static_cast<Nanoseconds>(wait_warning.after_ns)).c_str(),
+               place_of(caller).c_str(),
+               makes_communicator ? ", where all ranks make the internal communicator of Convene" : "",
+               whose.c_str());
 }
 
 }  // namespace convene::runtime

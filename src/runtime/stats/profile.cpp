@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/whole_file.hpp"
 #include "mpi/functions.hpp"
 #include "runtime/settings/settings.hpp"
 
@@ -194,11 +194,9 @@ void ProfileRegistry::write(const std::deque<const CommProfile*>& live) {
   if (state_->progress_thread) all["progress_thread"] = to_json(*state_->progress_thread);
   const std::string path =
       directory + "/account-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".json";
-  const std::string part = path + ".part";                            // a reader never sees half a file
   constexpr auto replace = nlohmann::json::error_handler_t::replace;  // a file's name need not be UTF-8
-  std::ofstream(part) << all.dump(-1, ' ', false, replace) << '\n';
-  if (std::rename(part.c_str(), path.c_str()) != 0)
-    std::fprintf(stderr, "convene: cannot write the account %s; does the directory exist?\n", path.c_str());
+  if (const std::string why = replace_file(path, all.dump(-1, ' ', false, replace) + '\n'); !why.empty())
+    std::fprintf(stderr, "convene: cannot write the account %s: %s\n", path.c_str(), why.c_str());
 }
 
 }  // namespace convene::runtime

@@ -29,14 +29,32 @@
   X(Probe, (int from, int tag, MPI_Comm c, MPI_Status* s), (from, tag, c, s))                              \
   X(Wait, (MPI_Request * r, MPI_Status * s), (r, s))                                                       \
   X(Waitall, (int n, MPI_Request* r, MPI_Status* s), (n, r, s))                                            \
-  X(Test, (MPI_Request * r, int* done, MPI_Status* s), (r, done, s))
+  X(Test, (MPI_Request * r, int* done, MPI_Status* s), (r, done, s))                                       \
+  X(Waitany, (int n, MPI_Request* r, int* at, MPI_Status* s), (n, r, at, s))                               \
+  X(Waitsome, (int n, MPI_Request* r, int* m, int* at, MPI_Status* s), (n, r, m, at, s))                   \
+  X(Testall, (int n, MPI_Request* r, int* done, MPI_Status* s), (n, r, done, s))                           \
+  X(Testany, (int n, MPI_Request* r, int* at, int* done, MPI_Status* s), (n, r, at, done, s))              \
+  X(Testsome, (int n, MPI_Request* r, int* m, int* at, MPI_Status* s), (n, r, m, at, s))                   \
+  X(Request_get_status, (MPI_Request r, int* done, MPI_Status* s), (r, done, s))                           \
+  X(Request_free, (MPI_Request * r), (r))                                                                  \
+  X(Send_init, (const void* at, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r),       \
+    (at, n, t, to, tag, c, r))                                                                             \
+  X(Start, (MPI_Request * r), (r))                                                                         \
+  X(Startall, (int n, MPI_Request* r), (n, r))                                                             \
+  X(Ssend, (const void* at, int n, MPI_Datatype t, int to, int tag, MPI_Comm c), (at, n, t, to, tag, c))   \
+  X(Iprobe, (int from, int tag, MPI_Comm c, int* found, MPI_Status* s), (from, tag, c, found, s))          \
+  X(Mprobe, (int from, int tag, MPI_Comm c, MPI_Message* m, MPI_Status* s), (from, tag, c, m, s))          \
+  X(Mrecv, (void* at, int n, MPI_Datatype t, MPI_Message* m, MPI_Status* s), (at, n, t, m, s))             \
+  X(Comm_dup, (MPI_Comm c, MPI_Comm * made), (c, made))                                                    \
+  X(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm* made), (c, color, key, made))                   \
+  X(Op_free, (MPI_Op * o), (o))
 
 /* Allocated by MPI_Init. */
 static struct Counts {
 #define MEMBER(name, parameters, arguments) int name;
   FUNCTIONS(MEMBER)
 } * counts;
-static int inits;
+static int inits, finalizes;
 
 static void set_up(void) {
   ++inits;
@@ -64,7 +82,9 @@ int MPI_Finalize(void) {
   char line[1024];
   int length = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  length += snprintf(line + length, sizeof line - length, "counted by rank %d: Init=%d", rank, inits);
+  ++finalizes;
+  length += snprintf(line + length, sizeof line - length, "counted by rank %d: Init=%d Finalize=%d", rank,
+                     inits, finalizes);
 #define PRINT(name, parameters, arguments) \
   length += snprintf(line + length, sizeof line - length, " " #name "=%d", counts->name);
   FUNCTIONS(PRINT)

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Creation of communicators by `use mpi_f08` under MPICH and its relatives. The other Fortran forms call the
+// C functions.
+#include "interpose/fortran/fortran_creation.hpp"
+
+using convene::interpose::fortran::Word;
+
+#define CONVENE_CREATION(name, capitals, parameters, names) \
+  CONVENE_SPELLING(name##_f08, "mpi_" #name "_f08_", parameters, names)
+
+CONVENE_CREATIONS(CONVENE_CREATION)
