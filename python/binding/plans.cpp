@@ -50,8 +50,8 @@ std::string text(const ScheduleRequest& request, bool steps, std::optional<Rank>
   if (rank && *rank >= request.procs)
     throw Error("the rank must be below the number of processes, " + std::to_string(request.procs) +
                 ", not " + std::to_string(*rank));
-  return to_text(requested.plan_with_contents(), requested.info(), requested.contract(),
-                 {.steps = steps, .rank = rank});
+  const Plan plan = requested.plan_with_contents();  // first: it refuses what would be too large
+  return to_text(plan, requested.info(), requested.contract(), {.steps = steps, .rank = rank});
 }
 
 std::string json(const ScheduleRequest& request) {

@@ -115,7 +115,8 @@ PlanInfo RequestedPlan::info() const {
 
 Verdict check_requested(const ScheduleRequest& request) {
   const RequestedPlan requested(request);
-  return schedule::check(requested.plan_with_contents(), requested.contract());
+  const Plan plan = requested.plan_with_contents();  // first: it refuses what would be too large
+  return schedule::check(plan, requested.contract());
 }
 
 std::string draw_requested(const ScheduleRequest& request, bool rings,
@@ -124,7 +125,8 @@ std::string draw_requested(const ScheduleRequest& request, bool rings,
   SvgOptions options{.rings = rings, .node_of_rank = {}, .rounds = rounds};
   if (!request.machine.empty() || !request.placement.empty())
     options.node_of_rank = Mapping::parse(request.machine, request.placement, request.procs).node_of_rank();
-  return to_svg(requested.plan_with_contents(), requested.info(), requested.contract(), options);
+  const Plan plan = requested.plan_with_contents();  // first: it refuses what would be too large
+  return to_svg(plan, requested.info(), requested.contract(), options);
 }
 
 }  // namespace convene::experiment
