@@ -78,8 +78,8 @@ class Guarded {
   std::vector<unsigned char> memory_;
 };
 
-const char* const collectives[] = {"allgather", "allgatherv", "gather",    "gatherv",   "scatter", "scatterv",
-                                   "bcast",     "alltoall",   "alltoallv", "alltoallw", "barrier"};
+const char* const collectives[] = {"allgather", "allgatherv", "gather",   "gatherv",   "scatter",
+                                   "scatterv",  "bcast",      "alltoall", "alltoallv", "barrier"};
 bool has_arrays(const std::string& name) { return name.back() == 'v' || name.back() == 'w'; }
 
 /// One call with all its arguments, twice: for Convene, and for the MPI.

@@ -86,6 +86,8 @@ bool TagSpace::make(bool may_make, const char*& why_not) {
     } catch (const std::bad_alloc&) {
       // This rank says no: the others wait for its answer.
     }
+  if (may_make) why_not = "another rank may not make one, or has no memory";
+  if (may_make && !made) why_not = "out of memory";
   if (!on_all_ranks(made != nullptr, info_.comm)) return false;
   MPI_Group group = MPI_GROUP_NULL;
   pmpi.Comm_group(info_.comm, &group);
