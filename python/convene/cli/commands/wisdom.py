@@ -34,6 +34,47 @@ measured.
   convene wisdom check site.json
 """
 
+LIST_HELP = """Lists the wisdom files and the entries in each, by MPI and processor.
+
+[bold]Examples[/bold]
+
+  convene wisdom list
+
+  convene wisdom list --json
+"""
+
+SHOW_HELP = """Shows the entries: what is chosen for which calls, and on what evidence.
+
+[bold]Examples[/bold]
+
+  convene wisdom show allgather
+
+  convene wisdom show --mpi 'Open MPI 4.1.4'
+"""
+
+MERGE_HELP = """Merges a wisdom file into the user's; newer entries replace older ones.
+
+[bold]Examples[/bold]
+
+  convene wisdom merge site.json
+"""
+
+FORGET_HELP = """Removes entries: of a collective, of an MPI, or all with --all.
+
+[bold]Examples[/bold]
+
+  convene wisdom forget allgather
+
+  convene wisdom forget --mpi 'Open MPI 4.1.4'
+"""
+
+CHECK_HELP = """Checks a wisdom file, and says which entries count on this machine.
+
+[bold]Examples[/bold]
+
+  convene wisdom check site.json
+"""
+
 group = typer.Typer(help=GROUP_HELP, no_args_is_help=True, rich_markup_mode="rich")
 
 FILE_HELP = "A wisdom file. Default: those that the library reads."
@@ -67,7 +108,7 @@ def sizes(entry: Entry) -> str:
     )
 
 
-@group.command("list", help="Lists the wisdom files and the entries in each, by MPI and processor.")
+@group.command("list", help=LIST_HELP)
 def list_files(file: File = None, json: Json = False) -> None:
     found = {path: wisdom_files.read(path) for path in files(file) if path.is_file()}
     if json:
@@ -86,7 +127,7 @@ def list_files(file: File = None, json: Json = False) -> None:
         console.make().print(table)
 
 
-@group.command("show", help="Shows the entries: what is chosen for which calls, and on what evidence.")
+@group.command("show", help=SHOW_HELP)
 def show(name: Name = None, file: File = None, mpi: Mpi = None, json: Json = False) -> None:
     entries = [
         entry
@@ -117,7 +158,7 @@ def show(name: Name = None, file: File = None, mpi: Mpi = None, json: Json = Fal
     console.make().print(table)
 
 
-@group.command("merge", help="Merges a wisdom file into the user's; newer entries replace older ones.")
+@group.command("merge", help=MERGE_HELP)
 def merge(source: Annotated[Path, typer.Argument(metavar="FILE")], file: File = None) -> None:
     if not source.is_file():
         raise RequestError(f"there is no wisdom file {source}")
@@ -127,7 +168,7 @@ def merge(source: Annotated[Path, typer.Argument(metavar="FILE")], file: File = 
     print(f"{target} has {len(entries)} entries now")
 
 
-@group.command("forget", help="Removes entries: of a collective, of an MPI, or all with --all.")
+@group.command("forget", help=FORGET_HELP)
 def forget(
     name: Name = None,
     file: File = None,
@@ -149,7 +190,7 @@ def forget(
     print(f"{before - len(left)} of {before} entries are removed from {target}")
 
 
-@group.command("check", help="Checks a wisdom file, and says which entries count on this machine.")
+@group.command("check", help=CHECK_HELP)
 def check(source: Annotated[Path, typer.Argument(metavar="FILE")], mpi: Mpi = None) -> None:
     if not source.is_file():
         raise RequestError(f"there is no wisdom file {source}")
