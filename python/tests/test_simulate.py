@@ -210,7 +210,7 @@ def test_more_ranks_than_cores_share_them(convene: Convene, platform: Path) -> N
         ),
         (("sweep", "allgather", "--platform", "none.json", "-p", 4), "none.json cannot be read"),
         (("sweep", "allgathr", *YAHOO), "there is no collective 'allgathr'"),
-        (("sweep", "allgather", "--platform", "yahoo", "-p", 0), "-p must be from 1 to"),
+        (("sweep", "allgather", "--platform", "yahoo", "-p", 0), "-p must be a whole number from 1 to"),
         (
             ("sweep", "allgather", "--platform", "yahoo", "-p", 6, "--algorithms", "recursive_doubling"),
             "needs a number of processes that is a power of two, not 6",

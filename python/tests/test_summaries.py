@@ -12,8 +12,8 @@ import pytest
 from convene.plots import compact_svg
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-FILES = sorted((ROOT / "docs").rglob("*.json"))
-FIGURES = sorted((ROOT / "docs").rglob("*.svg"))
+FILES = sorted((ROOT / "docs" / "benchmarks").glob("*.json"))
+FIGURES = sorted((ROOT / "docs" / "benchmarks").glob("*.svg"))
 MOST_BYTES = 50_000
 MOST_BYTES_OF_FIGURE = 115_000
 
