@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attribute copy callbacks of a communicator whose first call is non-blocking. Nothing duplicates it, so none of
-// them is to be called: one runs collectives on it, the other fails on one rank.
+// Attribute copy callbacks of a communicator whose first call is non-blocking. Nothing duplicates it, so none
+// of them is to be called: one runs collectives on it, the other fails on one rank.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
