@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.all  # builds a package
+pytestmark = [pytest.mark.all, pytest.mark.timeout(1800)]  # builds a package for all stacks
 
 
 def run(*command: str | Path, **environment: str) -> str:
