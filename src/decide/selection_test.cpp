@@ -58,8 +58,10 @@ TEST(Selection, ForcedChoiceThatCannotRunIsAnError) {
     selection.choose({Collective::allgather, 5, 40});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "allgather=neighbor_exchange needs an even number of processes; this communicator has 5");
+    EXPECT_STREQ(
+        error.what(),
+        "allgather=neighbor_exchange needs an even number of processes; this communicator has 5; rules "
+        "skip such calls (--rules FILE, CONVENE_RULES)");
   }
 }
 
@@ -129,7 +131,7 @@ TEST(Selection, CompositionsAskForNodes) {
     EXPECT_STREQ(
         error.what(),
         "allgather=hier(sparbit,linear;leaders=2) needs 2 leaders on each node, and the node of rank 1 "
-        "has only 1 rank; this communicator has 4");
+        "has only 1 rank; this communicator has 4; rules skip such calls (--rules FILE, CONVENE_RULES)");
   }
 }
 

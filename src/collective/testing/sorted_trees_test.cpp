@@ -472,9 +472,10 @@ TEST(SortedBinomial, NobodysBlockWaitsForTheLateOne) {
       for (const char* name : {"sbn", "bsbn"})
         EXPECT_EQ(rounds_after(plan_of(Collective::gather, name, arrivals), arrivals), 1) << procs;
       // A late rank of a scatter is a leaf: it sends nothing.
-      for (const char* name : {"sbn", "bsbn"})
-        for (const Step& step : plan_of(Collective::scatter, name, arrivals)[late].steps())
-          EXPECT_NE(step.kind, StepKind::send) << procs;
+      for (const char* name : {"sbn", "bsbn"}) {
+        const Plan plan = plan_of(Collective::scatter, name, arrivals);
+        for (const Step& step : plan[late].steps()) EXPECT_NE(step.kind, StepKind::send) << procs;
+      }
     }
 }
 
@@ -520,18 +521,22 @@ TEST(Background, IsWhatDependsOnNothingOfTheOwn) {
     for (const Schedule& schedule : plan_of(Collective::gather, "sbn", Arrivals(procs, 0)))
       for (StepId id = 0; id < schedule.size(); ++id)
         EXPECT_TRUE(schedule[id].kind != StepKind::recv || schedule[id].predecessors > 0);
-  for (const char* name : {"bsln", "bsbn"})
+  for (const char* name : {"bsln", "bsbn"}) {
+    const Plan plan = plan_of(Collective::scatter, name, arrivals);
     for (Rank rank = 1; rank < 8; ++rank)
-      for (const Step& step : plan_of(Collective::scatter, name, arrivals)[rank].steps())
+      for (const Step& step : plan[rank].steps())
         if (step.kind == StepKind::recv) {
           EXPECT_EQ(step.touches & 2, 0);
         }
-  for (const char* name : {"sln", "sbn"})
+  }
+  for (const char* name : {"sln", "sbn"}) {
+    const Plan plan = plan_of(Collective::scatter, name, arrivals);
     for (Rank rank = 1; rank < 8; ++rank)
-      for (const Step& step : plan_of(Collective::scatter, name, arrivals)[rank].steps())
+      for (const Step& step : plan[rank].steps())
         if (step.kind == StepKind::recv) {
           EXPECT_EQ(step.touches & 2, 2);
         }
+  }
 }
 
 TEST(SortedBinomialScatter, KeepsNoPlaceForTheOwnBlock) {
