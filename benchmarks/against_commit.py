@@ -49,7 +49,8 @@ CELLS = {
     "recursive_doubling": "allgather:8 allgather:32768 allreduce:8 allreduce:32768 iallreduce:8",
     "bruck": "allgather:8 allgather:32768 iallgather:8 alltoall:1024",
     "sparbit": "allgather:8 allgather:1024 allgather:32768 iallgather:1024",
-    "shared": "allgather:8 allgather:1024 allgather:32768 allreduce:8 bcast:8 bcast:32768 barrier:0",
+    "shared": "allgather:8 allgather:1024 allgather:32768 bcast:8 bcast:32768 barrier:0",
+    "in_situ": "allreduce:8",
 }
 COLLECTIVES = ("allgather", "allreduce", "alltoall", "bcast", "barrier")
 
