@@ -11,8 +11,12 @@ std::string_view reason_text(Reason reason, std::string_view detail) {
       return "forced";
     case Reason::rule:
     case Reason::wisdom:
+    case Reason::learned:
+    case Reason::guard:
     case Reason::no_schedule:
       return detail;
+    case Reason::trial:
+      return "trial";
     case Reason::forecast:
       return "forecast";
     case Reason::no_native:

@@ -13,6 +13,9 @@ enum class Reason : std::uint8_t {
   forced,                ///< by the user
   rule,                  ///< the detail names rule and file
   wisdom,                ///< measured here; the detail gives ratio and date
+  trial,                 ///< being tried in the running program
+  learned,               ///< measured in the running program; the detail gives ratio and number of calls
+  guard,                 ///< native again: the choice was slower; the detail gives its ratio
   no_schedule,           ///< native: the generator failed, as the detail tells
   forecast,              ///< ranks are expected late
   no_native,             ///< the MPI has no such call: the first of the catalogue that fits
@@ -26,7 +29,7 @@ enum class Reason : std::uint8_t {
 };
 
 /// As reports show it. `detail` is the text of a rule, "rule 2 of rules.json", of wisdom, "wisdom: 0.42 of
-/// native, 2026-11-26", and of no_schedule.
+/// native, 2026-11-26", of learned and guard, "learned: 0.61 after 512 calls", and of no_schedule.
 std::string_view reason_text(Reason reason, std::string_view detail = "");
 
 }  // namespace convene::decide

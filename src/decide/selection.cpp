@@ -91,6 +91,11 @@ const Algorithm& plainest(const Situation& situation) {
 
 }  // namespace
 
+bool can_run(const Spec& spec, const Situation& situation) {
+  return !lacks_nodes(spec, situation) && obstacle(spec, situation).empty() &&
+         lacks_memory(spec, situation).empty();
+}
+
 Selection::Selection(std::vector<Use> uses, std::vector<Rule> rules, std::string_view rules_name)
     : uses_(std::move(uses)), rules_(std::move(rules)), rules_name_(rules_name) {}
 

@@ -23,6 +23,10 @@ struct Choice {
   bool wants_nodes = false;   ///< it might be another one if the nodes were known
 };
 
+/// True if an algorithm can run in a situation: its requirements are met, and it may share the memory it
+/// needs.
+bool can_run(const Spec& spec, const Situation& situation);
+
 /// Constant once made; any thread may call choose(). Equal situations give equal choices on all ranks.
 class Selection {
  public:

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Trial: finds out, while a program runs, which of several alternatives runs its calls of one signature
+// fastest.
+//
+// Alternative 0 is native, 1 … n are candidates. One of them is the incumbent, which runs all calls but those
+// of the trial's blocks. A trial consists of stretches: some calls of the incumbent (a rest), then two
+// adjacent blocks of calls in random order, one of the incumbent and one of a challenger. The ranks agree
+// after each stretch and plan the next one. The first call of a block does not count.
+//
+// Stages: *warming*, one pair of short blocks per candidate, which does not count (lazy set-up) and drops
+// candidates that are much slower; *screening*, a few pairs each, which select the best; *racing*, that one
+// against the incumbent with fresh pairs, until the interval decides; then *settled*, a long rest, since a
+// program has phases. If a candidate is the incumbent, the challenger is native: the guard. Its pairs are
+// further apart.
+//
+// Two estimates must agree for a change: of the period of a call less the longest gap before it, mean over
+// ranks (exit − previous exit) − maximum over ranks (entry − previous exit), and of the least time in the
+// call over all ranks. Each alone is biased under some imbalance.
+//
+// Pure: no clock, no communication. All decisions follow from the number of calls and from reduced integers,
+// so they are equal on all ranks. Times are nanoseconds.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "decide/paired_ratio.hpp"
+
+namespace convene::decide {
+
+/// What a rank may spend on trials: a share of its elapsed time.
+struct TrialBudget {
+  std::int64_t elapsed = 0;  ///< since the process started
+  std::int64_t spent = 0;    ///< on all trials of the process
+  double share = 0.005;
+};
+
+/// What a rank wants at an agreement. The greatest wish of all ranks counts.
+enum class TrialWish : std::uint8_t { learn, pause, leave };
+
+/// A rank's part of an agreement; reduced over all ranks, its result.
+struct TrialReport {
+  std::vector<std::int64_t> greatest;  ///< to be reduced by MAX
+  std::vector<std::int64_t> sums;      ///< to be reduced by SUM; may be empty: equal on all ranks
+};
+
+class Trial {
+ public:
+  static constexpr std::uint32_t native = 0;
+
+  struct Setup {
+    std::uint32_t procs = 1;
+    std::uint32_t candidates = 1;
+    std::uint32_t incumbent = native;
+    std::uint64_t seed = 0;     ///< of the order of blocks; equal on all ranks
+    std::int64_t identity = 0;  ///< of the list of candidates; if ranks differ, the trial ends
+    std::uint64_t calls = 0;    ///< of this signature so far
+    std::int64_t elapsed = 0;   ///< as in TrialBudget, when they began
+  };
+  /// The first agreement is due at once.
+  explicit Trial(const Setup& setup);
+
+  /// The alternative that the next call runs.
+  std::uint32_t next() const;
+  /// True if the next call is to be timed, for record(); else pass() suffices.
+  bool is_measuring() const { return block_ > 0 && position_ >= rest_; }
+  /// A call has run: its time, and the time between the previous call's end and its beginning.
+  void record(std::int64_t gap, std::int64_t in_call);
+  /// Calls have run that are not timed: at most those before the blocks.
+  void pass(std::uint64_t calls = 1);
+  /// Calls that need pass() only, before one that starts a block or precedes an agreement.
+  std::uint64_t calls_to_pass() const { return position_ + 1 < rest_ ? rest_ - position_ - 1 : 0; }
+  /// Calls until the next agreement.
+  std::uint64_t calls_left() const { return rest_ + 2 * block_ - position_; }
+
+  /// True if the ranks must agree now, between two calls.
+  bool boundary() const { return calls_left() == 0 && !has_ended_; }
+  /// What this rank has spent in this stretch: the challenger's time beyond the incumbent's.
+  std::int64_t cost() const;
+  /// This rank's part. `exchange`: duration of the last agreement. `budget.spent` includes cost() and that.
+  TrialReport report(const TrialBudget& budget, TrialWish wish, std::int64_t exchange);
+  /// The reduced reports: decides, and plans the next stretch.
+  void agree(const TrialReport& reduced);
+
+  /// A candidate cannot run; on all ranks. To be called instead of running it.
+  void drop(std::uint32_t candidate);
+
+  std::uint32_t incumbent() const { return incumbent_; }
+  /// Of the last race that changed the incumbent: the time of the candidate over native's.
+  double ratio() const { return ratio_; }
+  /// All calls of this signature.
+  std::uint64_t calls() const { return calls_; }
+  /// True if a race has made the incumbent what it is; ratio() and calls() are its evidence then.
+  bool has_decided() const { return has_decided_; }
+  /// It rests until its next round.
+  bool is_settled() const { return stage_ == Stage::settled; }
+  /// No further agreement follows.
+  bool has_ended() const { return has_ended_; }
+
+ private:
+  enum class Stage : std::uint8_t { settled, warming, screening, racing };
+  enum Role : std::uint8_t { of_incumbent, of_challenger };
+
+  static constexpr std::uint64_t longest_block = 8;
+  struct Block {
+    std::int64_t total = 0;
+    std::array<std::int64_t, longest_block> gaps{}, in_calls{};
+  };
+  /// Medians over the calls of a block, reduced.
+  struct Figures {
+    std::int64_t period = 0, least = 0;
+  };
+
+  Role role_of(std::uint64_t call) const;
+  Figures figures(const TrialReport& reduced, Role role) const;
+  std::int64_t wanted_rest(const TrialBudget& budget) const;
+  void begin_round();
+  void evaluate(const TrialReport& reduced);
+  void warm(const Figures& incumbent, const Figures& challenger);
+  void screen(const Figures& incumbent, const Figures& challenger);
+  void race(const Figures& incumbent, const Figures& challenger);
+  void next_candidate();
+  void begin_race(std::uint32_t challenger);
+  void settle();
+  void change();
+  void plan(std::uint64_t rest, std::uint64_t block);
+  std::uint64_t spacing() const;
+  void end();
+
+  Setup setup_;
+  Stage stage_ = Stage::settled;
+  std::vector<std::uint32_t> alive_;  // candidates that may still be tried
+  std::uint32_t incumbent_, challenger_ = native;
+  std::uint32_t turn_ = 0;      // in warming and screening: which of alive_
+  std::uint32_t pairs_ = 0;     // of screening, per candidate
+  std::uint32_t unusable_ = 0;  // pairs of this race without a positive time
+  bool is_warm_ = false;        // all candidates have run
+  std::vector<PairedRatio> screened_;
+  PairedRatio period_, least_;  // of the race: challenger / incumbent
+
+  std::uint64_t rest_ = 0, block_ = 0, position_ = 0;  // of the current stretch
+  bool challenger_first_ = false;
+  std::array<Block, 2> blocks_;  // by role
+  std::uint64_t random_;
+  std::uint64_t again_;  // calls of rest when settled
+
+  std::uint64_t calls_, calls_reported_;
+  std::int64_t elapsed_reported_, expected_cost_ = 0;
+  double ratio_ = 1;
+  bool has_decided_ = false;
+  bool has_ended_ = false;
+};
+
+}  // namespace convene::decide

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Candidates of a trial: the few algorithms that a simple model expects to be the fastest in a situation.
+//
+// The prior only selects what is tried. It never chooses against native: measurements do.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "decide/rules.hpp"
+
+namespace convene::decide {
+
+/// Whether trials consider calls of a collective: all ranks wait for each other there, and all know its size.
+/// (In rooted collectives the period of a call says little: a root may run ahead.)
+bool is_tried(Collective collective);
+
+/// At most `most` algorithms that can run in a situation whose nodes are known, best first: shared memory
+/// where it is possible, then by LogGP with built-in parameters for memory and network. Equal on all ranks.
+/// Takes up to a few milliseconds.
+std::vector<Spec> trial_candidates(const Situation& situation, std::size_t most);
+
+/// A number for a list of candidates: equal lists have equal numbers.
+std::int64_t identity_of(const std::vector<Spec>& specs);
+
+}  // namespace convene::decide
