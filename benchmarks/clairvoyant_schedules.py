@@ -10,6 +10,7 @@ from typing import Any
 
 import matplotlib
 import matplotlib.pyplot as plt
+from convene.plots import compact_svg
 
 from benchmarks import common
 
@@ -75,7 +76,7 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     axes.legend()
     axes.grid(which="major", alpha=0.3)
     figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+    compact_svg.save(figure, path)
 
 
 def main() -> None:

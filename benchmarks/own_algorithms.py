@@ -31,6 +31,8 @@ from convene.base.result_types import MeasuredRun
 from convene.bench import program, requests
 from convene.catalogue import selection
 from convene.mpi import settings
+from convene.plots import compact_svg
+from convene.plots.axes import size_label
 from convene.stats.bootstrap import Array, Estimate, estimate, resample_medians
 from matplotlib import pyplot as plt
 
@@ -272,7 +274,7 @@ def draw(result: dict[str, Any], path: Path) -> None:
         panel.axhline(1, color="black", lw=0.8)
         panel.set_xscale("log", base=2)
         ticks = sorted({cell["bytes"] for cell in own})[::3]
-        panel.set_xticks(ticks, [_core.format_size(size).replace("iB", "") for size in ticks])
+        panel.set_xticks(ticks, [size_label(size) for size in ticks])
         panel.set_title(f"{procs} ranks")
         panel.set_xlabel("bytes a block")
         panel.grid(axis="y", lw=0.3)
@@ -280,7 +282,7 @@ def draw(result: dict[str, Any], path: Path) -> None:
     panels[0][0].set_ylim(max(low, 0), min(high, 2))
     panels[0][0].set_ylabel("Convene's time / Open MPI's")
     panels[0][-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    figure.savefig(path, format="svg", metadata={"Date": None})
+    compact_svg.save(figure, path)
 
 
 REPORT = common.Report(markdown, draw)

@@ -9,6 +9,8 @@ import matplotlib as mpl
 
 mpl.use("svg")
 from convene import _core
+from convene.plots import compact_svg
+from convene.plots.axes import label_ratios
 from convene.stats.bootstrap import Estimate
 from convene.studies.clairvoyant import atomic as clairvoyant_atomic
 from matplotlib import pyplot as plt
@@ -182,10 +184,11 @@ def draw(cells: list[Cell], path: Path) -> None:
         panel.set_title(_core.format_size(size))
         panel.set_xlabel("late by … run times")
         panel.grid(axis="y", lw=0.3)
-    panels[0][0].set_yscale("log", base=2)
+    panels[0][0].set_yscale("log")
+    label_ratios(panels[0][0].yaxis)
     panels[0][0].set_ylabel("time / Clairvoyant's, told the truth")
     panels[0][-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    figure.savefig(path, format="svg", metadata={"Date": None})
+    compact_svg.save(figure, path)
 
 
 def cells_of(result: dict[str, Any]) -> list[Cell]:

@@ -84,7 +84,8 @@ void add_plans(nb::module_& module) {
   module.def("json", &json, nb::arg("request"), "The plan for programs.");
   module.def("goal", &goal, nb::arg("request"), nb::arg("bytes") = 1, "The plan for LogGOPSim.");
   module.def("svg", &draw_requested, nb::arg("request"), nb::arg("rings") = false,
-             nb::arg("rounds") = std::vector<std::uint32_t>{}, "The plan as a picture.");
+             nb::arg("rounds") = std::vector<std::uint32_t>{}, nb::arg("width") = 0.0,
+             "The plan as a picture.");
   module.def("check", &check, nb::arg("request"),
              "Checks all ranks' schedules: ok, why not, and the counts.");
   module.def("statistics", &count, nb::arg("request"),

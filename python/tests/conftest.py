@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -127,5 +128,39 @@ def libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [*os.environ]:
-        if name.startswith("CONVENE_") or name == "LD_PRELOAD":
+        if name.startswith("CONVENE_") or name in ("LD_PRELOAD", "COLUMNS"):
             monkeypatch.delenv(name)
+
+
+WIDE = 4000  # columns, where nothing has to be folded
+BREAKS = re.compile(r"(?<=[;,/])|\s+")
+
+
+def pieces(text: str) -> set[str]:
+    """Words, and the parts between which a long one may be folded."""
+    return {piece for piece in BREAKS.split(text) if piece}
+
+
+@pytest.fixture
+def check_tables(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Checks the tables among what `show` prints at 80 and 120 columns: no line is longer, no word cut,
+    and the essential columns are there. Sentences, which a terminal folds have no gaps between words."""
+
+    def check(show: Callable[[], str], *essential: str) -> None:
+        def at(width: int) -> str:
+            monkeypatch.setenv("COLUMNS", str(width))
+            return show()
+
+        words = pieces(at(WIDE)) | pieces("left out at this width:")
+        words |= {f"{word}," for word in words}
+        for width in (80, 120):
+            text = at(width)
+            lines = [line for line in text.splitlines() if "  " in line.strip()]
+            assert lines
+            assert [line for line in lines if len(line) > width] == []
+            assert re.search(r"\S…(\s|$)", text, re.MULTILINE) is None, text
+            assert pieces(text) - words == set(), text
+        narrow = pieces(re.sub(r"(?m)^left out at this width:.*(\n.+)?", "", at(80)))
+        assert [head for head in essential if not pieces(head) <= narrow] == []
+
+    return check

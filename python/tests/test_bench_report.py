@@ -9,12 +9,14 @@ import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from convene.bench.report import tables
+from convene.bench import metrics
+from convene.bench.report import tables, winner_figures
+from convene.bench.report.measured import Measured
 from convene.stats import inference
 
 pytestmark = pytest.mark.all  # pages with many pictures
@@ -274,7 +276,7 @@ ENOUGH_CONTRAST = 4.5  # of text and what is under it: WCAG 2.2, level AA
 # Says at the end of the page how large things came out, and which text is the hardest to read.
 PROBE = """
 <script>
-window.onerror = (message) => document.body.dataset.error = message;
+window.onerror = (message) => parent.document.body.dataset.error = message;
 const channels = (colour) => (colour.match(/[\\d.]+/g) || []).map(Number);
 const shows = (colour) => channels(colour).length > 2 && (channels(colour)[3] ?? 1) > 0;
 const luminance = (colour) => {
@@ -306,7 +308,10 @@ window.onload = () => {
   const boxes = (what) => [...document.querySelectorAll(what)].map(each => each.getBoundingClientRect());
   const texts = boxes('figure svg text').map(box => box.height);
   const figures = boxes('figure svg').map(box => box.width);
-  document.body.dataset.found = JSON.stringify({
+  const right = (each) => each.closest('.scroll').getBoundingClientRect().right;
+  const cropped = [...document.querySelectorAll('figure svg')].filter(each =>
+    each.getBoundingClientRect().right > Math.min(right(each), innerWidth) + 1);
+  parent.document.body.dataset.found = JSON.stringify({ cropped: cropped.length,
     faintest: faint[0], faintest_text: faint[1],
     page: document.documentElement.scrollWidth, window: innerWidth, texts: Math.min(...texts),
     figures: figures.length, narrowest: Math.min(...figures) });
@@ -315,9 +320,13 @@ window.onload = () => {
 """
 
 
-@pytest.mark.parametrize("width", [1200, 500])
+FRAME = """<!doctype html><body style="margin:0">
+<iframe src="probed.html" style="border:0;width:{width}px;height:900px"></iframe>"""
+
+
+@pytest.mark.parametrize("width", [2000, 1300, 400])
 def test_a_browser_shows_it(convene: Convene, tmp_path: Path, width: int) -> None:
-    """On a desk and on a phone: nothing sticks out, all figures are there, and their text can be read."""
+    """On a desk and on a phone: nothing sticks out, all figures are there and whole, and can be read."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("there is no chromium")
@@ -325,6 +334,8 @@ def test_a_browser_shows_it(convene: Convene, tmp_path: Path, width: int) -> Non
     assert convene("report", save(tmp_path / "run.json", measurement()), "-o", page).status == 0
     probed = tmp_path / "probed.html"
     probed.write_text(page.read_text().replace("</body>", PROBE + "</body>"))
+    frame = tmp_path / "frame.html"  # windows have a least width, frames have none
+    frame.write_text(FRAME.format(width=width))
     done = subprocess.run(
         [
             *(
@@ -333,8 +344,9 @@ def test_a_browser_shows_it(convene: Convene, tmp_path: Path, width: int) -> Non
                 "--no-sandbox",
                 "--disable-gpu",
                 f"--user-data-dir={tmp_path / 'profile'}",
+                "--allow-file-access-from-files",
             ),
-            *(f"--window-size={width},900", "--virtual-time-budget=5000", "--dump-dom", f"file://{probed}"),
+            *("--window-size=2100,900", "--virtual-time-budget=5000", "--dump-dom", f"file://{frame}"),
         ],
         capture_output=True,
         text=True,
@@ -345,11 +357,28 @@ def test_a_browser_shows_it(convene: Convene, tmp_path: Path, width: int) -> Non
     told = re.search(r'data-found="([^"]*)"', done.stdout)
     assert told, done.stderr[-500:]
     found = json.loads(told[1].replace("&quot;", '"'))
+    assert found["window"] == width
     assert found["page"] <= found["window"]
-    assert found["figures"] == page.read_text().count("<figure ")
-    assert found["narrowest"] > 200
+    assert found["figures"] == page.read_text().count("<svg ") > page.read_text().count("<figure ")
+    assert found["narrowest"] > 100
+    assert found["cropped"] == 0
     assert found["texts"] > 5
     assert found["faintest"] >= ENOUGH_CONTRAST, found["faintest_text"]
+
+
+def test_names_in_cells_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = "hier(sparbit,linear;leaders=2)"
+    monkeypatch.setitem(TIMES, long, 2e-6)
+    measured = Measured("run", cast(Any, measurement()), metrics.find_metric("last_exit"))
+    wins = {(win.case.procs, win.case.size): win for win in measured.wins}
+    drawing = winner_figures.draw_map(measured, wins)
+    (axes,) = drawing.axes
+    drawing.canvas.draw()
+    cell = axes.patches[0].get_window_extent()
+    for text in axes.texts:
+        assert text.get_text().replace("\n", "").startswith(long)
+        assert text.get_window_extent().width <= cell.width
+        assert text.get_window_extent().height <= cell.height
 
 
 def test_csv_has_plain_numbers() -> None:

@@ -2,6 +2,7 @@
 """Recordings that are put together, and convene trace on files that stand in for a program's."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from convene import _core
 from convene._core import RequestError
-from convene.trace import call_sites, lateness, recordings
+from convene.trace import call_sites, lateness, pictures, recordings
 from convene.trace.lines import Line, ways
 from convene.trace.recordings import ROW, Site
 
@@ -268,6 +269,26 @@ def test_trace_tells_and_exports(convene: Convene, tmp_path: Path) -> None:
     assert lines == ["0.000000000 0.000000000 0.500000000"] * 4
     with pytest.raises(RequestError):
         _core.arrival_pattern(f"trace:{arrivals}", 4)
+
+
+def test_tables_fit(convene: Convene, check_tables: Any, tmp_path: Path) -> None:
+    for rank in range(3):
+        arrivals = [10.0 + call + (0.5 if rank == 2 else 0.0) for call in range(4)]
+        write(tmp_path, rank, arrivals, [10.6 + call for call in range(4)], collective="reduce_scatter_block")
+    essential = ("site", "where", "collective", "last most often", "waiting/rank", "arrived last", "time")
+    check_tables(lambda: convene("trace", tmp_path, "--calls", 3).out, *essential, "reduce_scatter_block")
+
+
+def test_pictures_label_every_rank(convene: Convene, tmp_path: Path) -> None:
+    folder, picture = tmp_path / "recorded", tmp_path / "t.svg"
+    folder.mkdir()
+    for rank in range(17):
+        write(folder, rank, [10 + 0.01 * rank, 11], [10.5, 11.5], procs=17)
+    assert convene("trace", folder, "--picture", picture).status == 0
+    summary = lateness.summarize(recordings.read(folder))
+    for drawn in (picture.read_text(), pictures.lateness_map(summary)):
+        texts = re.findall(r"<text[^>]*>(\d+)</text>", drawn)
+        assert [str(rank) for rank in range(17) if str(rank) not in texts] == []
 
 
 def test_trace_as_json(convene: Convene, tmp_path: Path) -> None:

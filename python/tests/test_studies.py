@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from convene import _core
+from convene.base import console
 from convene.simulate import platforms
 from convene.simulate.cases import Case
 from convene.studies import registry
@@ -47,6 +48,22 @@ def test_a_study_runs(convene: Convene, name: str, tmp_path: Path) -> None:
     assert figure.read_text().count("<path") > 10
     assert len(done.out.splitlines()) > 5
     assert not (tmp_path / "study.json.part").exists()
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("name", registry.SIMULATED)
+def test_tables_fit(
+    convene: Convene, check_tables: Any, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    found = convene("simulate", "study", name, *(("-p", 64) if name == "forecast" else ()), "--json")
+    assert found.status == 0, found
+
+    def show() -> str:
+        for table in registry.SIMULATED[name].tables(found.json):
+            console.make().print(table)
+        return capfd.readouterr().out
+
+    check_tables(show)
 
 
 @pytest.mark.usefixtures("small")

@@ -148,6 +148,17 @@ def test_wisdom_is_listed_and_shown(convene: Convene, file: Path) -> None:
     assert len(convene("wisdom", "show", "--file", file, "--json").json) == 2
 
 
+def test_tables_fit(convene: Convene, check_tables: Any, file: Path) -> None:
+    cpu = "AMD EPYC 7763 64-Core Processor, family 25, model 1, stepping 1"
+    long = entry(use="hier(sparbit,linear;leaders=2)", cpu=cpu)
+    file.write_text(wisdom_files.text_of([long, entry(collective="reduce_scatter_block", cpu=cpu)]))
+    essential = ("collective", "ranks", "block", "choice", "ratio")
+    check_tables(lambda: convene("wisdom", "show", "--file", file).out, *essential)
+    check_tables(
+        lambda: convene("wisdom", "list", "--file", file).out, "MPI", "cores", "entries", "processor"
+    )
+
+
 def test_wisdom_is_merged_and_forgotten(convene: Convene, file: Path, tmp_path: Path) -> None:
     target = tmp_path / "mine.json"
     assert convene("wisdom", "merge", file, "--file", target).status == 0

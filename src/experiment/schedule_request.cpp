@@ -120,9 +120,9 @@ Verdict check_requested(const ScheduleRequest& request) {
 }
 
 std::string draw_requested(const ScheduleRequest& request, bool rings,
-                           const std::vector<std::uint32_t>& rounds) {
+                           const std::vector<std::uint32_t>& rounds, double width) {
   const RequestedPlan requested(request);
-  SvgOptions options{.rings = rings, .node_of_rank = {}, .rounds = rounds};
+  SvgOptions options{.rings = rings, .node_of_rank = {}, .rounds = rounds, .width = width};
   if (!request.machine.empty() || !request.placement.empty())
     options.node_of_rank = Mapping::parse(request.machine, request.placement, request.procs).node_of_rank();
   const Plan plan = requested.plan_with_contents();  // first: it refuses what would be too large

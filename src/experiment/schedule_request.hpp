@@ -52,8 +52,8 @@ class RequestedPlan {
 Verdict check_requested(const ScheduleRequest& request);
 
 /// The plan as an SVG picture, with nodes if the request has a machine or a placement. `rounds`: those drawn;
-/// empty: all.
+/// empty: all. `width`: rounds stand side by side within so many pixels; 0: as many as look well.
 std::string draw_requested(const ScheduleRequest& request, bool rings,
-                           const std::vector<std::uint32_t>& rounds);
+                           const std::vector<std::uint32_t>& rounds, double width = 0);
 
 }  // namespace convene::experiment

@@ -2,18 +2,19 @@
 """Console output: results on stdout, everything about them on stderr."""
 
 import json
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from convene._core import RequestError
 from convene.base import jsons
+from convene.base.tables import FittingTable
 
-# Without a terminal there is no width to keep.
-WIDTH_IN_FILES = 200
+WIDTH_IN_FILES = 200  # without a terminal, and without COLUMNS
 
 
 class OutputConsole(Console):
@@ -26,8 +27,21 @@ class OutputConsole(Console):
 def make(*, error: bool = False) -> Console:
     """A console, made when it is used, since streams may be replaced."""
     stream = sys.stderr if error else sys.stdout
-    width = None if stream.isatty() else WIDTH_IN_FILES
-    return OutputConsole(stderr=error, width=width, highlight=False)
+    return OutputConsole(stderr=error, width=width_of(is_terminal=stream.isatty()), highlight=False)
+
+
+def width_of(*, is_terminal: bool) -> int | None:
+    """COLUMNS, as terminals and pipes into pagers have it; None is the terminal's own width."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
+    return None if is_terminal else WIDTH_IN_FILES
+
+
+def text_width() -> int:
+    """Of stdout, for texts that a file or a program gets as they are."""
+    is_terminal = sys.stdout.isatty()
+    return make().width if is_terminal or width_of(is_terminal=True) else sys.maxsize
 
 
 def complain(sentence: str) -> None:
@@ -35,13 +49,19 @@ def complain(sentence: str) -> None:
     print(f"convene: {jsons.printable(sentence)}", file=sys.stderr)
 
 
-def table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
-    """An empty table; the columns in `numbers` are right-aligned."""
-    result = Table(
-        title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)
-    )
+def table(
+    title: str,
+    *columns: str,
+    numbers: Sequence[str] = (),
+    optional: Sequence[str] = (),
+    keys: int = 1,
+) -> FittingTable:
+    """An empty table that fits the console. `numbers` are right-aligned; `optional` are left out where the
+    width does not suffice, the least important first. If it still does not, columns continue in a further
+    block, which repeats the first `keys`."""
+    result = FittingTable(title, optional, keys)
     for column in columns:
-        result.add_column(column, justify="right" if column in numbers else "left", header_style="bold")
+        result.add_column(column, justify="right" if column in numbers else "left")
     return result
 
 

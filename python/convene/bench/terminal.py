@@ -56,7 +56,8 @@ def make_table(title: str, collective: str, rows: list[Row], references: list[st
         *(["absorption"] if has_absorption else []),
     ]
     numbers = ("ranks", "bytes", "bytes/block", rows[0].metric.by, "absorption")
-    table = console.table(title, *heads, numbers=numbers)
+    keys = len(columns) + 1
+    table = console.table(title, *heads, numbers=numbers, optional=("95 % interval", "absorption"), keys=keys)
     last = None
     for row in rows:
         if last not in (None, row.case):

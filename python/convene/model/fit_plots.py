@@ -27,6 +27,8 @@ def pyplot() -> Any:
 
 def draw(observations: Observations, platform: MeasuredPlatform, folder: Path) -> list[Path]:
     """Writes the pictures; says which."""
+    from convene.plots.compact_svg import save  # imports Matplotlib
+
     plt = pyplot()
     sample = measured_series.whole(observations)
     written = []
@@ -42,19 +44,22 @@ def draw(observations: Observations, platform: MeasuredPlatform, folder: Path) -
             axes.legend(fontsize=8)
             axes.grid(alpha=0.3)
             written.append(folder / f"{channel}-{what}.svg")
-            figure.savefig(written[-1])
+            save(figure, written[-1])
             plt.close(figure)
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
     local_work(axes, sample)
     written.append(folder / "local-work.svg")
-    figure.savefig(written[-1])
+    save(figure, written[-1])
     plt.close(figure)
     return written
 
 
 def scales(axes: Any, title: str) -> None:
+    from convene.plots.axes import label_sizes  # imports Matplotlib
+
     axes.set_title(title)
     axes.set_xscale("symlog", base=2, linthresh=1)
+    label_sizes(axes.xaxis)
     axes.set_yscale("log")
     axes.set_xlabel("bytes")
     axes.set_ylabel("µs")

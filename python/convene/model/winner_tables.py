@@ -24,12 +24,18 @@ def map_table(rows: list[Row], sizes: list[int]) -> Table:
     return table
 
 
-def map_text(rows: list[Row], sizes: list[int]) -> str:
+def map_text(rows: list[Row], sizes: list[int], width: int) -> str:
     """The map as plain columns where a table would be too wide: one letter each, sizes named at the ends."""
     names = letters(rows)
-    ends = f"{_core.format_size(sizes[0])} … {_core.format_size(sizes[-1])}"
-    lines = [f"{'P':>6}  {ends}"]
-    lines += [f"{row.procs:>6}  {''.join(names[winner.spec] for winner in row.winners)}" for row in rows]
+    lines = []
+    step = max(1, width - 8)
+    for begin in range(0, len(sizes), step):
+        part = slice(begin, begin + step)
+        ends = f"{_core.format_size(sizes[part][0])} … {_core.format_size(sizes[part][-1])}"
+        lines.append(f"{'P':>6}  {ends}")
+        lines += [
+            f"{row.procs:>6}  {''.join(names[each.spec] for each in row.winners[part])}" for row in rows
+        ]
     return "\n".join(lines)
 
 
@@ -43,7 +49,7 @@ def print_map(title: str, rows: list[Row], sizes: list[int]) -> None:
     if len(sizes) <= MOST_COLUMNS:
         output.print(map_table(rows, sizes))
     else:
-        print(map_text(rows, sizes))
+        print(map_text(rows, sizes, output.width))
     for spec, letter in letters(rows).items():
         number = sum(winner.spec == spec for row in rows for winner in row.winners)
         output.print(f"{letter}  {spec}, {number} of {len(rows) * len(sizes)}", markup=False)
@@ -80,7 +86,7 @@ def print_mappings(
     output = console.make()
     output.print(title, style="bold", markup=False)
     heads = [_core.format_size(size) for size in sizes]
-    table = console.table("", "algorithm", "mapping", *heads, numbers=tuple(heads))
+    table = console.table("", "algorithm", "mapping", *heads, numbers=heads, keys=2)
     first = next(iter(found.values()))
     for each in first:
         for mapping, predictions in found.items():

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.ticker import LogLocator, MaxNLocator
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
 
 from convene import _core
 from convene.base.text import seconds_text
@@ -20,12 +20,38 @@ def size_title(size: int) -> str:
     return text if text.endswith("B") else f"{text} B"
 
 
+def every_nth(count: int, most: int) -> range:
+    """Places of labels with a regular step: all, or every 2nd, 4th, … where more than `most` do not fit."""
+    step = 1
+    while -(-count // step) > most:
+        step *= 2
+    return range(0, count, step)
+
+
+MOST_RANKS = 64  # with a label
+MOST_SIZES = 5
+
+
+def set_ranks(axes: Axes, ranks: Sequence[int], most: int = MOST_RANKS) -> None:
+    """Labels of a vertical axis on which rank number i of `ranks` stands at i."""
+    places = every_nth(len(ranks), most)
+    axes.set_yticks(places, [str(ranks[place]) for place in places])
+    axes.set_ylabel("rank")
+
+
 def set_sizes(axes: Axes, sizes: Sequence[int], head: str) -> None:
     axes.set_xscale("log" if min(sizes) > 0 else "symlog")
-    shown = sizes[:: max(1, -(-len(sizes) // 4))]
+    shown = [sizes[place] for place in every_nth(len(sizes), MOST_SIZES)]
     axes.set_xticks(shown, [size_label(size) for size in shown])
     axes.set_xticks([], minor=True)
     axes.set_xlabel(head)
+
+
+def label_sizes(axis: Axis) -> None:
+    """Of an axis whose ends are not known yet."""
+    axis.set_major_locator(FixedLocator([0, *(1 << power for power in range(0, 61, 4))]))
+    axis.set_major_formatter(lambda value, _: size_label(value))
+    axis.set_minor_locator(NullLocator())
 
 
 def label_times(axis: Axis, most: float) -> None:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compact SVG: text as text, coordinates to a hundredth of a point, no indentation."""
+"""SVG as text: figures that shrink to narrow windows; and compact ones, with coordinates to a hundredth of a
+point and no indentation."""
 
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -14,6 +16,7 @@ COORDINATE = re.compile(r'(?<=[ "(])-?\d+\.\d{3,}(?=[ ")\n])')
 FAMILIES = re.compile(r"'DejaVu Sans', [^;\"]*sans-serif")
 MARKER = re.compile(r'<path id="(\w+)" d="[^"]*" style="([^"]*)"')
 USE = re.compile(r'(<use xlink:href="#(\w+)"[^>]*?) style="([^"]*)"')
+WIDTH = re.compile(r'<svg(?=\b[^>]*? width="([\d.]+pt)")')
 GROUP = re.compile(r'<g id="[^"]*">')
 
 
@@ -26,9 +29,23 @@ def compact(svg: str) -> str:
     return "\n".join(line.strip() for line in svg.splitlines()) + "\n"
 
 
+def svg_text(drawing: Figure, **metadata: Any) -> str:
+    """A figure that a browser shrinks to a narrower window; a page may ask for its natural width, --width.
+    Equal figures give equal texts."""
+    written = io.StringIO()
+    unknown = dict.fromkeys(("Creator", "Date", "Format", "Type"))  # names that are addresses in the network
+    drawing.savefig(written, format="svg", bbox_inches="tight", metadata={**unknown, **metadata})
+    text = written.getvalue()
+    return WIDTH.sub(r'<svg style="--width:\1;max-width:100%;height:auto"', text, count=1)
+
+
+def element(drawing: Figure, **metadata: Any) -> str:
+    """The same without a head, for a page."""
+    text = svg_text(drawing, **metadata)
+    return text[text.index("<svg") :]
+
+
 def save(drawing: Figure, path: Path) -> None:
     """Writes a figure; equal figures give equal files."""
-    text = io.StringIO()
     with style():
-        drawing.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None})
-    path.write_text(compact(text.getvalue()), encoding="utf-8")
+        path.write_text(compact(svg_text(drawing)), encoding="utf-8")

@@ -13,6 +13,7 @@ from convene.trace import tables
 from convene.trace.lateness import Summary
 
 MOST_DRAWN = 16  # processes of a picture in a page
+PAGE_WIDTH = 760  # pixels of a picture in a page; at .45 of it, it still has text that can be read
 
 
 class Section(TypedDict):
@@ -32,7 +33,7 @@ def pictures(run: Run) -> list[tuple[str, str]]:
             request = _core.ScheduleRequest(
                 collective=collective, spec=algorithm, procs=min(procs, MOST_DRAWN)
             )
-            drawn = _core.svg(request)
+            drawn = _core.svg(request, width=PAGE_WIDTH)
         except RequestError:
             continue  # too large to be drawn, or one that cannot run with fewer processes
         found.append((f"{collective} by {algorithm}, {min(procs, MOST_DRAWN)} processes", drawn))

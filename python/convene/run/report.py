@@ -157,6 +157,9 @@ HEADS = (
 )
 
 
+OPTIONAL = ("slowest", "processes", "why", "time/call")  # on a narrow terminal
+
+
 def cells(row: Row) -> tuple[str, ...]:
     """A row as HEADS name it."""
     return (
@@ -173,7 +176,7 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def table(run: Run) -> Table:
-    result = console.table("Collectives of this run", *HEADS, numbers=HEADS[3:])
+    result = console.table("Collectives of this run", *HEADS, numbers=HEADS[3:], optional=OPTIONAL)
     rows = run.accounts.rows
     longest = sorted(rows, key=lambda row: -row.seconds_mean)[:MOST_ROWS]
     for row in rows:

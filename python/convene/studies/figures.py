@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from convene import _core
 from convene.base.text import seconds_text
-from convene.plots.axes import set_sizes
+from convene.plots.axes import every_nth, set_sizes
 from convene.plots.style import COLOURS, MARKERS, legend, panels, style
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]
@@ -58,7 +58,7 @@ def hybrid_map(axes: Axes, title: str, cells: Sequence[Cell], subject: str, colo
 
 
 def label_ticks(axes: Axes, which: str, values: Sequence[int], text: Any) -> None:
-    places = np.unique(np.linspace(0, len(values) - 1, min(6, len(values))).round().astype(int))
+    places = list(every_nth(len(values), 6))
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_ticks(places, [text(values[place]) for place in places])
 
@@ -107,7 +107,8 @@ def gains(found: Sequence[tuple[str, str, Curves]]) -> Figure:
             each.set(title=title, ylabel="gain, %")
             each.set_xlabel(heads[across], fontsize=8)
             each.set_yscale("symlog", linthresh=100, linscale=2)
-            each.set_ylim(-3000, 110)
+            lowest = min(gain for points in lines.values() for _, gain in points)
+            each.set_ylim(min(-3000, 1.5 * lowest), 110)
             each.set_yticks([-1000, -100, -50, 0, 50, 100])
             each.yaxis.set_major_formatter("{x:g}")
             if across == "imbalance":
@@ -135,10 +136,11 @@ def clairvoyant(found: Sequence[tuple[str, Sequence[float], Values, Values]]) ->
             above.set(title=size, yscale="log")
             above.yaxis.set_major_formatter("{x:g}")
             above.yaxis.set_minor_formatter("{x:g}")
-            below.set_xlabel("imbalance / t(Clairvoyant)", fontsize=8)
+            for panel in (above, below):
+                panel.set_xlabel("imbalance / t(Clairvoyant)", fontsize=8)
         axes[0][0].set_ylabel("time / Clairvoyant's")
         axes[1][0].set_ylabel("normalised absorption, %")
-        drawing.subplots_adjust(wspace=0.3, hspace=0.25)
+        drawing.subplots_adjust(wspace=0.3, hspace=0.35)
         legend(drawing, list(axes.ravel()))
         drawing.legends[0].set_bbox_to_anchor((0.5, 0.93))
     return drawing

@@ -1,31 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of a recording, drawn by Matplotlib as SVG: the timeline, and lateness over time."""
 
-import io
-
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 
+from convene.plots.axes import set_ranks
+from convene.plots.compact_svg import element
 from convene.plots.style import COLOURS, STYLE
 from convene.trace.lateness import Calls, Summary
 
 MOST_CALLS = 2000  # of a timeline: more cannot be told apart
 MOST_BINS = 120  # of time, in the picture of who was late
+WIDTH = 8  # inches
 WAITING = "#d9d9d9"
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 Shown = list[tuple[Calls, int]]
 
 
 def svg_of(drawing: Figure) -> str:
-    """Without metadata, whose names are addresses in the network."""
-    text = io.StringIO()
-    none = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    drawing.savefig(text, format="svg", bbox_inches="tight", metadata=none)
+    text = element(drawing)
     plt.close(drawing)
-    return text.getvalue()[text.getvalue().index("<svg") :]
+    return text
 
 
 def unit_of(seconds: float) -> tuple[float, str]:
@@ -45,7 +42,7 @@ def timeline(summary: Summary) -> str:
     end = max(float(np.nanmax(np.fmax(each.exits[i], each.arrivals[i]))) for each, i in shown)
     scale, unit = unit_of(end - start)
     with plt.rc_context(STYLE):
-        drawing, axes = plt.subplots(figsize=(11, 1.2 + 0.32 * len(ranks)))
+        drawing, axes = plt.subplots(figsize=(WIDTH, 1.2 + 0.32 * len(ranks)))
         for rank, row in rows.items():
             for name in names:
                 for waits, colour in ((False, colours[name]), (True, WAITING)):
@@ -54,15 +51,11 @@ def timeline(summary: Summary) -> str:
                     axes.broken_barh(placed, (row - 0.4, 0.8), color=colour, linewidth=0)
         axes.set_xlim(0, (end - start) / scale)
         axes.set_ylim(len(ranks) - 0.4, -0.6)
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=min(len(ranks), 24), integer=True))
-        axes.yaxis.set_major_formatter(
-            lambda at, _: str(ranks[int(at)]) if at == int(at) and 0 <= at < len(ranks) else ""
-        )
-        axes.set_ylabel("rank")
+        set_ranks(axes, ranks)
         axes.set_xlabel(f"time ({unit})")
         keys = [Patch(color=colours[name], label=name) for name in names]
         keys.append(Patch(color=WAITING, label="waiting for the last rank"))
-        axes.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1), ncol=6)
+        axes.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1), ncol=4)
         return svg_of(drawing)
 
 
@@ -97,7 +90,7 @@ def lateness_map(summary: Summary) -> str:
     late_scale, late_unit = unit_of(float(np.nanmax(mean)))
     scale, unit = unit_of(length)
     with plt.rc_context({**STYLE, "axes.grid": False}):
-        drawing, axes = plt.subplots(figsize=(11, 1.2 + 0.28 * len(ranks)))
+        drawing, axes = plt.subplots(figsize=(WIDTH, 1.2 + 0.28 * len(ranks)))
         image = axes.imshow(
             mean / late_scale,
             aspect="auto",
@@ -107,11 +100,7 @@ def lateness_map(summary: Summary) -> str:
             extent=(0, length / scale, len(ranks) - 0.5, -0.5),
         )
         axes.set_facecolor("#f2f4f6")
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=min(len(ranks), 24), integer=True))
-        axes.yaxis.set_major_formatter(
-            lambda at, _: str(ranks[int(at)]) if at == int(at) and 0 <= at < len(ranks) else ""
-        )
-        axes.set_ylabel("rank")
+        set_ranks(axes, ranks)
         axes.set_xlabel(f"time ({unit})")
         drawing.colorbar(image, ax=axes, label=f"after the first ({late_unit})")
         return svg_of(drawing)

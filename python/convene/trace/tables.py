@@ -26,6 +26,8 @@ KIND_HEADS = (
     "gain",
 )
 
+KIND_OPTIONAL = ("at most", "gain", "processes", "bytes/block", "imbalance", "algorithm")
+
 RANK_HEADS = (
     "rank",
     "calls",
@@ -35,6 +37,8 @@ RANK_HEADS = (
     "in collectives",
     "others waited for it",
 )
+
+RANK_OPTIONAL = ("calls", "in collectives")
 
 CALL_HEADS = (
     "time",
@@ -48,6 +52,8 @@ CALL_HEADS = (
     "waiting/rank",
     "gain",
 )
+
+CALL_OPTIONAL = ("gain", "bytes/block", "imbalance", "algorithm")
 
 
 def signed_seconds(value: float) -> str:
@@ -109,7 +115,7 @@ def call_cells(calls: Calls, index: int, start: float) -> tuple[str, ...]:
 
 def kind_table(summary: Summary) -> Table:
     title = "Call sites, those with the most waiting first"
-    table = console.table(title, *KIND_HEADS, numbers=KIND_HEADS[4:])
+    table = console.table(title, *KIND_HEADS, numbers=KIND_HEADS[4:], optional=KIND_OPTIONAL)
     for number, calls in enumerate(summary.kinds[:MOST_KINDS], 1):
         table.add_row(*kind_cells(number, calls))
     if len(summary.kinds) > MOST_KINDS:
@@ -118,7 +124,7 @@ def kind_table(summary: Summary) -> Table:
 
 
 def rank_table(summary: Summary) -> Table:
-    table = console.table("Ranks", *RANK_HEADS, numbers=RANK_HEADS)
+    table = console.table("Ranks", *RANK_HEADS, numbers=RANK_HEADS, optional=RANK_OPTIONAL)
     costliest = sorted(summary.ranks, key=lambda row: -row.cost)[:MOST_RANKS]
     for row in summary.ranks:
         if row in costliest:
@@ -147,6 +153,7 @@ def call_table(summary: Summary, most: int) -> Table:
         f"The {min(most, summary.recording.calls)} calls with the most waiting, in order of time",
         *CALL_HEADS,
         numbers=("time", "call", *CALL_HEADS[5:]),
+        optional=CALL_OPTIONAL,
     )
     for calls, index in longest_calls(summary, most):
         table.add_row(*call_cells(calls, index, summary.recording.start))

@@ -14,9 +14,12 @@ from convene.bench.report import sketches
 from convene.bench.report.measured import Measured
 from convene.bench.report.sketches import MOST_PANELS, Sketch
 from convene.plots import style
-from convene.plots.axes import set_times, size_title
+from convene.plots.axes import set_ranks, set_times, size_title
 from convene.plots.style import COLOURS, OWN_COLOUR
 from convene.stats import inference
+
+RANK_HEIGHT = 0.18  # inches
+MOST_LABELLED = 32  # ranks of a panel
 
 
 def variation(measured: Measured) -> Iterator[Sketch]:
@@ -83,6 +86,7 @@ def worst_sample(measured: Measured) -> Iterator[Sketch]:
         f"{row.name}, {case.procs} ranks, {size_title(case.size)}, arrivals {case.arrivals}: in order, as a "
         "histogram with the normal distribution of the same mean and deviation, and its autocorrelation "
         "(95 % of independent samples stay between the dashed lines).",
+        axes,
     )
 
 
@@ -99,7 +103,8 @@ def executions(measured: Measured) -> Iterator[Sketch]:
     reference = metrics.values(cell, measured.metric)[0]
     chosen = int(valid[np.argsort(reference)[len(reference) // 2]])
     contenders = sketches.spread(cell["contenders"], MOST_PANELS)
-    drawing, axes = style.panels(len(contenders), height=2.6)
+    height = 0.8 + RANK_HEIGHT * min(case.procs, MOST_LABELLED)
+    drawing, axes = style.panels(len(contenders), height=max(2.6, height))
     for contender, each in zip(contenders, axes, strict=True):
         arrivals, exits = (times[chosen] * 1e3 for times in metrics.times(contender))
         for rank, (begin, end) in enumerate(zip(arrivals, exits, strict=True)):
@@ -109,7 +114,7 @@ def executions(measured: Measured) -> Iterator[Sketch]:
         each.axvline(arrivals.max(), color=OWN_COLOUR, linewidth=1, linestyle=":")
         each.set_title(contender["name"])
         each.set_xlabel("ms")
-        each.set_ylabel("rank")
+        set_ranks(each, range(case.procs), MOST_LABELLED)
         each.set_ylim(case.procs - 0.5, -0.5)
         each.grid(visible=False, axis="y")
     yield Sketch(
@@ -118,4 +123,5 @@ def executions(measured: Measured) -> Iterator[Sketch]:
         "One call with late ranks",
         f"{case.procs} ranks, {size_title(case.size)}, arrivals {case.arrivals}: each rank from arrival to "
         "exit; grey is before the last arrival (dotted line), orange after it.",
+        axes,
     )

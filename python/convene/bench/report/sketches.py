@@ -2,6 +2,7 @@
 """Sketches: figures that are drawn, but not yet in any format; and what they share."""
 
 import io
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from matplotlib.figure import Figure as Drawing
 from convene.bench.report.measured import Measured
 from convene.bench.summary import Row
 from convene.catalogue import collectives, selection
+from convene.plots.compact_svg import element
 from convene.plots.style import COLOURS, MARKERS, OWN_COLOUR
 
 MOST_PANELS = 6
@@ -27,6 +29,7 @@ class Sketch:
     name: str
     title: str
     caption: str
+    panels: Sequence[Axes] = ()  # which a page may place as its width allows
 
 
 @dataclass(frozen=True)
@@ -35,18 +38,29 @@ class Figure:
     title: str
     caption: str
     svg: str
+    parts: list[str]  # of the picture: the whole, or its panels and their legend
     pdf: bytes  # empty if not wanted
 
 
 def render(sketch: Sketch, prefix: str, with_pdf: bool) -> Figure:
-    text, pdf = io.StringIO(), io.BytesIO()
+    pdf = io.BytesIO()
     drawing, title = sketch.drawing, sketch.title
-    drawing.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None, "Title": title})
+    svg = element(drawing, Title=title)
     if with_pdf:
         drawing.savefig(pdf, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+    found = parts(drawing, sketch.panels) if len(sketch.panels) > 1 else [svg]
     plt.close(drawing)
-    svg = text.getvalue()
-    return Figure(prefix + sketch.name, title, sketch.caption, svg[svg.index("<svg") :], pdf.getvalue())
+    return Figure(prefix + sketch.name, title, sketch.caption, svg, found, pdf.getvalue())
+
+
+def parts(drawing: Drawing, panels: Sequence[Axes]) -> list[str]:
+    """The legend and each panel as a picture of its own."""
+    found = []
+    for chosen in (*drawing.legends, *panels):
+        for artist in (*drawing.legends, *panels):
+            artist.set_visible(artist is chosen)
+        found.append(element(drawing))
+    return found
 
 
 def look(measured: Measured, name: str) -> dict[str, Any]:
@@ -113,5 +127,12 @@ def slug(text: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in text)
 
 
-def short(name: str, most: int = 14) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"
+def in_lines(name: str, most: int = 14) -> list[str]:
+    """A name in lines that end after a separator."""
+    lines = [""]
+    for piece in re.split(r"(?<=[_;,(])", name):
+        if lines[-1] and len(lines[-1] + piece) > most:
+            lines.append(piece)
+        else:
+            lines[-1] += piece
+    return lines

@@ -39,6 +39,7 @@ def over_sizes(measured: Measured) -> Iterator[Sketch]:
                 f"Time against size{sketches.described(measured, pattern, distribution)}",
                 f"{measured.metric.by.capitalize()}s with 95 % intervals; lower is better. "
                 f"{measured.metric.summary[0].upper()}{measured.metric.summary[1:]}.",
+                axes,
             )
 
 
@@ -64,6 +65,7 @@ def over_ranks(measured: Measured) -> Iterator[Sketch]:
             f"ranks-{sketches.slug(pattern)}",
             f"Time against the number of ranks{sketches.described(measured, pattern)}",
             f"{measured.metric.by.capitalize()}s with 95 % intervals; lower is better.",
+            axes,
         )
 
 
@@ -104,6 +106,7 @@ def over_imbalance(measured: Measured) -> Iterator[Sketch]:
         "imbalance",
         "Time against imbalance",
         "A point is an arrival pattern, at its measured imbalance, balanced calls included.",
+        axes,
     )
 
 
@@ -170,4 +173,5 @@ def absorption(measured: Measured) -> Iterator[Sketch]:
         "How much of the imbalance is absorbed",
         "Normalised absorption (r' - r + ω)/r', medians: 0 means that lateness costs exactly itself, 1 that "
         "a whole balanced run is hidden behind the waiting; higher is better.",
+        axes,
     )

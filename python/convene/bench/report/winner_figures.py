@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Maps of the fastest algorithm over sizes and ranks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from convene.bench.report import sketches
-from convene.bench.report.measured import Measured
+from convene.bench.report.measured import Measured, Win
 from convene.bench.report.sketches import Sketch
 from convene.plots.axes import size_label
 
+CHARACTER, LINE = 0.07, 0.155  # inches, at FONT_SIZE points
+FONT_SIZE = 8
+
 
 def winners(measured: Measured) -> Iterator[Sketch]:
-    """Sizes and ranks, with the fastest and its gain over the second: a map for each pattern."""
+    """Ranks and sizes, with the fastest and its gain over the second: a map for each pattern."""
     for pattern in measured.different("arrivals"):
         for distribution in measured.different("distribution"):
             wins = {
@@ -23,34 +27,7 @@ def winners(measured: Measured) -> Iterator[Sketch]:
             }
             if not wins:
                 continue
-            procs, sizes = measured.different("procs"), measured.different("size")
-            width = max(5.0, 1.15 * len(sizes) + 1.2)
-            drawing, axes = plt.subplots(figsize=(width, 0.72 * len(procs) + 0.9))
-            for (number, size), win in wins.items():
-                x, y = sizes.index(size), procs.index(number)
-                colour = sketches.look(measured, win.winner)["color"]
-                strength = min(1.0, 0.25 + win.gain)
-                axes.add_patch(
-                    Rectangle(
-                        (x - 0.5, y - 0.5), 1, 1, facecolor=colour, alpha=0.5 * strength, edgecolor="white"
-                    )
-                )
-                mark = "" if win.is_sure else " ?"
-                axes.text(
-                    x,
-                    y,
-                    f"{sketches.short(win.winner)}\n{100 * win.gain:.0f} %{mark}",
-                    ha="center",
-                    va="center",
-                    fontsize=8,
-                )
-            axes.set_xlim(-0.5, len(sizes) - 0.5)
-            axes.set_ylim(-0.5, len(procs) - 0.5)
-            axes.set_xticks(range(len(sizes)), [size_label(size) for size in sizes])
-            axes.set_yticks(range(len(procs)), [str(number) for number in procs])
-            axes.set_xlabel(sketches.size_head(measured))
-            axes.set_ylabel("ranks")
-            axes.grid(visible=False)
+            drawing = draw_map(measured, wins)
             what = sketches.described(measured, pattern, distribution)
             yield Sketch(
                 drawing,
@@ -59,3 +36,34 @@ def winners(measured: Measured) -> Iterator[Sketch]:
                 "Which algorithm was the fastest, and by how much of the second one's time (the stronger the "
                 "colour, the more). A question mark: the lead may be chance.",
             )
+
+
+def draw_map(measured: Measured, wins: Mapping[tuple[int, int], Win]) -> Figure:
+    """Cells as large as the names in them."""
+    procs, sizes = measured.different("procs"), measured.different("size")
+    texts = {case: cell_lines(win) for case, win in wins.items()}
+    width = 0.15 + CHARACTER * max(len(line) for lines in texts.values() for line in lines)
+    height = 0.12 + LINE * max(len(lines) for lines in texts.values())
+    drawing, axes = plt.subplots(figsize=(width * len(procs) / 0.775, height * len(sizes) / 0.77))
+    for (number, size), win in wins.items():
+        x, y = procs.index(number), sizes.index(size)
+        colour = sketches.look(measured, win.winner)["color"]
+        strength = min(1.0, 0.25 + win.gain)
+        axes.add_patch(
+            Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, alpha=0.5 * strength, edgecolor="white")
+        )
+        text = "\n".join(texts[number, size])
+        axes.text(x, y, text, ha="center", va="center", fontsize=FONT_SIZE)
+    axes.set_xlim(-0.5, len(procs) - 0.5)
+    axes.set_ylim(-0.5, len(sizes) - 0.5)
+    axes.set_xticks(range(len(procs)), [str(number) for number in procs])
+    axes.set_yticks(range(len(sizes)), [size_label(size) for size in sizes])
+    axes.set_xlabel("ranks")
+    axes.set_ylabel(sketches.size_head(measured))
+    axes.grid(visible=False)
+    return drawing
+
+
+def cell_lines(win: Win) -> list[str]:
+    mark = "" if win.is_sure else " ?"
+    return [*sketches.in_lines(win.winner), f"{100 * win.gain:.0f} %{mark}"]

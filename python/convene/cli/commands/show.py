@@ -9,7 +9,7 @@ import typer
 
 from convene import _core
 from convene._core import RequestError
-from convene.base import console, parsing
+from convene.base import console, parsing, tables
 from convene.base.core_types import Where
 from convene.catalogue import algorithms, collectives
 from convene.cli import parameters
@@ -167,7 +167,7 @@ def show(
         arrivals=parsing.parse_arrivals(call.arrivals, number) if call.arrivals is not None else [],
         **place.where,
     )
-    _hand_over(PRINTERS[wanted](request, view), view.output)
+    _hand_over(PRINTERS[wanted](request, view), wanted, view.output)
 
 
 def _format_of(wanted: str | None, output: Path | None) -> str:
@@ -206,10 +206,10 @@ def _svg(request: _core.ScheduleRequest, view: View) -> str:
 PRINTERS = {"text": _text, "json": _json, "goal": _goal, "svg": _svg}
 
 
-def _hand_over(text: str, output: Path | None) -> None:
+def _hand_over(text: str, wanted: str, output: Path | None) -> None:
     text = text if text.endswith("\n") else text + "\n"
     if output is None:
-        print(text, end="")
+        print(text if wanted != "text" else tables.refolded(text, console.text_width()), end="")
     else:
         console.write_file(output, text)
 

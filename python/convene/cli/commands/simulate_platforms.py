@@ -40,7 +40,8 @@ def list_platforms(
         console.print_json([{"name": each, **facts(platform)} for each, platform in known])
         return
     numbers = ("nodes", "cores")
-    table = console.table("Platforms", "name", *numbers, "machine", "description", numbers=numbers)
+    heads = ("name", *numbers, "machine", "description")
+    table = console.table("Platforms", *heads, numbers=numbers, optional=("machine",))
     for each, platform in known:
         found = facts(platform)
         words = (found["nodes"], found["cores"], found["machine"], found["description"])

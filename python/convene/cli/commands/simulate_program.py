@@ -82,7 +82,7 @@ def show(skeleton: Skeleton, made: Sequence[Program], setting: Setting, result: 
         f"{skeleton.name}, {skeleton.iterations} iterations, {setting.procs} ranks on {setting.platform.name}"
     )
     heads = ("time", "of the best", "in collectives", "waiting")
-    table = console.table(title, "program", *heads, numbers=heads)
+    table = console.table(title, "program", *heads, numbers=heads, optional=("waiting", "in collectives"))
     contenders = result["sizes"][0]["contenders"]
     totals = [sum(contender["seconds"]) for contender in contenders]
     for contender, total in zip(contenders, totals, strict=True):

@@ -284,7 +284,13 @@ def make_table(title: str, result: Simulation) -> Table:
     has_details = "waiting" in result["sizes"][0]["contenders"][0]
     heads = ["bytes/block", "algorithm", "time", "of the best", "mean"]
     heads += ["waiting", "busiest channel"] if has_details else []
-    table = console.table(title, *heads, numbers=("bytes/block", "time", "of the best", "mean", "waiting"))
+    table = console.table(
+        title,
+        *heads,
+        numbers=("bytes/block", "time", "of the best", "mean", "waiting"),
+        optional=("busiest channel", "mean", "waiting"),
+        keys=2,
+    )
     for size in result["sizes"]:
         best = min(median(contender["seconds"]) for contender in size["contenders"])
         for i, contender in enumerate(size["contenders"]):

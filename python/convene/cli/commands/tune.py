@@ -214,6 +214,8 @@ def show(done: list[Tuned]) -> None:
         "Choices (ratio: time over native's, the worst of all methods; below 1 is faster)",
         *("collective", "bytes", "choice", "ratio", "upper end", "best measured"),
         numbers=("bytes", "ratio", "upper end"),
+        optional=("upper end",),
+        keys=2,
     )
     for tuned in done:
         for row in cells(tuned):

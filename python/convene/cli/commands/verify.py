@@ -108,7 +108,10 @@ def print_table(results: list[Result], procs: str) -> None:
         rows.setdefault((result.case.collective, result.case.algorithm), Row()).add(result)
     numbers = ("plays", "P", "rounds", "messages", "blocks")
     table = console.table(
-        f"Schedules for --procs {procs}", "collective", "algorithm", *numbers, "verdict", numbers=numbers
+        f"Schedules for --procs {procs}",
+        *("collective", "algorithm", *numbers, "verdict"),
+        numbers=numbers,
+        optional=("plays", "blocks", "messages", "rounds"),
     )
     for (collective, algorithm), row in rows.items():
         sizes = [result.case.procs for result in row.results]

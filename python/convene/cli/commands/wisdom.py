@@ -142,6 +142,7 @@ def show(name: Name = None, file: File = None, mpi: Mpi = None, json: Json = Fal
         "Wisdom (ratio: time over native's)",
         *("collective", "ranks", "nodes", "block", "choice", "ratio", "upper end", "measured", "MPI"),
         numbers=("ranks", "nodes", "ratio", "upper end"),
+        optional=("measured", "upper end", "nodes", "MPI"),
     )
     for entry in entries:
         table.add_row(

@@ -209,6 +209,7 @@ def tables(result: Result) -> list[Table]:
         "next best",
         *heads[4:],
         numbers=("bytes", *heads),
+        optional=("least", "others, most", "absorbs", "lead, balanced"),
     )
     for row, segments in zip(result["summary"], result["segments"], strict=True):
         wins.add_row(

@@ -247,6 +247,8 @@ def tables(result: Result) -> list[Table]:
             f"algorithm that does not mind arrivals ({METRIC_NAMES[part['metric']]})",
             *heads,
             numbers=heads,
+            optional=("best regular",),
+            keys=2,
         )
         for cell in part["cells"]:
             regular = min(cell["regular"], key=lambda spec: cell["regular"][spec])

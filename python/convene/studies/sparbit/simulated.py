@@ -212,6 +212,8 @@ def tables(result: Result) -> list[Table]:
         "cells",
         *heads,
         numbers=("cells", *heads),
+        optional=("cells",),
+        keys=2,
     )
     for row in result["summary"]:
         there = row["published"]

@@ -40,14 +40,16 @@ class Painter {
 
   const Layout& layout_;
   Canvas canvas_;
+  double right_ = 0;  // the end of the longest line of the legend
 };
 
-/// The number of frames side by side: what fits on a page, or more if the picture would become much taller
-/// than wide.
+/// The number of frames side by side: what fits into the wanted width or on a page, or more if the picture
+/// would become much taller than wide.
 std::size_t Painter::tiles_per_line() const {
   const std::size_t count = std::max<std::size_t>(1, layout_.tiles().size());
   const double area = layout_.tile_width * (heading() + columns_height() + 90) * static_cast<double>(count);
-  const double wanted = std::max(usual_width, std::sqrt(area * 1.3));
+  const double wanted =
+      layout_.width() > 0 ? layout_.width() - 2 * margin : std::max(usual_width, std::sqrt(area * 1.3));
   const double fitting = (wanted + frame_gap) / (layout_.tile_width + frame_gap);
   const std::size_t most = std::max<std::size_t>(1, static_cast<std::size_t>(fitting));
   const std::size_t lines = (count + most - 1) / most;
@@ -110,17 +112,17 @@ void Painter::cell_labels(const Frame& frame, double left, double top) {
       const Cell& cell = frame.cells[rank][row];
       if (!layout_.origin(cell.content)) continue;
       const bool is_new = cell.change != Change::kept;
-      canvas_.text(left + layout_.x[rank],
-                   top + layout_.row_y(row) + layout_.row_height / 2 + 0.36 * layout_.font,
-                   layout_.cell_label(cell.content),
-                   {.size = layout_.font, .colour = is_new ? ink : grey, .bold = is_new});
+      const std::string label = layout_.cell_label(cell.content);
+      const double size = std::min(
+          layout_.font, (layout_.pitch - 2) / (is_new ? bold_width(label, 1) : text_width(label, 1)));
+      canvas_.text(left + layout_.x[rank], top + layout_.row_y(row) + layout_.row_height / 2 + 0.36 * size,
+                   label, {.size = size, .colour = is_new ? ink : grey, .bold = is_new});
     }
 }
 
 void Painter::tile(const Tile& tile, double left, double top, double above, bool heads_below) {
   const double margin_end = left + layout_.gutter - 5, radius = layout_.radius;
-  canvas_.text(left + layout_.gutter, top + 11, tile.title, {.size = 12, .anchor = "start", .bold = true});
-  canvas_.text(left + layout_.gutter + bold_width(tile.title, 12) + 10, top + 11, tile.amount, note);
+  canvas_.heading(left + layout_.gutter, top + 11, tile.title, {.size = 12}, tile.amount, note);
   if (!tile.remark.empty()) canvas_.text(left + layout_.gutter, top + 25, tile.remark, note);
 
   const double upper = top + heading() + above + radius;
@@ -180,6 +182,7 @@ double Painter::legend(double y, double width) {
     canvas_.text(x + (sample > 0 ? sample + 6 : 0), y + 10.5, words,
                  {.size = 9.5, .colour = grey, .anchor = "start"});
     x += needed;
+    right_ = std::max(right_, x - 14);
   };
   const auto cell = [&](std::string_view words, const std::string& fill, const LineStyle& line, bool is_new) {
     item(24, words, [&](const Box& box) {
@@ -236,8 +239,8 @@ std::string Painter::paint(const PlanInfo& info) {
   const std::vector<Tile>& tiles = layout_.tiles();
   const std::size_t per_line = tiles_per_line();
   const double step = layout_.tile_width + frame_gap;
-  const double width =
-      2 * margin + std::max(static_cast<double>(per_line) * step - frame_gap, text_width(description, 11));
+  const double width = 2 * margin + std::max({static_cast<double>(per_line) * step - frame_gap,
+                                              text_width(description, 11), bold_width(title, 16)});
   double y = margin + 48;
   for (std::size_t first = 0; first < tiles.size(); first += per_line) {
     const std::size_t end = std::min(first + per_line, tiles.size());
@@ -252,7 +255,7 @@ std::string Painter::paint(const PlanInfo& info) {
   }
   if (tiles.empty()) canvas_.text(margin, y, "no messages", {.size = 11, .anchor = "start"});
   const double end = tiles.empty() ? y : legend(y, width);
-  return canvas_.document(width, end + margin, title, description);
+  return canvas_.document(std::max(width, right_ + margin), end + margin, title, description);
 }
 
 }  // namespace

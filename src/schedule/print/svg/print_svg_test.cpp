@@ -160,14 +160,13 @@ TEST(Svg, ShorterLabelsWhereLongOnesHaveNoRoom) {
 
 TEST(Svg, Golden) {
   EXPECT_EQ(ring_picture(2), R"svg(<?xml version="1.0" encoding="UTF-8"?>
-<svg xmlns="http://www.w3.org/2000/svg" width="290.2" height="318.5" viewBox="0 0 290.2 318.5" role="img" font-family="Helvetica, Arial, sans-serif" text-anchor="middle">
+<svg xmlns="http://www.w3.org/2000/svg" width="299.9" height="318.5" viewBox="0 0 299.9 318.5" style="--width:299.9px;max-width:100%;height:auto" role="img" font-family="Helvetica, Arial, sans-serif" text-anchor="middle">
 <title>allgather: ring</title>
 <desc>2 processes · 1 round · 2 messages · 2 blocks</desc>
-<rect width="290.2" height="318.5" fill="#ffffff"/>
+<rect width="299.9" height="318.5" fill="#ffffff"/>
 <text x="16" y="29" font-size="16" fill="#1f2937" text-anchor="start" font-weight="bold">allgather: ring</text>
 <text x="16" y="46" font-size="11" fill="#6b7280" text-anchor="start">2 processes · 1 round · 2 messages · 2 blocks</text>
-<text x="42" y="75" font-size="12" fill="#1f2937" text-anchor="start" font-weight="bold">Round 0</text>
-<text x="107.3" y="75" font-size="10" fill="#6b7280" text-anchor="start">2 messages, 2 blocks</text>
+<text x="42" y="75" text-anchor="start"><tspan font-size="12" fill="#1f2937" font-weight="bold">Round 0</tspan><tspan dx="10" font-size="10" fill="#6b7280">2 messages, 2 blocks</tspan></text>
 <text x="37" y="115.3" font-size="8" fill="#6b7280" text-anchor="end">rank</text>
 <text x="37" y="138" font-size="9" fill="#6b7280" text-anchor="end">0</text>
 <text x="37" y="156" font-size="9" fill="#6b7280" text-anchor="end">1</text>
@@ -191,11 +190,11 @@ TEST(Svg, Golden) {
 <path d="M86.5 102.8L83.8 97.5L89.3 97.5Z" fill="#1f2937"/>
 <path d="M86.5 184.8C86.5 204.8 65.5 204.8 65.5 189" fill="none" stroke="#1f2937" stroke-width="1"/>
 <path d="M65.5 184.8L62.7 190L68.2 190Z" fill="#1f2937"/>
-<rect x="70.9" y="82" width="10.2" height="11.5" fill="#ffe4e1"/>
-<rect x="70.9" y="82" width="10.2" height="11.5" rx="1.5" fill="none" stroke="#1f2937" stroke-width="0.8"/>
+<rect x="70.8" y="82" width="10.4" height="11.5" fill="#ffe4e1"/>
+<rect x="70.8" y="82" width="10.4" height="11.5" rx="1.5" fill="none" stroke="#1f2937" stroke-width="0.8"/>
 <text x="76" y="90.8" font-size="8.5" fill="#1f2937">0</text>
-<rect x="70.9" y="194" width="10.2" height="11.5" fill="#d3f4f8"/>
-<rect x="70.9" y="194" width="10.2" height="11.5" rx="1.5" fill="none" stroke="#1f2937" stroke-width="0.8"/>
+<rect x="70.8" y="194" width="10.4" height="11.5" fill="#d3f4f8"/>
+<rect x="70.8" y="194" width="10.4" height="11.5" rx="1.5" fill="none" stroke="#1f2937" stroke-width="0.8"/>
 <text x="76" y="202.8" font-size="8.5" fill="#1f2937">1</text>
 <rect x="16" y="228.5" width="24" height="14" fill="#ffe4e1" stroke="#d9dce1" stroke-width="0.6"/>
 <text x="28" y="239" font-size="9.5" fill="#6b7280">0</text>

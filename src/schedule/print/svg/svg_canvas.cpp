@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
 
 namespace convene::schedule::svg {
 namespace {
@@ -35,6 +36,37 @@ std::string stroke(const LineStyle& line) {
   std::string text = fmt::format(" stroke=\"{}\" stroke-width=\"{}\"", line.colour, number(line.width));
   if (!line.dashes.empty()) text += fmt::format(" stroke-dasharray=\"{}\"", line.dashes);
   return text;
+}
+
+// Advance widths of the characters from ' ' to '~', in thousandths of the font's size.
+// Source: DejaVu Sans 2.37 and DejaVu Sans Bold 2.37, tables hmtx.
+constexpr short advances[] = {318,  401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337,
+                              636,  636, 636, 636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531,
+                              1000, 684, 686, 698, 770, 632, 575, 775, 752, 295, 295, 656, 557, 863, 748, 787,
+                              603,  787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838, 500,
+                              500,  613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612,
+                              635,  635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838};
+constexpr short bold_advances[] = {
+    348, 456,  521, 838, 696, 1002, 872, 306, 457, 457, 523, 838, 380, 415,  380, 365, 696, 696,  696,
+    696, 696,  696, 696, 696, 696,  696, 400, 400, 838, 838, 838, 580, 1000, 774, 762, 734, 830,  683,
+    683, 821,  837, 372, 372, 775,  637, 995, 837, 850, 733, 850, 770, 720,  682, 812, 774, 1103, 771,
+    724, 725,  457, 365, 457, 838,  500, 500, 675, 716, 593, 716, 678, 435,  716, 712, 343, 343,  665,
+    343, 1042, 712, 687, 716, 716,  493, 595, 478, 712, 652, 924, 645, 652,  582, 712, 365, 712,  838};
+constexpr short other_advance = 838;  // of × and −, the widest of the others in use
+static_assert(std::size(advances) == '~' - ' ' + 1 && std::size(bold_advances) == std::size(advances));
+
+double width(std::string_view text, double size, std::span<const short> of) {
+  int thousandths = 0;
+  for (const char c : text) {
+    if ((static_cast<unsigned char>(c) & 0xc0) == 0x80) continue;  // the rest of a character of several bytes
+    thousandths += c >= ' ' && c <= '~' ? of[static_cast<std::size_t>(c - ' ')] : other_advance;
+  }
+  return thousandths * size / 1000;
+}
+
+/// The attributes of a text but its place and anchor.
+std::string attributes(const TextStyle& style) {
+  return fmt::format(" font-size=\"{}\" fill=\"{}\"", number(style.size), style.colour);
 }
 
 }  // namespace
@@ -69,15 +101,9 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-double text_width(std::string_view text, double size) {
-  double em = 0;
-  for (char c : text) {
-    if ((static_cast<unsigned char>(c) & 0xc0) == 0x80) continue;  // the rest of a character of several bytes
-    const bool narrow = c == ',' || c == '.' || c == ' ' || c == 'i' || c == 'l' || c == 't' || c == '-';
-    em += narrow ? 0.33 : c >= '0' && c <= '9' ? 0.61 : 0.58;
-  }
-  return em * size;
-}
+double text_width(std::string_view text, double size) { return width(text, size, advances); }
+
+double bold_width(std::string_view text, double size) { return width(text, size, bold_advances); }
 
 Hue hue(unsigned index, unsigned count) {
   const double degrees = 25 + 360.0 * index / std::max(1u, count);
@@ -91,11 +117,19 @@ double Box::overlap(const Box& other) const {
 }
 
 void Canvas::text(double x, double y, std::string_view text, const TextStyle& style) {
-  body_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"", number(x), number(y),
-                       number(style.size), style.colour);
+  body_ += fmt::format("<text x=\"{}\" y=\"{}\"{}", number(x), number(y), attributes(style));
   if (style.anchor != "middle") body_ += fmt::format(" text-anchor=\"{}\"", style.anchor);
   if (style.bold) body_ += " font-weight=\"bold\"";
   body_ += fmt::format(">{}</text>\n", escaped(text));
+}
+
+void Canvas::heading(double x, double y, std::string_view text, const TextStyle& style, std::string_view note,
+                     const TextStyle& note_style) {
+  body_ += fmt::format(
+      "<text x=\"{}\" y=\"{}\" text-anchor=\"start\"><tspan{} font-weight=\"bold\">{}</tspan>"
+      "<tspan dx=\"{}\"{}>{}</tspan></text>\n",
+      number(x), number(y), attributes(style), escaped(text), number(heading_gap), attributes(note_style),
+      escaped(note));
 }
 
 void Canvas::rectangle(const Box& box, std::string_view fill, const LineStyle& line, double corner) {
@@ -127,7 +161,7 @@ std::string Canvas::document(double width, double height, std::string_view title
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-      "role=\"img\" "
+      "style=\"--width:{0}px;max-width:100%;height:auto\" role=\"img\" "
       "font-family=\"Helvetica, Arial, sans-serif\" text-anchor=\"middle\">\n"
       "<title>{2}</title>\n<desc>{3}</desc>\n"
       "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n{4}</svg>\n",

@@ -15,10 +15,9 @@ std::string number(double value);
 /// Text with the characters that XML reserves escaped.
 std::string escaped(std::string_view text);
 
-/// The width of a text in a generic sans-serif font, overestimated rather than underestimated.
+/// The width of a text in DejaVu Sans, the widest of the common sans-serif fonts.
 double text_width(std::string_view text, double size);
-/// The same of bold text, which some fonts set a fifth wider.
-inline double bold_width(std::string_view text, double size) { return 1.2 * text_width(text, size); }
+double bold_width(std::string_view text, double size);
 
 /// The colours of one hue, as "#rrggbb": all hues have the same lightness and strength.
 struct Hue {
@@ -38,6 +37,8 @@ struct Box {
   double overlap(const Box& other) const;  ///< area
 };
 
+inline constexpr double heading_gap = 10;
+
 struct TextStyle {
   double size = 10;
   std::string_view colour = ink;
@@ -55,6 +56,9 @@ struct LineStyle {
 class Canvas {
  public:
   void text(double x, double y, std::string_view text, const TextStyle& style = {});
+  /// A bold text and, `heading_gap` behind it in every font, a note.
+  void heading(double x, double y, std::string_view text, const TextStyle& style, std::string_view note,
+               const TextStyle& note_style);
   void rectangle(const Box& box, std::string_view fill, const LineStyle& line = {.width = 0},
                  double corner = 0);
   void circle(double x, double y, double radius, std::string_view fill, const LineStyle& line);
@@ -64,7 +68,7 @@ class Canvas {
   void shape(std::string_view d, std::string_view fill, const LineStyle& line = {.width = 0});
   void line(double x1, double y1, double x2, double y2, const LineStyle& line);
 
-  /// The document; `title` and `description` are for screen readers.
+  /// The document; `title` and `description` are for screen readers. It shrinks to a narrower window.
   std::string document(double width, double height, std::string_view title,
                        std::string_view description) const;
 

@@ -28,7 +28,13 @@ TEST(SvgCanvas, WidthGrowsWithTextAndSize) {
   EXPECT_EQ(text_width("", 10), 0);
   EXPECT_GT(text_width("round 10", 10), text_width("round 1", 10));
   EXPECT_DOUBLE_EQ(text_width("abc", 20), 2 * text_width("abc", 10));
-  EXPECT_DOUBLE_EQ(text_width("Σ", 10), text_width("S", 10));  // one character of two bytes
+  EXPECT_DOUBLE_EQ(text_width("Σ", 10), text_width("×", 10));  // one character of two bytes
+}
+
+TEST(SvgCanvas, WidthsAreThoseOfTheWidestCommonFont) {
+  EXPECT_NEAR(text_width("8 messages", 10), 59.6, 0.1);
+  EXPECT_NEAR(bold_width("Round 0", 12), 55.7, 0.1);
+  EXPECT_NEAR(bold_width("Round 12", 12), 64.1, 0.1);
 }
 
 TEST(SvgCanvas, HuesDiffer) {

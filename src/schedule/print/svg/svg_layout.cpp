@@ -265,7 +265,7 @@ void Layout::lay_out(Tile& tile) {
   tile.title = fmt::format("Round {}", tile.frame.round);
   tile.amount = arrows.empty() ? "local copies" : amount_of(arrows);
   tile.remark = remark_on(tile);
-  const double heading = bold_width(tile.title, 12) + 10 + text_width(tile.amount, 10);
+  const double heading = bold_width(tile.title, 12) + heading_gap + text_width(tile.amount, 10);
   tile_width = std::max({tile_width, gutter + heading, gutter + text_width(tile.remark, 10)});
 }
 

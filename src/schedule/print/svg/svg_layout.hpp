@@ -42,6 +42,7 @@ class Layout {
   bool is_sum(Content content) const { return expressions_ && expressions_->is_combined(content); }
   bool has_nodes() const { return !options_.node_of_rank.empty(); }
   bool has_rings() const { return options_.rings; }
+  double width() const { return options_.width; }
   bool has_remarks() const { return has_rings() || has_nodes(); }
 
   const std::vector<Tile>& tiles() const { return tiles_; }

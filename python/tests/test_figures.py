@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures: texts do not run together and stay inside, narrow windows shrink them, and axes have labels."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from convene.plots import axes as plot_axes
+from convene.plots import compact_svg, style
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextToPath
+
+Convene = Any
+
+SVG = "{http://www.w3.org/2000/svg}"
+REGULAR, BOLD = FontProperties(family="DejaVu Sans"), FontProperties(family="DejaVu Sans", weight="bold")
+METRICS = TextToPath()
+HEIGHT = 0.7  # of a figure or capital letter, in sizes of the font
+
+
+def advance(text: str, size: float, *, bold: bool) -> float:
+    """The width of a text in the widest of the common fonts."""
+    width, _, _ = METRICS.get_text_width_height_descent(text, BOLD if bold else REGULAR, ismath=False)
+    return float(width) * size / (BOLD if bold else REGULAR).get_size_in_points()
+
+
+@dataclass(frozen=True)
+class Box:
+    text: str
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def overlaps(self, other: "Box") -> bool:
+        across = min(self.right, other.right) - max(self.left, other.left)
+        down = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return across > 0.3 and down > 0.3
+
+
+def boxes_of(text: ElementTree.Element) -> Iterator[Box]:
+    """The box of a text, and of each of its parts, which follow one another."""
+    x, y = float(text.get("x", 0)), float(text.get("y", 0))
+    for part in [*text.iter(f"{SVG}tspan")] or [text]:
+        size = float(part.get("font-size", text.get("font-size", 0)))
+        width = advance(part.text or "", size, bold=part.get("font-weight") == "bold")
+        anchor = text.get("text-anchor", "middle")
+        left = x + float(part.get("dx", 0)) - {"start": 0, "middle": width / 2, "end": width}[anchor]
+        yield Box(part.text or "", left, left + width, y - HEIGHT * size, y)
+        x = left + width
+
+
+PICTURES = (
+    "allgather ring -p 8",
+    "allgather ring -p 13",
+    "allgather sparbit -p 16 --rings --mapping node:4;core:4",
+    "allreduce recursive_doubling -p 8",
+    "alltoall bruck -p 8",
+    "alltoall pairwise -p 24 --rounds 12",
+    "bcast binomial -p 2",
+    "barrier dissemination -p 4",
+    "reduce clairvoyant -p 6 --segments 3",
+)
+
+
+@pytest.mark.parametrize("words", PICTURES)
+def test_texts_of_pictures_are_apart_and_inside(convene: Convene, words: str) -> None:
+    done = convene("show", *(each.replace(";", " ") for each in words.split()), "--format", "svg")
+    assert done.status == 0, done
+    root = ElementTree.fromstring(done.out)
+    assert "max-width:100%;height:auto" in root.get("style", "")
+    _, _, width, height = map(float, root.get("viewBox", "").split())
+    boxes = [box for text in root.iter(f"{SVG}text") for box in boxes_of(text)]
+    assert len(boxes) > 10
+    assert [box for box in boxes if box.left < 0 or box.right > width or box.bottom > height] == []
+    assert [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])] == []
+
+
+def labels(svg: str) -> list[str]:
+    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+
+
+def drawn(paint: Callable[[Any], None]) -> str:
+    with style.style():
+        drawing, (axes,) = style.panels(1)
+        paint(axes)
+        return compact_svg.element(drawing)
+
+
+@pytest.mark.parametrize(("count", "step"), [(1, 1), (16, 1), (33, 1), (64, 1), (65, 2), (200, 4)])
+def test_axes_of_ranks_have_a_regular_step(count: int, step: int) -> None:
+    def paint(axes: Any) -> None:
+        axes.set_ylim(count - 0.4, -0.6)
+        axes.set_xticks([])
+        plot_axes.set_ranks(axes, range(count))
+
+    assert labels(drawn(paint)) == [*map(str, range(0, count, step)), "rank"]
+
+
+@pytest.mark.parametrize(
+    "sizes", [[8], [0, 8], [8, 16], [1, 8, 4096], [1 << i for i in range(21)], [0, 1, 1 << 20]]
+)
+def test_axes_of_sizes_have_labels(sizes: list[int]) -> None:
+    def paint(axes: Any) -> None:
+        axes.plot(sizes, [1.0] * len(sizes))
+        axes.set_yticks([])
+        plot_axes.set_sizes(axes, sizes, "bytes")
+
+    *shown, head = labels(drawn(paint))
+    assert head == "bytes"
+    assert shown[0] == plot_axes.size_label(sizes[0])
+    assert len(shown) >= min(len(sizes), 2)
+
+
+def test_axes_of_unknown_sizes_have_labels() -> None:
+    def paint(axes: Any) -> None:
+        axes.set_xscale("symlog", base=2, linthresh=1)
+        axes.set_yticks([])
+        plot_axes.label_sizes(axes.xaxis)
+        axes.plot([0, 1, 1 << 20], [1, 1, 1])
+
+    assert labels(drawn(paint)) == ["0", "1", "16", "256", "4KiB", "64KiB", "1MiB"]
+
+
+def test_figures_shrink_to_narrow_windows(tmp_path: Path) -> None:
+    with style.style():
+        drawing, _ = style.panels(2)
+    path = tmp_path / "figure.svg"
+    compact_svg.save(drawing, path)
+    root = ElementTree.fromstring(path.read_text())
+    assert root.get("viewBox")
+    assert root.get("style", "").endswith("max-width:100%;height:auto")
+    assert f"--width:{root.get('width')};" in root.get("style", "")
