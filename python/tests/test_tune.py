@@ -159,6 +159,16 @@ def test_tables_fit(convene: Convene, check_tables: Any, file: Path) -> None:
     )
 
 
+def test_brackets_in_wisdom_are_no_markup(convene: Convene, tmp_path: Path) -> None:
+    path = tmp_path / "[bold]w[1].json"
+    path.write_text(wisdom_files.text_of([entry(mpi="MPI [/red]", cpu="[bold]")]))
+    shown = convene("wisdom", "show", "--file", path)
+    assert "MPI [/red], cores shared" in shown.out
+    listed = convene("wisdom", "list", "--file", path).out
+    assert "[bold]w[1].json" in "".join(listed.split())  # a narrow table folds its title
+    assert "MPI [/red]  [bold]" in listed
+
+
 def test_wisdom_is_merged_and_forgotten(convene: Convene, file: Path, tmp_path: Path) -> None:
     target = tmp_path / "mine.json"
     assert convene("wisdom", "merge", file, "--file", target).status == 0

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/names.hpp"
 
 namespace convene::topology {
 namespace {
@@ -14,7 +15,12 @@ namespace {
 // A limit above all real machines, for which every product of counts fits 32 bits.
 constexpr std::uint64_t most_seats = 1u << 28;
 
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+/// On one line, whatever the text holds.
+std::string quoted(std::string_view text) {
+  std::string result = in_quotes(text);
+  result.front() = result.back() = '"';
+  return result;
+}
 
 std::optional<std::uint32_t> whole_number(std::string_view text) {
   std::uint32_t value = 0;

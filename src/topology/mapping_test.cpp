@@ -103,6 +103,7 @@ TEST(Mapping, SaysWhatIsWrong) {
   for (const char* bad :
        {"node", "node:", "node:0", "node:-1", ":3", "no de:3", "node:3:4", "4", "node:99999999999"})
     EXPECT_NE(why(bad, "sequential", 1).find("NAME:COUNT"), std::string::npos) << bad;
+  EXPECT_EQ(why("node:2\ncore:2", "cyclic", 2).find("the machine's level \"node:2\\x0acore:2\" is not"), 0u);
   EXPECT_EQ(why("socket:2 core:8", "sequential", 4),
             "the machine \"socket:2 core:8\" has no level called \"node\"; an example is \"node:4 core:8\"");
   EXPECT_EQ(why("node:2 node:2", "sequential", 4),

@@ -20,7 +20,6 @@
 //            round 2            round 3
 //   rank 0   takes 4.0 of 4     takes (0-4).1 of 4
 //   rank 4   takes (0-3).1 of 1
-#include "collective/core/forecast.hpp"
 #include "collective/parts/reduction.hpp"
 #include "patterns/clairvoyant_pattern.hpp"
 

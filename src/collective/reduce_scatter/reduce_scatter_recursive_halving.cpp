@@ -19,7 +19,6 @@
 //
 // With P = 5, rank 1 sends its vector to rank 0 first, which finally has blocks 0 and 1 and sends rank 1 its
 // own.
-#include <algorithm>
 #include <bit>
 
 #include "collective/parts/folding.hpp"

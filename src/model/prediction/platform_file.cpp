@@ -57,7 +57,7 @@ void read_channels(ModelPlatform& platform, const JsonField& list, const Paramet
     ModelChannel channel = read_channel(field, reader);
     for (const ModelChannel& other : platform.channels)
       if (other.name == channel.name)
-        field["name"].refuse(fmt::format("is '{}' a second time", channel.name));
+        field["name"].refuse(fmt::format("is {} a second time", in_quotes(channel.name)));
     const bool is_last = i + 1 == list.list();
     if (is_last && !channel.within.empty())
       field["within"].refuse(

@@ -130,9 +130,14 @@ TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {
   EXPECT_THAT(refusal("\"within\": \"socket\"", "\"within\": \"node\""),
               HasSubstr("channels[1].within is 'node', which is not a level of the machine"));
   EXPECT_THAT(refusal("\"2\": [[0", "\"01\": [[0"), HasSubstr("taulop.L has τ = 1 a second time"));
+  EXPECT_THAT(refusal("\"2\": [[0", "\"2\\n\": [[0"),
+              HasSubstr("taulop.L has the key '2\\x0a', which is no τ"));
   EXPECT_THAT(refusal("\"o\": 0.1,", "\"o\": 0.1, \"transport\": \"segments\","),
               HasSubstr("channels[0].taulop lacks 'segment'"));
   EXPECT_THAT(refusal("\"memory\"", "\"cache\""), HasSubstr("channels[1].name is 'cache' a second time"));
+  EXPECT_THAT(refusal(R"("cache", "within": "socket")",
+                      R"("a\nb", "within": "socket"}, {"name": "a\nb", "within": "node")"),
+              HasSubstr(R"(channels[1].name is 'a\x0ab' a second time)"));
   EXPECT_THAT(refusal("\"f\": 2", "\"f\": 1.5"), HasSubstr("logfp.f is 1.5; it must be a whole number"));
   EXPECT_THAT(refusal("\"o\": 1,", "\"o\": 1, \"o_s\": 1,"),
               HasSubstr("loggp needs either o, or o_s and o_r"));

@@ -124,7 +124,7 @@ def list_files(file: File = None, json: Json = False) -> None:
         table = console.table(str(path), "MPI", "processor", "cores", "entries", numbers=("cores", "entries"))
         for (mpi, cpu, cores), number in places.items():
             table.add_row(mpi, cpu, str(cores), str(number))
-        console.make().print(table)
+        console.make().print(table, markup=False)
 
 
 @group.command("show", help=SHOW_HELP)
@@ -156,7 +156,7 @@ def show(name: Name = None, file: File = None, mpi: Mpi = None, json: Json = Fal
             entry["measured"],
             entry["mpi"] + (", cores shared" if entry["shares_cores"] else ""),
         )
-    console.make().print(table)
+    console.make().print(table, markup=False)
 
 
 @group.command("merge", help=MERGE_HELP)
