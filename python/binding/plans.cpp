@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plans: built, checked, printed.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -59,6 +60,17 @@ std::string json(const ScheduleRequest& request) {
   return to_json(requested.plan(), requested.info());
 }
 
+nb::dict facts(const GivenPlan& given) {
+  nb::dict dict;
+  dict["collective"] = given.info().collective;
+  dict["algorithm"] = given.info().algorithm;
+  dict["procs"] = given.info().procs;
+  dict["root"] = given.info().root;
+  dict["steps"] = given.verdict().statistics.steps;
+  dict["why"] = given.verdict().why;
+  return dict;
+}
+
 std::string goal(const ScheduleRequest& request, std::uint64_t bytes) {
   const RequestedPlan requested(request);
   return to_goal(requested.plan(), requested.info(), {.bytes_per_block = bytes});
@@ -67,6 +79,15 @@ std::string goal(const ScheduleRequest& request, std::uint64_t bytes) {
 }  // namespace
 
 void add_plans(nb::module_& module) {
+  nb::class_<GivenPlan>(module, "GivenPlan", "A plan from a file, read and checked once.")
+      .def(
+          "__init__",
+          [](GivenPlan* self, const std::string& text, const std::string& file) {
+            const nb::gil_scoped_release released;
+            new (self) GivenPlan(text, file);
+          },
+          nb::arg("text"), nb::arg("file"))
+      .def("facts", &facts, "Its call, and the reason why it does not perform it; empty if it does.");
   RequestClass<ScheduleRequest>(module, "ScheduleRequest", "A call whose plan is requested.")
       .field("collective", &ScheduleRequest::collective)
       .field("spec", &ScheduleRequest::spec)
@@ -78,6 +99,7 @@ void add_plans(nb::module_& module) {
       .field("placement", &ScheduleRequest::placement)
       .field("graph", &ScheduleRequest::graph)
       .field("commutative", &ScheduleRequest::commutative)
+      .field("given", &ScheduleRequest::given)
       .make_constructor();
   module.def("text", &text, nb::arg("request"), nb::arg("steps") = false, nb::arg("rank") = nb::none(),
              "The plan for people.");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Simulations: one algorithm on a platform, for several sizes and arrivals.
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -62,6 +63,14 @@ nb::list simulate(const SimulationRequest& request, const SimulatedPlatform& pla
   return list;
 }
 
+nb::tuple extent(const SimulationRequest& request, const SimulatedPlatform& platform) {
+  const SimulationExtent found = [&] {
+    const nb::gil_scoped_release released;
+    return simulation_extent(request, platform);
+  }();
+  return nb::make_tuple(found.refusal, found.steps);
+}
+
 nb::dict facts(const SimulatedPlatform& platform) {
   nb::dict dict;
   dict["name"] = platform.name;
@@ -104,6 +113,7 @@ void add_simulation_request(nb::module_& module) {
       .field("forecasts", &SimulationRequest::forecasts)
       .field("begins", &SimulationRequest::begins)
       .field("blocks", &SimulationRequest::blocks)
+      .field("given", &SimulationRequest::given)
       .make_constructor();
 }
 
@@ -126,9 +136,8 @@ void add_simulation(nb::module_& module) {
       "simulate", &simulate, nb::arg("request"), nb::arg("platform"), nb::arg("on_run") = nb::none(),
       "Simulates every pattern of arrival at every size, the patterns of the first size first. on_run is "
       "called after each run.");
-  module.def("simulation_refusal", &simulation_refusal, nb::arg("request"), nb::arg("platform"),
-             nb::call_guard<nb::gil_scoped_release>(),
-             "The reason why a request is too large to be simulated; empty if it is not.");
+  module.def("simulation_extent", &extent, nb::arg("request"), nb::arg("platform"),
+             "The reason why a request is too large to be simulated, empty if it is not, and the steps of a run.");
   module.def("stop_simulations", &Interruption::set, nb::arg("stop"),
              "Stops simulations, those of other threads and those to come; they raise RuntimeError.");
 }

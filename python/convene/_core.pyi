@@ -7,6 +7,7 @@ from convene.base.core_types import (
     CostExpression,
     CostModel,
     Counts,
+    GivenCall,
     Place,
     Platform,
     Rule,
@@ -56,6 +57,10 @@ def size_range(text: str) -> tuple[int, int]: ...
 def format_size(bytes: int) -> str: ...  # noqa: A002
 def no_such(kind: str, wanted: str, known: Sequence[str]) -> str: ...
 
+class GivenPlan:
+    def __init__(self, text: str, file: str) -> None: ...
+    def facts(self) -> GivenCall: ...
+
 class ScheduleRequest:
     in_place: bool
     arrivals: Sequence[int]
@@ -73,6 +78,7 @@ class ScheduleRequest:
         placement: str = "",
         graph: str = "",
         commutative: bool = True,
+        given: GivenPlan | None = None,
     ) -> None: ...
 
 def check(request: ScheduleRequest) -> Verdict: ...
@@ -169,6 +175,7 @@ class SimulationRequest:
         forecasts: Sequence[Sequence[int]] = (),
         begins: Sequence[Sequence[float]] = (),
         blocks: Sequence[Sequence[float]] = (),
+        given: GivenPlan | None = None,
     ) -> None: ...
 
 def simulate(
@@ -176,5 +183,5 @@ def simulate(
     platform: SimulatedPlatform,
     on_run: Callable[[], None] | None = None,
 ) -> list[Simulated]: ...
-def simulation_refusal(request: SimulationRequest, platform: SimulatedPlatform) -> str: ...
+def simulation_extent(request: SimulationRequest, platform: SimulatedPlatform) -> tuple[str, int]: ...
 def stop_simulations(stop: bool) -> None: ...

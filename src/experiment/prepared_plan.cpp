@@ -71,13 +71,13 @@ bool has_representative(const Algorithm& algorithm, const Call& call, SharedWork
   return steps(call.procs - 1) == steps(0);
 }
 
-std::string size_refusal(const Spec& spec, const Call& call, bool represented, Limit limit, SharedWork& work,
-                         const std::stop_token& stop) {
+SimulationExtent extent_of_simulation(const Spec& spec, const Call& call, bool represented, Limit limit,
+                                      SharedWork& work, const std::stop_token& stop) {
   const std::uint64_t most = represented ? most_represented : most_steps;
   Extent extent = expected_extent(*spec.algorithm, call, most, stop, &work);
   if (represented || limit == Limit::steps) extent.seconds = 0;
-  return extent.refusal("simulating " + spec_text(spec) + " on " + std::to_string(call.procs) + " processes",
-                        most);
+  const std::string task = "simulating " + spec_text(spec) + " on " + std::to_string(call.procs) + " processes";
+  return {extent.refusal(task, most), extent.steps};
 }
 
 PreparedPlan::PreparedPlan(const Spec& spec, const Call& call, bool unequal_blocks,
@@ -86,9 +86,8 @@ PreparedPlan::PreparedPlan(const Spec& spec, const Call& call, bool unequal_bloc
   const Algorithm& algorithm = *spec.algorithm;
   SharedWork work;
   const bool represented = !unequal_blocks && has_representative(algorithm, call, work);
-  if (const std::string refusal = size_refusal(spec, call, represented, Limit::steps, work, stop);
-      !refusal.empty())
-    throw Error(refusal);
+  const SimulationExtent extent = extent_of_simulation(spec, call, represented, Limit::steps, work, stop);
+  if (!extent.refusal.empty()) throw Error(extent.refusal);
   if (stop.stop_requested()) throw Interrupted();
   Builder builder;
   one_ = std::make_unique<Schedule>(build_schedule(algorithm, call, work, builder));
@@ -100,6 +99,12 @@ PreparedPlan::PreparedPlan(const Spec& spec, const Call& call, bool unequal_bloc
   }
   workload_ = std::make_unique<Workload>(Workload::relabelled(
       *one_, algorithm.symmetry == Symmetry::exchange ? Relabelling::exchange : Relabelling::rotation));
+}
+
+PreparedPlan::PreparedPlan(const GivenPlan& given) : collective_(given.call().collective) {
+  plan_ = std::make_unique<Plan>(given.plan());
+  one_ = std::make_unique<Schedule>(plan_->front());
+  workload_ = std::make_unique<Workload>(Workload::of(*plan_));
 }
 
 void PreparedPlan::set_bytes(double per_block, std::uint32_t segments) {

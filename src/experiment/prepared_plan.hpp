@@ -12,6 +12,7 @@
 #include "collective/core/algorithm.hpp"
 #include "collective/core/spec.hpp"
 #include "experiment/experiment_names.hpp"
+#include "experiment/given_plan.hpp"
 #include "schedule/core/order.hpp"
 #include "simulate/engine/workload.hpp"
 
@@ -25,9 +26,13 @@ bool has_representative(const Algorithm& algorithm, const Call& call, SharedWork
 /// would be lost.)
 enum class Limit : std::uint8_t { steps, steps_and_time };
 
-/// The reason why a call is too large to be simulated; empty if it is not.
-std::string size_refusal(const Spec& spec, const Call& call, bool represented, Limit limit, SharedWork& work,
-                         const std::stop_token& stop);
+/// The estimated size of a simulation.
+struct SimulationExtent {
+  std::string refusal;      ///< the reason why it is too large; empty if it is not
+  std::uint64_t steps = 0;  ///< of one run; 0: not known
+};
+SimulationExtent extent_of_simulation(const Spec& spec, const Call& call, bool represented, Limit limit,
+                                      SharedWork& work, const std::stop_token& stop);
 
 /// All ranks' schedules or, if one rank can represent them, rank 0's.
 class PreparedPlan {
@@ -35,6 +40,9 @@ class PreparedPlan {
   /// `unequal_blocks`: blocks have sizes of their own, so that no rank represents the others. Throws Error if
   /// the plan is too large, and Interrupted if `stop` is requested.
   PreparedPlan(const Spec& spec, const Call& call, bool unequal_blocks, const std::stop_token& stop);
+
+  /// A plan from a file. Throws Error if it is not correct.
+  explicit PreparedPlan(const GivenPlan& given);
 
   /// Gives all blocks the same size.
   void set_bytes(double per_block, std::uint32_t segments);

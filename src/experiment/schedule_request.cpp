@@ -13,24 +13,6 @@ namespace convene::experiment {
 namespace {
 
 constexpr std::uint64_t most_steps = 1u << 24;  // of all ranks together: about half a gigabyte
-constexpr std::uint64_t most_places = 1u << 26;
-
-Naming naming(Collective collective) {
-  if (collective == Collective::barrier) return Naming::token;
-  switch (traits(collective).postcondition) {
-    case Postcondition::scatter:
-      return Naming::target;
-    case Postcondition::bcast:
-      return Naming::segment;
-    case Postcondition::alltoall:
-    case Postcondition::neighbor_alltoall:
-      return Naming::pair;
-    case Postcondition::neighbor_allgather:
-      return Naming::neighbor;
-    default:
-      return Naming::source;
-  }
-}
 
 /// A forecast has one arrival for each rank, and an algorithm that uses it.
 void check_arrivals(const std::vector<std::int32_t>& arrivals, Collective collective, const Spec& spec,
@@ -53,7 +35,24 @@ void check_arrivals(const std::vector<std::int32_t>& arrivals, Collective collec
 
 }  // namespace
 
-RequestedPlan::RequestedPlan(const ScheduleRequest& request) {
+void require_same_call(const GivenPlan& given, const std::string& collective, Rank procs, Rank root) {
+  const PlanInfo& info = given.info();
+  const auto require = [&](const char* what, const std::string& has, const std::string& wanted) {
+    if (has != wanted)
+      throw Error(given.file() + " is a schedule with " + what + " " + has + ", not " + wanted +
+                  "; make them agree");
+  };
+  require("collective", info.collective, collective);
+  require("procs", std::to_string(info.procs), std::to_string(procs));
+  require("root", std::to_string(info.root), std::to_string(root));
+}
+
+RequestedPlan::RequestedPlan(const ScheduleRequest& request) : given_(request.given) {
+  if (given_) {
+    require_same_call(*given_, request.collective, request.procs, request.root);
+    call_ = given_->call();
+    return;
+  }
   call_.collective = parse_collective(request.collective);
   call_.commutative = request.commutative;
   spec_ = parse_spec(call_.collective, request.spec);
@@ -71,15 +70,18 @@ RequestedPlan::RequestedPlan(const ScheduleRequest& request) {
   if (request.graph.empty()) return;
   if (!is_neighborhood(call_.collective))
     throw Error(request.collective + " is between all ranks; leave out the graph '" + request.graph + "'");
+  graph_ = request.graph;
   call_.graph = std::make_shared<const Graph>(Graph::parse(request.graph, request.procs));
 }
 
 Plan RequestedPlan::plan() const {
+  if (given_) return given_->plan();
   require_few_steps();
   return build_plan(*spec_.algorithm, call_);
 }
 
 Plan RequestedPlan::plan_with_contents() const {
+  if (given_) return given_->plan();
   require_few_steps();
   require_few_places();
   return build_plan(*spec_.algorithm, call_);
@@ -93,12 +95,13 @@ void RequestedPlan::require_few_steps() const {
 
 void RequestedPlan::require_few_places() const {
   const std::uint64_t places = std::uint64_t{call_.procs} * call_.procs * segments();
-  if (places > most_places)
+  if (places > most_checked_places)
     throw Error("playing this plan needs " + std::to_string(places) + " places, more than " +
-                std::to_string(most_places) + "; take fewer processes, or --format json");
+                std::to_string(most_checked_places) + "; take fewer processes, or --format json");
 }
 
 PlanInfo RequestedPlan::info() const {
+  if (given_) return given_->info();
   PlanInfo result{std::string(name(call_.collective)), std::string(spec_.algorithm->name), call_.procs,
                   call_.root};
   for (std::size_t i = 0; i < spec_.algorithm->parameters.size(); ++i) {
@@ -110,10 +113,16 @@ PlanInfo RequestedPlan::info() const {
   result.naming = naming(call_.collective);
   if (is_neighborhood(call_.collective)) result.peers = with_graph(call_).graph->most_targets();
   result.arrivals = call_.arrivals;
+  result.in_place = call_.in_place;
+  result.graph = graph_;
   return result;
 }
 
 Verdict check_requested(const ScheduleRequest& request) {
+  if (request.given) {
+    require_same_call(*request.given, request.collective, request.procs, request.root);
+    return request.commutative ? request.given->verdict() : request.given->verdict_in_order();
+  }
   const RequestedPlan requested(request);
   const Plan plan = requested.plan_with_contents();  // first: it refuses what would be too large
   return schedule::check(plan, requested.contract());

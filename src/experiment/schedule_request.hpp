@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "collective/core/algorithm.hpp"
 #include "collective/core/spec.hpp"
 #include "experiment/experiment_names.hpp"
+#include "experiment/given_plan.hpp"
 #include "schedule/check/checker.hpp"
 #include "schedule/print/print.hpp"
 
@@ -23,19 +25,28 @@ struct ScheduleRequest {
   std::string machine, placement;      ///< empty if unknown
   std::string graph;                   ///< of a neighborhood collective
   bool commutative = true;             ///< the operator of a reduction
+  /// A plan from a file, in place of `spec`. Its collective, number of processes and root must be the same;
+  /// in_place, arrivals and graph are the file's.
+  std::shared_ptr<const GivenPlan> given = nullptr;
 };
 
-/// A request whose algorithm exists and can run the call.
+/// Throws Error if a plan from a file is of another call.
+void require_same_call(const GivenPlan& given, const std::string& collective, Rank procs, Rank root);
+
+/// A request whose algorithm exists and can run the call, or with a plan from a file.
 class RequestedPlan {
  public:
   /// Throws Error.
   explicit RequestedPlan(const ScheduleRequest& request);
 
-  /// Builds the plan. Throws Error before it is built if it has too many steps.
+  /// Builds the plan. Throws Error before it is built if it has too many steps, or if the file's is not
+  /// correct.
   Plan plan() const;
   /// Builds the plan to track the contents of its places. Throws Error if that needs too much memory.
   Plan plan_with_contents() const;
-  std::uint32_t segments() const { return collective::segments(*spec_.algorithm, call_); }
+  std::uint32_t segments() const {
+    return given_ ? given_->segments() : collective::segments(*spec_.algorithm, call_);
+  }
   Contract contract() const { return collective::contract(call_, segments()); }
   PlanInfo info() const;
   const Call& call() const { return call_; }
@@ -44,8 +55,10 @@ class RequestedPlan {
   void require_few_steps() const;
   void require_few_places() const;
 
-  Spec spec_;
+  Spec spec_;  // without an algorithm if the plan is given
   Call call_;
+  std::string graph_;
+  std::shared_ptr<const GivenPlan> given_;
 };
 
 /// Simulates all ranks symbolically: whether the plan is correct, why not, and its counts.

@@ -6,8 +6,9 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "experiment/prepared_plan.hpp"
+#include "experiment/schedule_request.hpp"
 #include "experiment/spec_requirements.hpp"
+#include "schedule/core/schedule_statistics.hpp"
 #include "simulate/engine/simulator.hpp"
 #include "simulate/platform/network.hpp"
 
@@ -52,12 +53,18 @@ std::vector<std::int32_t> in_rounds(const std::vector<double>& arrivals, double 
   return rounds;
 }
 
-/// The spec and the call of a request that its algorithm can run.
+/// The spec and the call of a request that its algorithm can run. A plan from a file has no algorithm.
 struct RequestedCall {
   Spec spec;
   Call call;
+  std::shared_ptr<const GivenPlan> given;
 
-  RequestedCall(const SimulationRequest& request, const SimulatedPlatform& platform) {
+  RequestedCall(const SimulationRequest& request, const SimulatedPlatform& platform) : given(request.given) {
+    if (given) {
+      require_same_call(*given, request.collective, request.procs, request.root);
+      call = given->call();
+      return;
+    }
     call.collective = parse_collective(request.collective);
     spec = parse_spec(call.collective, request.spec);
     require_schedules(spec, request.procs, " to simulate");
@@ -69,12 +76,19 @@ struct RequestedCall {
     require_root(request.root, request.procs);
     call.root = request.root;
   }
+
+  bool is_online() const { return !given && spec.algorithm->is_online(); }
+  std::uint32_t segments() const {
+    return given ? given->segments() : collective::segments(*spec.algorithm, call);
+  }
 };
 
 /// Throws Error if the lists of a request do not fit its patterns, sizes and ranks.
 void require_fitting(const SimulationRequest& request, const RequestedCall& requested) {
-  const auto& [spec, call] = requested;
+  const auto& [spec, call, given] = requested;
   const std::size_t patterns = request.arrivals.size();
+  if (given && !(request.forecasts.empty() && request.blocks.empty()))
+    throw Error(given->file() + " has a forecast and equal blocks; leave out forecasts and sizes by rank");
   if (!request.forecasts.empty() && arrival_source(spec) != ArrivalSource::forecast)
     throw Error(std::string(spec.algorithm->name) + " uses no forecast of arrivals");
   if ((!request.forecasts.empty() && request.forecasts.size() != patterns) ||
@@ -104,7 +118,7 @@ class Runs {
         requested_(request, platform),
         seating_(seat(platform, request.placement, request.procs)),
         network_(platform, seating_),
-        segments_(segments(*requested_.spec.algorithm, requested_.call)) {
+        segments_(requested_.segments()) {
     options_ = {.contention = request.exact ? Contention::max_min_fair : Contention::equal_share,
                 .critical_path = request.critical_path,
                 .noise = {parse_noise_kind(request.noise), request.noise_mean, request.noise_shape,
@@ -129,7 +143,7 @@ class Runs {
   }
 
  private:
-  bool is_online() const { return requested_.spec.algorithm->is_online(); }
+  bool is_online() const { return requested_.is_online(); }
 
   /// The forecast of a pattern. An online algorithm decides for rounds as long as those of a balanced call.
   std::vector<std::int32_t> expected(std::size_t size, std::size_t pattern) {
@@ -156,7 +170,9 @@ class Runs {
     if (!prepared_ || forecast != current_arrivals()) {
       requested_.call.arrivals = std::move(forecast);
       prepared_.reset();  // before the next one takes memory
-      prepared_ = std::make_unique<PreparedPlan>(requested_.spec, requested_.call, unequal, options_.stop);
+      prepared_ = requested_.given ? std::make_unique<PreparedPlan>(*requested_.given)
+                                   : std::make_unique<PreparedPlan>(requested_.spec, requested_.call, unequal,
+                                                                    options_.stop);
       if (request_.ordered && !is_online()) prepared_->compile_orders();
       is_sized_ = false;
     }
@@ -200,13 +216,14 @@ std::vector<SimulationSummary> simulate_requested(const SimulationRequest& reque
   return Runs(request, platform, stop).run(on_run);
 }
 
-std::string simulation_refusal(const SimulationRequest& request, const SimulatedPlatform& platform) {
+SimulationExtent simulation_extent(const SimulationRequest& request, const SimulatedPlatform& platform) {
   const RequestedCall requested(request, platform);
+  if (requested.given) return {"", statistics(requested.given->plan()).steps};
   const Algorithm& algorithm = *requested.spec.algorithm;
-  if (algorithm.is_online()) return "";
+  if (algorithm.is_online()) return {};
   SharedWork work;
   const bool represented = request.blocks.empty() && has_representative(algorithm, requested.call, work);
-  return size_refusal(requested.spec, requested.call, represented, Limit::steps_and_time, work, {});
+  return extent_of_simulation(requested.spec, requested.call, represented, Limit::steps_and_time, work, {});
 }
 
 }  // namespace convene::experiment

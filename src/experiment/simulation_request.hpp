@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "experiment/experiment_names.hpp"
+#include "experiment/given_plan.hpp"
+#include "experiment/prepared_plan.hpp"
 #include "schedule/core/schedule.hpp"
 #include "simulate/engine/simulation_result.hpp"
 #include "simulate/platform/simulated_platform.hpp"
@@ -37,6 +40,9 @@ struct SimulationRequest {
   std::vector<std::vector<std::int32_t>> forecasts;  ///< by pattern: rounds for each rank
   std::vector<std::vector<double>> begins;  ///< by pattern: seconds at which ranks begin (in the background)
   std::vector<std::vector<double>> blocks;  ///< by size: bytes of each rank's block
+
+  /// A plan from a file, in place of `spec`, of the same collective, number of processes and root.
+  std::shared_ptr<const GivenPlan> given = nullptr;
 };
 
 /// One run. Times are in seconds.
@@ -58,8 +64,8 @@ std::vector<SimulationSummary> simulate_requested(
     const SimulationRequest& request, const SimulatedPlatform& platform, const std::stop_token& stop = {},
     const std::function<void()>& on_run = [] {});
 
-/// The reason why the request is too large, before anything is simulated; empty if it is not, and for online
-/// algorithms. Sizes and arrivals are ignored. Throws Error.
-std::string simulation_refusal(const SimulationRequest& request, const SimulatedPlatform& platform);
+/// The estimated size of a request's runs, before anything is simulated: refused if it is too large. Online
+/// algorithms are not estimated. Sizes and arrivals are ignored. Throws Error.
+SimulationExtent simulation_extent(const SimulationRequest& request, const SimulatedPlatform& platform);
 
 }  // namespace convene::experiment

@@ -138,12 +138,12 @@ TEST(SimulationRequest, RefusesListsThatDoNotFit) {
 
 TEST(SimulationRequest, RefusesWhatIsTooLarge) {
   SimulationRequest request = ring_of_4();
-  EXPECT_EQ(simulation_refusal(request, cluster()), "");
+  EXPECT_EQ(simulation_extent(request, cluster()).refusal, "");
   request.procs = 1u << 16;
   request.collective = "allreduce";
   request.spec = "prr";
   request.placement = "sequential";
-  EXPECT_NE(simulation_refusal(request, cluster()).find("steps"), std::string::npos);
+  EXPECT_NE(simulation_extent(request, cluster()).refusal.find("steps"), std::string::npos);
 }
 
 /// One schedule stands for all ranks of a symmetric algorithm, unless blocks differ; the results are equal to

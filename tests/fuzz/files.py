@@ -63,6 +63,12 @@ def read_accounts(folder: Path) -> int:
     return 0
 
 
+def read_schedule(folder: Path) -> int:
+    """A schedule that the checker finds wrong was read: `verify` names the fault and returns 1."""
+    status = run(["verify", "--schedule", str(min(folder.iterdir())), "--json"])
+    return 2 if status == 1 else status
+
+
 def read_benchmark(folder: Path) -> int:
     """The page of a report takes seconds to draw: it is drawn for one in 50 of the files that are read."""
     from convene.base import console
@@ -83,6 +89,7 @@ READERS = {
     "recording": command("trace", "FOLDER", "--json"),
     "account": Reader(read_accounts),
     "benchmark": Reader(read_benchmark),
+    "schedule": Reader(read_schedule),
     "skeleton": command("simulate", "program", "FILE", *PLACE, "tryton", "--json"),
     "simulation_platform": command(
         *(

@@ -14,6 +14,7 @@ FILES = (
     "recording",
     "account",
     "benchmark",
+    "schedule",
     "skeleton",
     "simulation_platform",
     "prediction_platform",

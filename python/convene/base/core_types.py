@@ -75,6 +75,17 @@ class Verdict(Counts):
     why: str
 
 
+class GivenCall(TypedDict):
+    """The call of a schedule from a file, and why it does not perform it."""
+
+    collective: str
+    algorithm: str
+    procs: int
+    root: int
+    steps: int
+    why: str
+
+
 class Rule(TypedDict):
     line: int
     collective: str

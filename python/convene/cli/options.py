@@ -83,6 +83,15 @@ def stack_option(meaning: str) -> Any:
     )
 
 
+Schedules = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--schedule",
+        metavar="FILE",
+        help="Schedule in the JSON of `convene show --format json`; once for each file.",
+    ),
+]
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 

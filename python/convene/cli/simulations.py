@@ -12,7 +12,7 @@ from convene import _core
 from convene._core import RequestError
 from convene.base import console, parsing, progress
 from convene.cli.options import check_output, complete
-from convene.simulate import platforms, sweeps
+from convene.simulate import estimates, platforms, sweeps
 from convene.simulate.cases import Case
 from convene.simulate.journal import Journal
 
@@ -137,9 +137,13 @@ Order = Annotated[
 
 
 def play(cases: list[Case], journal: Journal | None = None) -> list[Any]:
-    """Plays the cases, and shows progress; where that ends early, says what is kept."""
+    """Plays the cases: first the expected time, then progress and, where it ends early, what is kept."""
+    known = journal.known if journal else {}
+    left = [case for case in cases if not known or Journal.key(case) not in known]
+    if text := estimates.sentence(left):
+        console.complain(text)
     try:
-        with progress.shown("simulating", "simulations") as show:
+        with progress.shown("simulating", "runs") as show:
             return sweeps.play_all(cases, show, journal)
     except (KeyboardInterrupt, SystemExit):
         if journal and journal.known:

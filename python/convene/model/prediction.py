@@ -10,6 +10,7 @@ from math import ceil
 from convene import _core
 from convene._core import RequestError
 from convene.base.result_types import Json
+from convene.catalogue.schedule_files import ScheduleFile
 from convene.model.platform_files import NONE, PlatformFile
 
 HOP_BYTES = "hop_bytes"
@@ -26,8 +27,10 @@ class Setting:
     mapping: str
     platform: PlatformFile = NONE
     packed: bool = False  # the program's data does not lie in one piece
+    schedules: tuple[ScheduleFile, ...] = ()  # which take the names of their files as specs
 
     def request(self, spec: str) -> _core.ScheduleRequest:
+        given = [each.parsed for each in self.schedules if each.file == spec]
         return _core.ScheduleRequest(
             collective=self.collective,
             spec=spec,
@@ -35,6 +38,7 @@ class Setting:
             root=self.root,
             machine=self.machine,
             placement=self.mapping,
+            given=given[0] if given else None,
         )
 
 

@@ -10,6 +10,7 @@ from convene import __version__, _core
 from convene._core import RequestError
 from convene.base.core_types import Simulated
 from convene.base.result_types import Environment
+from convene.catalogue.schedule_files import ScheduleFile
 from convene.simulate.platforms import Platform
 
 SMALL = 1024  # so many processes can always be simulated
@@ -63,6 +64,7 @@ class Case:
     begins: tuple[tuple[float, ...], ...] = ()  # by pattern: when ranks begin, if not when they arrive
     blocks: tuple[tuple[int, ...], ...] = ()  # by size: each rank's block in bytes, if they differ
     ordered: bool = False  # whether ranks go through their steps in the executor's order
+    schedule: ScheduleFile | None = None  # in place of the spec, which is then its file
 
     engine: ClassVar[str] = "player"
 
@@ -79,7 +81,13 @@ class Case:
 
     def refusal(self) -> str:
         """Why it cannot be played, such as too many processes; empty where it can."""
-        return refusal_of(
+        return self.extent()[0]
+
+    def extent(self) -> tuple[str, int]:
+        """Why it cannot be played, empty where it can, and the steps of a play, 0 if not known."""
+        if self.schedule:
+            return "", self.schedule.call["steps"]
+        return extent_of(
             self.collective,
             self.spec,
             self.procs,
@@ -110,6 +118,7 @@ class Case:
             forecasts=self.forecasts,
             begins=self.begins,
             blocks=self.blocks,
+            given=self.schedule.parsed if self.schedule else None,
             **self.noise.arguments(),
         )
         runs = _core.simulate(request, self.platform.parsed, on_play)
@@ -123,11 +132,11 @@ class Case:
 
 
 @cache
-def refusal_of(
+def extent_of(
     collective: str, spec: str, procs: int, platform: Platform, mapping: str, root: int, *, apart: bool
-) -> str:
-    """Why a case cannot be played; `apart`: with blocks of sizes of their own. Asked once: for many
-    processes it takes seconds, and whether there is too little time is not always answered alike."""
+) -> tuple[str, int]:
+    """Why a case cannot be played, and its steps; `apart`: with blocks of sizes of their own. Computed once:
+    for many processes it takes seconds, and whether there is too little time is not always answered alike."""
     request = _core.SimulationRequest(
         collective=collective,
         spec=spec,
@@ -137,11 +146,11 @@ def refusal_of(
         blocks=[[]] if apart else [],
     )
     try:
-        return _core.simulation_refusal(request, platform.parsed)
+        return _core.simulation_extent(request, platform.parsed)
     except RequestError as error:
-        return str(error)
+        return str(error), 0
     except MemoryError:
-        return f"{spec} on {procs} processes needs too much memory; take fewer processes"
+        return f"{spec} on {procs} processes needs too much memory; take fewer processes", 0
 
 
 def require_possible(cases: Sequence[Case]) -> None:

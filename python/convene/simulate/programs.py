@@ -12,7 +12,7 @@ from convene._core import RequestError
 from convene.base.core_types import Simulated
 from convene.catalogue.algorithms import uses_forecast
 from convene.simulate import inputs, platforms
-from convene.simulate.cases import QUIET, Case, Noise, refusal_of
+from convene.simulate.cases import QUIET, Case, Noise, extent_of
 from convene.simulate.skeletons import Call, Compute, Skeleton
 
 WINDOW = 8  # iterations whose arrivals a forecast is the mean of
@@ -53,13 +53,13 @@ class Program(Case):
     specs: tuple[str, ...] = ()
     seed: int = 1
 
-    def refusal(self) -> str:
+    def extent(self) -> tuple[str, int]:
         asked = zip(self.skeleton.calls, self.specs, strict=True)
-        found = (
-            refusal_of(call.collective, spec, self.procs, self.platform, self.mapping, call.root, apart=False)
+        found = [
+            extent_of(call.collective, spec, self.procs, self.platform, self.mapping, call.root, apart=False)
             for call, spec in asked
-        )
-        return next(filter(None, found), "")
+        ]
+        return next(filter(None, (refusal for refusal, _ in found)), ""), sum(steps for _, steps in found)
 
     @property
     def plays(self) -> int:

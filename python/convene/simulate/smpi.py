@@ -86,8 +86,8 @@ class SmpiCase(cases.Case):
     running: ClassVar[set["subprocess.Popen[str]"]] = set()
     stopped: ClassVar[bool] = False
 
-    def refusal(self) -> str:
-        return ""  # each process has but its own schedule
+    def extent(self) -> tuple[str, int]:
+        return "", 0  # each process has but its own schedule
 
     def play(self, _on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
         launcher, program = find_launcher()

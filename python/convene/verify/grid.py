@@ -10,6 +10,7 @@ from convene import _core
 from convene._core import RequestError
 from convene.base import parsing
 from convene.catalogue import algorithms
+from convene.catalogue.schedule_files import ScheduleFile
 from convene.verify import mappings
 from convene.verify.mappings import NOWHERE, Mapping
 from convene.verify.samples import Sample, samples_of, unmet
@@ -36,14 +37,17 @@ class Case:
     forecasts: int = 0
     mapping: Mapping = NOWHERE
     commutative: bool = True
+    schedule: ScheduleFile | None = None  # in place of the spec, which is then its file
 
     @property
     def algorithm(self) -> str:
+        if self.schedule:
+            return self.spec
         return self.spec.partition(";")[0].partition("(")[0]
 
     @property
     def plays_in_place(self) -> bool:
-        return knows_in_place(self.collective)
+        return self.schedule is None and knows_in_place(self.collective)
 
 
 def roots_of(collective: str, procs: int, wanted: str) -> Iterable[int]:

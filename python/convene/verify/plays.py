@@ -52,6 +52,7 @@ def play(case: Case) -> Result:
         procs=case.procs,
         root=case.root,
         commutative=case.commutative,
+        given=case.schedule.parsed if case.schedule else None,
         **case.mapping.as_arguments,
     )
     verdict = _core.check(request)
@@ -89,7 +90,7 @@ def as_json(result: Result) -> Json:
         "algorithm": case.algorithm,
         "procs": case.procs,
         "root": case.root,
-        "parameters": _core.parameters(case.collective, case.spec),
+        "parameters": {} if case.schedule else _core.parameters(case.collective, case.spec),
         "ok": verdict["ok"],
         **{name: verdict[name] for name in ("rounds", "messages", "blocks")},
         **{

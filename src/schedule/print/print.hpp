@@ -36,6 +36,8 @@ struct PlanInfo {
   std::uint32_t peers = 0;  ///< of Naming::pair: N; 0: every rank is a peer
   std::vector<std::int32_t> arrivals =
       {};  ///< the forecast that the plan was made from, in rounds; empty: none
+  bool in_place = false;
+  std::string graph = {};  ///< of a neighborhood collective, as on the command line; empty: the default one
 
   /// The unit of message contents, in the singular.
   std::uint32_t blocks_per_rank() const { return peers > 0 ? peers : procs; }
@@ -60,9 +62,12 @@ inline constexpr Rank most_procs_in_slots = 512;
 
 /// One object: {"collective", "algorithm", "procs", "root", "parameters", "rounds", "messages", "blocks",
 /// "ranks": [{"rank", "steps": [{"id", "kind", "peer", "match", "round", "slots": [[buffer, place], …] (copy,
-/// combine: "from", "to"), "after": [id, …]}]}]}; with a forecast also "arrivals", after "parameters". A copy
-/// or combine (to = from ∘ to) has no "peer" and "match", a join no slots either. Above 512 processes a slot
-/// is a range [buffer, first, stride, count], modulo the number that the rank's "places" give for the buffer.
+/// combine: "from", "to"), "after": [id, …]}]}]}. A copy or combine (to = from ∘ to) has no "peer" and
+/// "match", a join no slots either. After "parameters", only if they apply: "arrivals", "segments",
+/// "in_place" and "graph". After "rank", only if the schedule uses such buffers: "places" and "first_sharer"
+/// (shared), "places" and "sized_like" (scratch). Above 512 processes a slot is a range [buffer, first,
+/// stride, count], modulo the number that the rank's "places" give for the buffer. read/plan_reader.hpp reads
+/// it back.
 std::string to_json(const Plan& plan, const PlanInfo& info);
 
 /// The costs of steps in a GOAL file.

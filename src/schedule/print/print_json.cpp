@@ -35,6 +35,9 @@ class Writer {
       put("{}{}: {}", std::exchange(separator, ", "), quoted(name), parameter_value(value));
     out_ += "}, ";
     if (!info.arrivals.empty()) put("\"arrivals\": [{}], ", fmt::join(info.arrivals, ", "));
+    if (info.segments > 1) put("\"segments\": {}, ", info.segments);
+    if (info.in_place) out_ += "\"in_place\": true, ";
+    if (!info.graph.empty()) put("\"graph\": {}, ", quoted(info.graph));
     put("\"rounds\": {}, \"messages\": {}, \"blocks\": {}, \"ranks\": [", counts.rounds, counts.messages,
         counts.blocks);
     separator = "\n";
@@ -54,7 +57,10 @@ class Writer {
 
   void write(const Schedule& schedule) {
     put(" {{\"rank\": {}, ", schedule.rank());
-    if (as_ranges_) write_places(schedule);
+    const bool has_scratch = schedule.buffers() > index(Buffer::scratch);
+    if (as_ranges_ || has_scratch || schedule.places(Buffer::shared) > 0) write_places(schedule);
+    if (schedule.places(Buffer::shared) > 0) put("\"first_sharer\": {}, ", schedule.first_sharer());
+    if (has_scratch) write_sized_like(schedule);
     out_ += "\"steps\": [";
     const auto predecessors = schedule.predecessors();
     const char* separator = "\n";
@@ -71,6 +77,16 @@ class Writer {
     for (unsigned b = 0; b < schedule.buffers(); ++b)
       if (const auto buffer = static_cast<Buffer>(b); schedule.places(buffer) > 0)
         put("{}\"{}\": {}", std::exchange(separator, ", "), name(buffer), schedule.places(buffer));
+    out_ += "}, ";
+  }
+
+  void write_sized_like(const Schedule& schedule) {
+    out_ += "\"sized_like\": {";
+    const char* separator = "";
+    for (unsigned b = index(Buffer::scratch); b < schedule.buffers(); ++b)
+      if (const auto buffer = static_cast<Buffer>(b); schedule.places(buffer) > 0)
+        put("{}\"{}\": [{}]", std::exchange(separator, ", "), name(buffer),
+            fmt::join(schedule.sized_like(buffer), ", "));
     out_ += "}, ";
   }
 

@@ -118,8 +118,10 @@ TEST(ToJson, KeepsTheOrderOfKeysAndOfSlots) {
   builder.begin(2, 0);
   builder.buffer(Buffer::input, 1);
   builder.buffer(Buffer::output, 5);
-  builder.buffer(scratch(1), 2);
-  builder.copy({{Range(Buffer::output, 3, 4, 2)}}, {{Range(scratch(1), 0, 2), Range(scratch(1), 0, 2)}});
+  const std::vector<Place> like{3, 4};
+  builder.scratch(like);
+  const Buffer second = builder.scratch(like);
+  builder.copy({{Range(Buffer::output, 3, 4, 2)}}, {{Range(second, 0, 2), Range(second, 0, 2)}});
   const std::string text = to_json({builder.finish()}, ring_info(2));
   EXPECT_THAT(text,
               HasSubstr(R"({"id": 0, "kind": "copy", "round": 0, )"

@@ -10,10 +10,10 @@ import typer
 from convene import _core
 from convene._core import RequestError
 from convene.base import console, parsing
-from convene.catalogue import collectives, selection
+from convene.catalogue import collectives, schedule_files, selection
 from convene.cli import completion, prediction_output
 from convene.cli.groups import grouped
-from convene.cli.options import Collective, Json, check_root, complete, refuse
+from convene.cli.options import Collective, Json, Schedules, check_root, complete, refuse
 from convene.model import platform_files, prediction
 from convene.model.platform_files import NONE, PlatformFile
 from convene.model.prediction import HOP_BYTES, Setting
@@ -44,6 +44,8 @@ with Convene, or a file. Parameters of the sources are partly assumed; the outpu
   convene predict allgather --platform metropolis -p 2-32 --nodes 4 --bytes 8:1MiB --winners
 
   convene predict bcast --platform metropolis -p 32 --bytes 1KiB:4MiB:16 --tune
+
+  convene predict allgather --platform metropolis -p 8 --nodes 2 --schedule mine.json --algorithms ring
 """
 
 MOST_PROCS = 1 << 16
@@ -98,6 +100,7 @@ class Calls:
             autocompletion=completion.complete_algorithms,
         ),
     ] = "all"
+    schedules: Schedules = None
     model: Annotated[
         str, typer.Option("-m", "--model", metavar="NAME", help="Cost model.", autocompletion=complete_model)
     ] = "taulop"
@@ -161,7 +164,7 @@ class Views:
     def is_symbolic(self) -> bool:
         return self.expression or self.compare is not None
 
-    def check(self) -> None:
+    def check(self, *, has_schedules: bool) -> None:
         wanted = {
             "--winners": self.show_winners,
             "--crossovers": self.show_crossovers,
@@ -173,6 +176,10 @@ class Views:
         given = [option for option, is_wanted in wanted.items() if is_wanted]
         if len(given) > 1:
             raise RequestError(f"{' and '.join(given)} show different things; take one of them")
+        if has_schedules and (self.show_winners or self.show_tuned or self.compare):
+            raise RequestError(
+                f"--schedule does not go with {given[0]}, which is about algorithms; leave it out"
+            )
         if self.latex and not self.expression:
             raise RequestError("--latex is for --expression")
         if self.transport and not self.is_symbolic:
@@ -192,7 +199,7 @@ def predict(
     json: Json = False,
 ) -> None:
     name = collectives.check_collective(collective)
-    views.check()
+    views.check(has_schedules=bool(calls.schedules))
     numbers = parse_procs(procs, several=views.show_winners)
     platform = platform_files.load(place.platform) if place.platform else NONE
     settings = [make_setting(name, number, numbers, platform, place, calls) for number in numbers]
@@ -208,7 +215,11 @@ def make_setting(
     count = None if place.nodes is None else parsing.parse_number(place.nodes, "--nodes", 1, max(numbers))
     where = prediction.machine_of(procs, count, place.machine, place.mapping, platform)
     root = check_root(collective, calls.root, procs)
-    return Setting(collective, procs, root, where, place.mapping, platform, calls.packed)
+    schedules = schedule_files.load_correct(calls.schedules, collective)
+    for each in schedules:
+        schedule_files.require_procs(each, [procs])
+        schedule_files.require_root(each, root)
+    return Setting(collective, procs, root, where, place.mapping, platform, calls.packed, tuple(schedules))
 
 
 def show_symbolic(context: typer.Context, setting: Setting, calls: Calls, views: Views, json: bool) -> None:
@@ -221,7 +232,7 @@ def show_symbolic(context: typer.Context, setting: Setting, calls: Calls, views:
         refuse(context, ["algorithms"], "--compare, which names two")
         prediction_output.print_comparison(setting, views.compare, transport, json)
         return
-    specs = choose(setting.collective, setting.procs, calls.algorithms)
+    specs = choose(setting, calls.algorithms)
     prediction_output.print_expressions(setting, specs, transport, views.latex, json)
 
 
@@ -237,7 +248,7 @@ def show_costs(
     if views.show_winners:
         prediction_output.print_winners(settings, calls.algorithms, model, sizes, json)
         return
-    specs = choose(setting.collective, setting.procs, calls.algorithms)
+    specs = choose(setting, calls.algorithms)
     view = chosen_view(views)
     if view:
         view(setting, specs, model, sizes, json)
@@ -271,14 +282,16 @@ def check_model(model: str, setting: Setting) -> None:
         raise RequestError(f"a time needs parameters: --platform {'|'.join(known)}, or a file")
 
 
-def choose(collective: str, procs: int, text: str) -> list[str]:
-    """The algorithms that were named, or all that can run; native ones have no schedule."""
-    chosen = selection.choose_algorithms(collective, procs, text)
+def choose(setting: Setting, text: str) -> list[str]:
+    """The algorithms that were named, or all that can run, and the schedules from files; native ones have no
+    schedule."""
+    chosen = selection.choose_algorithms(setting.collective, setting.procs, text)
     for spec in chosen:
         if spec.startswith("mpi:") or spec == "native":
             raise RequestError(f"Convene has no schedule of {spec}; leave it out")
     if not chosen:
         raise RequestError("--algorithms names none")
+    chosen += [schedule.file for schedule in setting.schedules]
     return chosen  # hierarchical ones are refused where the models get their plan, with the nodes
 
 

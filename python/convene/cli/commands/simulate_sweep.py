@@ -11,10 +11,11 @@ from rich.table import Table
 
 from convene import _core
 from convene._core import RequestError
-from convene.base import console, parsing
+from convene.base import console, parsing, progress
 from convene.base.result_types import Contender, Json, Simulation
 from convene.base.text import seconds_text
-from convene.catalogue import collectives, selection
+from convene.catalogue import collectives, schedule_files, selection
+from convene.catalogue.schedule_files import ScheduleFile
 from convene.catalogue.selection import INTERCEPTED, NATIVE
 from convene.cli import completion, options, simulations
 from convene.cli.groups import grouped
@@ -42,6 +43,8 @@ With --engine smpi the code that runs real programs runs in SimGrid's SMPI, and 
   convene simulate sweep allgather --platform curie -p 128 --algorithms ring,sparbit --arrivals uniform:1ms
 
   convene simulate sweep allgather --platform curie -p 128 --noise pareto:2us:1.5
+
+  convene simulate sweep allgather --platform yahoo -p 8 --schedule mine.json --algorithms ring,sparbit
 
   convene simulate sweep allgather --platform tryton -p 32 --engine smpi --baselines ompi,mpich
 """
@@ -72,6 +75,7 @@ class Calls:
             autocompletion=completion.complete_algorithms,
         ),
     ] = "all"
+    schedules: options.Schedules = None
     sizes: Annotated[
         str,
         typer.Option(
@@ -142,12 +146,14 @@ def sweep(
     if engine.engine == "smpi" and engine.critical_path:
         raise RequestError("SMPI traces no critical paths: leave out --critical-path")
     sizes = [0] if name in collectives.WITHOUT_SIZES else parsing.parse_sizes(calls.sizes)
+    schedules = load_schedules(calls, name, numbers, engine)
     asked: list[Case] = []
     options_of: list[Json] = []
     counts: list[int] = []
     for procs in numbers:
         patterns = make_patterns(procs, calls, details)
-        cases = make_cases(name, procs, place, machine, calls, details, engine, patterns, sizes)
+        given = [each for each in schedules if each.call["procs"] == procs]
+        cases = make_cases(name, procs, place, machine, calls, details, engine, patterns, sizes, given)
         cases, left_out = leave_impossible_out(cases) if calls.algorithms == "all" else (cases, {})
         asked += cases
         counts.append(len(cases))
@@ -180,6 +186,17 @@ def refuse_idle(context: typer.Context, collective: str, engine: Engine) -> None
         refuse(context, ["order"], "--engine smpi, where the executor itself runs")
 
 
+def load_schedules(calls: Calls, collective: str, numbers: list[int], engine: Engine) -> list[ScheduleFile]:
+    """The schedules from files; refuses those of other calls."""
+    if calls.schedules and engine.engine == "smpi":
+        raise RequestError("SMPI simulates algorithms alone: leave out --schedule, or take --engine player")
+    found = schedule_files.load_correct(calls.schedules, collective)
+    for each in found:
+        schedule_files.require_procs(each, numbers)
+        schedule_files.require_root(each, calls.root)
+    return found
+
+
 def make_patterns(procs: int, calls: Calls, details: Details) -> tuple[Pattern, ...]:
     """The patterns of arrival; a single one is repeated under noise."""
     found = inputs.make_arrivals(calls.arrivals, procs, calls.repetitions, details.seed)
@@ -196,6 +213,7 @@ def make_cases(
     engine: Engine,
     patterns: tuple[Pattern, ...],
     sizes: list[int],
+    schedules: list[ScheduleFile],
 ) -> list[Case]:
     make, others = choose_engine(engine, collective, procs, machine)
     specs = choose_algorithms(collective, procs, calls.algorithms)
@@ -203,6 +221,7 @@ def make_cases(
         raise RequestError(
             "ranks share no memory in SMPI: leave such algorithms out, or take --engine player"
         )
+    named: list[tuple[str, ScheduleFile | None]] = [(spec, None) for spec in [*specs, *others]]
     return [
         make(
             collective,
@@ -217,8 +236,9 @@ def make_cases(
             calls.root,
             inputs.parse_noise(details.noise, details.seed),
             ordered=engine.order == "compiled",
+            schedule=schedule,
         )
-        for spec in [*specs, *others]
+        for spec, schedule in [*named, *((each.file, each) for each in schedules)]
     ]
 
 
@@ -249,7 +269,12 @@ def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
 
 def leave_impossible_out(asked: list[Case]) -> tuple[list[Case], dict[str, str]]:
     """The cases that time and memory suffice for, and the reasons against the others."""
-    refusals = {case.spec: case.refusal() for case in asked if case.procs > cases.SMALL}
+    refusals: dict[str, str] = {}
+    with progress.shown("estimating", "algorithms") as show:
+        for done, case in enumerate(asked):
+            show(done, len(asked))
+            if case.procs > cases.SMALL:
+                refusals[case.spec] = case.refusal()
     reasons = {spec: reason for spec, reason in refusals.items() if reason}
     if len(reasons) == len(asked):
         return asked, {}

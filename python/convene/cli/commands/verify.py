@@ -2,6 +2,7 @@
 """convene verify: plays every schedule without MPI."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from convene import _core
 from convene._core import RequestError
 from convene.base import console, parsing
-from convene.catalogue import algorithms
+from convene.catalogue import algorithms, schedule_files
 from convene.catalogue.collectives import check_collective
 from convene.cli import options
 from convene.cli.groups import grouped
@@ -43,6 +44,8 @@ samples with all roots.
   convene verify reduce allreduce --procs 1-64 --segments 1,2,3,4,7,8,16 --non-commutative
 
   convene verify allgather 'hier(sparbit,linear;leaders=2)' --procs 8-32
+
+  convene verify --schedule mine.json
 
 Compositions, hier and remap, are played with each algorithm as a part, and on several mappings: sequential,
 cyclic and irregular ones, or the one of --mapping. Above 4 processes the mappings are divided among them, and
@@ -102,13 +105,13 @@ def parse_forecasts(text: str | None) -> int:
     return parsing.parse_number(count, "N in --arrivals random:N", 1, MOST_FORECASTS)
 
 
-def print_table(results: list[Result], procs: str) -> None:
+def print_table(results: list[Result], what: str) -> None:
     rows: dict[tuple[str, str], Row] = {}
     for result in results:
         rows.setdefault((result.case.collective, result.case.algorithm), Row()).add(result)
     numbers = ("plays", "P", "rounds", "messages", "blocks")
     table = console.table(
-        f"Schedules for --procs {procs}",
+        f"Schedules for {what}",
         *("collective", "algorithm", *numbers, "verdict"),
         numbers=numbers,
         optional=("plays", "blocks", "messages", "rounds"),
@@ -164,6 +167,13 @@ class Played:
 
 
 @dataclass(frozen=True)
+class Given:
+    """Given: schedules from files."""
+
+    schedules: options.Schedules = None
+
+
+@dataclass(frozen=True)
 class Place:
     """Place: nodes, mapping, neighbours."""
 
@@ -185,8 +195,10 @@ class Place:
 
 @grouped
 def verify(
+    context: typer.Context,
     played: Played,
     place: Place,
+    given: Given,
     names: Annotated[
         list[str] | None,
         typer.Argument(
@@ -197,18 +209,53 @@ def verify(
     ] = None,
     json: options.Json = False,
 ) -> None:
+    if given.schedules:
+        if names:
+            raise RequestError(f"--schedule names its collective; leave out {' '.join(names)}")
+        others = [
+            "procs",
+            "roots",
+            "arrivals",
+            "segments",
+            "thorough",
+            "mapping",
+            "placement",
+            "graph",
+        ]
+        options.refuse(context, others, "--schedule, which has one call")
+        report(schedule_cases(given.schedules, commutative=not played.non_commutative), "files", json)
+        return
     collectives, algorithm = split_names(names or [])
     if played.non_commutative:
         collectives = reductions_of(collectives, named=bool(names))
     grid = make_grid(collectives, algorithm, played, place)
     cases = make_cases(list(dict.fromkeys(collectives)), algorithm, grid)
     refuse_idle(cases, algorithm, played, place)
+    report(cases, f"--procs {played.procs}", json)
+
+
+def schedule_cases(paths: list[Path], *, commutative: bool) -> list[Case]:
+    """The calls of schedules from files."""
+    cases = []
+    for schedule in map(schedule_files.load, paths):
+        call = schedule.call
+        if not commutative:
+            reductions_of([call["collective"]], named=True)
+        where = (call["procs"], call["root"])
+        cases.append(
+            Case(call["collective"], schedule.file, *where, commutative=commutative, schedule=schedule)
+        )
+    return cases
+
+
+def report(cases: list[Case], what: str, json: bool) -> None:
+    """Plays the cases, and prints the results; ends with status 1 if one of them fails."""
     found = {result.case: result for result in plays.play_all(cases)}
     results = [found[case] for case in cases]
     if json:
         console.print_json([plays.as_json(result) for result in results])
     else:
-        print_table(results, played.procs)
+        print_table(results, what)
     failures = [result for result in results if not result.verdict["ok"]]
     for result in failures[:20]:
         console.complain(result.sentence)
