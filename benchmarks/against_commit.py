@@ -210,14 +210,8 @@ def markdown(results: dict[str, Any], limit: float) -> str:
         f"- a cache line to another core and back: {middle:.0f} ns ({low:.0f} to {high:.0f}); "
         f"{results['repetitions_in_two_states']} repetitions met two states and do not count",
         "",
-        "| cell | ratio | 95 % | baseline against itself | verdict |",
-        "|---|---:|---|---:|---|",
+        *ratios.table(results["cells"]),
     ]
-    for cell in sorted(results["cells"], key=lambda each: -each["ratio"]):
-        lines.append(
-            f"| {cell['cell']} | {cell['ratio']:.3f} | {cell['low']:.3f} … {cell['high']:.3f} "
-            f"| {cell['control']['ratio']:.3f} | {cell['verdict']} |"
-        )
     return "\n".join(lines) + "\n"
 
 
@@ -267,9 +261,10 @@ def main() -> None:
     if options.estimate:
         return
     needed = sorted({STACKS[stack][1] for stack in stacks})
+    old = baseline.build(commit, [f"convene-preload-{stack}" for stack in needed], options.jobs)
     libraries = {
         NEW: {stack: paths.preload_library(stack) for stack in needed},
-        OLD: baseline.build(commit, needed, options.jobs),
+        OLD: {stack: old / "lib" / f"libconvene-preload-{stack}.so" for stack in needed},
     }
     key = " ".join([digest(libraries), str(options.procs), str(options.seconds)])
     kept = Observations(options.output / "against_commit_observations.json", key)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The drop-in libraries of another commit, built beside those of this one."""
+"""Libraries and programs of another commit, built beside those of this one."""
 
 import re
 import subprocess
@@ -41,8 +41,8 @@ def settings_of(cache: Path) -> list[str]:
     return [f"-D{name}={found[name]}" for name in SHARED if name in found]
 
 
-def build(commit: str, libraries: list[str], jobs: int) -> dict[str, Path]:
-    """The drop-in library of each stack, built in build/baseline (a worktree and its build)."""
+def build(commit: str, targets: list[str], jobs: int) -> Path:
+    """Builds targets of a commit in build/baseline (a worktree and its build); returns the build's folder."""
     home = common.ROOT / "build" / "baseline" / commit[:12]
     source, folder = home / "source", home / "build"
     if not source.is_dir():
@@ -52,11 +52,10 @@ def build(commit: str, libraries: list[str], jobs: int) -> dict[str, Path]:
             ["git", "-C", common.ROOT, "worktree", "add", "--quiet", "--detach", source, commit], check=True
         )
     log = home / "build.log"
-    targets = [f"convene-preload-{library}" for library in libraries]
-    configure = ["cmake", "-S", str(source), "-B", str(folder), "-G", "Ninja", "-DCONVENE_TESTS=OFF"]
-    configure += ["-DCONVENE_PYTHON=OFF", *settings_of(common.ROOT / "build" / "CMakeCache.txt")]
+    configure = ["cmake", "-S", str(source), "-B", str(folder), "-G", "Ninja", "-DCONVENE_PYTHON=OFF"]
+    configure += settings_of(common.ROOT / "build" / "CMakeCache.txt")
     with log.open("w") as output:
         for command in (configure, ["ninja", "-C", str(folder), f"-j{jobs}", *targets]):
             if subprocess.run(command, stdout=output, stderr=output, check=False).returncode:
                 raise RuntimeError(f"commit {commit[:12]} does not build here; {log} says why")
-    return {library: folder / "lib" / f"libconvene-preload-{library}.so" for library in libraries}
+    return folder

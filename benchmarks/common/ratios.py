@@ -110,3 +110,16 @@ def geometric_mean(cells: list[Cell]) -> Estimate:
     value = np.exp(np.mean([np.log(np.median(cell.ratios)) for cell in cells]))
     samples = np.exp(np.mean([np.log(medians(cell.ratios, seed)) for seed, cell in enumerate(cells)], axis=0))
     return estimate(float(value), samples)
+
+
+def table(cells: list[dict[str, Any]]) -> list[str]:
+    """Lines of Markdown: Judged.as_json() of each cell, the largest ratio first."""
+    lines = [
+        "| cell | ratio | 95 % | baseline against itself | verdict |",
+        "|---|---:|---|---:|---|",
+    ]
+    return lines + [
+        f"| {cell['cell']} | {cell['ratio']:.3f} | {cell['low']:.3f} … {cell['high']:.3f} "
+        f"| {cell['control']['ratio']:.3f} | {cell['verdict']} |"
+        for cell in sorted(cells, key=lambda each: -each["ratio"])
+    ]
