@@ -82,6 +82,28 @@ def test_every_form_of_every_collective(name: str, chosen: str, collectives: lis
     assert "out of memory (MPI_ERR_NO_MEM)" in done.output
 
 
+@pytest.mark.sampled(default=2, all=10)
+@pytest.mark.parametrize("procs", [1, 2])
+@pytest.mark.parametrize("collectives", GROUPS, ids=lambda group: group[0])
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_a_generator_fails(name: str, collectives: list[str], procs: int) -> None:
+    """In every form: the call is native on all ranks, and says why."""
+    stack = present(name)
+    variables = {
+        "CONVENE_USE": ",".join(f"{each}={USES[each]}" for each in collectives),
+        "CONVENE_CHECK": "no_schedules",
+    }
+    done = stack.run(
+        procs,
+        [stack.program("failing_allocations"), "--from", "5000", *collectives],
+        variables,
+        timeout=120,
+    )
+    check(done)
+    for each in collectives:
+        assert f"{each}={USES[each]} stays native: CONVENE_CHECK=no_schedules" in done.output
+
+
 @pytest.mark.sampled(default=2, all=6)
 @pytest.mark.parametrize(
     ("collective", "algorithm"),

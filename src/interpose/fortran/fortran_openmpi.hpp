@@ -15,6 +15,7 @@
 #include "interpose/interposition.hpp"
 #include "runtime/call/arguments.hpp"
 #include "runtime/call/caller.hpp"
+#include "runtime/call/failure.hpp"
 
 namespace convene::interpose::fortran {
 
@@ -80,14 +81,16 @@ static_assert(sizeof(MPI_Fint) == sizeof(int), "counts of Fortran are passed on 
 
 /// Defines a collective's three forms: mpi_<name>, mpi_i<name> and mpi_<name>_init. `names` and `arguments`
 /// in parentheses are the blocking form's: as received, and in the runtime's types; then its parameters, all
-/// without ierror.
+/// without ierror. The conversion to the runtime's types may lack memory: guarded() makes that an error code.
 #define CONVENE_FORTRAN_FORMS(name, capitals, names, arguments, ...)                                      \
   CONVENE_FORTRAN(name, capitals, (__VA_ARGS__, MPI_Fint * ierror), (CONVENE_FORTRAN_LIST names, ierror), \
-                  name arguments)                                                                         \
+                  guarded(comm_of(*comm), [&] { return name arguments; }))                                \
   CONVENE_FORTRAN(i##name, I##capitals, (__VA_ARGS__, MPI_Fint * request, MPI_Fint * ierror),             \
-                  (CONVENE_FORTRAN_LIST names, request, ierror),                                          \
-                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form()))                        \
+                  (CONVENE_FORTRAN_LIST names, request, ierror), guarded(comm_of(*comm), [&] {            \
+                    return name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form());               \
+                  }))                                                                                     \
   CONVENE_FORTRAN(name##_init, capitals##_INIT,                                                           \
                   (__VA_ARGS__, const MPI_Fint* info, MPI_Fint* request, MPI_Fint* ierror),               \
-                  (CONVENE_FORTRAN_LIST names, info, request, ierror),                                    \
-                  name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form(info_of(*info))))
+                  (CONVENE_FORTRAN_LIST names, info, request, ierror), guarded(comm_of(*comm), [&] {      \
+                    return name(CONVENE_FORTRAN_LIST arguments, RequestOf(request).form(info_of(*info))); \
+                  }))

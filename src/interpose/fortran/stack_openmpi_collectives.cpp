@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The collectives in Fortran under Open MPI; interpose/fortran/fortran_openmpi.hpp says why they are here.
 #include <mutex>
-#include <new>
 #include <set>
 #include <vector>
 
@@ -15,8 +14,9 @@ using namespace fortran;
 namespace {
 
 /// An array of datatypes with one entry per peer, as C has it; null for a null one. It stays until the
-/// process ends, since MPI does not report when it has done with it. Equal arrays are kept once.
-const MPI_Datatype* types_of(const MPI_Fint* indices, const MPI_Fint* comm_index) try {
+/// process ends, since MPI does not report when it has done with it. Equal arrays are kept once. Throws
+/// std::bad_alloc.
+const MPI_Datatype* types_of(const MPI_Fint* indices, const MPI_Fint* comm_index) {
   const MPI_Comm comm = comm_of(*comm_index);
   if (!indices || comm == MPI_COMM_NULL) return nullptr;
   int inter = 0, peers = 0;
@@ -29,8 +29,6 @@ const MPI_Datatype* types_of(const MPI_Fint* indices, const MPI_Fint* comm_index
       *new std::set<std::vector<MPI_Datatype>>;  // never freed: programs finalize in odd orders
   const std::lock_guard lock(mutex);
   return kept.insert(std::move(types)).first->data();
-} catch (const std::bad_alloc&) {
-  return nullptr;
 }
 
 }  // namespace

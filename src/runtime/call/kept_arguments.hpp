@@ -2,7 +2,7 @@
 // Arguments of a call that continues after it has returned.
 #pragma once
 
-#include <deque>
+#include <forward_list>
 
 #include "base/arena.hpp"
 #include "mpi/datatype.hpp"
@@ -38,14 +38,14 @@ class KeptArguments : public Arguments {
       if (kept[block] != MPI_DATATYPE_NULL && is_as_before)
         kept[block] = kept[block - 1];
       else
-        types_.emplace_back(kept[block]);
+        types_.emplace_front(kept[block]);
     }
     side.types = kept;
   }
 
   const KeptType send_type_, recv_type_;
   const HeldOperator operator_;
-  std::deque<KeptType> types_;  // of blocks with a type each
+  std::forward_list<KeptType> types_;  // of blocks with a type each; nothing is allocated for others
   Arena arrays_;
 };
 

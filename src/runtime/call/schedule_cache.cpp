@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/call/schedule_cache.hpp"
 
+#include "base/error.hpp"
 #include "runtime/settings/settings.hpp"
 
 namespace convene::runtime {
 namespace {
 
 std::shared_ptr<const Prepared> prepare(const Algorithm& algorithm, const Call& call, Builder& builder) {
+  if (settings().refuses_schedules) throw Error("CONVENE_CHECK=no_schedules lets every generator fail");
   auto prepared = std::make_shared<Prepared>();
   Runnable runnable = build_runnable(algorithm, call, builder);
   prepared->schedule = std::move(runnable.schedule);

@@ -40,14 +40,12 @@ class Communicator {
  public:
   /// The handle of a communicator, created if needed; null if it cannot have one (then all calls are native).
   static Communicator* of(MPI_Comm comm) {
-    const LastLookup& last = last_lookup_;
-    if (last.handle && last.comm == comm &&
-        last.generation == handle_generation.load(std::memory_order_acquire))
-      return last.handle;
-    return find_or_make(comm);
+    return is_last_lookup(comm) ? last_lookup_.handle : find_or_make(comm);
   }
   /// The same, but throws if there is no memory for a handle.
-  static Communicator* obtain(MPI_Comm comm);
+  static Communicator* obtain(MPI_Comm comm) {
+    return is_last_lookup(comm) ? last_lookup_.handle : look_up(comm);
+  }
   /// The handle of a communicator; null if it has none yet.
   static Communicator* known(MPI_Comm comm);
 
@@ -119,8 +117,15 @@ class Communicator {
   };
   [[gnu::tls_model("initial-exec")]] static thread_local constinit LastLookup last_lookup_;
 
+  static bool is_last_lookup(MPI_Comm comm) {
+    const LastLookup& last = last_lookup_;
+    return last.handle && last.comm == comm &&
+           last.generation == handle_generation.load(std::memory_order_acquire);
+  }
+
   explicit Communicator(MPI_Comm comm);
   static Communicator* find_or_make(MPI_Comm comm) noexcept;
+  static Communicator* look_up(MPI_Comm comm);
   friend struct Registry;
 
   const CommInfo info_;

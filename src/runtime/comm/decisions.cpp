@@ -124,8 +124,9 @@ Decision Decisions::make(const CallSignature& call) {
   return decision;
 }
 
-/// Builds the schedule of a spec. An Error (such as too many places) is a function of the signature and equal
-/// on all ranks: the call stays native. Other exceptions may be this rank's alone, and are thrown.
+/// Builds the schedule of a spec. What a generator throws (too many places, a length that no container has)
+/// is a function of the signature and equal on all ranks: the call stays native. Lack of memory may be this
+/// rank's alone, and is thrown.
 void Decisions::schedule(Decision& decision, const Spec& spec) {
   const CallSignature& signature = decision.signature;
   Call call{.collective = signature.collective,
@@ -148,7 +149,9 @@ void Decisions::schedule(Decision& decision, const Spec& spec) {
     decision.prepared = process_schedules().get(*spec.algorithm, call);
     decision.spec = spec;
     decision.algorithm = decision.chosen;
-  } catch (const Error& error) {
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
     decision.reason = Reason::no_schedule;
     decision.reason_detail = std::string("no schedule: ") + error.what();
     ProfileRegistry::instance().warn(std::string(name(signature.collective)) + "=" + decision.chosen +

@@ -125,13 +125,13 @@ thread_local constinit Communicator::LastLookup Communicator::last_lookup_{};
 
 Communicator* Communicator::find_or_make(MPI_Comm comm) noexcept {
   try {
-    return obtain(comm);
+    return look_up(comm);
   } catch (...) {
     return nullptr;
   }
 }
 
-Communicator* Communicator::obtain(MPI_Comm comm) {
+Communicator* Communicator::look_up(MPI_Comm comm) {
   const std::uint64_t now = handle_generation.load(std::memory_order_acquire);
   Communicator* handle = Registry::instance().find(comm, true);
   if (handle && handle->failure() != MPI_SUCCESS) handle->fast_path().forget();

@@ -87,7 +87,9 @@ Settings read_settings() {
   result.execution = static_cast<Execution>(one_of("CONVENE_EXECUTE", {"automatic", "compiled", "dynamic"}));
   result.machine = variable("CONVENE_MACHINE");
   result.mapping = variable("CONVENE_MAPPING");
-  result.check_agreement = one_of("CONVENE_CHECK", {"nothing", "agreement"}) == 1;
+  const int check = one_of("CONVENE_CHECK", {"nothing", "agreement", "no_schedules"});
+  result.check_agreement = check == 1;
+  result.refuses_schedules = check == 2;
   result.reproducible = one_of("CONVENE_REPRODUCIBLE", {"no", "yes"}) == 1;
   const std::uint64_t communicators =
       number("CONVENE_COMMUNICATORS", static_cast<std::uint64_t>(result.communicators));

@@ -26,6 +26,7 @@ struct Settings {
   Execution execution = Execution::automatic;  ///< CONVENE_EXECUTE=compiled|dynamic
   std::string machine, mapping;                ///< CONVENE_MACHINE, CONVENE_MAPPING
   bool check_agreement = false;                ///< CONVENE_CHECK=agreement
+  bool refuses_schedules = false;              ///< CONVENE_CHECK=no_schedules: every generator fails
   bool reproducible = false;                   ///< CONVENE_REPRODUCIBLE=yes: equal bits from run to run
   int communicators = 1000;              ///< CONVENE_COMMUNICATORS: maximum number of internal communicators
                                          ///< at one time
