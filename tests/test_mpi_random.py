@@ -11,7 +11,7 @@ from tests.conformance.stacks import Stack, all_stacks
 CALLS = {"openmpi4": (1, 2, 3, 5, 9), "openmpi5": (2, 4), "mpich5": (2, 5, 7), "mpich4": (3,)}
 USE = (
     "allgather=sparbit,allgatherv=ring,gather=binomial,gatherv=nway_binomial;fanout=2,scatter=nway_binomial,"
-    "scatterv=binomial,bcast=scatter_allgather,alltoall=bruck,alltoallv=bruck,"
+    "scatterv=binomial,bcast=scatter_allgather,alltoall=bruck,alltoallv=bruck,alltoallw=bruck,"
     "barrier=dissemination"
 )
 

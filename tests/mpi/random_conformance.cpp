@@ -78,8 +78,8 @@ class Guarded {
   std::vector<unsigned char> memory_;
 };
 
-const char* const collectives[] = {"allgather", "allgatherv", "gather",   "gatherv",   "scatter",
-                                   "scatterv",  "bcast",      "alltoall", "alltoallv", "barrier"};
+const char* const collectives[] = {"allgather", "allgatherv", "gather",    "gatherv",   "scatter", "scatterv",
+                                   "bcast",     "alltoall",   "alltoallv", "alltoallw", "barrier"};
 bool has_arrays(const std::string& name) { return name.back() == 'v' || name.back() == 'w'; }
 
 /// One call with all its arguments, twice: for Convene, and for the MPI.
@@ -169,14 +169,16 @@ const Type& one_of(const std::vector<Type>& types, int items, Random& mine, bool
 }
 
 /// `shared` is the same on all ranks, `mine` is not.
-void fill_in(Call& call, const std::vector<Type>& types, [[maybe_unused]] bool outstanding, Random& shared,
-             Random& mine) {
+void fill_in(Call& call, const std::vector<Type>& types, bool outstanding, Random& shared, Random& mine) {
   call.root = below(shared, call.procs);
   call.in_place = below(shared, 4) == 0 && !call.is("bcast");
-#ifdef OPEN_MPI  // its alltoallv in place is wrong for types with gaps, and the non-blocking one for any
-  call.in_place = call.in_place && !(outstanding && call.is_between_pairs());
+  // Native calls in place that are wrong: Open MPI's alltoallv for types with gaps, its non-blocking one for
+  // any, its alltoallw (open-mpi/ompi#9329); MPICH's non-blocking alltoallw (pmodels/mpich#6404).
+#ifdef OPEN_MPI
+  call.in_place = call.in_place && !(outstanding && call.is_between_pairs()) && !call.is("alltoallw");
   const bool without_gaps = call.in_place && call.is_between_pairs();
 #else
+  call.in_place = call.in_place && !(outstanding && call.is("alltoallw"));
   const bool without_gaps = false;
 #endif
   call.units = random_units(shared);
@@ -219,6 +221,9 @@ void fill_in(Call& call, const std::vector<Type>& types, [[maybe_unused]] bool o
     }
     sent_bytes = lay_out(sent, from, mine, call.send_counts, call.send_at);
     got_bytes = lay_out(got, to, mine, call.recv_counts, call.recv_at);
+#ifdef OPEN_MPI  // on one rank it takes displacements as multiples of the extent (4.1.4, 5.0)
+    if (n == 1) call.send_at[0] = call.recv_at[0] = 0;
+#endif
   } else if (has_arrays(call.collective)) {
     lay_out(sent, *call.send, mine, call.send_counts, call.send_at);
     lay_out(got, *call.recv, mine, call.recv_counts, call.recv_at);
@@ -236,7 +241,9 @@ void fill_in(Call& call, const std::vector<Type>& types, [[maybe_unused]] bool o
     return static_cast<std::size_t>(reach(counts, at)) * static_cast<std::size_t>(type.extent / type.items);
   };
   const auto guarded = [&](std::size_t size, const Type& type) {
-    return std::make_unique<Guarded>(size, static_cast<std::size_t>(type.reach) + 16);
+    constexpr std::size_t longest = 128;  // of all types' reaches
+    return std::make_unique<Guarded>(
+        size, call.is("alltoallw") ? longest : static_cast<std::size_t>(type.reach) + 16);
   };
   if (!call.is("alltoallw")) {
     sent_bytes = static_cast<MPI_Aint>(bytes(call.send_counts, call.send_at, *call.send));
