@@ -42,7 +42,8 @@ class Clock {
   /// Estimates offset and drift again. Collective.
   void update() { clock_.update(MPI_COMM_WORLD, tag, await); }
 
-  /// By rank, at rank 0; times in seconds. Collective.
+  /// Lists by rank: `offset` and `error` in seconds, `drift`, `shared`. Filled at rank 0; zeros on the other
+  /// ranks. Collective.
   nlohmann::json describe() const {
     const Time at = now();
     double mine[4] = {static_cast<double>(clock_.offset_at(at)) * 1e-9,

@@ -56,8 +56,9 @@ std::unique_ptr<Predictor> make_last_value();
 std::unique_ptr<Predictor> make_moving_average(std::size_t window = 5);
 /// s ← s + weight·(x − s), 0 < weight ≤ 1.
 std::unique_ptr<Predictor> make_exponential_average(double weight = 0.25);
-/// The value one period ago. The period, from 2 to `longest`, is the one with which the values repeat best;
-/// two periods are needed.
+/// The value one period ago. The period, from 2 to `longest` values, is the one with the least mean
+/// difference between values one period apart. A longer period is chosen only if its difference is less than
+/// half of a shorter one's. A period is considered once two full periods have been observed.
 std::unique_ptr<Predictor> make_seasonal(std::size_t longest = 32);
 /// AR(order): mean and order coefficients fitted to the last `window` values by the Levinson-Durbin
 /// recursion.

@@ -53,9 +53,9 @@ class Selection {
   /// True if choose() needs the nodes and the ranks per node.
   bool needs_topology() const;
 
-  /// Throws Error where a forced algorithm cannot run with this number of processes: the call must fail with
-  /// its text. Where native would be the answer and the MPI has no such call, it is the first of the
-  /// catalogue that fits.
+  /// Throws Error if a forced algorithm cannot run with this number of processes: the caller ends the
+  /// program with its text. Where native would be the answer and the MPI has no such call, it is the first of
+  /// the catalogue that fits.
   Choice choose(const Situation& situation) const;
 
  private:

@@ -16,8 +16,8 @@ struct CallStatistics {
   std::vector<double> imbalance, mean_elapsed, run_time, last_arrival_to_last_exit;
 };
 
-/// `arrivals` and `exits`: by call, for each rank. Throws std::invalid_argument if they have different
-/// lengths.
+/// `arrivals` and `exits`: by call, for each rank. Throws std::invalid_argument if they differ in the number
+/// of calls, or for a call in the number of ranks.
 CallStatistics call_statistics(const std::vector<std::vector<double>>& arrivals,
                                const std::vector<std::vector<double>>& exits);
 

@@ -7,8 +7,8 @@
 //
 // Contract
 // - Messages are matched by (source, tag), in the order in which they were sent. Tags are those of
-//   transport/tags.hpp: a tag is in use for one message between two ranks at a time, except across
-//   collective_range collectives.
+//   transport/tags.hpp. Within collective_range successive collectives, at most one pending message between
+//   two ranks has a given tag. After that the tags repeat.
 // - A handle represents a pending operation. Completion sets it to none(). Handles of one run are contiguous.
 // - A send buffer must not be changed, and a receive buffer not be read, until the handle is complete.
 // - Return values are 0 (MPI_SUCCESS) or an MPI error code. After an error the caller abandons all its

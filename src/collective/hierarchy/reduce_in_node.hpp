@@ -6,7 +6,8 @@
 
 namespace convene::collective {
 
-/// Contributions of this node to a lane are combined by the part in a slot at the lane's leader, into `sum`.
+/// Reduces this node's contributions to a lane. Part number `slot` of the composition is the algorithm. The
+/// result is in `sum` at the lane's leader.
 inline void reduce_in_node(HierarchicalCall& at, std::size_t slot, const Call& call, Builder& builder,
                            Rank lane, const Embedding::Places& sum, bool in_place) {
   const Hierarchy& nodes = at.nodes();

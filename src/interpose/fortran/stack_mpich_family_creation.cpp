@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Creation of communicators by `use mpi_f08` under MPICH and its relatives. The other Fortran forms call the
-// C functions.
+// Creation of communicators by `use mpi_f08` under MPICH and its relatives. The MPI's wrappers of mpif.h and
+// `use mpi` call the C functions, which interpose/creation.cpp intercepts.
 #include "interpose/fortran/fortran_creation.hpp"
 
 using convene::interpose::fortran::Word;

@@ -55,7 +55,7 @@ std::uint32_t most_pieces(const std::vector<Spec>& specs, Rank procs) {
   return most;
 }
 
-/// Bytes that a round of a candidate moves: a block, or a segment of a vector.
+/// Bytes of one message in a round of a candidate: one rank's block, or one segment of a vector.
 std::uint64_t round_bytes(const CallSignature& signature, Rank procs) {
   constexpr std::uint64_t segments = 16;  // default of Clairvoyant
   return signature.total_bytes / (has_one_vector(signature.collective) ? segments : procs);

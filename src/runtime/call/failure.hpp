@@ -2,7 +2,8 @@
 // Outermost exception barrier: no exception leaves the library through a C or Fortran frame.
 //
 // Failures that are functions of the call signature are handled by decisions: they lead to the native
-// collective on all ranks. Exceptions that arrive here are local to this rank, above all std::bad_alloc. They
+// collective on all ranks. (A forced algorithm that cannot run ends the program.) Exceptions that arrive
+// here are local to this rank, above all std::bad_alloc. They
 // become an error code, which goes to the communicator's error handler; other ranks may wait, as for any
 // failed rank.
 #pragma once

@@ -71,7 +71,8 @@ void ScheduleStack::add_shared(std::uint32_t places) {
   add_shared(inner_.size(), places);
 }
 
-/// Finds the lowest rank of those that share the innermost schedule's places.
+/// Finds the lowest of the ranks that share the innermost schedule's places. Ranks are compared by their
+/// numbers in the outermost schedule.
 void ScheduleStack::note_sharers() {
   Rank first = 0;
   if (!inner_.empty()) {

@@ -11,7 +11,8 @@
 
 namespace convene::simulate::engine {
 
-/// The kind of an event: the upper 4 bits of its number. The lower bits are a rank, a message or a channel.
+/// The kind of an event: the upper 4 bits of its number. The lower bits are the number of what the event
+/// concerns: a rank, core or message, or a channel or route.
 enum EventKind : std::uint32_t {
   rank_starts = 0u << 28,          // rank: starts its steps, in general on entering the collective
   work_done = 1u << 28,            // core: has finished its current job
