@@ -81,9 +81,30 @@ function(convene_add_room room target settings)
   endif()
 endfunction()
 
+# Headers that most sources include, compiled once for all targets of a family, which have the same flags. For builds that
+# are made as a whole, without ccache; what a source does not include itself is found by the default build.
+option(CONVENE_PRECOMPILE "Precompile headers of the pure layers and of their tests" OFF)
+set(CONVENE_COMMON_HEADERS <algorithm> <cmath> <functional> <map> <memory> <optional> <set> <span> <string> <string_view>
+                           <vector> <fmt/format.h>)
+function(convene_precompile target family)
+  get_property(owner GLOBAL PROPERTY CONVENE_PRECOMPILED_${family})
+  if(NOT CONVENE_PRECOMPILE)
+    return()
+  elseif(owner)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  else()
+    target_precompile_headers(${target} PRIVATE ${CONVENE_COMMON_HEADERS} ${ARGN})
+    set_property(GLOBAL PROPERTY CONVENE_PRECOMPILED_${family} ${target})
+  endif()
+endfunction()
+
 function(convene_add_pure_rooms)
   foreach(room IN LISTS CONVENE_PURE_ROOMS)
     convene_add_room(${room} convene_${room} convene_settings)
+    get_target_property(kind convene_${room} TYPE)
+    if(NOT kind STREQUAL INTERFACE_LIBRARY)
+      convene_precompile(convene_${room} layers)
+    endif()
   endforeach()
   # One word for all of them: `ninja pure`.
   add_custom_target(pure)

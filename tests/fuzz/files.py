@@ -91,6 +91,7 @@ READERS = {
     "benchmark": Reader(read_benchmark),
     "schedule": Reader(read_schedule),
     "skeleton": command("simulate", "program", "FILE", *PLACE, "tryton", "--json"),
+    "wisdom": command("wisdom", "show", "--file", "FILE"),
     "simulation_platform": command(
         *(
             "simulate",

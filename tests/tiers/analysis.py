@@ -11,7 +11,11 @@ from functools import partial
 from tests.tiers.programs import ctest
 from tests.tiers.running import ROOT, Request, Tally, run, sources, tool, verdict
 
-SAMPLE = 12  # files that clang-tidy reads in `all` beside those that changed; some 15 s each
+# Files that are read in `all`: those that changed, others by seed up to the first number, at most the second.
+LINTED = (6, 16)
+INCLUDES = (16, 48)
+# Layers are taken in `all` until they have so many files of tests, for the address sanitizer.
+TESTED = 12
 
 # Exhaustive over ranks and roots: minutes under a sanitizer. The tier `long` runs them.
 EXHAUSTIVE = "Everything|AllRanks|Exhaustive"
@@ -44,13 +48,20 @@ def in_parallel(request: Request, command: Sequence[str], files: Iterable[str], 
         return all(list(pool.map(lambda part: run(request, *command, *part, quiet=True) == 0, batches)))
 
 
-def lint(request: Request) -> Tally:
+def chosen(request: Request, least: int, most: int) -> list[str]:
+    """Sources of the pure layers: every one in `long`; else those that changed, and others by seed."""
     files = pure_sources()
-    if request.tier != "long":
-        changed = changed_files()
-        others = [name for name in files if name not in changed]
-        chosen = random.Random(request.seed).sample(others, min(SAMPLE, len(others)))
-        files = [name for name in files if name in changed or name in chosen]
+    if request.tier == "long":
+        return files
+    choose, changed = random.Random(request.seed), changed_files()
+    order = choose.sample(files, len(files))
+    order.sort(key=lambda name: name not in changed)
+    number = max(least, sum(name in changed for name in files))
+    return sorted(order[: min(number, most)])
+
+
+def lint(request: Request) -> Tally:
+    files = chosen(request, *LINTED)
     print(f"clang-tidy reads {len(files)} files: {' '.join(files)}", flush=True)
     command = [tool("clang-tidy"), "-p", str(request.build), "--quiet", "--warnings-as-errors=*"]
     return verdict("clang-tidy", in_parallel(request, command, files, 1))
@@ -59,7 +70,9 @@ def lint(request: Request) -> Tally:
 def unused_includes(request: Request, files: Sequence[str]) -> list[str]:
     """Includes of which a source uses nothing, and what could not be read. (The check also asks for a direct
     include of every name; that half cannot be switched off, and a source relies on its own header here.)"""
-    ignored = "CheckOptions: {misc-include-cleaner.IgnoreHeaders: 'format\\.h'}"
+    # fmt's and nlohmann's names are declared in headers of their own.
+    headers = "format\\.h;nlohmann/json\\.hpp"
+    ignored = f"CheckOptions: {{misc-include-cleaner.IgnoreHeaders: '{headers}'}}"
     config = f"{{Checks: '-*,misc-include-cleaner', {ignored}}}"
     command = [
         tool("clang-tidy-19"),
@@ -76,7 +89,8 @@ def unused_includes(request: Request, files: Sequence[str]) -> list[str]:
 
 
 def includes(request: Request) -> Tally:
-    names = pure_sources()
+    names = chosen(request, *INCLUDES)
+    print(f"includes of {len(names)} files: {' '.join(names)}", flush=True)
     batches = [names[at : at + 4] for at in range(0, len(names), 4)]
     with ThreadPoolExecutor(request.jobs) as pool:
         found = [line for lines in pool.map(partial(unused_includes, request), batches) for line in lines]
@@ -94,12 +108,30 @@ def build(request: Request, preset: str, *targets: str) -> bool:
     return run(request, *command, quiet=True) == 0
 
 
+def tested_layers(request: Request) -> list[str]:
+    """Pure layers whose tests a sanitizer runs: all in `long`; else changed ones first, others by seed."""
+    tests = {layer: len(sources([f"src/{layer}"], ("_test.cpp",))) for layer in pure_layers()}
+    layers = [layer for layer, number in tests.items() if number]
+    if request.tier == "long":
+        return layers
+    changed = {name.split("/")[1] for name in changed_files() if name.startswith("src/")}
+    order = random.Random(request.seed).sample(layers, len(layers))
+    order.sort(key=lambda layer: layer not in changed)
+    taken = list[str]()
+    while order and sum(tests[layer] for layer in taken) < TESTED:
+        taken.append(order.pop(0))
+    return taken
+
+
 def sanitize(request: Request) -> Tally:
     """AddressSanitizer and UBSan. (An MPI leaks by itself, so programs that load one cannot be tried.)"""
-    if not build(request, "sanitize", "pure_tests"):
+    layers = tested_layers(request)
+    print(f"unit tests of {' '.join(layers)}", flush=True)
+    if not build(request, "sanitize", *(f"{layer}_test" for layer in layers)):
         return verdict("build with AddressSanitizer", is_right=False)
     exclude = [] if request.tier == "long" else ["-E", EXHAUSTIVE]
-    return ctest(request, "sanitize", request.build / "sanitize", "-L", "^pure-", *exclude)
+    label = f"^pure-({'|'.join(layers)})$"
+    return ctest(request, "sanitize", request.build / "sanitize", "-L", label, *exclude)
 
 
 def threads(request: Request) -> Tally:

@@ -114,5 +114,5 @@ def sources(folders: Iterable[str], suffixes: Sequence[str]) -> list[Path]:
         path.relative_to(ROOT)
         for folder in folders
         for path in (ROOT / folder).rglob("*")
-        if path.suffix in suffixes and path.is_file()
+        if path.name.endswith(tuple(suffixes)) and path.is_file()
     )
