@@ -25,7 +25,7 @@
 #include <algorithm>
 
 #include "collective/core/forecast.hpp"
-#include "collective/parts/reduction.hpp"
+#include "collective/parts/partial.hpp"
 
 namespace convene::collective {
 namespace {

@@ -10,7 +10,7 @@
 //
 //   root 1, P = 4: output = x₃; then x₂ ∘, x₁ ∘ (the root's own), x₀ ∘ to its left: x₀x₁x₂x₃
 //   P = 5 begins with x₄.
-#include "collective/parts/reduction.hpp"
+#include "collective/core/algorithm.hpp"
 
 namespace convene::collective {
 namespace {
