@@ -34,6 +34,7 @@ class Settings:
     account_directory: str = ""
     recording: str = ""
     wisdom: str = ""  # a path, or "none"
+    learn: bool = False
 
     def variables(self) -> dict[str, str]:
         """CONVENE_* for the ranks. What the user has set and the command line does not say stays as it is."""
@@ -46,6 +47,8 @@ class Settings:
         }
         if self.wisdom:
             found["CONVENE_WISDOM"] = self.wisdom
+        if self.learn:
+            found["CONVENE_LEARN"] = "yes"
         if self.log:
             found["CONVENE_LOG"] = "info"
         if self.reproducible:

@@ -23,6 +23,7 @@
 #include "runtime/comm/comm_info.hpp"
 #include "runtime/comm/comm_stats.hpp"
 #include "runtime/comm/decisions.hpp"
+#include "runtime/comm/learning.hpp"
 #include "runtime/comm/node_shared_memory.hpp"
 #include "runtime/comm/node_topology.hpp"
 #include "runtime/comm/tag_space.hpp"
@@ -73,6 +74,7 @@ class Communicator {
   const TagSpace& tags() const { return tags_; }
   Decisions& decisions() { return decisions_; }
   FastPath& fast_path() { return decisions_.fast_path(); }
+  Learning& learning() { return learning_; }
   CommStats& stats() { return stats_; }
   const CommStats& stats() const { return stats_; }
   Arena& arena() { return arena_; }
@@ -135,6 +137,7 @@ class Communicator {
   CommStats stats_{info_.procs};
   NodeSharedMemory shared_memory_{info_, nodes_};
   Decisions decisions_{info_, tags_, nodes_, neighbors_};
+  Learning learning_{info_, tags_, decisions_};
   int failure_ = MPI_SUCCESS;
   bool is_unrecorded_ = false, has_seen_operations_ = false;
   std::shared_ptr<Recording> recording_;

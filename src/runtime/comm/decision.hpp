@@ -55,12 +55,15 @@ struct Decision {
   }
 };
 
+class Lesson;
+
 /// Fast path: the last call, if the next one may be the same with other buffers. Then nothing is decided or
 /// bound again. Only calls with named types, predefined operators and equal blocks are kept.
 struct FastPath {
   std::shared_ptr<Decision> decision;  ///< null: there is none
   CallKey key;
   CallStats* record = nullptr;
+  Lesson* lesson = nullptr;  ///< counts the calls, where something is learned
   std::uint64_t block_bytes = 0;
   bool is_native = false, has_only_empty_messages = false;
   Binding binding;             ///< otherwise, of an algorithm of Convene's

@@ -8,6 +8,7 @@
 #include "arrival/declared_phase.hpp"
 #include "base/error.hpp"
 #include "collective/core/spec.hpp"
+#include "decide/trial_candidates.hpp"
 #include "runtime/comm/consensus.hpp"
 #include "runtime/comm/round_time.hpp"
 #include "runtime/settings/settings.hpp"
@@ -189,34 +190,52 @@ void Decisions::forget_incomplete() {
 /// Determines which ranks share a node, if a choice may depend on it. With the check of agreement all ranks
 /// do so, since they may differ in whether they need it. A non-blocking call cannot; whether an earlier call
 /// has is equal on all ranks.
-void Decisions::find_nodes(bool may_block) {
+void Decisions::find_nodes(bool may_block, bool is_needed) {
   if (nodes_.is_known()) return;
   if (settings().has_declared_nodes())
     nodes_.read_declared();
   else if (wisdom_ && !wisdom_->node_of_world_rank.empty())
     nodes_.read_from_world(wisdom_->node_of_world_rank);
-  else if (may_block && (selection().needs_topology() || settings().check_agreement) && !nodes_.is_refused())
+  else if (may_block && (is_needed || selection().needs_topology() || settings().check_agreement) &&
+           !nodes_.is_refused())
     nodes_.find();
   if (nodes_.is_known()) forget_incomplete();
 }
 
+Situation Decisions::situation_of(const CallSignature& call) const {
+  const Rank crowd = wisdom_ ? std::max(wisdom_->ranks_per_node, nodes_.ranks_per_node()) : 0;
+  return {.collective = call.collective,
+          .procs = info_.procs,
+          .total_bytes = call.total_bytes,
+          .nodes = nodes_.nodes(),
+          .ranks_per_node = nodes_.ranks_per_node(),
+          .node_of_rank = nodes_.node_of_rank(),
+          .commutative = call.commutative,
+          .reproducible = settings().reproducible,
+          .has_native = call.has_native,
+          .is_blocking = call.is_blocking,
+          .order_matters = call.order_matters,
+          .shares_cores = wisdom_ && crowd > wisdom_->cores,
+          .may_share = call.is_blocking ? settings().shared_bytes : 0};
+}
+
+std::vector<Spec> Decisions::candidates(const CallSignature& call, std::size_t most) {
+  find_nodes(true, true);
+  return nodes_.is_known() ? trial_candidates(situation_of(call), most) : std::vector<Spec>{};
+}
+
+std::shared_ptr<Decision> Decisions::alternative(const CallSignature& call, const Spec* spec) {
+  auto decision = std::make_shared<Decision>(Decision{.signature = call});
+  if (!spec) return decision;
+  decision->chosen = spec_text(*spec);
+  if (tags_.is_available(true)) schedule(*decision, *spec);
+  return decision;
+}
+
 Choice Decisions::choose(const CallSignature& call) {
   find_nodes(call.may_block);
-  const Rank crowd = wisdom_ ? std::max(wisdom_->ranks_per_node, nodes_.ranks_per_node()) : 0;
   try {
-    Choice choice = selection().choose({.collective = call.collective,
-                                        .procs = info_.procs,
-                                        .total_bytes = call.total_bytes,
-                                        .nodes = nodes_.nodes(),
-                                        .ranks_per_node = nodes_.ranks_per_node(),
-                                        .node_of_rank = nodes_.node_of_rank(),
-                                        .commutative = call.commutative,
-                                        .reproducible = settings().reproducible,
-                                        .has_native = call.has_native,
-                                        .is_blocking = call.is_blocking,
-                                        .order_matters = call.order_matters,
-                                        .shares_cores = wisdom_ && crowd > wisdom_->cores,
-                                        .may_share = call.is_blocking ? settings().shared_bytes : 0});
+    Choice choice = selection().choose(situation_of(call));
     if (!choice.declared.empty()) ProfileRegistry::instance().declare(choice.declared);
     return choice;
   } catch (const Error& error) {
@@ -224,12 +243,12 @@ Choice Decisions::choose(const CallSignature& call) {
   }
 }
 
-/// Debug mode: verifies that all ranks have decided the same for the same call. On the program's communicator
-/// and before any other action, since a rank with a native decision takes part in nothing else.
+/// On the program's communicator and before any other action, since a rank with a native decision takes part
+/// in nothing else.
 void Decisions::check_agreement(const CallSignature& call, const std::string& algorithm) const {
   if (!settings().check_agreement) return;
   const NativeCallWatch inside(static_cast<int>(info_.procs));
-  std::string told = algorithm;
+  std::string told = algorithm + (settings().learns ? " and learns" : "");
   if (!expected_.empty()) told += " and expects ranks after";
   for (const std::int64_t each : expected_) told += " " + std::to_string(each) + " ns";
   const std::size_t hash = std::hash<std::string>{}(told) ^ call.total_bytes * 0x9e3779b97f4a7c15ull;

@@ -36,6 +36,14 @@ class Decisions {
   /// equal on all ranks; empty: not known. Local. Throws Error for an invalid time.
   void expect(std::span<const double> seconds);
 
+  /// The candidates of trials for a call, best first, which may be none. Collective: determines the nodes.
+  std::vector<Spec> candidates(const CallSignature& call, std::size_t most);
+  /// Another decision for a blocking call, which is not stored: an algorithm, or native (null). Native, too,
+  /// where the algorithm cannot run. Collective.
+  std::shared_ptr<Decision> alternative(const CallSignature& call, const Spec* spec);
+  /// Debug mode: verifies that all ranks have decided the same for the same call. Collective.
+  void check_agreement(const CallSignature& call, const std::string& algorithm) const;
+
   FastPath& fast_path() { return fast_path_; }
 
   /// Bytes held by the table, and by the programs of its decisions.
@@ -48,11 +56,11 @@ class Decisions {
   Decision make(const CallSignature& call);
   void schedule(Decision& decision, const Spec& spec);
   Choice choose(const CallSignature& call);
+  Situation situation_of(const CallSignature& call) const;
   void find_wisdom(bool may_block);
-  void find_nodes(bool may_block);
+  void find_nodes(bool may_block, bool is_needed = false);
   void find_all_neighbors();
   void forget_incomplete();
-  void check_agreement(const CallSignature& call, const std::string& algorithm) const;
   std::vector<std::int32_t> expected_in(const Algorithm& algorithm, const Call& call,
                                         std::uint64_t total_bytes);
   std::optional<Reason> unmet_requirement_of(const Algorithm& algorithm, bool may_block);

@@ -56,7 +56,7 @@ bool is_plain(const BufferArgument& side) {
 }
 
 /// Keeps a call for rerun(), if it is of the signature that may be repeated.
-void keep_for_fast_path(const Arguments& arguments, const std::shared_ptr<Decision>& decision,
+void keep_for_fast_path(const Arguments& arguments, const std::shared_ptr<Decision>& decision, Lesson* lesson,
                         FastPath& repeat) {
   if (!may_have_equal_blocks(arguments.collective) || settings().check_agreement ||
       !is_plain(arguments.send) || !is_plain(arguments.recv) ||
@@ -64,6 +64,7 @@ void keep_for_fast_path(const Arguments& arguments, const std::shared_ptr<Decisi
     return;
   repeat.key = arguments.key;
   repeat.decision = decision;
+  repeat.lesson = lesson;
   repeat.is_native = !decision->prepared;
   if (repeat.is_native) repeat.has_only_empty_messages = false;
 }
@@ -84,7 +85,7 @@ bool has_shared_memory(const Decision& decision, const Arguments& arguments, Com
 }
 
 int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Arguments& arguments,
-                 Communicator& communicator) {
+                 Communicator& communicator, Lesson* lesson) {
   Decision& decision = *shared_decision;
   Arena& arena = communicator.arena();
   arena.reset();
@@ -112,7 +113,7 @@ int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Argumen
     repeat.binding.op.context = &repeat.item_operator;
     repeat.has_only_empty_messages =
         decision.program.has_only_empty_messages() && !repeat.binding.shared_memory && !wait_warning.is_on();
-    keep_for_fast_path(arguments, shared_decision, repeat);
+    keep_for_fast_path(arguments, shared_decision, lesson, repeat);
   }
   return code;
 }
@@ -159,6 +160,13 @@ int report_exception_in_call(MPI_Comm comm) {
 int refuse_call(const Communicator& communicator) {
   pmpi.Comm_call_errhandler(communicator.comm(), communicator.failure());
   return communicator.failure();
+}
+
+int note_call(Lesson& lesson, std::uint64_t start, int code, const Communicator& communicator) try {
+  lesson.note(start, ticks());
+  return code;
+} catch (...) {
+  return report_exception_in_call(communicator.comm());
 }
 
 int rerun_barrier(Communicator& communicator) try {
@@ -209,7 +217,16 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   const bool is_watched = watch && ArrivalAutotuner::watches(*decision, signature, communicator);
   if (is_watched)  // the autotuner's, as long as the communicator
     decision = {decision, &watch->choose(*decision, signature, communicator, start)};
-  const bool has_memory = !decision->prepared || has_shared_memory(*decision, arguments, communicator);
+  Lesson* const lesson =
+      settings().learns && !is_watched ? communicator.learning().lesson_of(*decision, signature) : nullptr;
+  const std::shared_ptr<Decision> regular = decision;
+  if (lesson) decision = lesson->choose(regular, signature);
+  bool has_memory = !decision->prepared || has_shared_memory(*decision, arguments, communicator);
+  if (!has_memory && lesson && lesson->drop_chosen()) {
+    decision = lesson->choose(regular, signature);
+    has_memory = !decision->prepared || has_shared_memory(*decision, arguments, communicator);
+  }
+  const bool is_noted = lesson && lesson->needs_attention();
   if (!has_memory)
     decision =
         std::make_shared<Decision>(Decision{.signature = signature, .reason = Reason::no_shared_memory});
@@ -218,13 +235,13 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
     code = ahead->run(arguments);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
   } else if (decision->prepared) {
-    code = run_prepared(decision, arguments, communicator);
+    code = run_prepared(decision, arguments, communicator, lesson);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
   } else {
     code = run_native(native, communicator);
     // Waits inside the MPI are watched on the long way only.
     if (code == MPI_SUCCESS && has_memory && is_left_as_it_is(communicator) && !wait_warning.is_on())
-      keep_for_fast_path(arguments, decision, communicator.fast_path());
+      keep_for_fast_path(arguments, decision, lesson, communicator.fast_path());
   }
   const std::uint64_t block = arguments.block_bytes(total);
   CallStats& record = communicator.stats().of(*decision, block);
@@ -240,6 +257,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
     repeat.record = &record;
     repeat.block_bytes = block;
   }
+  if (is_noted) lesson->note(start, end);
   return code;
 }
 

@@ -52,6 +52,10 @@ int rerun_program(const void* input, void* output, Communicator& communicator);
   return communicator.fast_path().is_for(key) && progress::may_block();
 }
 
+/// Ends a call that a lesson needs to know of: `start` in ticks, the call's code. Returns the code. Does not
+/// throw.
+int note_call(Lesson& lesson, std::uint64_t start, int code, const Communicator& communicator);
+
 /// The fast path, if is_repeated(): directly to the program of the last call, or to the MPI. (An inline
 /// template: every call of every program pays its overhead.)
 template <class Function>
@@ -63,10 +67,12 @@ template <class Function>
   const std::uint64_t bytes = last.block_bytes;
   communicator.stats().note_last(record, bytes);
   ArrivalAutotuner* const watch = ArrivalAutotuner::of(communicator);
+  Lesson* const lesson = last.lesson;
+  const bool is_noted = lesson && lesson->needs_attention();
   const auto call = [&] {
     return last.is_native ? native(blocking) : rerun_program(input, output, communicator);
   };
-  if (!record.is_due() && !watch) {
+  if (!record.is_due() && !watch && !is_noted) {
     record.count(bytes);
     return call();
   }
@@ -74,14 +80,14 @@ template <class Function>
   const int code = call();
   record.add(ticks() - start, bytes);
   if (watch) watch->leave(ticks());
-  return code;
+  return is_noted ? note_call(*lesson, start, code, communicator) : code;
 }
 
 /// True if a blocking barrier repeats the last call, whose program has zero-byte messages only.
 [[gnu::always_inline]] inline bool is_repeated_barrier(Communicator& communicator) {
   const FastPath& last = communicator.fast_path();
   return last.decision && last.has_only_empty_messages && last.key.collective == Collective::barrier &&
-         progress::may_block() && !ArrivalAutotuner::of(communicator);
+         !last.lesson && progress::may_block() && !ArrivalAutotuner::of(communicator);
 }
 /// Its short way.
 int rerun_barrier(Communicator& communicator);

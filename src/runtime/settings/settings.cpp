@@ -64,6 +64,17 @@ std::size_t bounded(const char* name, std::size_t fallback, std::size_t least, s
               std::to_string(least) + " to " + std::to_string(most));
 }
 
+/// A share that is given in percent, from 0 to 100.
+double percentage(const char* name, double fallback) {
+  const std::string value(variable(name));
+  if (value.empty()) return fallback;
+  char* end = nullptr;
+  const double percent = std::strtod(value.c_str(), &end);
+  const bool is_number = end != value.c_str() && (*end == '\0' || std::string_view(end) == "%");
+  if (is_number && percent >= 0 && percent <= 100) return percent / 100;
+  throw Error(std::string(name) + "='" + value + "' must be a number of percent from 0 to 100, such as 0.5");
+}
+
 /// A duration; without a unit it is in seconds.
 Nanoseconds seconds(const char* name) {
   const std::string value(variable(name));
@@ -98,6 +109,8 @@ Settings read_settings() {
   result.shared_bytes = bytes("CONVENE_SHARED_MEMORY", result.shared_bytes);
   result.shuffle = number("CONVENE_SHUFFLE", 0);
   result.watches_arrivals = one_of("CONVENE_ARRIVALS", {"none", "auto"}) == 1;
+  result.learns = one_of("CONVENE_LEARN", {"no", "yes"}) == 1 && !stack::is_simulated;
+  result.learning_share = percentage("CONVENE_LEARN_BUDGET", result.learning_share);
   result.progress_thread = one_of("CONVENE_PROGRESS_THREAD", {"0", "1"}) == 1;
   if (!variable("CONVENE_PROGRESS_CORE").empty())
     result.progress_core =

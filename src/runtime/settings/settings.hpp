@@ -34,6 +34,8 @@ struct Settings {
   std::size_t shared_bytes = 64u << 20;  ///< CONVENE_SHARED_MEMORY: maximum bytes shared by the ranks of a
                                          ///< node
   bool watches_arrivals = false;         ///< CONVENE_ARRIVALS=auto
+  bool learns = false;                   ///< CONVENE_LEARN=yes; never under a simulator
+  double learning_share = 0.005;         ///< CONVENE_LEARN_BUDGET: of elapsed time; in percent there
   bool progress_thread = false;          ///< CONVENE_PROGRESS_THREAD=1: progress in the background
   int progress_core = -1;                ///< CONVENE_PROGRESS_CORE: core of that thread; -1: any
   std::uint64_t shuffle = 0;             ///< CONVENE_SHUFFLE: a seed; ready steps are issued in random order

@@ -65,6 +65,14 @@ class Choice:
             "user's and the site's (see convene wisdom).",
         ),
     ] = None
+    learn: Annotated[
+        bool,
+        typer.Option(
+            "--learn",
+            help="Try other algorithms in blocking calls that repeat, within 0.5 % of the time; keep what is "
+            "measured to be faster.",
+        ),
+    ] = False
     arrivals: Annotated[
         Arrivals,
         typer.Option(
@@ -151,6 +159,7 @@ def run(
         progress.progress_core,
         reports.warn_after,
         wisdom=check_wisdom(choice.wisdom),
+        learn=choice.learn,
     )
     reports.check()
     done = run_program(command, stack, settings, reports)

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/comm/learning.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "collective/core/spec.hpp"
+#include "decide/trial_candidates.hpp"
+#include "runtime/comm/decisions.hpp"
+#include "runtime/progress/progress_engine.hpp"
+#include "runtime/settings/settings.hpp"
+#include "runtime/stall/native_call_watch.hpp"
+
+namespace convene::runtime {
+namespace {
+
+constexpr std::size_t most_lessons = 32, most_candidates = 3;
+constexpr std::uint64_t for_ever = UINT64_MAX;
+
+constinit std::atomic<std::int64_t> spent_ns{0};
+constinit std::atomic<bool> is_paused{false};
+
+/// Since the first lesson of the process began.
+std::int64_t elapsed_ns() {
+  static const std::uint64_t start = monotonic_ns();
+  return static_cast<std::int64_t>(monotonic_ns() - start);
+}
+
+/// Equal on all ranks.
+std::uint64_t seed_of(const CallSignature& signature) {
+  return signature.total_bytes * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(signature.collective);
+}
+
+bool is_learnable(const Decision& regular, const CallSignature& signature) {
+  const bool is_open = (regular.reason == Reason::by_default && !regular.prepared) ||
+                       (regular.reason == Reason::wisdom && regular.prepared);
+  return is_open && signature.is_blocking && signature.has_native && !signature.order_matters &&
+         is_tried(signature.collective) &&
+         (signature.total_bytes > 0 || signature.collective == Collective::barrier);
+}
+
+bool is_same(const CallSignature& a, const CallSignature& b) {
+  return a.collective == b.collective && a.total_bytes == b.total_bytes && a.root == b.root &&
+         a.commutative == b.commutative && a.has_native == b.has_native;
+}
+
+std::string two_digits(double ratio) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", ratio);
+  return text;
+}
+
+}  // namespace
+
+void pause_learning(bool pauses) { is_paused = pauses; }
+
+Lesson* Learning::lesson_of(const Decision& regular, const CallSignature& signature) {
+  if (info_.is_inter || info_.procs < 2 || !is_learnable(regular, signature)) return nullptr;
+  const bool is_guard = regular.reason == Reason::wisdom;
+  for (const auto& lesson : lessons_)
+    if (is_same(lesson->signature(), signature) && lesson->is_guard() == is_guard) return lesson.get();
+  auto made = std::make_unique<Lesson>(*this, signature, regular);
+  if (lessons_.size() < most_lessons) return lessons_.emplace_back(std::move(made)).get();
+  // One that still counts gives way, in turn: programs with many signatures learn those that last.
+  for (std::size_t tried = 0; tried < most_lessons; ++tried) {
+    auto& lesson = lessons_[next_to_forget_++ % most_lessons];
+    if (!lesson->is_counting() || lesson.get() == trying_) continue;
+    decisions_.fast_path().forget();  // it may refer to it
+    forgotten_ = std::exchange(lesson, std::move(made));
+    return lesson.get();
+  }
+  return nullptr;
+}
+
+bool Learning::may_try(const Lesson& lesson) {
+  if (!trying_ || trying_ == &lesson) return true;
+  const bool stands_still = trying_->calls() == calls_of_trying_;
+  calls_of_trying_ = trying_->calls();
+  return stands_still;
+}
+
+void Learning::set_trying(Lesson& lesson, bool tries) {
+  if (tries && trying_ != &lesson) {
+    trying_ = &lesson;
+    calls_of_trying_ = for_ever;  // it has not been asked for yet
+  } else if (!tries && trying_ == &lesson) {
+    trying_ = nullptr;
+  }
+}
+
+Lesson::Lesson(Learning& learning, const CallSignature& signature, const Decision& regular)
+    : learning_(learning),
+      signature_(signature),
+      is_guard_(regular.reason == Reason::wisdom),
+      elapsed_(elapsed_ns()) {
+  if (is_guard_) specs_.push_back(regular.spec);
+}
+
+std::shared_ptr<Decision> Lesson::choose(const std::shared_ptr<Decision>& regular,
+                                         const CallSignature& call) {
+  chosen_ = trial_ ? trial_->next() : regular_index();
+  if (settings().check_agreement)
+    learning_.decisions_.check_agreement(signature_, "alternative " + std::to_string(chosen_));
+  const bool is_verdict = trial_ && trial_->has_decided() && trial_->incumbent() == chosen_;
+  if (chosen_ == regular_index() && !is_verdict) return regular;
+  std::shared_ptr<Decision> decision = alternative(chosen_, call);
+  if (chosen_ != Trial::native && !decision->prepared && drop_chosen()) return choose(regular, call);
+  return decision;
+}
+
+std::shared_ptr<Decision> Lesson::alternative(std::uint32_t index, const CallSignature& call) {
+  std::shared_ptr<Decision>& decision = decisions_[index][call.in_place];
+  if (!decision) {
+    decision = learning_.decisions_.alternative(call, index == Trial::native ? nullptr : &specs_[index - 1]);
+    give_reasons();
+  }
+  return decision;
+}
+
+bool Lesson::drop_chosen() {
+  if (!trial_ || chosen_ == regular_index() || chosen_ == Trial::native) return false;
+  trial_->drop(chosen_);
+  decisions_[chosen_] = {};
+  plan();
+  chosen_ = trial_->next();
+  return true;
+}
+
+void Lesson::note(std::uint64_t begin_ticks, std::uint64_t end_ticks) {
+  const std::uint64_t counted = granted_ - idle_;
+  calls_ += counted + 1;
+  if (trial_) {
+    trial_->pass(counted);
+    const auto nanoseconds = [&](std::uint64_t from, std::uint64_t to) {
+      return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(to - from)) *
+                                       ns_per_tick_);
+    };
+    if (trial_->is_measuring())
+      trial_->record(nanoseconds(last_end_, begin_ticks), nanoseconds(begin_ticks, end_ticks));
+    else
+      trial_->pass();
+    if (trial_->boundary()) agree();
+  } else if (!has_ended_) {
+    begin();
+  }
+  plan();
+  last_end_ = ticks();
+}
+
+/// Plans how many calls are only counted, and lets the next call be decided anew if it runs another
+/// alternative.
+void Lesson::plan() {
+  if (!trial_ && !has_ended_) {
+    idle_ = granted_ = lesson_calls - 1;  // another lesson tries
+    return;
+  }
+  const bool is_over = has_ended_ || trial_->has_ended();
+  idle_ = granted_ = is_over ? for_ever : trial_->calls_to_pass();
+  const std::uint32_t next = trial_ ? trial_->next() : regular_index();
+  if (next != chosen_) learning_.decisions_.fast_path().forget();
+}
+
+/// All ranks are here after the same call. Determines the candidates. Ranks agree even if there are none:
+/// that is how those with other settings notice.
+void Lesson::begin() {
+  if (!learning_.may_try(*this)) return;
+  const std::uint64_t start = monotonic_ns();
+  if (!is_guard_) specs_ = learning_.decisions_.candidates(signature_, most_candidates);
+  decisions_.resize(specs_.size() + 1);
+  ns_per_tick_ = seconds_per_tick() * 1e9;
+  trial_ = std::make_unique<Trial>(Trial::Setup{.procs = learning_.info_.procs,
+                                                .candidates = static_cast<std::uint32_t>(specs_.size()),
+                                                .incumbent = regular_index(),
+                                                .seed = seed_of(signature_),
+                                                .identity = identity_of(specs_),
+                                                .calls = calls_,
+                                                .elapsed = elapsed_});
+  spent_ns += static_cast<std::int64_t>(monotonic_ns() - start);
+  agree();
+}
+
+/// Collective, directly after a call.
+void Lesson::agree() {
+  const std::int64_t start = elapsed_ns();
+  spent_ns += trial_->cost();
+  const std::uint32_t incumbent = trial_->incumbent();
+  TrialWish wish = TrialWish::learn;
+  if (is_paused || !learning_.may_try(*this)) wish = TrialWish::pause;
+  if (learning_.is_excluded_) wish = TrialWish::leave;
+  TrialReport report = trial_->report(
+      {.elapsed = start, .spent = spent_ns, .share = settings().learning_share}, wish, last_exchange_);
+  if (!exchange(report)) return end();
+  trial_->agree(report);
+  learning_.set_trying(*this, !trial_->has_ended() && !trial_->is_settled());
+  if (trial_->incumbent() != incumbent) {
+    const std::string ratio = two_digits(trial_->ratio());
+    verdict_ = trial_->incumbent() == Trial::native
+                   ? "guard: back to native, " + ratio
+                   : "learned: " + ratio + " after " + std::to_string(trial_->calls()) + " calls";
+    give_reasons();
+    learning_.decisions_.fast_path().forget();  // it counts for the reason before
+  }
+  ns_per_tick_ = seconds_per_tick() * 1e9;
+  last_exchange_ = elapsed_ns() - start;
+  spent_ns += last_exchange_;
+}
+
+/// Reduces the reports of all ranks, in place. False on all ranks if there is no internal communicator.
+bool Lesson::exchange(TrialReport& report) {
+  const MPI_Comm comm = learning_.tags_.comm_if_possible();
+  if (comm == MPI_COMM_NULL) return false;
+  const NativeCallWatch inside(static_cast<int>(learning_.info_.procs));
+  learning_.tags_.await_agreements();
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  int codes[2] = {MPI_SUCCESS, MPI_SUCCESS};
+  const auto start = [&](int which, std::vector<std::int64_t>& values, MPI_Op op) {
+    codes[which] = pmpi.Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T,
+                                   op, comm, &requests[which]);
+  };
+  const bool has_sums = !report.sums.empty();
+  start(0, report.greatest, MPI_MAX);
+  if (has_sums) start(1, report.sums, MPI_SUM);
+  for (int which = 0; which < (has_sums ? 2 : 1); ++which)
+    if (codes[which] == MPI_SUCCESS) codes[which] = progress::await(&requests[which]);
+  return codes[0] == MPI_SUCCESS && codes[1] == MPI_SUCCESS;
+}
+
+void Lesson::end() {
+  learning_.set_trying(*this, false);
+  trial_ = nullptr;
+  has_ended_ = true;
+}
+
+/// Gives the decisions of all alternatives their reasons.
+void Lesson::give_reasons() {
+  for (std::uint32_t index = 0; index < decisions_.size(); ++index)
+    for (const auto& decision : decisions_[index]) {
+      if (!decision) continue;
+      decision->record = nullptr;  // of the reason before
+      decision->reason = Reason::trial;
+      if (!trial_->has_decided() || index != trial_->incumbent()) continue;
+      decision->reason = index == Trial::native ? Reason::guard : Reason::learned;
+      decision->reason_detail = verdict_;
+    }
+}
+
+}  // namespace convene::runtime

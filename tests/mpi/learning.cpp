@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Many blocking collectives, for learning: each result is checked. Arguments: calls of each kind, then words:
+// "pause" (MPI_Pcontrol(0) at first), "exclude" (the info key), "late" (random delays), "only" (one allgather
+// alone).
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace {
+
+int wrong = 0;
+bool is_late = false;
+
+void check(bool right) { wrong += !right; }
+
+/// One communicator's buffers and calls.
+class Calls {
+ public:
+  explicit Calls(MPI_Comm comm) : comm_(comm) {
+    MPI_Comm_rank(comm, &rank_);
+    MPI_Comm_size(comm, &procs_);
+    all_.resize(static_cast<std::size_t>(procs_) * 64);
+    mine_.resize(all_.size());
+  }
+
+  void allgather(int number, int count) {
+    fill(number);
+    MPI_Allgather(mine_.data(), count, MPI_INT, all_.data(), count, MPI_INT, comm_);
+    for (int rank = 0; rank < procs_; ++rank)
+      for (int i = 0; i < count; ++i) check(all_[rank * count + i] == value(number, rank, i));
+  }
+  void allgather_in_place(int number, int count) {
+    for (int i = 0; i < count; ++i) all_[rank_ * count + i] = value(number, rank_, i);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, all_.data(), count, MPI_INT, comm_);
+    for (int rank = 0; rank < procs_; ++rank)
+      for (int i = 0; i < count; ++i) check(all_[rank * count + i] == value(number, rank, i));
+  }
+  void allgatherv(int number) {
+    std::vector<int> counts(procs_), places(procs_);
+    std::iota(counts.begin(), counts.end(), 1);
+    std::exclusive_scan(counts.begin(), counts.end(), places.begin(), 0);
+    fill(number);
+    MPI_Allgatherv(mine_.data(), rank_ + 1, MPI_INT, all_.data(), counts.data(), places.data(), MPI_INT,
+                   comm_);
+    for (int rank = 0; rank < procs_; ++rank)
+      for (int i = 0; i <= rank; ++i) check(all_[places[rank] + i] == value(number, rank, i));
+  }
+  void allreduce(int number, int count) {
+    fill(number);
+    MPI_Allreduce(mine_.data(), all_.data(), count, MPI_INT, MPI_SUM, comm_);
+    for (int i = 0; i < count; ++i) check(all_[i] == sum(number, i));
+  }
+  void alltoall(int number, int count) {
+    for (int to = 0; to < procs_; ++to)
+      for (int i = 0; i < count; ++i) mine_[to * count + i] = value(number, rank_, i) + to;
+    MPI_Alltoall(mine_.data(), count, MPI_INT, all_.data(), count, MPI_INT, comm_);
+    for (int from = 0; from < procs_; ++from)
+      for (int i = 0; i < count; ++i) check(all_[from * count + i] == value(number, from, i) + rank_);
+  }
+  void reduce_scatter(int number) {
+    fill(number);
+    MPI_Reduce_scatter_block(mine_.data(), all_.data(), 2, MPI_INT, MPI_SUM, comm_);
+    for (int i = 0; i < 2; ++i) check(all_[i] == sum(number, rank_ * 2 + i));
+  }
+  /// A floating-point sum, twice: equal bits.
+  void rounding(int number) {
+    double mine = 1. / (1 + rank_) + number % 3, first = 0, second = 0;
+    MPI_Allreduce(&mine, &first, 1, MPI_DOUBLE, MPI_SUM, comm_);
+    MPI_Allreduce(&mine, &second, 1, MPI_DOUBLE, MPI_SUM, comm_);
+    check(std::memcmp(&first, &second, sizeof first) == 0);
+  }
+  void bcast(int number) {
+    int root = number % procs_, sent = rank_ == root ? number : -1;
+    MPI_Bcast(&sent, 1, MPI_INT, root, comm_);
+    check(sent == number);
+  }
+  /// A blocking call while a non-blocking one is pending.
+  void overlapping(int number) {
+    std::vector<int> other(procs_);
+    int one = number + rank_;
+    MPI_Request request;
+    MPI_Iallgather(&one, 1, MPI_INT, other.data(), 1, MPI_INT, comm_, &request);
+    allgather(number, 4);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int rank = 0; rank < procs_; ++rank) check(other[rank] == number + rank);
+  }
+  void barrier() { MPI_Barrier(comm_); }
+
+ private:
+  static int value(int number, int rank, int i) { return number * 131 + rank * 17 + i; }
+  void fill(int number) {
+    if (is_late && number % 5 == rank_ % 5) usleep(static_cast<useconds_t>(random_() % 200));
+    for (std::size_t i = 0; i < mine_.size(); ++i) mine_[i] = value(number, rank_, static_cast<int>(i));
+  }
+  int sum(int number, int i) const {
+    int total = 0;
+    for (int rank = 0; rank < procs_; ++rank) total += value(number, rank, i);
+    return total;
+  }
+
+  MPI_Comm comm_;
+  int rank_ = 0, procs_ = 1;
+  std::vector<int> all_, mine_;
+  std::minstd_rand random_{7};
+};
+
+/// Calls of one kind alone, then all kinds in turn, on two communicators, with a third one that lives for
+/// three calls.
+void run_all(int calls) {
+  Calls world(MPI_COMM_WORLD);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm halves = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &halves);
+  Calls half(halves);
+  for (int i = 0; i < calls; ++i) world.allreduce(i, 1);
+  for (int i = 0; i < calls; ++i) half.allgather(i, 2);
+  for (int i = 0; i < calls; ++i) world.barrier();
+  for (int i = 0; i < calls; ++i) {
+    world.allgather(i, 2);
+    half.allreduce(i, 3);
+    world.alltoall(i, 1);
+    if (i % 2 == 0) world.allgather_in_place(i, 2);
+    world.allgatherv(i);
+    world.reduce_scatter(i);
+    if (i % 4 == 0) world.rounding(i);
+    if (i % 8 == 0) world.bcast(i);
+    if (i % 16 == 0) world.overlapping(i);
+    if (i % 256 == 0) {
+      MPI_Comm brief = MPI_COMM_NULL;
+      MPI_Comm_dup(MPI_COMM_WORLD, &brief);
+      Calls few(brief);
+      for (int k = 0; k < 3; ++k) few.allgather(i + k, 1);
+      MPI_Comm_free(&brief);
+    }
+  }
+  MPI_Comm_free(&halves);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int calls = argc > 1 ? std::atoi(argv[1]) : 2000;
+  const auto has = [&](const char* word) {
+    for (int i = 2; i < argc; ++i)
+      if (std::strcmp(argv[i], word) == 0) return true;
+    return false;
+  };
+  is_late = has("late");
+  if (has("pause")) MPI_Pcontrol(0);
+  if (has("exclude")) {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "convene_learn", "false");
+    MPI_Comm_set_info(MPI_COMM_WORLD, info);
+    MPI_Info_free(&info);
+  }
+  if (has("only")) {
+    Calls world(MPI_COMM_WORLD);
+    for (int i = 0; i < calls; ++i) world.allgather(i, 2);
+    if (has("pause")) {
+      MPI_Pcontrol(1);
+      for (int i = 0; i < calls; ++i) world.allgather(i, 2);
+    }
+  } else {
+    run_all(calls);
+  }
+  int rank = 0, all_wrong = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Allreduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) std::printf("%s\n", all_wrong == 0 ? "all right" : "wrong");
+  MPI_Finalize();
+  return all_wrong != 0;
+}
