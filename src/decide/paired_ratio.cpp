@@ -2,7 +2,6 @@
 #include "decide/paired_ratio.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace convene::decide {
 
@@ -20,12 +19,11 @@ void PairedRatio::add(std::int64_t a, std::int64_t b) {
 
 PairedRatio::Estimate PairedRatio::estimate() const {
   constexpr double error_of_median = 1.86;  // √(π/2) / 0.6745: from the MAD to the median's standard error
-  Estimate result{.median = median(differences_)};
+  const double middle = median(differences_);
   std::vector<double> deviations;
-  for (const double each : differences_) deviations.push_back(std::abs(each - result.median));
-  result.half_width =
-      errors * error_of_median * median(std::move(deviations)) / std::sqrt(static_cast<double>(pairs()));
-  return result;
+  for (const double each : differences_) deviations.push_back(each < middle ? middle - each : each - middle);
+  const double width = errors * error_of_median * median(std::move(deviations));
+  return {.median = middle, .square_of_half_width = width * width / static_cast<double>(pairs())};
 }
 
 double PairedRatio::ratio() const {
@@ -35,12 +33,13 @@ double PairedRatio::ratio() const {
 
 bool PairedRatio::is_faster_by(double gain) const {
   const Estimate x = estimate();
-  return pairs() > 0 && x.median + x.half_width < 0 && x.median < -gain;
+  return pairs() > 0 && x.median < -gain && x.median * x.median > x.square_of_half_width;
 }
 
 bool PairedRatio::excludes_faster_by(double gain) const {
   const Estimate x = estimate();
-  return pairs() > 0 && x.median - x.half_width > -gain;
+  const double above = x.median + gain;
+  return pairs() > 0 && above > 0 && above * above > x.square_of_half_width;
 }
 
 }  // namespace convene::decide

@@ -6,7 +6,7 @@
 // that of the median of normally distributed x. Medians, since a few measurements contain the time slice of
 // another process.
 //
-// Only +, −, ×, ÷ and √ are used, which IEEE 754 rounds exactly: ranks that add equal pairs obtain equal
+// Only +, −, × and ÷ are used, which IEEE 754 rounds exactly: ranks that add equal pairs obtain equal
 // bits.
 #pragma once
 
@@ -36,7 +36,7 @@ class PairedRatio {
 
  private:
   struct Estimate {
-    double median = 0, half_width = 0;  // of x
+    double median = 0, square_of_half_width = 0;  // of x
   };
   Estimate estimate() const;
 
