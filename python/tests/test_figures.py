@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from convene.plots import axes as plot_axes
 from convene.plots import compact_svg, style
+from matplotlib import pyplot as plt
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
 
@@ -81,6 +82,12 @@ def test_texts_of_pictures_are_apart_and_inside(convene: Convene, words: str) ->
     assert [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])] == []
 
 
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
 def labels(svg: str) -> list[str]:
     return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
 
@@ -115,6 +122,31 @@ def test_axes_of_sizes_have_labels(sizes: list[int]) -> None:
     assert head == "bytes"
     assert shown[0] == plot_axes.size_label(sizes[0])
     assert len(shown) >= min(len(sizes), 2)
+
+
+@pytest.mark.parametrize("sizes", [[0, 8, 1 << 20], [1, 1 << 20]])
+def test_axes_of_sizes_end_at_their_sizes(sizes: list[int]) -> None:
+    with style.style():
+        _, (axes,) = style.panels(1)
+        axes.plot(sizes, [1.0] * len(sizes))
+        axes.axhline(0)
+        plot_axes.set_sizes(axes, sizes, "bytes")
+        low, high = axes.transData.inverted().transform(axes.transAxes.transform([(0, 0), (1, 0)]))[:, 0]
+    assert low >= sizes[0] - 8
+    assert sizes[-1] < high < 2 * sizes[-1]
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(7e-6, 19e-6), (15e-6, 35e-6), (2e-3, 5e-3), (62e-6, 68e-6), (1e-6, 1)]
+)
+def test_axes_of_times_have_labels(low: float, high: float) -> None:
+    def paint(axes: Any) -> None:
+        axes.set_xticks([])
+        axes.set_ylim(low, high)
+        plot_axes.set_times(axes)
+        axes.set_ylim(low, high)
+
+    assert len([label for label in labels(drawn(paint)) if label]) >= 3
 
 
 def test_axes_of_unknown_sizes_have_labels() -> None:

@@ -52,11 +52,17 @@ def panels(
     return drawing, found[:number]
 
 
-def legend(drawing: Drawing, axes: Sequence[Axes]) -> None:
+def labelled(axes: Sequence[Axes]) -> dict[str, Artist]:
+    """What has a label in some of the panels, once."""
     entries: dict[str, Artist] = {}
     for each in axes:
         for handle, label in zip(*each.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
+    return entries
+
+
+def legend(drawing: Drawing, axes: Sequence[Axes]) -> None:
+    entries = labelled(axes)
     drawing.legend(
         entries.values(),
         entries.keys(),

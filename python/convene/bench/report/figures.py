@@ -72,5 +72,6 @@ def comparison(compared: list[Compared], first: str, second: str, with_pdf: bool
             f"{second} by {first}",
             "One point for each case and algorithm that both have, with its 95 % interval; below 1 the "
             "second is faster.",
+            [axes],
         )
         return sketches.render(sketch, "", with_pdf)

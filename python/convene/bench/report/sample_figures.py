@@ -43,6 +43,7 @@ def variation(measured: Measured) -> Iterator[Sketch]:
         "How much times vary",
         "For each algorithm the share of cases whose observations vary by no more than that (standard "
         "deviation by mean); further left is steadier.",
+        [axes],
     )
 
 

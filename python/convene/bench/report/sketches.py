@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
+from matplotlib.legend import Legend
 
 from convene.bench.report.measured import Measured
 from convene.bench.summary import Row
 from convene.catalogue import collectives, selection
 from convene.plots.compact_svg import element
-from convene.plots.style import COLOURS, MARKERS, OWN_COLOUR
+from convene.plots.style import COLOURS, MARKERS, OWN_COLOUR, labelled
 
 MOST_PANELS = 6
 
@@ -48,19 +50,31 @@ def render(sketch: Sketch, prefix: str, with_pdf: bool) -> Figure:
     svg = element(drawing, Title=title)
     if with_pdf:
         drawing.savefig(pdf, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
-    found = parts(drawing, sketch.panels) if len(sketch.panels) > 1 else [svg]
+    found = parts(drawing, sketch.panels) if sketch.panels else [svg]
     plt.close(drawing)
     return Figure(prefix + sketch.name, title, sketch.caption, svg, found, pdf.getvalue())
 
 
 def parts(drawing: Drawing, panels: Sequence[Axes]) -> list[str]:
-    """The legend and each panel as a picture of its own."""
+    """Each entry of the legend and each panel as a picture of its own."""
+    shown: list[Artist] = [*panels]
+    for legend in drawing.legends:
+        legend.set_visible(False)
+        shown = [*entries(drawing, panels), *shown]
     found = []
-    for chosen in (*drawing.legends, *panels):
-        for artist in (*drawing.legends, *panels):
+    for chosen in shown:
+        for artist in shown:
             artist.set_visible(artist is chosen)
         found.append(element(drawing))
     return found
+
+
+def entries(drawing: Drawing, panels: Sequence[Axes]) -> list[Legend]:
+    """A legend for each label."""
+    return [
+        drawing.legend([handle], [label], loc="lower left", bbox_to_anchor=(0, 1))
+        for label, handle in labelled(panels).items()
+    ]
 
 
 def look(measured: Measured, name: str) -> dict[str, Any]:
@@ -127,7 +141,7 @@ def slug(text: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in text)
 
 
-def in_lines(name: str, most: int = 14) -> list[str]:
+def in_lines(name: str, most: int = 18) -> list[str]:
     """A name in lines that end after a separator."""
     lines = [""]
     for piece in re.split(r"(?<=[_;,(])", name):

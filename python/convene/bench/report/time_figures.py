@@ -11,7 +11,7 @@ from convene.bench.report import sketches
 from convene.bench.report.measured import Measured
 from convene.bench.report.sketches import MOST_PANELS, Sketch
 from convene.bench.summary import Case
-from convene.catalogue import selection
+from convene.catalogue import collectives, selection
 from convene.plots import style
 from convene.plots.axes import label_ratios, label_times, set_sizes, set_times, size_title
 from convene.stats import arrivals
@@ -55,7 +55,7 @@ def over_ranks(measured: Measured) -> Iterator[Sketch]:
                 measured, size=size, arrivals=pattern, distribution="regular"
             ).items():
                 sketches.draw_line(each, measured, name, rows, lambda row: row.case.procs)
-            each.set_title(size_title(size) if size else "")
+            each.set_title("" if measured.collective in collectives.WITHOUT_SIZES else size_title(size))
             each.set_xticks(procs, [str(number) for number in procs])
             each.set_xlabel("ranks")
             set_times(each)
