@@ -57,10 +57,10 @@ def render(sketch: Sketch, prefix: str, with_pdf: bool) -> Figure:
 
 def parts(drawing: Drawing, panels: Sequence[Axes]) -> list[str]:
     """Each entry of the legend and each panel as a picture of its own."""
-    shown: list[Artist] = [*panels]
-    for legend in drawing.legends:
+    whole = [*drawing.legends]
+    for legend in whole:
         legend.set_visible(False)
-        shown = [*entries(drawing, panels), *shown]
+    shown: list[Artist] = [*(entries(drawing, panels) if whole else []), *panels]
     found = []
     for chosen in shown:
         for artist in shown:
