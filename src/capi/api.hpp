@@ -79,7 +79,7 @@ struct PublicHandles {
 }  // namespace convene::capi
 
 /// Begins the definition of convene_<name>, whose handles are PublicHandles: by an assembler label, since
-/// convene.h declares that name with the MPI's own types. `parameters` in parentheses.
+/// convene.h declares that name with the types of the MPI. `parameters` in parentheses.
 #define CONVENE_PUBLIC(name, parameters)                                      \
   CONVENE_API int convene_public_##name parameters __asm__("convene_" #name); \
   CONVENE_API int convene_public_##name parameters

@@ -13,7 +13,7 @@
 
 namespace convene::decide {
 
-/// Least and most, both included.
+/// Minimum and maximum, both included.
 struct Bounds {
   std::uint64_t least = 0, most = UINT64_MAX;
   bool hold(std::uint64_t value) const { return value >= least && value <= most; }
@@ -37,7 +37,7 @@ class FieldReader {
   /// The next item begins: an object with no other fields than these.
   void begin_item(const JsonValue& value, std::span<const std::string_view> known);
 
-  /// Numbers of bytes may be written with a unit, and may be 0.
+  /// Numbers of bytes may have a unit, and may be 0.
   enum class Unit : std::uint8_t { count, bytes };
 
   Collective read_collective(const JsonValue& item) const;

@@ -7,22 +7,22 @@
 
 namespace convene::decide {
 
-/// Why a call runs the algorithm that it runs. The same on all ranks.
+/// Reason for the algorithm of a call. The same on all ranks.
 enum class Reason : std::uint8_t {
-  by_default,            ///< nothing says otherwise: native
+  by_default,            ///< native: no other choice was made
   forced,                ///< by the user
   rule,                  ///< the detail names rule and file
   wisdom,                ///< measured here; the detail gives ratio and date
-  trial,                 ///< being tried in the running program
+  trial,                 ///< on trial in the running program
   learned,               ///< measured in the running program; the detail gives ratio and number of calls
   guard,                 ///< native again: the choice was slower; the detail gives its ratio
-  no_schedule,           ///< native: the generator failed, as the detail tells
+  no_schedule,           ///< native: the generator failed; the detail has its message
   forecast,              ///< ranks are expected late
-  no_native,             ///< the MPI has no such call: the first of the catalogue that fits
+  no_native,             ///< the MPI has no such call: the first suitable algorithm of the catalogue
   nodes_unknown,         ///< native, until a blocking call finds the nodes
-  no_shared_memory,      ///< native: what would be shared is not allowed, or not to be had
+  no_shared_memory,      ///< native: shared memory is not allowed, or not available
   intercommunicator,     ///< native
-  no_communicator,       ///< native: the internal communicator could not be made
+  no_communicator,       ///< native: the internal communicator could not be created
   no_communicator_yet,   ///< native: a non-blocking call, before the internal communicator was made
   neighbors_unknown,     ///< native, until a blocking call collects all lists of neighbours
   neighbors_contradict,  ///< native: the ranks' lists of neighbours do not match

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rules: which algorithm for which call, from a JSON file. The first rule that fits a call decides.
+// Rules: choice of algorithms by call, from a JSON file. The first rule that matches a call decides.
 //
 //   {"convene_rules": 1,
 //    "rules": [{"collective": "allgather", "procs": [2, 64], "bytes": ["8", "4KiB"], "use":
 //    "sparbit;send=packed"},
 //              {"collective": "allgather", "nodes": {"min": 2}, "use": "ring"}]}
 //
-// "procs", "bytes", "nodes" and "ranks_per_node" take a value, a list of the least and the most, or an object
-// with "min" and/or "max"; what a rule does not mention may be anything.
+// "procs", "bytes", "nodes" and "ranks_per_node" take a value, a list of the minimum and the maximum, or an
+// object with "min" and/or "max"; omitted fields match any value.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ struct Situation {
   Collective collective = Collective::allgather;
   Rank procs = 1;
   std::uint64_t total_bytes = 0;        ///< of all blocks together
-  Rank nodes = 0, ranks_per_node = 0;   ///< 0: not found yet; ranks of the fullest node
-  std::vector<Rank> node_of_rank = {};  ///< empty: not found yet
+  Rank nodes = 0, ranks_per_node = 0;   ///< 0: not known yet; ranks of the fullest node
+  std::vector<Rank> node_of_rank = {};  ///< empty: not known yet
   bool commutative = true;              ///< of a reduction: its operator
-  bool reproducible = false;            ///< equal bits from run to run
+  bool reproducible = false;            ///< results must be equal to the bit from run to run
   bool has_native = true;               ///< the MPI has such a call
   bool is_blocking = true;              ///< neither non-blocking nor persistent
   bool order_matters = false;           ///< of a reduction: the order of operands changes its result
   bool shares_cores = false;            ///< more ranks than cores on a node
   std::uint64_t may_share =
-      UINT64_MAX;  ///< bytes that the ranks of a node may share; 0: not in this form of call
+      UINT64_MAX;  ///< bytes that the ranks of a node may share; 0: not possible in this form of call
 
-  /// Bytes per block; of the mean block where blocks differ. A bcast has but one, the vector; so have
-  /// reductions, but for reduce_scatter.
+  /// Bytes per block; of the mean block if blocks differ. A bcast has only one, the vector; so have
+  /// reductions, except reduce_scatter.
   std::uint64_t block_bytes() const {
     return has_one_vector(collective) ? total_bytes : procs == 0 ? 0 : total_bytes / procs;
   }
@@ -51,7 +51,7 @@ struct Rule {
   Spec use;
 
   bool fits(const Situation& situation) const;
-  /// True if it may fit once the nodes are known, which they are not yet.
+  /// True if it may match once the nodes are known.
   bool may_fit_later(const Situation& situation) const;
   bool needs_topology() const {
     return !nodes.is_anything() || !ranks_per_node.is_anything() || depends_on_nodes(*use.algorithm);
@@ -61,7 +61,7 @@ struct Rule {
 /// Reads rules from text; `file` is its name in messages, which begin with FILE:LINE. Throws Error.
 std::vector<Rule> parse_rules(std::string_view text, const std::string& file);
 
-/// Reads rules from a file. Throws Error, also where it cannot be read.
+/// Reads rules from a file. Throws Error, also if it cannot be read.
 std::vector<Rule> load_rules(const std::string& path);
 
 }  // namespace convene::decide

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interruption of all simulations of a process, those that run in other threads and those to come.
+// Interruption of all simulations of a process: running ones in other threads, and future ones.
 #pragma once
 
 #include <mutex>
@@ -16,7 +16,7 @@ class Interruption {
     const std::scoped_lock lock(mutex);
     return source.get_token();
   }
-  /// Requests the stop, or ends it for simulations to come.
+  /// Requests the stop, or revokes it for future simulations.
   static void set(bool stop) {
     const std::scoped_lock lock(mutex);
     if (stop)

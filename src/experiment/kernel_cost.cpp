@@ -55,7 +55,7 @@ SharedMemoryTexts shared_memory_texts(const SharedMemoryRequest& request, const 
   if (!platform) return result;
   const double bytes = static_cast<double>(request.segment) * request.segments;
   ModelPlatform two = with_two_channels(*platform);
-  // The source writes L for transfers through shared memory, too.
+  // The source uses L for transfers through shared memory, too.
   if (TauLop* const memory = two.channels.front().find<TauLop>(); memory && !memory->shared.empty())
     memory->transfer = memory->shared;
   result.seconds = evaluate(cost, two, bytes, {}, request.segment);

@@ -12,9 +12,9 @@ namespace convene::experiment {
 
 namespace {
 
-// Of a plan that is written out: some gigabytes, enough for the linear algorithms of 4,096 ranks.
+// Limit of a plan that is stored: some gigabytes, enough for the linear algorithms of 4,096 ranks.
 constexpr std::uint64_t most_steps = 36'000'000;
-constexpr std::uint64_t most_represented = 1ull << 28;  // of one that is relabelled
+constexpr std::uint64_t most_represented = 1ull << 28;  // limit of a relabelled one
 
 /// The places that those of a scratch buffer are sized like; empty for the call's own buffers.
 std::span<const Place> likeness(const Schedule& schedule, Buffer buffer) {
@@ -63,9 +63,9 @@ double items_of_part(double items, std::uint32_t part, std::uint32_t parts) {
 }  // namespace
 
 bool has_representative(const Algorithm& algorithm, const Call& call, SharedWork& work) {
-  constexpr Rank many = 4096;  // fewer are written out in a second
+  constexpr Rank many = 4096;  // fewer are built in a second
   if (call.procs < many || algorithm.symmetry == Symmetry::none) return false;
-  if (segments(algorithm, call) > 1) return false;  // which may be unequal
+  if (segments(algorithm, call) > 1) return false;  // segments may be unequal
   Builder builder;
   const auto steps = [&](Rank rank) { return extent_of(algorithm, call, rank, builder, &work).steps; };
   return steps(call.procs - 1) == steps(0);
@@ -76,7 +76,8 @@ SimulationExtent extent_of_simulation(const Spec& spec, const Call& call, bool r
   const std::uint64_t most = represented ? most_represented : most_steps;
   Extent extent = expected_extent(*spec.algorithm, call, most, stop, &work);
   if (represented || limit == Limit::steps) extent.seconds = 0;
-  const std::string task = "simulating " + spec_text(spec) + " on " + std::to_string(call.procs) + " processes";
+  const std::string task =
+      "simulating " + spec_text(spec) + " on " + std::to_string(call.procs) + " processes";
   return {extent.refusal(task, most), extent.steps};
 }
 

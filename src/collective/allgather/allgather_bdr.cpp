@@ -115,7 +115,8 @@ constexpr Parameter own_parameters[] = {segments_of_blocks(1)};
 
 extern constinit const Algorithm allgather_bdr = {
     .name = "bdr",
-    .summary = "The ring, with the blocks of early ranks sent straight to others until the last rank comes.",
+    .summary =
+        "A ring, before which early ranks send their blocks directly to others until the last rank arrives.",
     .source = "Proficz 2021, section 3.1, Listing 2",
     .collectives = allgathers,
     .arrival_source = ArrivalSource::forecast,

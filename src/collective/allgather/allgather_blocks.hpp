@@ -27,7 +27,7 @@ inline void place_own_block(const Call& call, Builder& builder) {
 
 constexpr Parameter segments_of_blocks(std::int64_t fallback) {
   return {.name = "segments",
-          .summary = "how many parts a block is cut into",
+          .summary = "number of segments of a block",
           .fallback = fallback,
           .least = 1,
           .most = 4096,
@@ -55,8 +55,7 @@ enum class Wrap : std::int64_t { copy, message };
 
 inline constexpr Parameter wrap_parameter = {
     .name = "wrap",
-    .summary =
-        "a run of blocks around the end of the buffer travels as one message, copied together, or as two",
+    .summary = "blocks that wrap around the end of the buffer: copied into one message, or sent as two",
     .fallback = 0,
     .words = {"copy", "message"},
     .samples = {0, 1}};

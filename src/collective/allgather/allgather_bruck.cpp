@@ -59,13 +59,13 @@ void generate(const Call& call, Builder& builder) {
 
 constexpr Parameter own_parameters[] = {
     {.name = "ports",
-     .summary = "messages that a rank has in flight each way in a round",
+     .summary = "messages that a rank sends and receives in a round (k)",
      .fallback = 1,
      .least = 1,
      .most = 64,
      .samples = {1, 2, 3, 4, 7}},
     {.name = "last",
-     .summary = "the last round with the fewest messages, or with equal shares for all ports",
+     .summary = "the last round: as few messages as possible, or equal shares for all ports",
      .fallback = 0,
      .words = {"fewest", "balanced"},
      .samples = {0, 1}},
@@ -75,7 +75,7 @@ constexpr Parameter own_parameters[] = {
 
 extern constinit const Algorithm allgather_bruck = {
     .name = "bruck",
-    .summary = "A rank that holds n blocks gets the next k·n from the k ranks n, 2n, …, kn above.",
+    .summary = "A rank that holds n blocks receives k·n more from the ranks n, 2n, …, kn above it.",
     .source = "Bruck et al. 1997; Viertel 2007, section 5.3.2",
     .collectives = allgathers,
     .symmetry = Symmetry::rotation,  // with wrap=message the run is split at a different block on each rank

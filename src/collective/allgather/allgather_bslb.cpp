@@ -130,7 +130,7 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm allgather_bslb = {
     .name = "bslb",
     .summary =
-        "Rank 0 asks for the blocks in the order of expected arrival, and broadcasts them through a binomial "
+        "Rank 0 requests the blocks in the order of expected arrival and broadcasts them along a binomial "
         "tree.",
     .source = "Proficz 2021, section 3.2, Listing 3",
     .collectives = allgathers,

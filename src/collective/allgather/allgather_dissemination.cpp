@@ -44,7 +44,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm allgather_dissemination = {
     .name = "dissemination",
-    .summary = "A rank sends the n blocks up to its own to the rank n above, and n doubles.",
+    .summary = "In each round a rank sends its n blocks to the rank n above it; n doubles.",
     .source = "Viertel 2007, section 5.3.2",
     .collectives = allgathers,
     .symmetry = Symmetry::rotation,  // with wrap=message the run is split at a different block on each rank

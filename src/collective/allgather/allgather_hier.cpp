@@ -28,7 +28,7 @@ namespace {
 
 void generate(const Call& call, Builder& builder) { gather_by_nodes(allgather_hier, call, builder); }
 
-constexpr PartSlot slots[] = {{"between", "how leaders of different nodes gather blocks",
+constexpr PartSlot slots[] = {{"between", "allgather between the leaders of different nodes",
                                Collective::allgather, "sparbit", Among::nodes},
                               gather_slot,
                               bcast_slot};
@@ -44,7 +44,7 @@ constexpr Composition composition = {
 extern constinit const Algorithm allgather_hier = {
     .name = "hier",
     .summary =
-        "Blocks go up to node leaders, between nodes among leaders, and down again, each by an algorithm.",
+        "Leaders gather the blocks of their nodes, exchange them, and broadcast the result within the nodes.",
     .source = "Kandalla et al. 2009; Träff and Hunold 2020",
     .collectives = allgathers,
     .rounds = "those of its parts",

@@ -199,12 +199,13 @@ constexpr Parameter own_parameters[] = {segments_of_blocks(1)};
 extern constinit const Algorithm allgather_list_scheduled = {
     .name = "list_scheduled",
     .summary =
-        "Round by round from the forecast: the block that the fewest have moves first, the latest comer's "
-        "before all.",
+        "List scheduling by a forecast: in each round the rarest blocks move first, above all that of the "
+        "last rank.",
     .source = "this project; a list schedule after Graham 1966",
     .collectives = allgathers,
     .arrival_source = ArrivalSource::forecast,
-    .rounds = "⌈log₂P⌉ after a late last arrival; at most P − 1 after any; N times as many of 1/N block each",
+    .rounds =
+        "⌈log₂P⌉ after a late last arrival, at most P − 1 after any arrival; N times as many with N segments",
     .parameters = own_parameters,
     .generate = generate,
 };

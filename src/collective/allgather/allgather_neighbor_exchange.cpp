@@ -54,7 +54,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm allgather_neighbor_exchange = {
     .name = "neighbor_exchange",
-    .summary = "Ranks swap with their two neighbours in turn, always the pair of blocks that came last.",
+    .summary = "Ranks exchange with their two neighbours in turn the two blocks that they received last.",
     .source = "Chen et al. 2005; Loch 2021, section 2.4.2",
     .collectives = allgathers,
     .requirement = Requirement::even,

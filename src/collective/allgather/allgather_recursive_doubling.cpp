@@ -31,7 +31,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm allgather_recursive_doubling = {
     .name = "recursive_doubling",
-    .summary = "In round k a rank swaps all that it has with the rank whose number differs in bit k.",
+    .summary = "In round k a rank exchanges all its blocks with the rank whose number differs in bit k.",
     .source = "Thakur and Gropp 2003; Loch 2021, section 2.4.3",
     .collectives = allgathers,
     .requirement = Requirement::power_of_two,

@@ -82,10 +82,12 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm allgather_recursive_doubling_two_phase = {
     .name = "recursive_doubling_two_phase",
-    .summary = "Recursive doubling for any P: pairs of neighbours take part through one of them.",
+    .summary =
+        "Recursive doubling for any P: excess ranks first hand their block to a partner, and receive the "
+        "result.",
     .source = "Viertel 2007, section 5.3.2",
     .collectives = allgathers,
-    .rounds = "log₂Q, and 2 more where P > Q, the largest power of two ≤ P",
+    .rounds = "log₂Q, plus 2 if P > Q, the largest power of two ≤ P",
     .generate = generate,
 };
 

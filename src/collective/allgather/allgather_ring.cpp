@@ -38,7 +38,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm allgather_ring = {
     .name = "ring",
-    .summary = "Every rank passes on to the rank above the block that it got last from the rank below.",
+    .summary = "Every rank sends to the rank above the block that it received last from the rank below.",
     .source = "Loch 2021, section 2.4.1; Viertel 2007, section 5.3.2",
     .collectives = allgathers,
     .symmetry = Symmetry::rotation,

@@ -37,7 +37,7 @@ constexpr Parameter own_parameters[] = {segments_of_blocks(8)};
 
 extern constinit const Algorithm allgather_segmented_ring = {
     .name = "segmented_ring",
-    .summary = "The ring with every block cut into segments that are passed on as they arrive.",
+    .summary = "A ring with every block cut into segments, which are forwarded as they arrive.",
     .source = "pipelining after Marendic et al. 2016; Loch 2021, section 2.4.1",
     .collectives = allgathers,
     .rounds = "N(P − 1) of 1/N block each",

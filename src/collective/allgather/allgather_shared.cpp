@@ -43,13 +43,13 @@ void generate(const Call& call, Builder& builder) {
 
 std::uint64_t places(Rank procs, std::span<const Value>) { return std::uint64_t{turns} * procs; }
 
-constexpr Parameter own_parameters[] = {shared_segments(1, "how many parts a block is cut into")};
+constexpr Parameter own_parameters[] = {shared_segments(1, "number of segments of a block")};
 
 }  // namespace
 
 extern constinit const Algorithm allgather_shared = {
     .name = "shared",
-    .summary = "All write their block into shared places, tell each other, and copy those of the others.",
+    .summary = "Every rank writes its block into shared memory, signals the others, and copies their blocks.",
     .source = "Graham and Shipman 2008",
     .collectives = {Collective::allgather},
     .rounds = "N(⌈log₂P⌉ + 1), N segments",

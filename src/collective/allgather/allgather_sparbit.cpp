@@ -85,14 +85,13 @@ void generate(const Call& call, Builder& builder) {
 
 constexpr Parameter own_parameters[] = {
     {.name = "send",
-     .summary = "a round's scattered blocks: joined into one message (packed, or by datatype where "
-                "large and that "
-                "is faster), one message each, always packed, always by datatype, or in batches",
+     .summary = "non-contiguous blocks of a round: joined into one message (packed, or by datatype if large "
+                "and faster), one message each, packed, by datatype, or in batches",
      .fallback = 1,
      .words = {"joined", "blocks", "packed", "datatype", "batch"},
      .samples = {0, 1, 2, 3, 4}},
     {.name = "batch",
-     .summary = "blocks per message with send=batch (the source's gamma)",
+     .summary = "blocks per message with send=batch (γ of the source)",
      .fallback = 8,
      .least = 1,
      .most = 1 << 20,
@@ -102,7 +101,8 @@ constexpr Parameter own_parameters[] = {
 
 extern constinit const Algorithm allgather_sparbit = {
     .name = "sparbit",
-    .summary = "P binomial trees at once over halving distances: most data moves over the shortest ones.",
+    .summary =
+        "P concurrent binomial trees over halving distances: most data moves over the shortest distances.",
     .source = "Loch 2021, chapter 4, Algorithm 1",
     .collectives = allgathers,
     .symmetry = Symmetry::rotation,

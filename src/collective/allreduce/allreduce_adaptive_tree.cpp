@@ -87,8 +87,8 @@ constexpr Parameter own_parameters[] = {segments_parameter(1)};
 
 extern constinit const Algorithm allreduce_adaptive_tree = {
     .name = "adaptive_tree",
-    .summary = "The early ranks' sum goes to the rank that is expected last, which broadcasts the whole one.",
-    .source = "after Mamidala et al., as told in Proficz 2021, section 2; from a forecast: this project",
+    .summary = "The early ranks reduce to the rank that is expected last, which broadcasts the result.",
+    .source = "after Mamidala et al., as described in Proficz 2021, section 2; from a forecast: this project",
     .collectives = {Collective::allreduce},
     .arrival_source = ArrivalSource::forecast,
     .rounds = "about 2⌈log₂P⌉ + 1, of which ⌈log₂P⌉ after a late last arrival",

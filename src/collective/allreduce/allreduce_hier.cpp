@@ -48,10 +48,10 @@ void generate(const Call& call, Builder& builder) {
 }
 
 constexpr PartSlot slots[] = {
-    {"between", "how the nodes' sums are combined", Collective::allreduce, "recursive_doubling",
+    {"between", "combines the partial results of the nodes", Collective::allreduce, "recursive_doubling",
      Among::nodes},
-    {"reduce", "how the contributions of a node are combined", Collective::reduce, "linear", Among::node},
-    {"bcast", "how a leader hands on the result to its node", Collective::bcast, "linear", Among::node}};
+    {"reduce", "reduction within a node", Collective::reduce, "linear", Among::node},
+    {"bcast", "broadcast of the result within a node", Collective::bcast, "linear", Among::node}};
 
 constexpr Composition composition = {
     .parts = slots,
@@ -64,7 +64,7 @@ constexpr Composition composition = {
 extern constinit const Algorithm allreduce_hier = {
     .name = "hier",
     .summary =
-        "Sums of the nodes are made at leaders, combined among them, and handed down, each by an algorithm.",
+        "Leaders reduce within their nodes, combine their results, and broadcast them within the nodes.",
     .source = "Zhu et al. 2009; Träff and Hunold 2020",
     .collectives = {Collective::allreduce},
     .rounds = "those of its parts",

@@ -46,8 +46,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm allreduce_rabenseifner = {
     .name = "rabenseifner",
-    .summary =
-        "Recursive halving leaves each rank a part of the sum; recursive doubling gives all parts to all.",
+    .summary = "Reduce-scatter by recursive halving, followed by an allgather by recursive doubling.",
     .source = "Rabenseifner 2004, section 4",
     .collectives = {Collective::allreduce},
     .rounds = "2⌊log₂P⌋, two more if P is no power of two",

@@ -45,7 +45,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm allreduce_recursive_doubling = {
     .name = "recursive_doubling",
-    .summary = "Partners at distance 1, 2, 4, … exchange and combine what they have.",
+    .summary = "Partners at distance 1, 2, 4, … exchange and combine their partial results.",
     .source = "Thakur, Rabenseifner, Gropp 2005, section 4.5",
     .collectives = {Collective::allreduce},
     .rounds = "⌊log₂P⌋, two more if P is no power of two",

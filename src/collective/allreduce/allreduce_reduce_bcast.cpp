@@ -57,7 +57,8 @@ constexpr Parameter own_parameters[] = {segments_parameter(1)};
 
 extern constinit const Algorithm allreduce_reduce_bcast = {
     .name = "reduce_bcast",
-    .summary = "Sums go up a binomial tree to rank 0, and the result down the same tree again.",
+    .summary =
+        "Reduction along a binomial tree to rank 0, and a broadcast of the result along the same tree.",
     .source = "folklore; Proficz 2018, section 2",
     .collectives = {Collective::allreduce},
     .rounds = "2N⌈log₂P⌉ of 1/N vector each",

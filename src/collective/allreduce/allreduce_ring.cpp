@@ -27,7 +27,8 @@ void generate(const Call& call, Builder& builder) { allreduce_around_ring(call, 
 extern constinit const Algorithm allreduce_ring = {
     .name = "ring",
     .summary =
-        "Every part of the vector goes around a ring twice: to collect contributions, to hand out the sum.",
+        "Every part of the vector travels around a ring twice: to collect contributions, and to distribute "
+        "the result.",
     .source = "Patarasuk and Yuan 2009",
     .collectives = {Collective::allreduce},
     .rounds = "2(P − 1)",

@@ -22,19 +22,18 @@ void generate(const Call& call, Builder& builder) {
   allreduce_around_ring(call, builder, static_cast<std::uint32_t>(call.parameters[0]));
 }
 
-constexpr Parameter own_parameters[] = {
-    {.name = "segments",
-     .summary = "how many parts each rank's part of the vector is cut into",
-     .fallback = 4,
-     .least = 1,
-     .most = 4096,
-     .samples = {1, 2, 3, 7}}};
+constexpr Parameter own_parameters[] = {{.name = "segments",
+                                         .summary = "number of segments of each rank's part of the vector",
+                                         .fallback = 4,
+                                         .least = 1,
+                                         .most = 4096,
+                                         .samples = {1, 2, 3, 7}}};
 
 }  // namespace
 
 extern constinit const Algorithm allreduce_segmented_ring = {
     .name = "segmented_ring",
-    .summary = "The ring with each part cut into segments: one is combined while the next one arrives.",
+    .summary = "A ring with each part cut into segments: one is combined while the next one arrives.",
     .source = "pipelining after Marendic et al. 2016; Patarasuk and Yuan 2009",
     .collectives = {Collective::allreduce},
     .rounds = "2N(P − 1) of 1/(NP) vector each",

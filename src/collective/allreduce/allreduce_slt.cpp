@@ -62,7 +62,7 @@ constexpr Parameter own_parameters[] = {segments_parameter(16)};
 
 extern constinit const Algorithm allreduce_slt = {
     .name = "slt",
-    .summary = "Segments move along a chain of the ranks in the order of expected arrival, and back.",
+    .summary = "Segments travel along a chain of the ranks in the order of expected arrival, and back.",
     .source = "named in Proficz 2021, section 2 (sorted linear tree); the design is this project's",
     .collectives = {Collective::allreduce},
     .arrival_source = ArrivalSource::forecast,

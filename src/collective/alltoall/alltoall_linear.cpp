@@ -29,7 +29,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm alltoall_linear = {
     .name = "linear",
-    .summary = "Every rank sends all its blocks at once, beginning with the rank above it.",
+    .summary = "Every rank issues all sends at once, beginning with the rank above it.",
     .source = "folklore",
     .collectives = {Collective::alltoall, Collective::alltoallv, Collective::alltoallw},
     .rounds = "1",

@@ -30,7 +30,7 @@ void generate(const Call& call, Builder& builder) {
 }
 
 constexpr Parameter own_parameters[] = {{.name = "window",
-                                         .summary = "rounds that a rank has begun at a time",
+                                         .summary = "number of rounds that a rank has in flight",
                                          .fallback = 1,
                                          .least = 1,
                                          .most = 1 << 20,

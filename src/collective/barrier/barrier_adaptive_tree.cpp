@@ -42,8 +42,8 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm barrier_adaptive_tree = {
     .name = "adaptive_tree",
-    .summary = "Signals go up a binomial tree to the rank that is expected last, and down it again.",
-    .source = "after Mamidala et al., as told in Proficz 2021, section 2; from a forecast: this project",
+    .summary = "Empty messages travel up a binomial tree to the rank that is expected last, and down again.",
+    .source = "after Mamidala et al., as described in Proficz 2021, section 2; from a forecast: this project",
     .collectives = {Collective::barrier},
     .arrival_source = ArrivalSource::forecast,
     .rounds = "2⌈log₂P⌉, of which ⌈log₂P⌉ after the last arrival",

@@ -54,7 +54,7 @@ constexpr Parameter own_parameters[] = {{.name = "fanout",
 extern constinit const Algorithm barrier_dissemination = {
     .name = "dissemination",
     .summary =
-        "Every rank signals to the k ranks n, 2n, …, kn above, where n is how many ranks it has heard of.",
+        "Every rank that knows of n arrivals sends empty messages to the k ranks n, 2n, …, kn above it.",
     .source = "Hensgen et al. 1988; Viertel 2007, section 5.3",
     .collectives = {Collective::barrier},
     .symmetry = Symmetry::rotation,

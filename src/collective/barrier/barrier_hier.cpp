@@ -17,7 +17,7 @@ namespace {
 
 void generate(const Call& call, Builder& builder) { gather_by_nodes(barrier_hier, call, builder); }
 
-constexpr PartSlot slots[] = {{"between", "how leaders of different nodes wait for each other",
+constexpr PartSlot slots[] = {{"between", "barrier between the leaders of different nodes",
                                Collective::barrier, "dissemination", Among::nodes},
                               gather_slot,
                               bcast_slot};
@@ -33,7 +33,7 @@ constexpr Composition composition = {
 extern constinit const Algorithm barrier_hier = {
     .name = "hier",
     .summary =
-        "Signals go up to node leaders, between nodes among leaders, and down again, each by an algorithm.",
+        "Leaders collect the arrivals of their nodes, synchronise with each other, and release their ranks.",
     .source = "Zhu et al. 2009",
     .collectives = {Collective::barrier},
     .rounds = "those of its parts",

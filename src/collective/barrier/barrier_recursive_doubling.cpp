@@ -37,10 +37,10 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm barrier_recursive_doubling = {
     .name = "recursive_doubling",
-    .summary = "In round k a rank and the one whose number differs in bit k signal to each other.",
+    .summary = "In round k a rank exchanges empty messages with the rank whose number differs in bit k.",
     .source = "Hensgen et al. 1988",
     .collectives = {Collective::barrier},
-    .rounds = "log₂Q, and 2 more where P > Q, the largest power of two ≤ P",
+    .rounds = "log₂Q, plus 2 if P > Q, the largest power of two ≤ P",
     .generate = generate,
 };
 

@@ -24,7 +24,7 @@ std::uint64_t places(Rank procs, std::span<const Value>) { return procs; }
 
 extern constinit const Algorithm barrier_shared = {
     .name = "shared",
-    .summary = "Dissemination by signals in shared memory.",
+    .summary = "Dissemination with signals in shared memory.",
     .source = "Hensgen et al. 1988",
     .collectives = {Collective::barrier},
     .rounds = "⌈log₂ P⌉",

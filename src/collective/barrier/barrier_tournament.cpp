@@ -25,7 +25,9 @@ void generate(const Call& call, Builder& builder) { barrier_over_tree(knomial_sp
 
 extern constinit const Algorithm barrier_tournament = {
     .name = "tournament",
-    .summary = "Ranks drop out in pairs until rank 0 has heard of all, and are told in the reverse order.",
+    .summary =
+        "Of each pair, one rank reports to the other until rank 0 knows of all; ranks are released in "
+        "reverse order.",
     .source = "Hensgen, Finkel and Manber 1988 (the way up)",
     .collectives = {Collective::barrier},
     .rounds = "2⌈log₂P⌉",

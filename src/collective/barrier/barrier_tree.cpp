@@ -33,7 +33,7 @@ constexpr Parameter own_parameters[] = {{.name = "fanout",
 
 extern constinit const Algorithm barrier_tree = {
     .name = "tree",
-    .summary = "Signals go up a k-ary tree to rank 0 and down it again.",
+    .summary = "Empty messages travel up a k-ary tree to rank 0, and down again.",
     .source = "Mellor-Crummey and Scott 1991",
     .collectives = {Collective::barrier},
     .rounds = "2h, h the height of the tree",

@@ -96,8 +96,11 @@ constexpr Parameter own_parameters[] = {decided_segments_parameter()};
 
 extern constinit const Algorithm bcast_arrival_b = {
     .name = "arrival_b",
-    .summary = "The root serves those who have come in chains, one batch after the other.",
-    .source = "Patarasuk and Yuan 2008, as told in Proficz 2021, section 2; the protocol is this project's",
+    .summary =
+        "The root sends to the ranks that have arrived, as a chain, then to those that arrived meanwhile, "
+        "and so on.",
+    .source =
+        "Patarasuk and Yuan 2008, as described in Proficz 2021, section 2; the protocol is this project's",
     .collectives = {Collective::bcast},
     .arrival_source = ArrivalSource::messages,
     .rounds = "P − 2 + N balanced, N segments; N after a late last arrival",

@@ -104,8 +104,9 @@ constexpr Parameter own_parameters[] = {decided_segments_parameter()};
 
 extern constinit const Algorithm bcast_arrival_nb = {
     .name = "arrival_nb",
-    .summary = "Whoever comes is put at the end of a chain, or begins a new one at the root.",
-    .source = "Patarasuk and Yuan 2008, as told in Proficz 2021, section 2; the protocol is this project's",
+    .summary = "A rank that arrives joins the end of a chain, or starts a new chain at the root.",
+    .source =
+        "Patarasuk and Yuan 2008, as described in Proficz 2021, section 2; the protocol is this project's",
     .collectives = {Collective::bcast},
     .arrival_source = ArrivalSource::messages,
     .rounds = "P − 2 + N balanced, N segments; N after a late last arrival",

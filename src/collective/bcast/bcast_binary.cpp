@@ -31,7 +31,7 @@ constexpr Parameter own_parameters[] = {bcast_segments(8, {1, 4})};
 
 extern constinit const Algorithm bcast_binary = {
     .name = "binary",
-    .summary = "Every rank passes each segment on to two children with equal subtrees.",
+    .summary = "Every rank forwards each segment to two children with equal subtrees.",
     .source = "Rico-Gallego 2016 (τ-Lop), chapter 4",
     .collectives = {Collective::bcast},
     .rounds = "⌊log₂P⌋ − 1 + N, N segments",

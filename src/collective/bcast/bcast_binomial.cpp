@@ -31,7 +31,7 @@ constexpr Parameter own_parameters[] = {bcast_segments(1, {1, 3})};
 
 extern constinit const Algorithm bcast_binomial = {
     .name = "binomial",
-    .summary = "In each round every rank that has the vector sends it to one that has not.",
+    .summary = "In each round every rank that has the vector sends it to a rank that does not.",
     .source = "Rico-Gallego 2016 (τ-Lop), chapter 4",
     .collectives = {Collective::bcast},
     .rounds = "N⌈log₂P⌉, N segments",

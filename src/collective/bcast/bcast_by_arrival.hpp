@@ -52,7 +52,7 @@ class PassingOn {
 /// Each segment is a message; an online algorithm has a limited number of messages.
 constexpr Parameter decided_segments_parameter() {
   return {.name = "segments",
-          .summary = "how many parts the vector is cut into, each passed on as it arrives",
+          .summary = "number of segments of the vector; each is forwarded as it arrives",
           .fallback = 8,
           .least = 1,
           .most = 128,

@@ -27,7 +27,7 @@ void generate(const Call& call, Builder& builder) {
 
 constexpr Parameter own_parameters[] = {bcast_segments(8, {1, 4}),
                                         {.name = "chains",
-                                         .summary = "chains that the ranks are divided into",
+                                         .summary = "number of chains",
                                          .fallback = 1,
                                          .least = 1,
                                          .most = 1024,
@@ -37,7 +37,7 @@ constexpr Parameter own_parameters[] = {bcast_segments(8, {1, 4}),
 
 extern constinit const Algorithm bcast_chain = {
     .name = "chain",
-    .summary = "Every rank passes the vector on to the next one, segment by segment.",
+    .summary = "Every rank forwards the vector to the next rank, segment by segment.",
     .source = "Marendic et al. 2016, section 2",
     .collectives = {Collective::bcast},
     .rounds = "P − 2 + N, N segments",

@@ -57,8 +57,8 @@ void generate(const Call& call, Builder& builder) {
 }
 
 constexpr PartSlot slots[] = {
-    {"between", "how a leader on each node gets the vector", Collective::bcast, "binomial", Among::nodes},
-    {"within", "how the other ranks of a node get it", Collective::bcast, "linear", Among::node}};
+    {"between", "broadcast to a leader on each node", Collective::bcast, "binomial", Among::nodes},
+    {"within", "broadcast within a node", Collective::bcast, "linear", Among::node}};
 
 constexpr Composition composition = {
     .parts = slots,
@@ -70,9 +70,7 @@ constexpr Composition composition = {
 
 extern constinit const Algorithm bcast_hier = {
     .name = "hier",
-    .summary =
-        "The vector goes to leaders on all nodes, and from there to their nodes' ranks, each by an "
-        "algorithm.",
+    .summary = "The root broadcasts to the leaders of all nodes; each leader broadcasts within its node.",
     .source = "Graham et al. 2011; Träff and Hunold 2020",
     .collectives = {Collective::bcast},
     .rounds = "those of its parts",

@@ -37,7 +37,7 @@ constexpr Parameter own_parameters[] = {{.name = "fanout",
 
 extern constinit const Algorithm bcast_knomial = {
     .name = "knomial",
-    .summary = "In each round every rank that has the vector sends it to k that have not.",
+    .summary = "In each round every rank that has the vector sends it to k ranks that do not.",
     .source = "Viertel 2007, section 5.1.3",
     .collectives = {Collective::bcast},
     .rounds = "N⌈log_{k+1} P⌉, N segments",

@@ -79,12 +79,12 @@ constexpr Parameter own_parameters[] = {bcast_segments(1, {1, 3})};
 
 extern constinit const Algorithm bcast_list_scheduled = {
     .name = "list_scheduled",
-    .summary = "Every rank that has the vector sends it to the next one that is expected.",
+    .summary = "Every rank that has the vector sends it to the next rank that is expected to arrive.",
     .source = "this project; a list schedule after Graham 1966",
     .collectives = {Collective::bcast},
     .arrival_source = ArrivalSource::forecast,
     .rounds =
-        "⌈log₂P⌉ of those who are there, and one after a late last arrival; N times as many with N segments",
+        "⌈log₂Q⌉ for the Q ranks present, one after a late last arrival; N times as many with N segments",
     .parameters = own_parameters,
     .generate = generate,
 };

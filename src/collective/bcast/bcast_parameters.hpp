@@ -9,7 +9,7 @@ namespace convene::collective {
 constexpr Parameter bcast_segments(std::int64_t fallback, std::initializer_list<Value> samples,
                                    std::int64_t least = 1) {
   return {.name = "segments",
-          .summary = "how many parts the vector is cut into, each passed on as it arrives",
+          .summary = "number of segments of the vector; each is forwarded as it arrives",
           .fallback = fallback,
           .least = least,
           .most = 4096,

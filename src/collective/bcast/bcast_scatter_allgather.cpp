@@ -88,7 +88,7 @@ void generate(const Call& call, Builder& builder) {
 }
 
 constexpr Parameter own_parameters[] = {{.name = "allgather",
-                                         .summary = "how the parts are gathered",
+                                         .summary = "allgather of the parts",
                                          .fallback = 0,
                                          .words = {"recursive_doubling", "ring", "sparbit"},
                                          .samples = {0, 1, 2}}};
@@ -97,7 +97,7 @@ constexpr Parameter own_parameters[] = {{.name = "allgather",
 
 extern constinit const Algorithm bcast_scatter_allgather = {
     .name = "scatter_allgather",
-    .summary = "P parts of the vector go down a binomial tree, one to each rank, and are gathered by all.",
+    .summary = "Scatter of P parts of the vector along a binomial tree, followed by an allgather.",
     .source = "Barnett et al. 1994; Thakur and Gropp 2003; Loch 2021, chapter 4",
     .collectives = {Collective::bcast},
     .rounds = "⌈log₂P⌉ and those of the allgather",

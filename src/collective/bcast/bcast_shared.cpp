@@ -94,9 +94,9 @@ std::uint64_t places(Rank procs, std::span<const Value> parameters) {
 }
 
 constexpr Parameter own_parameters[] = {
-    shared_segments(4, "how many parts the vector is cut into, each handed on as it comes"),
+    shared_segments(4, "number of segments of the vector; each is forwarded as it arrives"),
     {.name = "degree",
-     .summary = "how many ranks read each shared place",
+     .summary = "number of ranks that read each slot of shared memory",
      .fallback = 2,
      .least = 1,
      .most = 1024,
@@ -106,7 +106,8 @@ constexpr Parameter own_parameters[] = {
 
 extern constinit const Algorithm bcast_shared = {
     .name = "shared",
-    .summary = "Ranks copy the vector from their parent's shared place into their own, segment by segment.",
+    .summary =
+        "Ranks copy the vector from their parent's slot of shared memory into their own, segment by segment.",
     .source = "Rico-Gallego 2016 (τ-Lop), section 4.6",
     .collectives = {Collective::bcast},
     .rounds = "h + 2(N − 1) or one more, h levels, N segments",

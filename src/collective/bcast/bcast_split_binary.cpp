@@ -73,7 +73,8 @@ constexpr Parameter own_parameters[] = {bcast_segments(8, {2, 5}, 2)};
 
 extern constinit const Algorithm bcast_split_binary = {
     .name = "split_binary",
-    .summary = "Each half of the vector goes down one side of a binary tree; then both sides swap halves.",
+    .summary =
+        "Each half of the vector travels down one side of a binary tree; then the sides exchange halves.",
     .source = "Pješivac-Grbović et al. 2007",
     .collectives = {Collective::bcast},
     .rounds = "⌊log₂P⌋ + ⌈N/2⌉, N segments",

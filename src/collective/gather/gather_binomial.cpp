@@ -32,7 +32,7 @@ void generate(const Call& call, Builder& builder) { gather_up(knomial_split(1), 
 
 extern constinit const Algorithm gather_binomial = {
     .name = "binomial",
-    .summary = "Blocks go up a binomial tree: a rank sends its whole subtree's as one message.",
+    .summary = "A binomial tree: a rank sends all blocks of its subtree as one message.",
     .source = "Viertel 2007, section 5.1.3",
     .collectives = gathers,
     .rounds = "⌈log₂P⌉",

@@ -40,7 +40,8 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm gather_bsbn = {
     .name = "bsbn",
     .summary =
-        "Blocks go up a binomial tree in which late ranks are near the root, also through ranks to come.",
+        "A binomial tree with late ranks near the root; blocks also pass through ranks that have not "
+        "arrived.",
     .source = "named in Proficz 2021, section 2; the order in the tree is this project's",
     .collectives = gathers,
     .arrival_source = ArrivalSource::forecast,

@@ -38,7 +38,8 @@ constexpr Parameter own_parameters[] = {segments_of_block()};
 
 extern constinit const Algorithm gather_bsls = {
     .name = "bsls",
-    .summary = "The root asks the ranks in the order of expected arrival, also before it comes itself.",
+    .summary =
+        "The root requests the blocks in the order of expected arrival, also before it arrives itself.",
     .source = "Proficz 2021, section 3.2",
     .collectives = gathers,
     .arrival_source = ArrivalSource::forecast,

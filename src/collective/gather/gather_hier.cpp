@@ -70,8 +70,9 @@ void generate(const Call& call, Builder& builder) {
 }
 
 constexpr PartSlot slots[] = {
-    {"between", "how leaders of different nodes gather blocks", Collective::gather, "binomial", Among::nodes},
-    {"within", "how a group's blocks come to its leader", Collective::gather, "linear", Among::group}};
+    {"between", "gather between the leaders of different nodes", Collective::gather, "binomial",
+     Among::nodes},
+    {"within", "gather to the leader within its group", Collective::gather, "linear", Among::group}};
 
 constexpr Composition composition = {
     .parts = slots,
@@ -83,7 +84,7 @@ constexpr Composition composition = {
 
 extern constinit const Algorithm gather_hier = {
     .name = "hier",
-    .summary = "Blocks go to node leaders, and from there to the root, each by an algorithm.",
+    .summary = "Leaders gather the blocks of their nodes; the root gathers from the leaders.",
     .source = "Kandalla et al. 2009; Träff and Hunold 2020",
     .collectives = gathers,
     .rounds = "those of its parts",

@@ -27,7 +27,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm gather_linear = {
     .name = "linear",
-    .summary = "Every rank sends its block straight to the root.",
+    .summary = "Every rank sends its block directly to the root.",
     .source = "Viertel 2007, section 5.3.1",
     .collectives = gathers,
     .rounds = "1",

@@ -31,10 +31,10 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm gather_loggp_optimal = {
     .name = "loggp_optimal",
-    .summary = "Blocks go up the tree that the LogGP model says is the fastest.",
+    .summary = "A tree that is optimal under the LogGP model.",
     .source = "Viertel 2007, sections 5.1.3 and 5.2, after Alexandrov et al. 1997",
     .collectives = gathers,
-    .rounds = "as the costs say: ⌈log₂P⌉ to P − 1",
+    .rounds = "⌈log₂P⌉ to P − 1, depending on the costs",
     .parameters = loggp_parameters,
     .relays = true,
     .generate = generate,

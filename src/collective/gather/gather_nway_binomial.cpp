@@ -30,7 +30,7 @@ constexpr Parameter own_parameters[] = {nway_fanout("messages that a rank receiv
 
 extern constinit const Algorithm gather_nway_binomial = {
     .name = "nway_binomial",
-    .summary = "In each round a rank receives the blocks of k others, each as many as it holds itself.",
+    .summary = "In each round a rank receives from k ranks, from each as many blocks as it holds.",
     .source = "Viertel 2007, sections 5.1.3 and 5.2",
     .collectives = gathers,
     .rounds = "⌈log_{k+1} P⌉",

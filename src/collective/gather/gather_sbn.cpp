@@ -25,7 +25,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm gather_sbn = {
     .name = "sbn",
-    .summary = "Blocks go up a binomial tree in which late ranks are near the root.",
+    .summary = "A binomial tree with late ranks near the root.",
     .source = "named in Proficz 2021, section 2; the order in the tree is this project's",
     .collectives = gathers,
     .arrival_source = ArrivalSource::forecast,

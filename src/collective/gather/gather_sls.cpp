@@ -23,7 +23,7 @@ constexpr Parameter own_parameters[] = {segments_of_block()};
 
 extern constinit const Algorithm gather_sls = {
     .name = "sls",
-    .summary = "The root asks the ranks in the order of expected arrival, once it has come itself.",
+    .summary = "After its own arrival, the root requests the blocks in the order of expected arrival.",
     .source = "named in Proficz 2021, section 2; BSLS (section 3.2) without the background",
     .collectives = gathers,
     .arrival_source = ArrivalSource::forecast,

@@ -96,7 +96,7 @@ void generate(const Call& call, SharedWork& work, Builder& builder) { Combining(
 
 extern constinit const Algorithm neighbor_combining = {
     .name = "combining",
-    .summary = "A block goes to some targets by way of others that are between, together with theirs.",
+    .summary = "A block reaches some targets through other targets, combined with blocks of these.",
     .source = "Convene; Träff et al. 2014, Mirsadeghi et al. 2017 on message combining",
     .collectives = {Collective::neighbor_allgather, Collective::neighbor_allgatherv},
     .rounds = "2",

@@ -28,8 +28,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm neighbor_linear = {
     .name = "linear",
-    .summary =
-        "Every rank sends its block to all its targets and receives from all its sources, all at once.",
+    .summary = "Every rank sends its block to all targets and receives from all sources at once.",
     .source = "MPI 4.1, section 8.6",
     .collectives = {Collective::neighbor_allgather, Collective::neighbor_allgatherv},
     .rounds = "1",

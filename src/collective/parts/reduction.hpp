@@ -8,7 +8,7 @@ namespace convene::collective {
 
 constexpr Parameter segments_parameter(std::int64_t fallback) {
   return {.name = "segments",
-          .summary = "how many parts the vector is cut into",
+          .summary = "number of segments of the vector",
           .fallback = fallback,
           .least = 1,
           .most = 65536,

@@ -43,7 +43,7 @@ constexpr Parameter own_parameters[] = {segments_parameter(16)};
 
 extern constinit const Algorithm reduce_binary = {
     .name = "binary",
-    .summary = "Segments go up a complete binary tree.",
+    .summary = "Reduction along a complete binary tree, segment by segment.",
     .source = "Sanders, Speck, Träff 2009, section 2; Marendic et al. 2016, section 5.7",
     .collectives = {Collective::reduce},
     .rounds = "2(N + ⌊log₂P⌋ − 1) of 1/N vector each",

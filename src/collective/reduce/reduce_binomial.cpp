@@ -51,10 +51,10 @@ constexpr Parameter own_parameters[] = {segments_parameter(1)};
 
 extern constinit const Algorithm reduce_binomial = {
     .name = "binomial",
-    .summary = "Partial results go up a binomial tree, every second rank sending in each round.",
+    .summary = "Reduction along a binomial tree: in each round, every second rank sends its partial result.",
     .source = "Marendic et al. 2016, section 5.5.1 and appendix A",
     .collectives = {Collective::reduce},
-    .rounds = "N⌈log₂P⌉ of 1/N vector each; one more from rank 0 to the root to keep the order",
+    .rounds = "N⌈log₂P⌉ of 1/N vector each; one more from rank 0 to the root for non-commutative operators",
     .parameters = own_parameters,
     .generate = generate,
 };

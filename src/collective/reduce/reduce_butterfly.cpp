@@ -43,7 +43,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm reduce_butterfly = {
     .name = "butterfly",
-    .summary = "Recursive halving leaves each rank a part of the sum, and the root gathers them.",
+    .summary = "Reduce-scatter by recursive halving, followed by a gather to the root.",
     .source = "Marendic et al. 2016, section 5.5.3 and appendix A",
     .collectives = {Collective::reduce},
     .rounds = "2⌊log₂P⌋, one more if P is no power of two",

@@ -56,11 +56,12 @@ constexpr Parameter own_parameters[] = {segments_parameter(16)};
 
 extern constinit const Algorithm reduce_clairvoyant = {
     .name = "clairvoyant",
-    .summary = "Pairs the ranks that are there, round by round, from a forecast of when each will come.",
+    .summary =
+        "In each round, ranks that have arrived are paired and combine, according to a forecast of arrivals.",
     .source = "Marendic et al. 2016, section 5.4",
     .collectives = {Collective::reduce},
     .arrival_source = ArrivalSource::forecast,
-    .rounds = "⌈log₂P⌉ + N − 1 of 1/N vector each for balanced arrivals, at most one more",
+    .rounds = "⌈log₂P⌉ + N − 1 of 1/N vector each for balanced arrivals, at most one more otherwise",
     .parameters = own_parameters,
     .commutative_only = true,
     .generate = generate,

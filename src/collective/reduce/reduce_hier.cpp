@@ -54,8 +54,8 @@ void generate(const Call& call, Builder& builder) {
 }
 
 constexpr PartSlot slots[] = {
-    {"between", "how the nodes' sums are combined", Collective::reduce, "binomial", Among::nodes},
-    {"within", "how the contributions of a node are combined", Collective::reduce, "linear", Among::node}};
+    {"between", "combines the partial results of the nodes", Collective::reduce, "binomial", Among::nodes},
+    {"within", "reduction within a node", Collective::reduce, "linear", Among::node}};
 
 constexpr Composition composition = {
     .parts = slots,
@@ -66,8 +66,7 @@ constexpr Composition composition = {
 
 extern constinit const Algorithm reduce_hier = {
     .name = "hier",
-    .summary =
-        "Contributions are combined at node leaders, and from there at the root, each by an algorithm.",
+    .summary = "Leaders reduce within their nodes; the root reduces over the leaders.",
     .source = "Zhu et al. 2009; Träff and Hunold 2020",
     .collectives = {Collective::reduce},
     .rounds = "those of its parts, one more with several leaders",

@@ -38,7 +38,9 @@ constexpr Parameter own_parameters[] = {segments_parameter(16)};
 
 extern constinit const Algorithm reduce_in_order_binary = {
     .name = "in_order_binary",
-    .summary = "Segments go up a binary tree whose left and right subtrees are the ranks below and above.",
+    .summary =
+        "Reduction in rank order along a binary tree: the left subtree has the ranks below, the right one "
+        "those above.",
     .source = "Sanders, Speck, Träff 2009, section 4 (in-order trees)",
     .collectives = {Collective::reduce},
     .rounds = "about 2(N + ⌊log₂P⌋) of 1/N vector each",

@@ -20,7 +20,7 @@
 //   - if it has combined the sums of all children and its own contribution, it is ready and notifies its
 //     boss;
 //   - if children are missing and no other action is possible, it notifies them once that it is idle (hurry);
-//     and if its boss has sent it that notice, it hands over: it asks its boss to wait for each missing child
+//     and if its boss has sent it that notice, it hands over: it requests its boss to wait for each missing child
 //     in its place (adopt), notifies the child (redirect), and is ready itself.
 // A redirected rank answers its old boss once (with a "ready" that crossed, or "acknowledged"), so that every
 // rank knows its last notice. The redirect states how many of the children that the rank has handed over are
@@ -141,7 +141,7 @@ class LocalRedirect final : public OnlineAlgorithm {
     }
   }
 
-  /// A child that hands over asks this rank to wait for another one. If that child has been redirected
+  /// A child that hands over requests this rank to wait for another one. If that child has been redirected
   /// meanwhile, the other one is redirected, too.
   void wait_for(Rank child, Rank from, OnlineSteps& steps) {
     const bool has_answered = remove(early_, child);
@@ -252,7 +252,7 @@ class LocalRedirect final : public OnlineAlgorithm {
 
 extern constinit const Algorithm reduce_local_redirect = {
     .name = "local_redirect",
-    .summary = "A binomial tree that rearranges itself around late ranks, by its own messages.",
+    .summary = "A binomial tree that rearranges itself around late ranks by exchanging notices.",
     .source = "named in Marendic et al. 2016, section 2; the protocol is this project's",
     .collectives = {Collective::reduce},
     .arrival_source = ArrivalSource::messages,

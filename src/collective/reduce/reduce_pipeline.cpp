@@ -45,10 +45,10 @@ constexpr Parameter own_parameters[] = {segments_parameter(16)};
 
 extern constinit const Algorithm reduce_pipeline = {
     .name = "pipeline",
-    .summary = "The vector moves along a chain of all ranks, segment by segment.",
+    .summary = "Reduction along a chain of all ranks, segment by segment.",
     .source = "Marendic et al. 2016, table 3 (linear pipeline)",
     .collectives = {Collective::reduce},
-    .rounds = "P − 2 + N of 1/N vector each; one more from rank 0 to the root to keep the order",
+    .rounds = "P − 2 + N of 1/N vector each; one more from rank 0 to the root for non-commutative operators",
     .parameters = own_parameters,
     .generate = generate,
 };

@@ -39,7 +39,7 @@ void generate(const Call& call, Builder& builder) {
 
 constexpr Parameter own_parameters[] = {
     {.name = "radix",
-     .summary = "the largest size of a group, round by round, where P can be divided so",
+     .summary = "maximum group size of each round; used if the sizes divide P",
      .fallback = 4,
      .least = 2,
      .most = 1024,
@@ -50,10 +50,10 @@ constexpr Parameter own_parameters[] = {
 
 extern constinit const Algorithm reduce_radix_k = {
     .name = "radix_k",
-    .summary = "As the butterfly, with groups of k ranks instead of pairs.",
+    .summary = "A butterfly with groups of k ranks instead of pairs.",
     .source = "Marendic et al. 2016, section 5.5.4 and appendix A",
     .collectives = {Collective::reduce},
-    .rounds = "the sum of (k − 1), and as many as there are groups' sizes to gather",
+    .rounds = "the sum of (k − 1) over the group sizes, plus one per group size for the gather",
     .parameters = own_parameters,
     .cuts_by_procs = true,
     .generate = generate,

@@ -50,7 +50,8 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm reduce_ring = {
     .name = "ring",
     .summary =
-        "Every part of the vector goes around a ring and collects contributions; the root gathers the sums.",
+        "Every part of the vector travels around a ring to collect contributions; the root gathers the "
+        "parts.",
     .source = "Marendic et al. 2016, section 5.5.2 and appendix A (parallel ring)",
     .collectives = {Collective::reduce},
     .rounds = "P − 1 + ⌈log₂P⌉",

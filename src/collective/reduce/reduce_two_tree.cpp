@@ -84,10 +84,12 @@ constexpr Parameter own_parameters[] = {segments_parameter(16)};
 
 extern constinit const Algorithm reduce_two_tree = {
     .name = "two_tree",
-    .summary = "Even and odd segments go up two binary trees in which no rank is an inner one twice.",
+    .summary = "Even and odd segments travel up two binary trees; no rank is an inner node of both.",
     .source = "Sanders, Speck, Träff 2009, sections 3 and 4; Marendic et al. 2016, table 3",
     .collectives = {Collective::reduce},
-    .rounds = "about N + 2⌈log₂P⌉ of 1/N vector each; one more from rank 0 to the root to keep the order",
+    .rounds =
+        "about N + 2⌈log₂P⌉ of 1/N vector each; one more from rank 0 to the root for non-commutative "
+        "operators",
     .parameters = own_parameters,
     .generate = generate,
 };

@@ -82,7 +82,8 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm reduce_scatter_butterfly = {
     .name = "butterfly",
     .summary =
-        "Partners at distance 1, 2, 4, … halve runs of blocks; one more message brings each block home.",
+        "Partners at distance 1, 2, 4, … halve runs of blocks; one more message delivers each block to its "
+        "rank.",
     .source = "Träff 2005, section 3; Rabenseifner 2004, section 4",
     .collectives = reduce_scatters,
     .rounds = "⌊log₂P⌋ + 1, one more if P is no power of two",

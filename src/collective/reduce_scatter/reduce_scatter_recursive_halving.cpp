@@ -69,7 +69,8 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm reduce_scatter_recursive_halving = {
     .name = "recursive_halving",
-    .summary = "Partners halve the blocks that they share, each taking the other's contribution to its half.",
+    .summary =
+        "Partners halve the blocks that they share; each receives the other's contribution to its half.",
     .source = "Thakur, Rabenseifner, Gropp 2005, section 4.4",
     .collectives = reduce_scatters,
     .rounds = "⌊log₂P⌋, two more if P is no power of two",

@@ -30,7 +30,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm reduce_scatter_ring = {
     .name = "ring",
-    .summary = "Every block goes around a ring to its rank and collects contributions.",
+    .summary = "Every block travels around a ring to its rank and collects contributions.",
     .source = "Patarasuk and Yuan 2009",
     .collectives = reduce_scatters,
     .rounds = "P − 1",

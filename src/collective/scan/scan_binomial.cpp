@@ -42,7 +42,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm scan_binomial = {
     .name = "binomial",
-    .summary = "Sums of 2, 4, 8, … neighbours go up a tree, and prefixes come down to those that lack them.",
+    .summary = "Partial results of 2, 4, 8, … neighbours travel up a tree; prefixes travel down.",
     .source = "Sanders and Träff 2006, section 2",
     .collectives = scans,
     .rounds = "2⌈log₂P⌉ − 1; exscan 2⌈log₂(P − 1)⌉",

@@ -32,7 +32,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm scan_recursive_doubling = {
     .name = "recursive_doubling",
-    .summary = "In round k every rank sends what it has to the rank 2^k above it.",
+    .summary = "In round k every rank sends its partial result to the rank 2^k above it.",
     .source = "Hillis and Steele 1986; Sanders and Träff 2006, section 1",
     .collectives = scans,
     .rounds = "⌈log₂P⌉; exscan 1 + ⌈log₂(P − 1)⌉",

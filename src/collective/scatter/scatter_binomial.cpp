@@ -33,7 +33,7 @@ void generate(const Call& call, Builder& builder) { scatter_down(knomial_split(1
 
 extern constinit const Algorithm scatter_binomial = {
     .name = "binomial",
-    .summary = "Blocks go down a binomial tree: a rank is sent its whole subtree's as one message.",
+    .summary = "A binomial tree: a rank receives all blocks of its subtree as one message.",
     .source = "Viertel 2007, section 5.1.3",
     .collectives = scatters,
     .rounds = "⌈log₂P⌉",

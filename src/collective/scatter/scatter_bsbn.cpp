@@ -24,7 +24,8 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm scatter_bsbn = {
     .name = "bsbn",
     .summary =
-        "Blocks go down a binomial tree in which early ranks are served first, also through ranks to come.",
+        "A binomial tree that serves early ranks first; blocks also pass through ranks that have not "
+        "arrived.",
     .source = "named in Proficz 2021, section 2; the design is this project's",
     .collectives = scatters,
     .arrival_source = ArrivalSource::forecast,

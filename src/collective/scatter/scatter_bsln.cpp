@@ -23,7 +23,7 @@ void generate(const Call& call, Builder& builder) { scatter_in_turn(call, builde
 extern constinit const Algorithm scatter_bsln = {
     .name = "bsln",
     .summary =
-        "The root sends the blocks in the order of expected arrival; they are received before the call.",
+        "The root sends the blocks in the order of expected arrival; ranks receive them before the call.",
     .source = "named in Proficz 2021, section 2; the design is this project's",
     .collectives = scatters,
     .arrival_source = ArrivalSource::forecast,

@@ -69,9 +69,9 @@ void generate(const Call& call, Builder& builder) {
 }
 
 constexpr PartSlot slots[] = {
-    {"between", "how leaders of different nodes pass on blocks", Collective::scatter, "binomial",
+    {"between", "scatter between the leaders of different nodes", Collective::scatter, "binomial",
      Among::nodes},
-    {"within", "how a leader hands out its group's blocks", Collective::scatter, "linear", Among::group}};
+    {"within", "scatter by the leader within its group", Collective::scatter, "linear", Among::group}};
 
 constexpr Composition composition = {
     .parts = slots,
@@ -83,8 +83,7 @@ constexpr Composition composition = {
 
 extern constinit const Algorithm scatter_hier = {
     .name = "hier",
-    .summary =
-        "Blocks go from the root to node leaders, and from there to their ranks, each by an algorithm.",
+    .summary = "The root scatters to the leaders; each leader scatters within its node.",
     .source = "Kandalla et al. 2009; Träff and Hunold 2020",
     .collectives = scatters,
     .rounds = "those of its parts",

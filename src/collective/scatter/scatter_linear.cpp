@@ -27,7 +27,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm scatter_linear = {
     .name = "linear",
-    .summary = "The root sends every rank its block.",
+    .summary = "The root sends every rank its block directly.",
     .source = "Viertel 2007, section 5.3.1",
     .collectives = scatters,
     .rounds = "1",

@@ -36,10 +36,10 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm scatter_loggp_optimal = {
     .name = "loggp_optimal",
-    .summary = "Blocks go down the tree that the LogGP model says is the fastest.",
+    .summary = "A tree that is optimal under the LogGP model.",
     .source = "Viertel 2007, section 5.1.3, after Alexandrov et al. 1997",
     .collectives = scatters,
-    .rounds = "as the costs say: ⌈log₂P⌉ to P − 1",
+    .rounds = "⌈log₂P⌉ to P − 1, depending on the costs",
     .parameters = loggp_parameters,
     .relays = true,
     .generate = generate,

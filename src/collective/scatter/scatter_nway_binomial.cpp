@@ -32,7 +32,7 @@ constexpr Parameter own_parameters[] = {nway_fanout("messages that a rank sends 
 
 extern constinit const Algorithm scatter_nway_binomial = {
     .name = "nway_binomial",
-    .summary = "In each round a rank sends k of k + 1 equal parts of what it holds to k others.",
+    .summary = "In each round a rank sends k of k + 1 equal parts of its blocks to k ranks.",
     .source = "Viertel 2007, section 5.1.3",
     .collectives = scatters,
     .rounds = "⌈log_{k+1} P⌉",

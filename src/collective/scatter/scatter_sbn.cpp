@@ -34,7 +34,7 @@ void generate(const Call& call, Builder& builder) { scatter_sorted_binomial(call
 
 extern constinit const Algorithm scatter_sbn = {
     .name = "sbn",
-    .summary = "Blocks go down a binomial tree in which early ranks are served first.",
+    .summary = "A binomial tree that serves early ranks first.",
     .source = "named in Proficz 2021, section 2; the design is this project's",
     .collectives = scatters,
     .arrival_source = ArrivalSource::forecast,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fortran forms of interpose/creation.cpp that do not call the C functions. Everything comes by address,
-// handles are integers, and ierror may be absent (null).
+// Fortran forms of interpose/creation.cpp that do not call the C functions. All arguments are passed by
+// address, handles are integers, and ierror may be absent (null).
 #pragma once
 
 #include "interpose/fortran/fortran_requests.hpp"

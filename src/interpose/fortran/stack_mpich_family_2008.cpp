@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `use mpi_f08` under MPICH and its relatives. Calls with a choice buffer come to the C names there, and so
-// do all of mpif.h and `use mpi`; the others of mpi_f08 call PMPI_ functions directly. Those that Convene has
-// to see are wrapped here: what starts or frees requests that may stand for Convene's, what may wait, and
-// collectives without buffers. Each does what is Convene's and leaves the rest to the MPI's function of the
-// same name. Handles are structures of one integer, everything comes by address, and ierror may be absent
-// (null).
+// `use mpi_f08` under MPICH and derived MPIs. Calls with a choice buffer reach the C names there, and so do
+// all calls of mpif.h and `use mpi`; the others of mpi_f08 call PMPI_ functions directly. Those that concern
+// Convene are wrapped here: calls that start or free requests that may represent Convene's operations, calls
+// that may wait, and collectives without buffers. Each does Convene's part and leaves the rest to the MPI's
+// function of the same name. Handles are structures of one integer, all arguments are passed by address, and
+// ierror may be absent (null).
 #include "interpose/fortran/fortran_requests.hpp"
 #include "interpose/free_operator.hpp"
 #include "interpose/interposition.hpp"
@@ -40,7 +40,7 @@ void until_all(int count, const int* requests) {
     return at >= count;
   });
 }
-/// Tests until a request completes, or there is an error; returns the error. (Uses the MPI's own test: only
+/// Tests until a request completes, or there is an error; returns the error. (Uses the native test: only
 /// that distinguishes a complete request from an inactive one.) `test` takes the address of the error, and
 /// returns true if a request completed.
 template <class Test>
@@ -141,7 +141,7 @@ CONVENE_F08(request_free, (int* request, int* ierror), (request, ierror), {
   if (is_active()) return give_back(ierror, fortran::free_request(request));
 })
 
-// As interpose/init.cpp: what the MPI does beyond initialising itself, it does in its own function.
+// As in interpose/init.cpp: the MPI's own function does everything beyond initialisation.
 CONVENE_F08(init_thread, (const int* required, int* provided, int* ierror), (required, provided, ierror), {
   static const int multiple = MPI_THREAD_MULTIPLE;
   const void* const caller = __builtin_return_address(0);

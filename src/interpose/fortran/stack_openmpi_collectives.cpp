@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives in Fortran under Open MPI; interpose/fortran/fortran_openmpi.hpp says why they are here.
+// Collectives in Fortran under Open MPI; interpose/fortran/fortran_openmpi.hpp explains why they are needed.
 #include <mutex>
 #include <set>
 #include <vector>

@@ -2,14 +2,12 @@
 // Shared wisdom: read by one rank, and equal on all ranks of a communicator.
 //
 // Design notes
-// - Rank 0 of MPI_COMM_WORLD reads the files in MPI_Init, where all ranks take part anyway, and broadcasts
-// what holds on its
-//   node. No other rank opens a file. Communicators within MPI_COMM_WORLD use that.
+// - Rank 0 of MPI_COMM_WORLD reads the files in MPI_Init, in which all ranks take part, and broadcasts the
+//   entries of its node. No other rank opens a file. Communicators within MPI_COMM_WORLD use these entries.
 // - A communicator with ranks of other groups (spawned, connected, of a session), or in a program whose
-// MPI_Init did not pass
-//   through Convene, agrees by itself in its first blocking call: its rank 0 reads. Which of both it is, is equal on all its
-//   ranks.
-// - Ranks on nodes with another processor refuse it, for all.
+//   MPI_Init did not pass through Convene, agrees in its first blocking call: its rank 0 reads. Which of both
+//   applies is equal on all its ranks.
+// - Ranks on nodes with another processor refuse it, for all ranks.
 #pragma once
 
 #include <memory>
@@ -23,7 +21,7 @@ struct SharedWisdom {
   Selection selection;                     ///< the process's choices with the wisdom; all native without any
   std::uint64_t cores = 0;                 ///< of a node
   std::vector<Rank> node_of_world_rank{};  ///< of MPI_COMM_WORLD's wisdom, where there is any
-  Rank ranks_per_node = 0;                 ///< likewise: of the fullest node
+  Rank ranks_per_node = 0;                 ///< of the fullest node; 0: unknown
 };
 
 /// To be called once after MPI_Init, if it passed through Convene. Collective over MPI_COMM_WORLD. Does not

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tag space of a communicator: the internal communicator that Convene's messages travel on, and the numbers
-// that tell collectives and persistent operations apart there.
+// that distinguish collectives and persistent operations there.
 //
 // Design notes
 // - The internal communicator is made by MPI_Comm_create inside a blocking call, in which all ranks take
@@ -30,7 +30,8 @@ namespace convene::runtime {
 /// The internal communicator. It lives as long as its handle, or a run on it.
 struct InternalCommunicator {
   MPI_Comm comm = MPI_COMM_NULL;
-  bool has_failed = false;  ///< an error has left messages over: some MPIs abort if such a one is freed
+  bool has_failed = false;  ///< an error has left messages behind: some MPIs abort if such a communicator is
+                            ///< freed
   /// Error code of an operation that was interrupted by an exception.
   std::atomic<int> failure = MPI_SUCCESS;
   TagWindow tag_window;
@@ -39,7 +40,8 @@ struct InternalCommunicator {
   ~InternalCommunicator();
   InternalCommunicator(const InternalCommunicator&) = delete;
   InternalCommunicator& operator=(const InternalCommunicator&) = delete;
-  /// An operation was interrupted: no call of Convene's runs on the program's communicator after it.
+  /// Records that an operation was interrupted: no later call of Convene's runs on the program's
+  /// communicator.
   void note_failure(int code);
 };
 
@@ -55,17 +57,17 @@ class TagSpace {
   void make_ahead(bool may_make);
   /// Whether a call can have it: a blocking one makes it if need be. Equal on all ranks.
   bool is_available(bool may_block) { return may_block || info_.procs == 1 ? ensure() : exists(); }
-  /// A non-blocking call lacked it: declared. The next blocking collective is to make it (is_wanted()).
+  /// Records that a non-blocking call lacked it: the next blocking collective creates it (is_wanted()).
   void note_wanted();
   bool is_wanted() const { return is_wanted_ && !is_settled(); }
-  /// Whether it exists, or was asked for in vain.
+  /// True if it exists, or its creation failed.
   bool is_settled() const { return internal_ || is_refused_; }
-  /// Whether it was asked for in vain; equal on all ranks.
+  /// True if its creation failed; equal on all ranks.
   bool is_refused() const { return is_refused_; }
   bool exists() const { return internal_ != nullptr; }
   /// The internal communicator, which exists.
   MPI_Comm comm() const { return internal_->comm; }
-  /// The same, made if need be: MPI_COMM_NULL where there is none to be had. Collective, may wait.
+  /// The same, created if needed: MPI_COMM_NULL if it cannot be created. Collective, may wait.
   MPI_Comm comm_if_possible() { return ensure() ? comm() : MPI_COMM_NULL; }
   const std::shared_ptr<InternalCommunicator>& shared() const { return internal_; }
   /// Call it after an error of the MPI in a run.

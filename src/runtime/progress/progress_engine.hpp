@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Progress of what is outstanding: non-blocking calls go on inside whatever MPI call the program makes next.
+// Progress of pending operations: non-blocking calls progress inside the next MPI call of the program.
 //
 // Design notes
 // - An operation is taken further by advance_all(), by one thread at a time: a token that is tried, never

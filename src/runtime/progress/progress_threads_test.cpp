@@ -44,7 +44,7 @@ class Counting : public Progressing {
   std::atomic<bool> is_complete_{false};
 };
 
-/// An operation that nobody waits for: it is deleted after it is complete.
+/// An operation without a waiting call: it is deleted when it is complete.
 class Deleted : public Progressing {
  public:
   explicit Deleted(std::atomic<int>& deleted) : deleted_(deleted) {}

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls that stay inside the MPI for long: who is in one says so, though it is the MPI that waits.
+// Warns about native collectives that block longer than CONVENE_WAIT_WARNING. Every rank in one reports
+// itself.
 //
 // Design notes
-// - Only where waits are watched (CONVENE_WAIT_WARNING): there is no thread and no cost otherwise.
-// - One thread a process looks at what the others have noted, and calls no MPI: it needs no
-// MPI_THREAD_MULTIPLE. It starts with
-//   the first such call, and ends before MPI_Finalize begins (process/process.hpp). Nothing that it reads is ever freed.
-// - A call takes one of a few slots, by an exchange. Its beginning is stored last and cleared first: who
-// reads the same
-//   beginning before and after the rest has read what belongs together. Where all slots are taken, a call is not watched.
-// - An error handler of the program's that leaves by a jump gives no slot back: it is spoken of once,
-// wrongly.
+// - Active only with CONVENE_WAIT_WARNING: there is no thread and no cost otherwise.
+// - One thread per process reads what the others have recorded, and calls no MPI: it needs no
+//   MPI_THREAD_MULTIPLE. It starts with the first such call, and ends before MPI_Finalize begins
+//   (process/process.hpp). Memory that it reads is never freed.
+// - A call takes one of a few slots, by an exchange. Its start is stored last and cleared first: a reader
+//   that finds the same start before and after the other fields has read fields of one call. If all slots are
+//   taken, a call is not watched.
+// - An error handler of the program that leaves by a jump does not return its slot: one wrong warning.
 #pragma once
 
 #include <atomic>
@@ -44,7 +44,7 @@ class NativeCallWatch {
   };
 
  private:
-  /// Null where there is no slot or no thread to be had, and within another one.
+  /// Null if no slot or no thread is available, and inside another watch.
   static Slot* take(int procs, Purpose purpose);
   static void give_back(Slot& slot);
 
