@@ -13,7 +13,7 @@ from convene.trace import tables
 from convene.trace.lateness import Summary
 
 MOST_DRAWN = 16  # processes of a picture in a page
-PAGE_WIDTH = 760  # pixels of a picture in a page; at .45 of it, it still has text that can be read
+PAGE_WIDTH = 760  # pixels of a picture in a page; a narrow window shrinks it to .35 of its width
 
 
 class Section(TypedDict):
