@@ -3,7 +3,7 @@
 
 An ordinary program, in C, with mpi4py or in Fortran, computes, calls and begins again; the same rank computes
 longer, or each in its turn.
-Every repetition runs it once with each contender, in random order: with the MPI's own algorithm, with
+Every repetition runs it once with each contender, in random order: with the native algorithm, with
 arrivals watched (and, of allgather, with progress in the background besides), and with regular algorithms
 forced; with and without the imbalance. On nodes that are emulated on this machine (root only) with links of
 limited rate. Writes all times of the loop and their ratios (JSON), and a table.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every collective: Convene's algorithms against the MPI's own of the same name, and which is fastest here.
+"""Every collective: Convene's algorithms compared with native ones of the same name, and the fastest of all.
 
 In each run a pair stands side by side in one process, on communicators of their own, one directly after the
 other in every repetition; a pair's ratio is the median of the ratios within repetitions. All other algorithms
-of Convene's with their default parameters, and the MPI's own choice (`native`), take part in the same run.
+of Convene's with their default parameters, and the native algorithm (`native`), take part in the same run.
 Writes a summary (JSON) and tables (Markdown), and every observation into build/benchmarks/results.
 """
 
@@ -79,7 +79,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Race:
-    """One size and number of ranks: who was fastest, of Convene's and the MPI's own choice. One half of the
+    """One size and number of ranks: the fastest of Convene's algorithms and native. One half of the
     repetitions says which of Convene's is the best, the other half its gain: not luck of the best of many."""
 
     stack: str
@@ -186,7 +186,7 @@ def mean_of(pairs: list[Pair]) -> float:
 
 
 def best_against_native(races: list[Race]) -> list[str]:
-    """A table of the best of Convene's against the MPI's own choice, over all sizes."""
+    """A table of Convene's best algorithm compared with native, over all sizes."""
     procs = sorted({race.procs for race in races})
     lines = [
         "| collective | " + " | ".join(f"{number} ranks" for number in procs) + " | all |",

@@ -2,7 +2,7 @@
 """Reductions with late ranks, in the manner of the Clairvoyant work (Marendic et al. 2016, Algorithm 2).
 
 First the last rank is late by 0 … 5 run times of Clairvoyant, for each size, with all algorithms by turns in
-one run: Clairvoyant with the true forecast, without one, and with a wrong one, and the others, the MPI's own
+one run: Clairvoyant with the true forecast, without one, and with a wrong one, and the others, the native
 among them. Then, in each of many iterations, all ranks come as a trace has it whose levels drift, and
 Clairvoyant is told nothing, the mean of the last five iterations, or the truth (section 6.2). On this
 machine, or on nodes that are emulated on it (--nodes, root only). Writes a summary of every cell (JSON),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much of a non-blocking collective hides behind computation, against the same MPI's own MPI_I….
+"""How much of a non-blocking collective hides behind computation, compared with the native MPI_I….
 
 A program (benchmarks/mpi/overlap.cpp) starts a collective, computes for as long as the collective takes
-alone, and waits; the MPI's own and Convene's take turns. Overlap is the share of the collective's time that
+alone, and waits; native calls and Convene's take turns. Overlap is the share of the collective's time that
 the whole did not take longer: 1 - (whole - computation) / alone. On this machine with a core for each rank,
 and on two emulated nodes (root only), with and without the progress thread. Every program is started several
 times, since where its memory and ranks lie decides much, and stays for as long as it runs. Writes JSON and a
@@ -55,7 +55,7 @@ class Row:
     size: int
     native: Estimate  # overlap, 0 … 1 (below 0: the computation made it slower)
     convene: Estimate
-    whole: Estimate  # Convene's time with computation, as a part of the MPI's own with its own computation
+    whole: Estimate  # Convene's time with computation, as a part of the native time with its own computation
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many messages a second the player simulates, and how it plays a million ranks.
+"""How many messages a second the built-in simulator evaluates, and its cost with a million ranks.
 
 Runs the Google Benchmark program that the build makes of simulate_speed.cpp, one process for each case, so
 that the memory of each is its own. Writes a summary (JSON) and tables (Markdown).
@@ -21,7 +21,7 @@ def list_cases(program: Path, wanted: str) -> list[str]:
 
 
 def measure(program: Path, case: str) -> dict[str, Any]:
-    """Messages a second of processor time, seconds of one play, and the most memory of the process."""
+    """Messages a second of processor time, seconds of one simulation, and the most memory of the process."""
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
         output = Path(folder) / "out.json"
         command = [

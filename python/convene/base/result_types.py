@@ -81,7 +81,7 @@ class MeasuredRun(TypedDict):
 
 
 class Judgement(TypedDict):
-    """A study's findings, beside what was published."""
+    """A study's results and the published ones."""
 
     name: str
     source: str

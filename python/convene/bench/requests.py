@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measurement requests: what the MPI program of tools/bench.cpp measures."""
+"""Measurement requests for the MPI program tools/bench.cpp."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class Request:
     seconds: float = 0.0  # for one size; 0: no limit
     precision: float = 0.0  # half the width of the medians' intervals, as a part of them; 0: no limit
     batch: float = 200e-6  # seconds that one observation should last
-    group: int = 1  # so many neighbours among the contenders are measured one directly after the other
+    group: int = 1  # number of adjacent contenders that are measured directly after each other
     order: str = "shuffled"
     check: str = "once"
     seed: int = 1
@@ -52,7 +52,7 @@ class Request:
         ]
 
 
-# What the program takes under the name that it has in a request.
+# Options of the program that have the same name in a request.
 PASSED_ON = (
     *("repetitions", "least", "seconds", "precision", "batch", "group", "order", "check", "seed"),
     *("type", "op", "distribution", "root", "sync", "window", "cache"),

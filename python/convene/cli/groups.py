@@ -12,9 +12,8 @@ from typer.models import OptionInfo
 
 
 def grouped(function: Callable[..., None]) -> Callable[..., None]:
-    """A command in which every parameter that is a dataclass stands for its fields, each `Annotated` with
-    `typer.Option`. Help has a panel for each group, with the beginning of its docstring, up to a colon or a
-    period, as the title."""
+    """Expands parameters whose type is a dataclass into one option per field, each `Annotated` with
+    `typer.Option`. Help has a panel for each group; its title is the docstring up to a colon or period."""
     signature = inspect.signature(function, eval_str=True)
     parameters = signature.parameters.values()
     groups: dict[str, Any] = {
@@ -59,7 +58,7 @@ def options_of(group: Any) -> list[inspect.Parameter]:
 
 
 def in_panel(annotation: Any, title: str) -> Any:
-    """The same option, under this title in --help where it has none of its own."""
+    """The same option, in the panel of this title unless it names another one."""
     kind, option = get_args(annotation)
     if isinstance(option, OptionInfo) and option.rich_help_panel is None:
         option = copy(option)

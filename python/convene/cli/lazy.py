@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-# In the order in which help lists them. Each has a module in convene.cli.commands.
+# In the order of --help. Each has a module in convene.cli.commands.
 COMMANDS = (
     *("run", "list", "show", "verify", "bench", "report", "measure", "predict", "kernel"),
     *("tune", "wisdom", "info", "simulate", "cluster", "trace"),

@@ -16,7 +16,7 @@ PARAMETERS_PANEL = "Parameters of algorithms"
 
 
 def _parameter_options() -> dict[str, inspect.Parameter]:
-    """An option for every name that a parameter of some algorithm has."""
+    """One option for each parameter name of the catalogue."""
     owners: dict[str, list[tuple[str, core_types.Parameter]]] = {}
     for algorithm in algorithms.known_algorithms(_core.collectives()):
         for parameter in algorithm["parameters"]:
@@ -48,8 +48,8 @@ def _option(name: str, users: list[tuple[str, core_types.Parameter]]) -> inspect
 
 
 def with_parameters(function: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command one option for each parameter in the catalogue. The command takes those that were given
-    as `options`: names and values."""
+    """Adds one option for each parameter of the catalogue to a command. The command receives those that were
+    given as `options`: names and values."""
     options = _parameter_options()
     signature = inspect.signature(function)
     own = [parameter for parameter in signature.parameters.values() if parameter.name != "options"]

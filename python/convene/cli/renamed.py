@@ -18,7 +18,7 @@ def hint(old: str, new: str) -> None:
 
 
 def take(words: Sequence[str], option: str) -> tuple[str | None, list[str]]:
-    """The value of an option, and the other words; None where the option is not given."""
+    """The value of an option, and the other words; None if the option is not given."""
     for place, word in enumerate(words):
         if word == option and place + 1 < len(words):
             return words[place + 1], [*words[:place], *words[place + 2 :]]

@@ -89,5 +89,5 @@ def variables(cluster: Cluster) -> dict[str, str]:
 
 
 def command_line(cluster: Cluster, node: int, command: Sequence[str]) -> list[str]:
-    """Runs a command in a node, where the caller is: nodes have the machine's files."""
+    """Command line that runs a command in a node, in the current directory."""
     return cluster.inside("sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command, node=node)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The machine: cores, caches, NUMA domains, shared memory, and what the kernel and the system allow."""
+"""The machine: cores, caches, NUMA domains, shared memory, and permissions of the kernel."""
 
 import ctypes
 import os
@@ -45,7 +45,7 @@ def caches() -> Iterator[Cache]:
 
 
 def cma() -> str:
-    """Whether ranks may read each other's memory (process_vm_readv)."""
+    """Permission to read the memory of other ranks (process_vm_readv)."""
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "process_vm_readv"):
         return "no: the C library has no process_vm_readv"
@@ -76,7 +76,7 @@ def loadable(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Machine:
-    """What one node has."""
+    """Properties of this node."""
 
     processor: str
     cores: int

@@ -8,7 +8,7 @@ from convene.model.measured_series import Array, Curve, Sample
 
 def line(x: Array, times: Array) -> tuple[float, float]:
     """fixed + slope · x with the least sum of squared relative errors, neither of them negative."""
-    from scipy import optimize  # takes a second to load: not for every command
+    from scipy import optimize  # slow import
 
     (fixed, slope), _ = optimize.nnls(np.column_stack([np.ones_like(x), x]) / times[:, None], np.ones_like(x))
     return float(fixed), float(slope)
@@ -18,7 +18,7 @@ def growing(curve: Curve, measured: Array | None = None) -> Curve:
     """The closest curve (squared relative errors) that never falls and is nowhere negative. Where the times
     are differences, `measured` is what they are differences of: errors are relative to that. (A difference
     near 0, or below, would else count for more than all others.)"""
-    from scipy import optimize  # takes a second to load: not for every command
+    from scipy import optimize  # slow import
 
     times = np.maximum(curve.times, 0.0)
     size = times if measured is None else measured
@@ -53,7 +53,7 @@ def paused_overhead(sample: Sample, channel: str) -> float:
 
 def free_messages(times: Curve, overhead: float) -> tuple[int, float]:
     """f and g of LogfP: n messages take max{(n - 1)·o, (n - f)·g} longer than none; least squares over n."""
-    from scipy import optimize  # takes a second to load: not for every command
+    from scipy import optimize  # slow import
 
     n, rest = times.bytes[1:], np.maximum(times.times[1:] - times.times[0], 1e-12)
 
@@ -67,7 +67,7 @@ def free_messages(times: Curve, overhead: float) -> tuple[int, float]:
             error, bounds=(0, most), args=(free,), method="bounded", options={"xatol": most * 1e-6}
         )
         found.append((float(best.fun), free, float(best.x)))
-    # More free messages than one only where that explains clearly more.
+    # More than one free message only if the fit is clearly better.
     plain = found[0]
     best_error, free, g = min(found)
     return (free, g) if best_error < 0.8 * plain[0] else (plain[1], plain[2])

@@ -11,7 +11,7 @@ from convene.model.measured_series import Observations, Sample, Series
 
 @dataclass(frozen=True)
 class Kink:
-    """Between two sizes that stand close the time of an operation jumps."""
+    """A kink: the time of an operation jumps between two adjacent sizes."""
 
     operation: str
     below: float
@@ -48,7 +48,7 @@ def kinks_of(series: Series, closest: float, factor: float) -> list[Kink]:
 
 
 def cross_checks(sample: Sample, channel: str) -> dict[str, float]:
-    """The same by other methods: what they say of LogGP's parameters."""
+    """Cross-checks: LogGP's parameters by other methods."""
     trip = curves.half_trip(sample, channel)
     send = float(sample.curve("send", channel).at(1.0))
     receive = float(sample.curve("receive", channel).at(1.0))

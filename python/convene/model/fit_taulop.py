@@ -64,7 +64,7 @@ def with_collectives(sample: Sample, overhead: float, table: dict[int, Curve]) -
 
     Solved at the collectives' sizes; between them the rings are scaled alike.
     """
-    from scipy import optimize  # takes a second to load: not for every command
+    from scipy import optimize  # slow import
 
     known = sorted(table)
     sizes = sorted(
@@ -100,8 +100,8 @@ def with_collectives(sample: Sample, overhead: float, table: dict[int, Curve]) -
 
 def fit_taulop_network(sample: Sample, channel: str, memory: dict[int, Curve] | None) -> TauLop:
     """o from round trips (7.2) and, where senders wait, from synchronous messages (7.3); L by (7.6), from
-    messages one way and back; L_sr likewise from exchanges. Without a memory, of which nothing is known where
-    each node has one rank, the network's transfer is all of a message."""
+    messages one way and back; L_sr from exchanges, in the same way. Without `memory` (each node has one
+    rank), the transfer of the network is the whole message."""
     trip = curves.half_trip(sample, channel)
     eager = float(trip.times[0])
     waiting = max(eager, float(sample.curve("synchronous", channel).times[0]))

@@ -15,7 +15,7 @@ CostText = Callable[[float], str]
 
 
 def map_table(rows: list[Row], sizes: list[int]) -> Table:
-    """A letter for the winner at each number of processes and size; the names stand below."""
+    """A letter for the winner at each number of processes and size, with a legend."""
     heads = [_core.format_size(size) for size in sizes]
     table = console.table("", "P", *heads, numbers=("P",))
     names = letters(rows)
@@ -25,7 +25,7 @@ def map_table(rows: list[Row], sizes: list[int]) -> Table:
 
 
 def map_text(rows: list[Row], sizes: list[int], width: int) -> str:
-    """The map as plain columns where a table would be too wide: one letter each, sizes named at the ends."""
+    """The map as plain columns, if a table is too wide: one letter each, sizes named at the ends."""
     names = letters(rows)
     lines = []
     step = max(1, width - 8)

@@ -137,7 +137,7 @@ def variation(sample: Array) -> float:
 
 @dataclass(frozen=True)
 class Quality:
-    """Whether one sample is what intervals and tests take it for: independent draws from one distribution."""
+    """Tests the assumption of intervals and tests: independent draws from one distribution."""
 
     observations: int
     outliers: int

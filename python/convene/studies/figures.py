@@ -21,7 +21,7 @@ DARKEST = 0.25  # grey of a gain of nothing; one of 100 % is white
 
 
 def hybrid_maps(maps: Sequence[tuple[str, Sequence[Cell]]], subject: str) -> Figure:
-    """A heat map each: the winner's colour or, where that is the subject, its gain in grey."""
+    """A heat map each: the winner's colour or, for the subject of the study, its gain in grey."""
     others = sorted({cell[2] for _, cells in maps for cell in cells} - {subject})
     colours = dict(zip(others, COLOURS, strict=False))
     with style():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measured studies: an experiment of a source on this machine, beside what was published."""
+"""Measured studies: an experiment of a publication on this machine, compared with the published results."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -29,7 +29,7 @@ class Part:
     collective: str
     procs: Sequence[int]
     sizes: Callable[[int], list[int]]  # bytes, by the number of ranks
-    algorithms: Sequence[str]  # those that cannot run on so many ranks are left out
+    algorithms: Sequence[str]  # those that do not support the number of ranks are left out
     metric: str
     distributions: tuple[str, ...] = ("regular",)
     arrivals: Callable[[int], list[str]] = field(default=lambda procs: [])  # besides the balanced case
@@ -73,7 +73,7 @@ class Study(Generic[Row]):
         return self.parts_of(full)
 
     def judge(self, results: Results) -> Judgement:
-        """What is found here, and what is published; also as a table and as sentences, for the report."""
+        """Measured and published results, also as a table and as sentences for the report."""
         rows = self.rows(results)
         return {
             "name": self.name,

@@ -62,7 +62,7 @@ def look_up(path: str, offsets: list[int]) -> list[str]:
 
 
 def name_of(function: str, line: str, address: str) -> str:
-    """main (app.c:12) of addr2line's two answers; main (app+0x12f0) where it knows no line."""
+    """main (app.c:12) of addr2line's two answers; main (app+0x12f0) if the line is unknown."""
     place, _, number = line.partition(" (discriminator")[0].rpartition(":")
     has_line = place not in ("", UNKNOWN) and number not in ("?", "0")
     where = f"{Path(place).name}:{number}" if has_line else address

@@ -74,7 +74,7 @@ class Calls:
 
     @cached_property
     def run_time(self) -> Array:
-        """First arrival to last exit of each call; NaN where a rank never left."""
+        """First arrival to last exit of each call; NaN if a rank did not leave."""
         took: Array = self.exits.max(axis=1) - self.arrivals.min(axis=1)
         return took
 
@@ -142,7 +142,7 @@ class RankRow:
 
     rank: int
     calls: int = 0
-    last: int = 0  # calls at which it arrived last, where that can be seen
+    last: int = 0  # calls in which it arrived last, beyond the clock error
     lateness: float = 0.0  # seconds after the first, over all calls
     waiting: float = 0.0
     inside: float = 0.0  # in blocking calls

@@ -11,7 +11,7 @@ from convene.plots.compact_svg import element
 from convene.plots.style import COLOURS, STYLE
 from convene.trace.lateness import Calls, Summary
 
-MOST_CALLS = 2000  # of a timeline: more cannot be told apart
+MOST_CALLS = 2000  # of a timeline: more are not distinguishable
 MOST_BINS = 120  # of time, in the picture of who was late
 WIDTH = 8  # inches
 WAITING = "#d9d9d9"

@@ -25,7 +25,7 @@ Times = Mapping[str, Array]  # seconds by contender, one for each repetition
 
 @dataclass(frozen=True)
 class Ratio:
-    """A candidate's time over native's by one method."""
+    """Ratio of a candidate's time to that of native, by one method."""
 
     whole: Estimate
     first: Estimate

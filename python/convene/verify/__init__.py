@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Verification: every schedule played symbolically, without MPI."""
+"""Verification: symbolic checks of every schedule, without MPI."""

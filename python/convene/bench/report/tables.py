@@ -106,7 +106,7 @@ def ratio_cells(row: Row) -> list[str]:
 
 
 def study_table(measured: Measured) -> Table | None:
-    """What the source of a study published, beside what was found here."""
+    """Published and measured results of a study."""
     study = measured.result.get("study")
     if study is None:
         return None

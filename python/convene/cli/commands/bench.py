@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene bench: measures collectives by several algorithms, side by side."""
+"""convene bench: compares algorithms of collectives by measurement."""
 
 import typer
 
 from convene.cli.commands import bench_run, bench_study
 from convene.cli.renamed import RenamingGroup, take
 
-HELP = """Measures collectives on this machine: Convene's algorithms and native ones, interleaved in one run.
+HELP = """Measures collectives on this machine: compares Convene's and native algorithms in one run.
 
 [bold]Examples[/bold]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene bench study: an experiment of a source, measured on this machine."""
+"""convene bench study: an experiment of a publication, measured on this machine."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,10 +23,10 @@ from convene.mpi.settings import Setting
 from convene.studies import registry
 from convene.studies.measured import Part, Study
 
-HELP = """Measures an experiment of a source on this machine, beside what was published.
+HELP = """Repeats an experiment of a publication on this machine, and compares with the published results.
 
-By default few ranks and sizes; with --full those of the source. With -o, each collective of the study gets \
-a file and a page of the report.
+The default is a few ranks and sizes; --full uses those of the publication. With -o, each collective of the \
+study writes a file and a report page.
 
 [bold]Examples[/bold]
 
@@ -44,7 +44,7 @@ def study(
         str,
         typer.Argument(
             metavar="NAME",
-            help=", ".join(registry.MEASURED),
+            help=f"Study: {', '.join(registry.MEASURED)}.",
             autocompletion=study_names.complete(registry.MEASURED),
         ),
     ],
@@ -54,9 +54,11 @@ def study(
     written: Files,
     procs: Annotated[
         str | None,
-        typer.Option("-n", "--procs", metavar="LIST", help="Number of ranks, such as 8 or 2,4,8."),
+        typer.Option("-n", "--procs", metavar="LIST", help="Numbers of ranks, as in 8 or 2,4,8."),
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Take all the source's sizes and ranks.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Use all sizes and numbers of ranks of the publication.")
+    ] = False,
     json: Json = False,
 ) -> None:
     written.check()
@@ -100,7 +102,7 @@ def finish_of(collective: str, metric: Metric) -> Callable[[list[MeasuredRun]], 
 
 
 def show(chosen: Study[Any], results: dict[str, Measurement], output: Path | None, *, json: bool) -> None:
-    """The findings beside what was published; and a page of the report for each file."""
+    """Prints the results beside the published ones, and writes a report page for each file."""
     judged = chosen.judge(results)
     if json:
         console.print_json({"study": judged})

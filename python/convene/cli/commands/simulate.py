@@ -12,7 +12,7 @@ from convene.cli.commands import (
 )
 from convene.cli.renamed import RenamingGroup, take
 
-HELP = """Simulates collectives and programs on modelled platforms: the same schedules, event by event.
+HELP = """Simulates collectives and programs on modelled platforms, from their schedules.
 
 [bold]Examples[/bold]
 

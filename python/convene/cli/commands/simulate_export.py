@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene simulate export: a platform for SimGrid."""
+"""convene simulate export: writes a platform for SimGrid."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from convene.cli import simulations
 from convene.cli.options import check_output
 from convene.simulate import platforms
 
-HELP = """Writes a platform for SimGrid, with a host for each rank: the one that --engine smpi uses.
+HELP = """Writes the SimGrid platform of convene simulate sweep --engine smpi: one host for each rank.
 
 [bold]Examples[/bold]
 
@@ -24,13 +24,20 @@ HELP = """Writes a platform for SimGrid, with a host for each rank: the one that
 def export(
     platform: Annotated[
         str,
-        typer.Argument(metavar="NAME|FILE", help="Platform.", autocompletion=simulations.complete_platform),
+        typer.Argument(
+            metavar="NAME|FILE",
+            help="Platform: a name that convene simulate platforms lists, or a JSON file.",
+            autocompletion=simulations.complete_platform,
+        ),
     ],
     procs: Annotated[int, typer.Option("-p", "--procs", metavar="N", help="Number of ranks.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE.xml", help="File to write.")],
     mapping: Annotated[
         str,
-        typer.Option(metavar="sequential|cyclic|LIST", help="Mapping of ranks; a list has a node per rank."),
+        typer.Option(
+            metavar="sequential|cyclic|LIST",
+            help="Mapping of ranks to nodes; a list names the node of each rank.",
+        ),
     ] = "sequential",
 ) -> None:
     check_output("-o", output, "")

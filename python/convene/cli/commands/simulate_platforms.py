@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene simulate platforms: the platforms that Convene brings."""
+"""convene simulate platforms: lists the platforms that come with Convene."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from convene.cli.options import Json
 from convene.simulate import platforms
 from convene.simulate.platforms import Platform
 
-HELP = """Lists the platforms that Convene brings, or prints one as JSON, to copy and change.
+HELP = """Lists the platforms that come with Convene, or prints one as JSON, to copy and change.
 
 [bold]Examples[/bold]
 
@@ -27,7 +27,7 @@ def list_platforms(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME|FILE]", help="Print this one.", autocompletion=simulations.complete_platform
+            metavar="[NAME|FILE]", help="Print this platform.", autocompletion=simulations.complete_platform
         ),
     ] = None,
     json: Json = False,

@@ -32,13 +32,13 @@ class Claim:
     where: str
     text: str
     collective: str
-    holds: Callable[[Case, dict[str, float]], bool | None]  # of a case; nothing where it says nothing of that
+    holds: Callable[[Case, dict[str, float]], bool | None]  # of a case; None if it does not apply
 
 
 def of_sizes(
     small: bool, holds: Callable[[dict[str, float]], bool], least: int = 2
 ) -> Callable[[Case, dict[str, float]], bool | None]:
-    """A statement on small (below 4 KiB) or large blocks, for at least so many ranks."""
+    """A statement on small (below 4 KiB) or large blocks, with a minimum number of ranks."""
 
     def look(case: Case, times: dict[str, float]) -> bool | None:
         if (case.size < 4096) != small or case.procs < least:
@@ -115,7 +115,7 @@ def part(collective: str, full: bool) -> Part:
 
 
 def medians(result: Measurement) -> dict[Case, dict[str, float]]:
-    """With parameters in the names: the same algorithm takes part with two of them."""
+    """Names with parameters: an algorithm occurs with two values."""
     chosen = metrics.METRICS[METRIC]
     found = {}
     for case, cell in cases(result).items():
@@ -164,10 +164,9 @@ def sentences(rows: list[Row]) -> list[str]:
     wrong = [row.claim for row in known if not row.agrees]
     rest = f"; what does not: {'; '.join(wrong)}" if wrong else ""
     return [
-        f"{len(known) - len(wrong)} of {len(known)} statements of the source hold here in most "
-        f"cases{rest}. The source has "
-        "one rank a node and a network adapter that works while processors do; ranks that share cores "
-        "have neither."
+        f"{len(known) - len(wrong)} of {len(known)} statements of the source hold here in most cases{rest}. "
+        "The source has one rank a node and a network adapter that works while processors do; ranks that "
+        "share cores have neither."
     ]
 
 

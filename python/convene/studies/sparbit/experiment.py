@@ -46,5 +46,5 @@ ALLGATHERV = {
     "linear": Shares(14.58, 17.86, 45.07),
     "geometric": Shares(35.57, 28.37, 59.83),
 }
-# Of single mappings the text says only this.
+# The text has only this for single mappings.
 ALLGATHERV_SEQUENTIAL = {"spike": Shares(61.16, 57.75), "geometric": Shares(60.42, 27.74)}

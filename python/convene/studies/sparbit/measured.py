@@ -34,7 +34,7 @@ class Row:
 
 
 def gains(result: Measurement, distribution: str) -> list[float | None]:
-    """By case: how much of the best other time Sparbit saves, nothing where it is not the best."""
+    """By case: the share of the best other time that Sparbit saves; None if it is not the best."""
     found = []
     for case, times in means(result, METRIC).items():
         if case.distribution != distribution:
