@@ -18,6 +18,7 @@ import numpy as np
 from convene import _core
 from convene.base import console, parsing
 from convene.base.result_types import MeasuredRun
+from convene.base.text import bytes_text
 from convene.bench import program, requests
 from convene.catalogue import selection
 from convene.mpi import settings
@@ -219,7 +220,7 @@ def markdown(pairs: list[Pair], races: list[Race], about: str) -> str:
             worst = max(own, key=lambda pair: pair.ratio.value)
             lines.append(
                 f"| {collective} | {mean_of(own):.3f} | {each} | {worst.ratio.value:.2f} ({worst.algorithm}, "
-                f"{worst.procs} ranks, {_core.format_size(worst.size)}) |"
+                f"{worst.procs} ranks, {bytes_text(worst.size)}) |"
             )
         own_races = [race for race in races if race.stack == stack]
         about_best = (
@@ -229,7 +230,7 @@ def markdown(pairs: list[Pair], races: list[Race], about: str) -> str:
         lines += ["", f"**{stack}**: who is fastest (gain of Convene's best over the MPI's own choice)", ""]
         sizes = sorted({race.size for race in own_races if race.size > 0})
         lines += [
-            "| collective | ranks | " + " | ".join(_core.format_size(size) for size in sizes) + " |",
+            "| collective | ranks | " + " | ".join(bytes_text(size) for size in sizes) + " |",
             "|---|---:|" + "---|" * len(sizes),
         ]
         for collective, procs in dict.fromkeys((race.collective, race.procs) for race in own_races):

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from convene import _core
 from convene.base import console, parsing, paths
+from convene.base.text import bytes_text
 from convene.cluster import launch, lifecycle, rates, state
 from convene.stats.bootstrap import Array, Estimate, estimate, resample_medians
 from rich.progress import Progress
@@ -144,7 +144,7 @@ def markdown(rows: list[Row], about: str) -> str:
         whole = f"{row.whole.value:.2f} ({row.whole.low:.2f} … {row.whole.high:.2f})"
         lines.append(
             f"| {row.setup.stack} | {row.setup.place} | {'yes' if row.setup.thread else 'no'} "
-            f"| {row.setup.collective} | {_core.format_size(row.size)} | {in_words(row.native)} "
+            f"| {row.setup.collective} | {bytes_text(row.size)} | {in_words(row.native)} "
             f"| {in_words(row.convene)} | {whole} |"
         )
     large = [row for row in rows if row.size >= GOAL_FROM]
@@ -154,7 +154,7 @@ def markdown(rows: list[Row], about: str) -> str:
         neither = [row for row in large if row not in hides and row not in is_over]
         lines += [
             "",
-            f"From {_core.format_size(GOAL_FROM)} on, within the intervals, Convene hides at least as "
+            f"From {bytes_text(GOAL_FROM)} on, within the intervals, Convene hides at least as "
             f"large a part of its own time as the MPI's own in {len(hides)} of {len(large)} rows, "
             f"is over as soon in {len(is_over)}, and neither in {len(neither)}.",
         ]

@@ -20,7 +20,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from convene import _core
+from convene.base.text import bytes_text
 from rich.progress import Progress
 
 from benchmarks import common
@@ -32,7 +32,6 @@ from convene.bench import program, requests
 from convene.catalogue import selection
 from convene.mpi import settings
 from convene.plots import compact_svg
-from convene.plots.axes import size_label
 from convene.stats.bootstrap import Array, Estimate, estimate, resample_medians
 from matplotlib import pyplot as plt
 
@@ -184,11 +183,6 @@ def judge(cells: list[Cell]) -> dict[str, Any]:
     }
 
 
-def bytes_text(size: int) -> str:
-    text = _core.format_size(size)
-    return text if text.endswith("B") else f"{text} B"
-
-
 def number(ratio: dict[str, float]) -> str:
     return f"{ratio['ratio']:.3f} ({ratio['low']:.3f} … {ratio['high']:.3f})"
 
@@ -234,7 +228,7 @@ def markdown(result: dict[str, Any]) -> str:
                 f"{cell['ratio']:.2f} ({cell['convene'] * 1e6:.4g} / {cell['openmpi'] * 1e6:.4g})"
                 for cell in row
             ]
-            lines.append(f"| {_core.format_size(size)} | " + " | ".join(texts) + " |")
+            lines.append(f"| {bytes_text(size)} | " + " | ".join(texts) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -274,7 +268,7 @@ def draw(result: dict[str, Any], path: Path) -> None:
         panel.axhline(1, color="black", lw=0.8)
         panel.set_xscale("log", base=2)
         ticks = sorted({cell["bytes"] for cell in own})[::3]
-        panel.set_xticks(ticks, [size_label(size) for size in ticks])
+        panel.set_xticks(ticks, [bytes_text(size) for size in ticks])
         panel.set_title(f"{procs} ranks")
         panel.set_xlabel("bytes a block")
         panel.grid(axis="y", lw=0.3)

@@ -17,6 +17,7 @@ from typing import Any
 
 from convene import _core
 from convene.base import parsing
+from convene.base.text import bytes_text
 from convene.catalogue import collectives
 from convene.simulate import platforms, smpi, sweeps
 from convene.simulate.cases import Case
@@ -143,7 +144,7 @@ def groups_of(cells: list[Cell]) -> dict[str, list[Cell]]:
     for number in sorted({cell.procs for cell in cells}):
         groups[f"{number} ranks"] = [cell for cell in cells if cell.procs == number]
     for size in sorted({cell.bytes for cell in cells}):
-        groups[_core.format_size(size)] = [cell for cell in cells if cell.bytes == size]
+        groups[bytes_text(size)] = [cell for cell in cells if cell.bytes == size]
     return groups
 
 
@@ -187,7 +188,7 @@ def as_text(summaries: dict[str, dict[str, Any]], pairs: list[dict[str, Any]]) -
     for pair in pairs:
         which = f"{pair['collective']} {pair['algorithm']} | {pair['procs']}"
         seconds = " | ".join(f"{1e6 * pair[key]:.1f} µs" for key in ("player", "smpi"))
-        lines.append(f"| {which} | {_core.format_size(pair['bytes'])} | {seconds} |")
+        lines.append(f"| {which} | {bytes_text(pair['bytes'])} | {seconds} |")
     return "\n".join(lines) + "\n"
 
 

@@ -12,6 +12,7 @@
 
 #include "arrival/pattern.hpp"
 #include "base/error.hpp"
+#include "base/sizes.hpp"
 #include "bench_clock.hpp"
 #include "bench_contender.hpp"
 #include "bench_environment.hpp"
@@ -55,10 +56,10 @@ void check_request(const Options& options, int procs) {
   const std::size_t item = item_type(options.type).bytes;
   for (const std::uint64_t size : options.sizes) {
     if (size * blocks * most_blocks > INT32_MAX)
-      throw RequestError("blocks of " + std::to_string(size) + " bytes from " + std::to_string(procs) +
+      throw RequestError("blocks of " + format_size(size) + " from " + std::to_string(procs) +
                          " ranks are more than 2 GiB together; take smaller ones");
     if (size % item != 0)
-      throw RequestError("a size of " + std::to_string(size) + " bytes is no whole number of items of type " +
+      throw RequestError("a size of " + std::to_string(size) + " B is no whole number of items of type " +
                          options.type + "; take a multiple of " + std::to_string(item));
   }
 }

@@ -8,7 +8,7 @@ from typing import Any
 import matplotlib as mpl
 
 mpl.use("svg")
-from convene import _core
+from convene.base.text import bytes_text
 from convene.plots import compact_svg
 from convene.plots.axes import label_ratios
 from convene.stats.bootstrap import Estimate
@@ -87,7 +87,7 @@ def late_table(cells: list[Cell]) -> str:
         others = max(cell.absorbs(name, even) for name in RIVALS if name in cell.medians)
         hidden = f"{cell.absorbs(TOLD, even):.0%} | {others:.0%}" if cell.times else " | "
         lines.append(
-            f"| {_core.format_size(cell.size)} | {cell.times:g} of {as_time(cell.run_time)} "
+            f"| {bytes_text(cell.size)} | {cell.times:g} of {as_time(cell.run_time)} "
             f"| {as_time(cell.medians[TOLD])} | {best}, {as_time(cell.medians[best])} "
             f"| {gain.value:.2f} ({gain.low:.2f} … {gain.high:.2f}) | {cell.p:.2g} "
             f"| {cell.over_told(UNTOLD):.2f} "
@@ -117,9 +117,9 @@ def sentences(cells: list[Cell]) -> str:
         "With the last rank late Clairvoyant with the true forecast is faster than every other one in "
         f"{len(won)} of {len(late)} cells, beyond the interval, and slower than the best of them in "
         f"{len(lost)}; at most {most.gain.value:.2f} times as fast "
-        f"({_core.format_size(most.size)}, {most.times:g} run times). The source: in all, nearly twice.",
+        f"({bytes_text(most.size)}, {most.times:g} run times). The source: in all, nearly twice.",
         f"The ring's collapse: a delay costs it at most {slowdown(slowed):+.3g} s "
-        f"beyond itself ({_core.format_size(slowed.size)}, {slowed.times:g} run times; balanced it takes "
+        f"beyond itself ({bytes_text(slowed.size)}, {slowed.times:g} run times; balanced it takes "
         f"{even:.3g} s). The source: a hundredfold slowdown at 128 KiB.",
         f"The order of {', '.join(COMPARED)} is the balanced one under every delay for {len(kept)} of "
         f"{len(balanced)} sizes. The source: for four of five.",
@@ -129,7 +129,7 @@ def sentences(cells: list[Cell]) -> str:
 
 def trace_table(found: dict[str, Any]) -> str:
     lines = [
-        f"{_core.format_size(found['bytes'])} in one piece, {found['iterations']} iterations, ranks spread "
+        f"{bytes_text(found['bytes'])} in one piece, {found['iterations']} iterations, ranks spread "
         f"over {as_time(found['spread'])}: seconds in all.",
         "",
         "| algorithm | seconds | of binomial | p | published, of binomial |",
@@ -181,7 +181,7 @@ def draw(cells: list[Cell], path: Path) -> None:
                 [cell.times for cell in own], ratios, color=colour, marker=marker, ms=3.5, lw=1.1, label=name
             )
         panel.axhline(1, color="black", lw=0.8)
-        panel.set_title(_core.format_size(size))
+        panel.set_title(bytes_text(size))
         panel.set_xlabel("late by … run times")
         panel.grid(axis="y", lw=0.3)
     panels[0][0].set_yscale("log")

@@ -64,7 +64,6 @@ void add_requests(nb::module_& module) {
   module.def("rules", &rules, nb::arg("path"), "Reads a rules file.");
   module.def("size", &parse_size, nb::arg("text"), "Bytes from '4KiB'.");
   module.def("size_range", &size_range, nb::arg("text"), "Bytes from '8:1MiB': the least and the most.");
-  module.def("format_size", &format_size, nb::arg("bytes"));
   module.def("no_such", &no_such_name, nb::arg("kind"), nb::arg("wanted"), nb::arg("known"),
              "The sentence for a name that is not known, with the nearest ones.");
 }

@@ -125,7 +125,11 @@ def test_seconds(seconds: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "text"), [(8, "8"), (4000, "4000"), (4096, "4KiB"), (16000, "15.6KiB"), (1 << 20, "1MiB")]
+    ("number", "text"),
+    [
+        *((0, "0 B"), (8, "8 B"), (12.5, "12.5 B"), (4000, "4000 B"), (4096, "4 KiB"), (16000, "15.6 KiB")),
+        *((1536 * 1024, "1536 KiB"), (1 << 20, "1 MiB"), (4_200_000_001, "3.9 GiB")),
+    ],
 )
 def test_bytes(number: float, text: str) -> None:
     assert bytes_text(number) == text

@@ -99,10 +99,10 @@ def test_a_table_with_ratios(
     assert "allgather, 2 ranks, Some MPI 1.0" in done.out
     lines = [line.split() for line in done.out.splitlines()]
     first = next(line for line in lines if "native" in line and "µs" in line)
-    assert first[:4] == ["8", "native", "1.02", "µs"]
+    assert first[:5] == ["8", "B", "native", "1.02", "µs"]
     ratios = {line[0]: line[-4] for line in lines if line and line[0] in ("ring", "sparbit;send=packed")}
     assert ratios == {"ring": "2.000", "sparbit;send=packed": "4.000"}
-    assert "4KiB" in done.out
+    assert "4 KiB" in done.out
     assert done.err == ""
 
 

@@ -117,7 +117,7 @@ def test_the_page_says_what_is_true(convene: Convene, tmp_path: Path) -> None:
     assert gain
     assert 17 <= int(gain[1]) <= 23
     assert "In 8 of 8 cases the first is faster than the second beyond chance" in page
-    assert "Allgather with blocks of 8 B to 4KiB (2 sizes)" in page
+    assert "Allgather with blocks of 8 B to 4 KiB (2 sizes)" in page
     assert "Some MPI 1.0" in page
     assert "P &amp; Q" in page
     links = Links()

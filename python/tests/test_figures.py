@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from convene.base.text import bytes_text
 from convene.plots import axes as plot_axes
 from convene.plots import compact_svg, style
 from matplotlib import pyplot as plt
@@ -120,7 +121,7 @@ def test_axes_of_sizes_have_labels(sizes: list[int]) -> None:
 
     *shown, head = labels(drawn(paint))
     assert head == "bytes"
-    assert shown[0] == plot_axes.size_label(sizes[0])
+    assert shown[0] == bytes_text(sizes[0])
     assert len(shown) >= min(len(sizes), 2)
 
 
@@ -156,7 +157,7 @@ def test_axes_of_unknown_sizes_have_labels() -> None:
         plot_axes.label_sizes(axes.xaxis)
         axes.plot([0, 1, 1 << 20], [1, 1, 1])
 
-    assert labels(drawn(paint)) == ["0", "1", "16", "256", "4KiB", "64KiB", "1MiB"]
+    assert labels(drawn(paint)) == ["0 B", "1 B", "16 B", "256 B", "4 KiB", "64 KiB", "1 MiB"]
 
 
 def test_figures_shrink_to_narrow_windows(tmp_path: Path) -> None:

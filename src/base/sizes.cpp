@@ -65,14 +65,20 @@ SizeRange parse_size_range(std::string_view text) {
 }
 
 std::string format_size(std::uint64_t bytes) {
-  std::size_t unit = 0;
-  while (unit < prefixes.size() && bytes != 0 && bytes % 1024 == 0) {
-    bytes /= 1024;
-    ++unit;
-  }
-  std::string text = std::to_string(bytes);
-  if (unit > 0) text += {prefixes[unit - 1], 'i', 'B'};
-  return text;
+  constexpr std::uint64_t exact_below = 10 * 1024;  // of a unit
+  const auto unit = [](unsigned power) {
+    return power == 0 ? std::string(" B") : std::string{' ', prefixes[power - 1], 'i', 'B'};
+  };
+  for (unsigned power = 4; power-- > 0;)
+    if (const std::uint64_t count = bytes >> 10 * power;
+        count << 10 * power == bytes && count > 0 && count < exact_below)
+      return std::to_string(count) + unit(power);
+  if (bytes == 0) return "0 B";
+  unsigned power = 3;
+  while (bytes >> 10 * power == 0) --power;
+  const double count = static_cast<double>(bytes) / static_cast<double>(std::uint64_t{1} << 10 * power);
+  const auto tenths = static_cast<std::uint64_t>(count * 10 + 0.5);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + unit(power);
 }
 
 }  // namespace convene::base

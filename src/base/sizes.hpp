@@ -24,7 +24,8 @@ struct SizeRange {
 /// "8:1MiB", or one size for both ends. Throws Error, also if the range is empty.
 SizeRange parse_size_range(std::string_view text);
 
-/// The size in the largest unit that divides it: 4096 is "4KiB", 1000 is "1000".
+/// A size for people, as in python/convene/base/text.py: "8 B", "4000 B", "4 KiB"; "15.6 KiB" where the exact
+/// number would be long.
 std::string format_size(std::uint64_t bytes);
 
 }  // namespace convene::base

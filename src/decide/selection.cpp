@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
+#include "base/sizes.hpp"
 
 namespace convene::decide {
 
@@ -57,8 +58,8 @@ std::string lacks_memory(const Spec& spec, const Situation& situation) {
                   .nodes = situation.node_of_rank};
   const std::uint64_t wanted = shared_bytes(*spec.algorithm, call, situation.block_bytes(), 1);
   if (wanted <= situation.may_share) return "";
-  return "would share " + std::to_string(wanted) + " bytes on each node, and CONVENE_SHARED_MEMORY allows " +
-         std::to_string(situation.may_share);
+  return "would share " + format_size(wanted) + " on each node, and CONVENE_SHARED_MEMORY allows " +
+         format_size(situation.may_share);
 }
 
 Choice choose_forced(const Spec& spec, const Situation& situation) {

@@ -201,7 +201,7 @@ TEST(Selection, RanksShareMemoryInBlockingCallsOfOneNode) {
 
   there.may_share = 1000;  // two parents with two places each, of 250 bytes in four cache lines
   EXPECT_EQ(selection.choose(there).declared,
-            "shared would share 1024 bytes on each node, and CONVENE_SHARED_MEMORY allows 1000");
+            "shared would share 1 KiB on each node, and CONVENE_SHARED_MEMORY allows 1000 B");
   there.may_share = 1024;
   EXPECT_EQ(why(selection.choose(there)), "forced");
 

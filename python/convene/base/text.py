@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Quantities as text."""
 
+EXACT_BELOW = 10 * 1024  # of a unit
+
 
 def bytes_text(value: float) -> str:
-    """Bytes as options take them: 4000, 4KiB; a mean has one decimal: 15.6KiB."""
-    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if value >= scale and (value % scale == 0 or value >= 10 * scale):
-            return f"{value / scale:.0f}{unit}" if value % scale == 0 else f"{value / scale:.1f}{unit}"
-    return f"{value:.0f}"
+    """Bytes for people: 8 B, 4000 B, 4 KiB; 15.6 KiB where the exact number would be long."""
+    units = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1))
+    for unit, scale in units:
+        if value % scale == 0 and scale <= value < EXACT_BELOW * scale:
+            return f"{value / scale:.0f} {unit}"
+    for unit, scale in units[:-1]:
+        if value >= max(scale, EXACT_BELOW):
+            return f"{value / scale:.1f} {unit}"
+    return f"{value:.1f}".removesuffix(".0") + " B"
 
 
 def seconds_text(value: float) -> str:

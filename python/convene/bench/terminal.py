@@ -5,10 +5,9 @@ from collections.abc import Callable
 
 from rich.table import Table
 
-from convene import _core
 from convene.base import console
 from convene.base.result_types import MeasuredRun, Measurement
-from convene.base.text import seconds_text
+from convene.base.text import bytes_text, seconds_text
 from convene.bench import metrics, requests
 from convene.bench.summary import Row
 from convene.catalogue import collectives
@@ -40,7 +39,7 @@ def case_columns(collective: str, rows: list[Row]) -> Columns:
     columns = {head: text for head, text in columns.items() if len({text(row) for row in rows}) > 1}
     if collective not in collectives.WITHOUT_SIZES:
         head = "bytes" if collective in collectives.OF_VECTORS else "bytes/block"
-        columns[head] = lambda row: _core.format_size(row.size)
+        columns[head] = lambda row: bytes_text(row.size)
     return columns
 
 

@@ -4,8 +4,8 @@
 from rich.progress import Progress
 from rich.table import Table
 
-from convene import _core
 from convene.base import console
+from convene.base.text import bytes_text
 from convene.model import measurement
 from convene.model.platform_types import Interval, MeasuredPlatform, Observed
 from convene.mpi.settings import Setting
@@ -64,12 +64,12 @@ def print_platform(platform: MeasuredPlatform) -> None:
     for channel, found in platform["measured"]["protocols"].items():
         if found["sender_waits_from"] is not None:
             output.print(
-                f"{channel}: a sender waits for its receiver from {found['sender_waits_from']} bytes on"
+                f"{channel}: a sender waits for its receiver from {bytes_text(found['sender_waits_from'])} on"
             )
         for kink in found["kinks"]:
-            low, high = (_core.format_size(size) for size in kink["between"])
+            low, high = (bytes_text(size) for size in kink["between"])
             before, after = kink["times"]
-            what = f"{channel}: between {low} and {high} bytes a {kink['operation']}"
+            what = f"{channel}: between {low} and {high} a {kink['operation']}"
             output.print(f"{what} jumps from {before:.3g} to {after:.3g} µs")
 
 

@@ -6,6 +6,7 @@ from rich.table import Table
 from convene import _core
 from convene._core import RequestError
 from convene.base import console
+from convene.base.text import bytes_text
 from convene.model import prediction, winner_tables, winners
 from convene.model.platform_files import NONE
 from convene.model.prediction import HOP_BYTES, Prediction, Setting
@@ -24,7 +25,7 @@ def cost_text(model: str, cost: float) -> str:
 
 
 def make_table(model: str, sizes: list[int], found: list[Prediction]) -> Table:
-    columns = [_core.format_size(size) for size in sizes]
+    columns = [bytes_text(size) for size in sizes]
     table = console.table("", "algorithm", *columns, numbers=tuple(columns))
     best = prediction.best_of(found, sizes)
     for one in found:

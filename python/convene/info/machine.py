@@ -9,14 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from convene import _core
+from convene.base.text import bytes_text
 
 SYSTEM = Path("/sys/devices/system")
 CACHES = SYSTEM / "cpu" / "cpu0" / "cache"
 GPU_RUNTIMES = {"CUDA": "libcuda.so.1", "HIP": "libamdhip64.so", "Level Zero": "libze_loader.so.1"}
-
-
-def gibibytes(number: float) -> str:
-    return f"{number / 2**30:.1f} GiB"
 
 
 def first_line(path: Path) -> str:
@@ -101,8 +98,8 @@ def read() -> Machine:
         bound_to=len(os.sched_getaffinity(0)),
         numa_domains=max(1, len(list((SYSTEM / "node").glob("node[0-9]*")))),
         caches=list(caches()),
-        memory=gibibytes(int(meminfo[1]) * 1024) if len(meminfo) > 1 else "?",
-        shared_memory=f"{gibibytes(room)} free in /dev/shm" if room else "no /dev/shm",
+        memory=bytes_text(int(meminfo[1]) * 1024) if len(meminfo) > 1 else "?",
+        shared_memory=f"{bytes_text(room)} free in /dev/shm" if room else "no /dev/shm",
         cma=cma(),
         network=place["network"] or "no RDMA device",
         gpu_runtimes=[name for name, library in GPU_RUNTIMES.items() if loadable(library)],

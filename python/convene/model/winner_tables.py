@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from rich.table import Table
 
-from convene import _core
 from convene.base import console
 from convene.base.result_types import Json
+from convene.base.text import bytes_text
 from convene.model.prediction import Prediction
 from convene.model.winners import Crossover, Row, Winner, letters
 
@@ -16,7 +16,7 @@ CostText = Callable[[float], str]
 
 def map_table(rows: list[Row], sizes: list[int]) -> Table:
     """A letter for the winner at each number of processes and size, with a legend."""
-    heads = [_core.format_size(size) for size in sizes]
+    heads = [bytes_text(size) for size in sizes]
     table = console.table("", "P", *heads, numbers=("P",))
     names = letters(rows)
     for row in rows:
@@ -31,7 +31,7 @@ def map_text(rows: list[Row], sizes: list[int], width: int) -> str:
     step = max(1, width - 8)
     for begin in range(0, len(sizes), step):
         part = slice(begin, begin + step)
-        ends = f"{_core.format_size(sizes[part][0])} … {_core.format_size(sizes[part][-1])}"
+        ends = f"{bytes_text(sizes[part][0])} … {bytes_text(sizes[part][-1])}"
         lines.append(f"{'P':>6}  {ends}")
         lines += [
             f"{row.procs:>6}  {''.join(names[each.spec] for each in row.winners[part])}" for row in rows
@@ -73,9 +73,7 @@ def print_tuned(
         for place, found in enumerate(
             sorted((each[i] for each in tuned.values()), key=lambda one: one.costs[0])
         ):
-            table.add_row(
-                _core.format_size(size) if place == 0 else "", found.spec, cost_text(found.costs[0])
-            )
+            table.add_row(bytes_text(size) if place == 0 else "", found.spec, cost_text(found.costs[0]))
         table.add_section()
     output.print(table)
 
@@ -85,7 +83,7 @@ def print_mappings(
 ) -> None:
     output = console.make()
     output.print(title, style="bold", markup=False)
-    heads = [_core.format_size(size) for size in sizes]
+    heads = [bytes_text(size) for size in sizes]
     table = console.table("", "algorithm", "mapping", *heads, numbers=heads, keys=2)
     first = next(iter(found.values()))
     for each in first:

@@ -7,17 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
 
-from convene import _core
-from convene.base.text import seconds_text
-
-
-def size_label(size: float) -> str:
-    return _core.format_size(round(size))
-
-
-def size_title(size: int) -> str:
-    text = size_label(size)
-    return text if text.endswith("B") else f"{text} B"
+from convene.base.text import bytes_text, seconds_text
 
 
 def every_nth(count: int, most: int) -> range:
@@ -50,7 +40,7 @@ def set_sizes(axes: Axes, sizes: Sequence[int], head: str) -> None:
         axes.set_xscale("symlog", linthresh=min(positive))
         axes.set_xlim(-0.3 * min(positive), max(positive) * MARGIN)
     shown = [sizes[place] for place in every_nth(len(sizes), MOST_SIZES)]
-    axes.set_xticks(shown, [size_label(size) for size in shown])
+    axes.set_xticks(shown, [bytes_text(size) for size in shown])
     axes.set_xticks([], minor=True)
     axes.set_xlabel(head)
 
@@ -58,7 +48,7 @@ def set_sizes(axes: Axes, sizes: Sequence[int], head: str) -> None:
 def label_sizes(axis: Axis) -> None:
     """Of an axis whose ends are not known yet."""
     axis.set_major_locator(FixedLocator([0, *(1 << power for power in range(0, 61, 4))]))
-    axis.set_major_formatter(lambda value, _: size_label(value))
+    axis.set_major_formatter(lambda value, _: bytes_text(value))
     axis.set_minor_locator(NullLocator())
 
 

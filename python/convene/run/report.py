@@ -149,7 +149,7 @@ HEADS = (
     "algorithm",
     "why",
     "processes",
-    "bytes/block",
+    "bytes",
     "calls",
     "time/call",
     "time, mean rank",

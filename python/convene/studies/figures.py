@@ -10,8 +10,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from convene import _core
-from convene.base.text import seconds_text
+from convene.base.text import bytes_text, seconds_text
 from convene.plots.axes import every_nth, set_sizes
 from convene.plots.style import COLOURS, MARKERS, legend, panels, style
 
@@ -51,7 +50,7 @@ def hybrid_map(axes: Axes, title: str, cells: Sequence[Cell], subject: str, colo
     axes.imshow(image, aspect="auto", origin="lower", interpolation="nearest")
     axes.set_title(title)
     label_ticks(axes, "x", columns, str)
-    label_ticks(axes, "y", rows, _core.format_size)
+    label_ticks(axes, "y", rows, bytes_text)
     axes.set_xlabel("processes")
     axes.set_ylabel("bytes a block")
     axes.grid(visible=False)

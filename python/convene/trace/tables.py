@@ -17,7 +17,7 @@ KIND_HEADS = (
     "collective",
     "algorithm",
     "processes",
-    "bytes/block",
+    "bytes",
     "calls",
     "imbalance",
     "at most",
@@ -26,7 +26,7 @@ KIND_HEADS = (
     "gain",
 )
 
-KIND_OPTIONAL = ("at most", "gain", "processes", "bytes/block", "imbalance", "algorithm")
+KIND_OPTIONAL = ("at most", "gain", "processes", "bytes", "imbalance", "algorithm")
 
 RANK_HEADS = (
     "rank",
@@ -46,14 +46,14 @@ CALL_HEADS = (
     "collective",
     "where",
     "algorithm",
-    "bytes/block",
+    "bytes",
     "last",
     "imbalance",
     "waiting/rank",
     "gain",
 )
 
-CALL_OPTIONAL = ("gain", "bytes/block", "imbalance", "algorithm")
+CALL_OPTIONAL = ("gain", "bytes", "imbalance", "algorithm")
 
 
 def signed_seconds(value: float) -> str:

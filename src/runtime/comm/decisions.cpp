@@ -259,7 +259,7 @@ void Decisions::check_agreement(const CallSignature& call, const std::string& al
   refuse("the ranks of a communicator disagree about a call of " + std::string(name(call.collective)) +
              ": rank " + std::to_string(info_.rank) + " has " + told + " for " +
              std::to_string(call.total_bytes) +
-             " bytes; do all ranks see the same CONVENE_* variables, rules and sizes?",
+             " B; do all ranks see the same CONVENE_* variables, rules and sizes?",
          true);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/sizes.hpp"
 #include "runtime/comm/consensus.hpp"
 #include "runtime/comm/node_memory.hpp"
 #include "runtime/settings/settings.hpp"
@@ -32,7 +33,7 @@ SharedMemory* NodeSharedMemory::at_least(std::uint64_t bytes) {
       "a communicator of " + std::to_string(info_.procs) +
       " processes stays with algorithms that send messages: the ranks of a node could not "
       "share " +
-      std::to_string(bytes) + " bytes of memory");
+      format_size(bytes) + " of memory");
   return nullptr;
 }
 

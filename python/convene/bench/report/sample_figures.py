@@ -8,13 +8,13 @@ from matplotlib import pyplot as plt
 from matplotlib.ticker import MaxNLocator
 from scipy import stats
 
-from convene.base.text import seconds_text
+from convene.base.text import bytes_text, seconds_text
 from convene.bench import metrics, requests
 from convene.bench.report import sketches
 from convene.bench.report.measured import Measured
 from convene.bench.report.sketches import MOST_PANELS, Sketch
 from convene.plots import style
-from convene.plots.axes import set_ranks, set_times, size_title
+from convene.plots.axes import set_ranks, set_times
 from convene.plots.style import COLOURS, OWN_COLOUR
 from convene.stats import inference
 
@@ -84,7 +84,7 @@ def worst_sample(measured: Measured) -> Iterator[Sketch]:
         drawing,
         "sample",
         "The sample that looks least independent",
-        f"{row.name}, {case.procs} ranks, {size_title(case.size)}, arrivals {case.arrivals}: in order, as a "
+        f"{row.name}, {case.procs} ranks, {bytes_text(case.size)}, arrivals {case.arrivals}: in order, as a "
         "histogram with the normal distribution of the same mean and deviation, and its autocorrelation "
         "(95 % of independent samples stay between the dashed lines).",
         axes,
@@ -122,7 +122,7 @@ def executions(measured: Measured) -> Iterator[Sketch]:
         drawing,
         "execution",
         "One call with late ranks",
-        f"{case.procs} ranks, {size_title(case.size)}, arrivals {case.arrivals}: each rank from arrival to "
+        f"{case.procs} ranks, {bytes_text(case.size)}, arrivals {case.arrivals}: each rank from arrival to "
         "exit; grey is before the last arrival (dotted line), orange after it.",
         axes,
     )

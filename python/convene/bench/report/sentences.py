@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from convene import _core
+from convene.base.text import bytes_text
 from convene.bench import metrics, requests
 from convene.bench.report.measured import SURE, Measured, gain_of
 from convene.bench.report.tables import quality_of_all
@@ -24,13 +24,10 @@ def listed(words: Iterable[Any], last: str = "and") -> str:
     return f" {last} ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
-def size_text(size: int) -> str:
-    text = _core.format_size(size)
-    return text if text.endswith("B") else f"{text} B"
-
-
 def range_text(sizes: list[int]) -> str:
-    return size_text(sizes[0]) if len(sizes) == 1 else f"{size_text(min(sizes))} to {size_text(max(sizes))}"
+    return (
+        bytes_text(sizes[0]) if len(sizes) == 1 else f"{bytes_text(min(sizes))} to {bytes_text(max(sizes))}"
+    )
 
 
 def between(least: int, most: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from matplotlib import pyplot as plt
 
+from convene.base.text import bytes_text
 from convene.bench import metrics, requests
 from convene.bench.report import sketches
 from convene.bench.report.measured import Measured
@@ -13,7 +14,7 @@ from convene.bench.report.sketches import MOST_PANELS, Sketch
 from convene.bench.summary import Case
 from convene.catalogue import collectives, selection
 from convene.plots import style
-from convene.plots.axes import label_ratios, label_times, set_sizes, set_times, size_title
+from convene.plots.axes import label_ratios, label_times, set_sizes, set_times
 from convene.stats import arrivals
 
 
@@ -55,7 +56,7 @@ def over_ranks(measured: Measured) -> Iterator[Sketch]:
                 measured, size=size, arrivals=pattern, distribution="regular"
             ).items():
                 sketches.draw_line(each, measured, name, rows, lambda row: row.case.procs)
-            each.set_title("" if measured.collective in collectives.WITHOUT_SIZES else size_title(size))
+            each.set_title("" if measured.collective in collectives.WITHOUT_SIZES else bytes_text(size))
             each.set_xticks(procs, [str(number) for number in procs])
             each.set_xlabel("ranks")
             set_times(each)
@@ -95,7 +96,7 @@ def over_imbalance(measured: Measured) -> Iterator[Sketch]:
         for name, own in rows.items():
             ordered = sorted(own, key=lambda row: places[row.case])
             sketches.draw_line(each, measured, name, ordered, lambda row, places=places: places[row.case])  # type: ignore[misc]
-        each.set_title(f"{procs} ranks, {size_title(size)}")
+        each.set_title(f"{procs} ranks, {bytes_text(size)}")
         each.set_xscale("log")
         label_times(each.xaxis, 20)
         each.set_xlabel("first to last arrival, mean")

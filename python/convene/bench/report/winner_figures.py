@@ -7,10 +7,10 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from convene.base.text import bytes_text
 from convene.bench.report import sketches
 from convene.bench.report.measured import Measured, Win
 from convene.bench.report.sketches import Sketch
-from convene.plots.axes import size_label
 
 CHARACTER, LINE = 0.07, 0.155  # inches, at FONT_SIZE points
 FONT_SIZE = 8
@@ -57,7 +57,7 @@ def draw_map(measured: Measured, wins: Mapping[tuple[int, int], Win]) -> Figure:
     axes.set_xlim(-0.5, len(procs) - 0.5)
     axes.set_ylim(-0.5, len(sizes) - 0.5)
     axes.set_xticks(range(len(procs)), [str(number) for number in procs])
-    axes.set_yticks(range(len(sizes)), [size_label(size) for size in sizes])
+    axes.set_yticks(range(len(sizes)), [bytes_text(size) for size in sizes])
     axes.set_xlabel("ranks")
     axes.set_ylabel(sketches.size_head(measured))
     axes.grid(visible=False)

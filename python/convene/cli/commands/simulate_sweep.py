@@ -13,7 +13,7 @@ from convene import _core
 from convene._core import RequestError
 from convene.base import console, parsing, progress
 from convene.base.result_types import Contender, Json, Simulation
-from convene.base.text import seconds_text
+from convene.base.text import bytes_text, seconds_text
 from convene.catalogue import collectives, schedule_files, selection
 from convene.catalogue.schedule_files import ScheduleFile
 from convene.catalogue.selection import INTERCEPTED, NATIVE
@@ -307,12 +307,13 @@ def options_json(
 
 def make_table(title: str, result: Simulation) -> Table:
     has_details = "waiting" in result["sizes"][0]["contenders"][0]
-    heads = ["bytes/block", "algorithm", "time", "of the best", "mean"]
+    size_head = "bytes" if result["collective"] in collectives.OF_VECTORS else "bytes/block"
+    heads = [size_head, "algorithm", "time", "of the best", "mean"]
     heads += ["waiting", "busiest channel"] if has_details else []
     table = console.table(
         title,
         *heads,
-        numbers=("bytes/block", "time", "of the best", "mean", "waiting"),
+        numbers=(size_head, "time", "of the best", "mean", "waiting"),
         optional=("busiest channel", "mean", "waiting"),
         keys=2,
     )
@@ -322,7 +323,7 @@ def make_table(title: str, result: Simulation) -> Table:
             seconds = median(contender["seconds"])
             ratio = f"{seconds / best:.2f}" if best > 0 else ""
             table.add_row(
-                "" if i else _core.format_size(size["bytes"]),
+                "" if i else bytes_text(size["bytes"]),
                 contender["name"],
                 seconds_text(seconds),
                 f"[green]{ratio}[/green]" if seconds == best else ratio,

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from convene import _core
 from convene._core import RequestError
 from convene.base import console, parsing
+from convene.base.text import bytes_text
 from convene.catalogue import collectives
 from convene.cli import completion
 from convene.cli.groups import grouped
@@ -222,7 +222,7 @@ def show(done: list[Tuned]) -> None:
             ratio, upper, size = row["ratio"], row["upper"], row["bytes"]
             table.add_row(
                 str(row["collective"]),
-                _core.format_size(size) if isinstance(size, int) and size else "-",
+                bytes_text(size) if isinstance(size, int) and size else "-",
                 str(row["choice"]),
                 f"{ratio:.2f}" if isinstance(ratio, float) else "-",
                 f"{upper:.2f}" if isinstance(upper, float) else "-",

@@ -9,6 +9,7 @@ import typer
 from convene import _core
 from convene._core import RequestError
 from convene.base import console
+from convene.base.text import bytes_text
 from convene.catalogue import collectives
 from convene.cli import completion
 from convene.cli.options import Json
@@ -101,11 +102,7 @@ def selected(entries: list[Entry], collective: str | None, mpi: str | None) -> l
 
 def sizes(entry: Entry) -> str:
     least, most = entry["bytes"]
-    return (
-        _core.format_size(least)
-        if least == most
-        else f"{_core.format_size(least)} to {_core.format_size(most)}"
-    )
+    return bytes_text(least) if least == most else f"{bytes_text(least)} to {bytes_text(most)}"
 
 
 @group.command("list", help=LIST_HELP)

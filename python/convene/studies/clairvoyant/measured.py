@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from convene import _core
+from convene.base.text import bytes_text
 from convene.bench import requests
 from convene.studies.clairvoyant.experiment import ABSORPTION, BASELINES, PROCS, SIZES
 from convene.studies.measured import Part, Results, Study, means, percent
@@ -100,7 +100,7 @@ def judge(results: Results) -> list[Row]:
 
 COLUMNS: dict[str, Callable[[Row], str]] = {
     "ranks": lambda row: str(row.procs),
-    "bytes": lambda row: _core.format_size(row.bytes),
+    "bytes": lambda row: bytes_text(row.bytes),
     "best, all at once": lambda row: row.best_balanced,
     "Clairvoyant best": lambda row: f"{row.won} of {row.cases}",
     "published": lambda row: "all",

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, TypedDict
 
 from rich.table import Table
 
-from convene import _core
 from convene.base import console
 from convene.base.core_types import Simulated
-from convene.base.text import seconds_text
+from convene.base.text import bytes_text, seconds_text
 from convene.simulate import cases, platforms
 from convene.studies.clairvoyant import atomic as clairvoyant_atomic
 from convene.studies.clairvoyant.experiment import (
@@ -213,7 +212,7 @@ def tables(result: Result) -> list[Table]:
     )
     for row, segments in zip(result["summary"], result["segments"], strict=True):
         wins.add_row(
-            _core.format_size(row["bytes"]),
+            bytes_text(row["bytes"]),
             f"{row['won']} of {row['cells']}",
             *(f"{x:.2f}" for x in (row["lead_balanced"], row["least_lead"], row["highest_lead"])),
             row["next"],
@@ -273,7 +272,7 @@ def draw(result: Result) -> "Figure":
         }
         hidden = {name: [100 * cell["absorption"][name] for cell in own] for name in own[0]["absorption"]}
         at = [cell["imbalance"] for cell in own]
-        panels.append((_core.format_size(size), at, lines, hidden))
+        panels.append((bytes_text(size), at, lines, hidden))
     return figures.clairvoyant(panels)
 
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from convene import _core
 from convene.base import console
 from convene.base.core_types import Simulated
-from convene.base.text import seconds_text
+from convene.base.text import bytes_text, seconds_text
 from convene.simulate import cases, inputs, platforms
 from convene.studies.simulated import Play, Study, balanced, gain, percent
 
@@ -243,7 +243,7 @@ def tables(result: Result) -> list[Table]:
         names = list(part["cells"][0]["gain"])
         heads = ("imbalance", "error", "best regular", *(short(name) for name in names))
         table = console.table(
-            f"{collective}, {result['procs']} ranks, {_core.format_size(part['bytes'])}: gain over the best "
+            f"{collective}, {result['procs']} ranks, {bytes_text(part['bytes'])}: gain over the best "
             f"algorithm that does not mind arrivals ({METRIC_NAMES[part['metric']]})",
             *heads,
             numbers=heads,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from rich.table import Table
 
-from convene import _core
 from convene.base import console
+from convene.base.text import bytes_text
 from convene.simulate import platforms
 from convene.simulate.cases import Case
 from convene.studies.scatter_gather.experiment import (
@@ -214,7 +214,7 @@ def draw(result: Result) -> "Figure":
     for collective in ("gather", "allgather"):
         own = [cell for cell in result["cells"] if cell["collective"] == collective]
         for size in (SMALL, LARGE):
-            title = f"{collective}, {_core.format_size(size)}{' B' if size < 1024 else ''} a block"
+            title = f"{collective}, {bytes_text(size)} a block"
             panels.append((title, "nodes", lines([c for c in own if c["bytes"] == size], "procs")))
         panels.append(
             (f"{collective}, 28 nodes", "bytes", lines([c for c in own if c["procs"] == 28], "bytes"))
