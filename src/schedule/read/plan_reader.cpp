@@ -7,9 +7,7 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "base/names.hpp"
 #include "schedule/check/matching.hpp"
-#include "schedule/core/describe.hpp"
 #include "schedule/read/rank_reader.hpp"
 
 namespace convene::schedule {
