@@ -23,7 +23,7 @@ def stack_of(name: str) -> Stack:
 
 
 def run(stack: Stack, calls: int, *words: str, procs: int = 2, **variables: str) -> Done:
-    program = [stack.program("learning"), str(calls), *words]
+    program: list[str | Path] = [stack.program("learning"), str(calls), *words]
     done = stack.run(procs, program, {**LEARNING, **variables}, timeout=240)
     assert not done.problem(), done.problem()
     return done
@@ -69,7 +69,7 @@ def slow_allgather(tmp_path: Path) -> Path:
 def run_slow(library: Path, calls: int, *words: str, **variables: str) -> Done:
     """With a native allgather that takes a millisecond."""
     stack = stack_of("openmpi4")
-    program = [stack.program("learning"), str(calls), "only", *words]
+    program: list[str | Path] = [stack.program("learning"), str(calls), "only", *words]
     both = Path(f"{stack.preload}:{library}")
     done = stack.run(
         2, program, {**LEARNING, "SLOW_ALLGATHER": "1000", **variables}, preload=both, timeout=240

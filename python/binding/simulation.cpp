@@ -136,8 +136,9 @@ void add_simulation(nb::module_& module) {
       "simulate", &simulate, nb::arg("request"), nb::arg("platform"), nb::arg("on_run") = nb::none(),
       "Simulates every pattern of arrival at every size, the patterns of the first size first. on_run is "
       "called after each run.");
-  module.def("simulation_extent", &extent, nb::arg("request"), nb::arg("platform"),
-             "The reason why a request is too large to be simulated, empty if it is not, and the steps of a run.");
+  module.def(
+      "simulation_extent", &extent, nb::arg("request"), nb::arg("platform"),
+      "The reason why a request is too large to be simulated, empty if it is not, and the steps of a run.");
   module.def("stop_simulations", &Interruption::set, nb::arg("stop"),
              "Stops simulations, those of other threads and those to come; they raise RuntimeError.");
 }

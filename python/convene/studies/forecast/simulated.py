@@ -238,7 +238,7 @@ def value(run: Simulated, metric: str) -> float:
 
 
 def tables(result: Result) -> list[Table]:
-    found = []
+    found: list[Table] = []
     for collective, part in result["collectives"].items():
         names = list(part["cells"][0]["gain"])
         heads = ("imbalance", "error", "best regular", *(short(name) for name in names))
