@@ -6,17 +6,32 @@ import subprocess
 from typing import Any
 
 from convene._core import RequestError
+from convene.run.warning_lines import Pipe
 
 SIGNALLED = 128  # what shells add to the number of the signal that ended a program
 PATIENCE = 10.0  # seconds that an interrupted program has to end by itself
 
 
-def execute(command: list[str], environment: dict[str, str]) -> int:
-    """Runs the command to its end; returns its exit status as a shell reports it."""
+def execute(command: list[str], environment: dict[str, str], *, resolve: bool = False) -> int:
+    """Runs the command to its end; returns its exit status as a shell reports it. `resolve`: warnings on its
+    stderr name source lines."""
+    pipe = Pipe(command) if resolve else None
     try:
-        process = subprocess.Popen(command, env=environment)
+        return wait_for(start(command, environment, pipe))
+    finally:
+        if pipe:
+            pipe.close(PATIENCE)
+
+
+def start(command: list[str], environment: dict[str, str], pipe: Pipe | None) -> "subprocess.Popen[bytes]":
+    try:
+        return subprocess.Popen(command, env=environment, stderr=pipe.target if pipe else None)
     except OSError as error:
         raise RequestError(f"{command[0]} cannot be started: {error.strerror}") from None
+
+
+def wait_for(process: "subprocess.Popen[bytes]") -> int:
+    """Passes signals on; returns the exit status as a shell reports it."""
 
     def pass_on(number: int, _frame: Any) -> None:
         process.send_signal(number)

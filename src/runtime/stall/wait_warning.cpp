@@ -33,13 +33,13 @@ std::vector<int> in_world(MPI_Comm comm, const int* ranks, std::size_t count) {
 std::string place_of(const void* address) {
   Dl_info info{};
   if (!address || dladdr(address, &info) == 0 || !info.dli_fname) return "";
-  if (info.dli_sname) return std::string(" called near ") + info.dli_sname;
   char text[32];
   std::snprintf(
       text, sizeof text, "+%#zx",
       static_cast<std::size_t>(static_cast<const char*>(address) - static_cast<const char*>(info.dli_fbase)));
   const std::string path = info.dli_fname;
-  return " called at " + path.substr(path.rfind('/') + 1) + text;
+  const std::string near = info.dli_sname ? std::string(" (near ") + info.dli_sname + ")" : "";
+  return " called at " + path.substr(path.rfind('/') + 1) + text + near;
 }
 
 }  // namespace

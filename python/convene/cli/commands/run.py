@@ -183,7 +183,9 @@ def run_program(command: list[str], stack: str | None, settings: Settings, repor
         settings = replace(settings, account_directory=directory, recording=str(recorded) if recorded else "")
         prepared = prepare(command, stack, settings.variables())
         since = time.monotonic()
-        status = processes.execute(prepared.command, prepared.environment)
+        status = processes.execute(
+            prepared.command, prepared.environment, resolve=settings.warn_after is not None
+        )
         seconds = time.monotonic() - since
         late = summarize_recording(recorded, is_reported)
         found = accounts.read(Path(directory))
