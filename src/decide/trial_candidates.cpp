@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "decide/selection.hpp"
 #include "model/logp/loggp.hpp"
-#include "model/prediction/model_catalogue.hpp"
 #include "model/prediction/prediction.hpp"
 #include "topology/mapping.hpp"
 

@@ -21,7 +21,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "collective/parts/tree_walk.hpp"
+#include "collective/core/algorithm.hpp"
+#include "patterns/tree.hpp"
 
 namespace convene::collective {
 

@@ -10,7 +10,6 @@
 // Cost:     that of the part on the new ranks. blocks=copied: another buffer as large as the reordered one,
 //           and a copy of it. order=fitted: all ranks' schedules are built once on each rank, to count the
 //           data between each pair.
-#include "collective/core/forecast.hpp"
 #include "collective/hierarchy/rank_order.hpp"
 
 namespace convene::collective {

@@ -21,7 +21,6 @@
 #include <map>
 
 #include "collective/core/algorithm.hpp"
-#include "collective/core/forecast.hpp"
 #include "collective/neighbor/neighbor_routes.hpp"
 
 namespace convene::collective {

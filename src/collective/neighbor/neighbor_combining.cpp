@@ -25,7 +25,6 @@
 #include <algorithm>
 
 #include "collective/core/algorithm.hpp"
-#include "collective/core/forecast.hpp"
 #include "collective/neighbor/neighbor_routes.hpp"
 
 namespace convene::collective {

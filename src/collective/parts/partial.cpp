@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collective/parts/partial.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 namespace convene::collective {

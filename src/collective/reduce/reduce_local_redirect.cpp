@@ -35,8 +35,7 @@
 // For P = 5, rank 4 is a third child of rank 0. It is served first or after rank 1, or is paired with it.
 #include <algorithm>
 
-#include "collective/core/forecast.hpp"
-#include "collective/parts/reduction.hpp"
+#include "collective/core/algorithm.hpp"
 #include "patterns/tree.hpp"
 
 namespace convene::collective {

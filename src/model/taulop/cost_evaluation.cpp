@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "base/error.hpp"
 #include "base/names.hpp"

@@ -8,9 +8,9 @@
 #include "base/error.hpp"
 #include "simulate/contention/equal_share.hpp"
 #include "simulate/contention/max_min_fair.hpp"
-#include "simulate/engine/simulation_messages.hpp"
+#include "simulate/engine/simulation_messages.hpp"  // IWYU pragma: keep (defines members of SimulationRun)
 #include "simulate/engine/simulation_run.hpp"
-#include "simulate/engine/simulation_steps.hpp"
+#include "simulate/engine/simulation_steps.hpp"  // IWYU pragma: keep (defines members of SimulationRun)
 #include "simulate/engine/simulator_state.hpp"
 
 namespace convene::simulate {
