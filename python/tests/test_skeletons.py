@@ -121,6 +121,7 @@ def test_the_example_and_its_report(convene: Convene, tmp_path: Path) -> None:
         ({"loop": [3]}, "loop[0] is not an object"),
         ({"loop": [{"comput": "1ms"}]}, "loop[0] is neither a computation (compute) nor a collective"),
         ({"loop": [{"compute": "1ns?"}]}, "loop[0]: compute '1ns?' is not a time"),
+        ({"loop": [{"compute": "x\n"}]}, r"loop[0]: compute 'x\x0a' is not a time"),
         ({"loop": [{"compute": 1}]}, "loop[0]: field compute cannot be 1"),
         ({"loop": [{"collective": "algather", "bytes": 8}]}, "did you mean allgather"),
         ({"loop": [{"collective": "allgather"}]}, "loop[0] has no field bytes"),

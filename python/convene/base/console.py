@@ -46,7 +46,8 @@ def text_width() -> int:
 
 def complain(sentence: str) -> None:
     """Prints one line on stderr."""
-    print(f"convene: {jsons.printable(sentence)}", file=sys.stderr)
+    line = jsons.printable(sentence).replace("\n", "\\x0a")  # of a text that is quoted
+    print(f"convene: {line}", file=sys.stderr)
 
 
 def table(
