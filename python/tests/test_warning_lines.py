@@ -3,9 +3,11 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from convene.run import processes
@@ -71,3 +73,19 @@ def test_stderr_of_a_program(program: Path) -> None:
 def test_a_command_that_cannot_be_started() -> None:
     with pytest.raises(processes.RequestError, match="cannot be started"):
         processes.execute(["/no/such/command"], dict(os.environ), resolve=True)
+
+
+def test_a_handler_of_a_library_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A preloaded tool's MPI may have installed a handler, which Python reports as None."""
+    real = signal.signal
+
+    def report_none(number: int, handler: Any) -> Any:
+        before = real(number, handler)
+        return None if number == signal.SIGHUP else before
+
+    before = signal.getsignal(signal.SIGHUP)
+    monkeypatch.setattr(signal, "signal", report_none)
+    try:
+        assert processes.execute(["true"], dict(os.environ)) == 0
+    finally:
+        real(signal.SIGHUP, before)

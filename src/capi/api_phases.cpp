@@ -11,16 +11,30 @@ convene::capi::Persistent& object(convene_operation operation) {
   return *reinterpret_cast<convene::capi::Persistent*>(operation);
 }
 
+/// Runs `body` with an operation, behind an exception barrier (capi/api.hpp).
+template <class Body>
+int guarded_with(convene_operation operation, Body&& body) {
+  try {
+    body(object(operation));
+    return MPI_SUCCESS;
+  } catch (const convene::capi::Error& error) {
+    convene::capi::note_error(error.what());
+    return MPI_ERR_ARG;
+  } catch (const std::exception& error) {
+    convene::capi::note_error(error.what());
+    return convene::capi::report_exception_in(object(operation));
+  }
+}
+
 /// Calls `declare(phases)` with an operation's phases.
 template <class Declare>
 int declare(convene_operation operation, Declare&& declare) {
-  return convene::capi::guarded([&] {
-    convene::capi::Phases* phases = convene::capi::phases_of(object(operation));
+  return guarded_with(operation, [&](convene::capi::Persistent& persistent) {
+    convene::capi::Phases* phases = convene::capi::phases_of(persistent);
     if (!phases)
       throw convene::capi::Error(
           "a phase is declared for an operation that has none; all ranks call convene_phase_init first");
     declare(*phases);
-    return MPI_SUCCESS;
   });
 }
 
@@ -28,9 +42,8 @@ int declare(convene_operation operation, Declare&& declare) {
 
 CONVENE_API int convene_phase_init(convene_operation operation, double round_seconds) {
   CONVENE_STEP_ASIDE(convene_phase_init, phase_init, (operation, round_seconds));
-  return convene::capi::guarded([&] {
-    convene::capi::init_phases(object(operation), round_seconds);
-    return MPI_SUCCESS;
+  return guarded_with(operation, [&](convene::capi::Persistent& persistent) {
+    convene::capi::init_phases(persistent, round_seconds);
   });
 }
 

@@ -44,7 +44,8 @@ def wait_for(process: "subprocess.Popen[bytes]") -> int:
         raise
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if handler is not None:  # None: a library's, which Python cannot set again
+                signal.signal(number, handler)
     return status if status >= 0 else SIGNALLED - status
 
 

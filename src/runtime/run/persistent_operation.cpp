@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "runtime/call/bound_call.hpp"
+#include "runtime/call/failure.hpp"
 #include "runtime/call/kept_arguments.hpp"
 #include "runtime/progress/generalized_request.hpp"
 #include "runtime/progress/staged_operation.hpp"
@@ -21,6 +22,7 @@ class Persistent {
   /// Starts a run; a new request completes at its end.
   virtual int start(MPI_Request* request) = 0;
   virtual std::unique_ptr<Phases> make_phases(double) { return std::make_unique<Phases>(); }
+  virtual MPI_Comm comm() const = 0;
 
   std::unique_ptr<Phases> phases;            ///< phases before its runs; null: none are declared
   std::unique_ptr<recorder::Starts> starts;  ///< null: starts are not recorded
@@ -37,6 +39,7 @@ class NativePersistent : public Persistent {
     if (arguments) kept_.emplace(*arguments);
   }
   int start(MPI_Request* request) override { return native_({.request = request}); }
+  MPI_Comm comm() const override { return kept_ ? kept_->comm : MPI_COMM_NULL; }
 
  private:
   const std::function<int(const Form&)> native_;
@@ -112,6 +115,8 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
 
   /// From now on this is an MPI request.
   int arm(MPI_Request* request) { return SelfRequest::instance().arm(request, self_tag_); }
+
+  MPI_Comm comm() const override { return arguments_.comm; }
 
   std::unique_ptr<Phases> make_phases(double round_seconds) override {
     Communicator* communicator = Communicator::of(arguments_.comm);
@@ -281,6 +286,11 @@ Phases* phases_of(Persistent& operation) { return operation.phases.get(); }
 void init_phases(Persistent& operation, double round_seconds) {
   if (operation.phases) throw Error("phases are declared twice for one operation (convene_phase_init)");
   operation.phases = operation.make_phases(round_seconds);
+}
+
+int report_exception_in(const Persistent& operation) {
+  const MPI_Comm comm = operation.comm();
+  return comm == MPI_COMM_NULL ? report_exception(comm) : report_exception_in_call(comm);
 }
 
 int start_persistent(Persistent& operation, MPI_Request* request) {

@@ -38,6 +38,10 @@ Phases* phases_of(Persistent& operation);
 /// Declares that phases precede an operation of Convene's kind: see make_phases().
 void init_phases(Persistent& operation, double round_seconds);
 
+/// In a catch block: an exception in a call for this operation. Later collectives on its communicator fail,
+/// too, since the other ranks may not have failed. Calls its error handler; returns the error code.
+int report_exception_in(const Persistent& operation);
+
 /// Starts an object of Convene's; the request is like that of a non-blocking call. Errors go to the
 /// communicator's handler.
 int start_persistent(Persistent& operation, MPI_Request* request);
