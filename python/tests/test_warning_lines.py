@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from convene._core import RequestError
 from convene.run import processes
 from convene.run.warning_lines import Lines
 
@@ -71,7 +72,7 @@ def test_stderr_of_a_program(program: Path) -> None:
 
 
 def test_a_command_that_cannot_be_started() -> None:
-    with pytest.raises(processes.RequestError, match="cannot be started"):
+    with pytest.raises(RequestError, match="cannot be started"):
         processes.execute(["/no/such/command"], dict(os.environ), resolve=True)
 
 
