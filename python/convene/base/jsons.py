@@ -35,15 +35,19 @@ def printable(text: str) -> str:
     return CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-def read(path: Path) -> Any:
-    """The value in a file. A text's control characters are escaped."""
+def read_text(path: Path) -> str:
+    """A file's text, which is UTF-8."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise RequestError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise RequestError(f"{path} cannot be read: it is not UTF-8") from None
-    return parse(text, str(path))
+
+
+def read(path: Path) -> Any:
+    """The value in a file. A text's control characters are escaped."""
+    return parse(read_text(path), str(path))
 
 
 def parse(text: str, origin: str) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from convene import _core
 from convene._core import RequestError
+from convene.base import jsons
 from convene.base.core_types import GivenCall
 
 
@@ -30,13 +31,7 @@ class ScheduleFile:
 
 def load(path: Path) -> ScheduleFile:
     """The schedule in a file, correct or not."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise RequestError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise RequestError(f"{path} cannot be read: it is not UTF-8") from None
-    found = ScheduleFile(text, str(path))
+    found = ScheduleFile(jsons.read_text(path), str(path))
     _ = found.call  # refuses a wrong one at once
     return found
 
