@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -76,8 +77,17 @@ def print_json(value: Any) -> None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Writes a file that the user asked for."""
+    """Writes a file that the user asked for. A regular file keeps its content if the new one cannot be
+    written as a whole."""
+    real = path.resolve()
+    is_replaced = real.is_file() and os.access(real.parent, os.W_OK)
+    target = real.with_name(f".{real.name}.{os.getpid()}.part") if is_replaced else path
     try:
-        path.write_text(text, encoding="utf-8")
+        target.write_text(text, encoding="utf-8")
+        if is_replaced:
+            shutil.copymode(real, target)
+            target.replace(real)
     except OSError as error:
+        if is_replaced:
+            target.unlink(missing_ok=True)
         raise RequestError(f"{path} cannot be written: {error.strerror}") from None
